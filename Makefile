@@ -1,0 +1,54 @@
+# `make` alone lists the targets.
+GO      ?= go
+BIN     := bin
+DATA    ?= $(firstword $(wildcard $(SLUICE_DATA)) $(wildcard ../shared/data))
+LINT    := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+REVISION ?= $(shell git rev-parse HEAD 2>/dev/null || echo unknown)
+LDFLAGS := -X github.com/sluicehq/sluice/cmd/sluice/command.Version=$(VERSION) -X github.com/sluicehq/sluice/cmd/sluice/command.Revision=$(REVISION)
+
+.DEFAULT_GOAL := help
+.PHONY: help build demo test race lint fuzz bench bench-corpus bench-correlation bench-daemon docs check clean
+
+help: ## list the targets
+	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+build: ## build the binaries into bin/
+	@mkdir -p $(BIN)
+	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN)/ ./cmd/...
+
+demo: build ## judge example events by example rules, once and as a service
+	@sh examples/demo/run.sh $(BIN)
+
+test: ## all tests, shuffled; needs only Go
+	$(GO) test -shuffle=on -timeout 30m ./...
+
+race: ## all tests under the race detector; needs a C compiler
+	CGO_ENABLED=1 $(GO) test -race -shuffle=on -timeout 30m ./...
+
+lint: ## static checks
+	$(GO) vet ./...
+	$(GO) run $(LINT) run ./...
+
+fuzz: ## every fuzz target for ten seconds
+	@sh .ci/fuzz 10s
+
+bench: ## benchmarks of the hot path
+	$(GO) test -run '^$$' -bench . -benchmem ./sigma/... ./actors/...
+
+bench-corpus: build ## the engine on real rules and events, one core, against its bars
+	$(BIN)/benchcorpus -data '$(DATA)'
+
+bench-correlation: build ## correlations by type and window, and a lane of six rules, against their bars
+	$(BIN)/benchcorrelation -data '$(DATA)'
+
+bench-daemon: build ## the whole daemon under load, against its bar
+	$(BIN)/loadgen -bench -daemon $(BIN)/sluice -data '$(DATA)'
+
+docs: ## rewrite the generated parts of the reference pages
+	$(GO) test ./cmd/sluice/acceptance -run TestReferencePagesAreFresh -count=1 -update
+
+check: test lint race fuzz ## what a merge needs
+
+clean: ## remove what was built
+	rm -rf $(BIN)
