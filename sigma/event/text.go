@@ -1,0 +1,157 @@
+package event
+
+import (
+	"bytes"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+const hexDigits = "0123456789abcdef"
+
+// AppendUnquoted decodes a JSON string, quotes included. Lone surrogates and
+// bytes that are not UTF-8 become U+FFFD.
+func AppendUnquoted(dst, quoted []byte) []byte {
+	s := quoted[1 : len(quoted)-1]
+	for {
+		i := bytes.IndexByte(s, '\\')
+		if i < 0 {
+			return AppendValid(dst, s)
+		}
+		dst = AppendValid(dst, s[:i])
+		var r rune
+		var n int
+		r, n = UnescapeRune(s[i:])
+		dst = utf8.AppendRune(dst, r)
+		s = s[i+n:]
+	}
+}
+
+// UnescapeRune reads the escape sequence at the start of s, a surrogate pair
+// included, and returns its character and length.
+func UnescapeRune(s []byte) (rune, int) {
+	switch s[1] {
+	case 'b':
+		return '\b', 2
+	case 'f':
+		return '\f', 2
+	case 'n':
+		return '\n', 2
+	case 'r':
+		return '\r', 2
+	case 't':
+		return '\t', 2
+	case 'u':
+	default:
+		return rune(s[1]), 2
+	}
+	r := hex4(s[2:6])
+	if !utf16.IsSurrogate(r) {
+		return r, 6
+	}
+	if len(s) >= 12 && s[6] == '\\' && s[7] == 'u' {
+		if full := utf16.DecodeRune(r, hex4(s[8:12])); full != utf8.RuneError {
+			return full, 12
+		}
+	}
+	return utf8.RuneError, 6
+}
+
+func hex4(s []byte) rune {
+	var r rune
+	for _, c := range s[:4] {
+		switch {
+		case c <= '9':
+			c -= '0'
+		case c <= 'F':
+			c -= 'A' - 10
+		default:
+			c -= 'a' - 10
+		}
+		r = r<<4 | rune(c)
+	}
+	return r
+}
+
+// AppendValid appends s with every byte that is not part of a UTF-8 sequence
+// replaced by U+FFFD.
+func AppendValid(dst, s []byte) []byte {
+	if utf8.Valid(s) {
+		return append(dst, s...)
+	}
+	for len(s) > 0 {
+		r, n := utf8.DecodeRune(s)
+		dst = utf8.AppendRune(dst, r)
+		s = s[n:]
+	}
+	return dst
+}
+
+// AppendQuoted appends s as a JSON string. Nothing is escaped that JSON does not
+// demand, so < and & stay as they are.
+func AppendQuoted[T string | []byte](dst []byte, s T) []byte {
+	dst = append(dst, '"')
+	start := 0
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c >= ' ' && c != '"' && c != '\\' && c < utf8.RuneSelf {
+			i++
+			continue
+		}
+		if c >= utf8.RuneSelf {
+			end := min(len(s), i+utf8.UTFMax)
+			r, n := utf8.DecodeRuneInString(string(s[i:end]))
+			if r == utf8.RuneError && n == 1 {
+				dst = append(append(dst, s[start:i]...), "\uFFFD"...)
+				start = i + 1
+			}
+			i += n
+			continue
+		}
+		dst = appendEscape(append(dst, s[start:i]...), c)
+		i++
+		start = i
+	}
+	return append(append(dst, s[start:]...), '"')
+}
+
+func appendEscape(dst []byte, c byte) []byte {
+	switch c {
+	case '"', '\\':
+		return append(dst, '\\', c)
+	case '\b':
+		return append(dst, `\b`...)
+	case '\f':
+		return append(dst, `\f`...)
+	case '\n':
+		return append(dst, `\n`...)
+	case '\r':
+		return append(dst, `\r`...)
+	case '\t':
+		return append(dst, `\t`...)
+	}
+	return append(dst, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
+}
+
+// AppendCompact appends valid JSON text as received, without insignificant
+// white space and with U+FFFD for bytes that are not UTF-8.
+func AppendCompact(dst, json []byte) []byte {
+	start := len(dst)
+	for i := 0; i < len(json); {
+		switch json[i] {
+		case ' ', '\t', '\n', '\r':
+			i++
+		case '"':
+			end := skipString(json, i)
+			dst = append(dst, json[i:end]...)
+			i = end
+		default:
+			dst = append(dst, json[i])
+			i++
+		}
+	}
+	if utf8.Valid(dst[start:]) {
+		return dst
+	}
+	fixed := AppendValid(nil, dst[start:])
+	return append(dst[:start], fixed...)
+}
