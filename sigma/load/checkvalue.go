@@ -1,0 +1,135 @@
+package load
+
+import (
+	"errors"
+	"math"
+	"net/netip"
+	"regexp/syntax"
+	"strconv"
+	"strings"
+
+	"github.com/sluicehq/sluice/sigma"
+)
+
+// Limits of dashes under windash: each accepts five characters, and Base64 has
+// to spell all the combinations out.
+const (
+	maxDashes       = 8
+	maxDashesBase64 = 4
+)
+
+// numberOperators compare as numbers.
+const numberOperators = sigma.OrderOperators | sigma.TimeParts
+
+// value checks one alternative of an item whose modifiers do not conflict.
+func (c *checker) value(it *sigma.Item, v *sigma.Value, keyword bool) {
+	m := it.Modifiers
+	if !c.beforePipelines && strings.Contains(v.Text, "${source.") {
+		c.fail(it.Line, "unresolved source placeholder in detection value: %s", v.Text)
+	}
+	switch {
+	case v.Kind == sigma.Invalid:
+	case m.Has(sigma.Exists):
+		c.presence(it, v)
+	case v.Kind == sigma.Null:
+		c.null(it, keyword)
+	case m.HasAny(numberOperators):
+		if !isNumeric(v) {
+			c.fail(it.Line, "expected numeric value: %s", v.Text)
+		}
+	case m.Has(sigma.FieldRef):
+		if v.HasWildcard() {
+			c.fail(it.Line, "wildcards are not allowed in a field reference: %s", v.Text)
+		}
+	case m.Has(sigma.Re):
+		// Parsing finds every fault of an expression, at a fraction of the cost of compiling it.
+		if _, err := syntax.Parse(v.Text, syntax.Perl); err != nil {
+			c.fail(it.Line, "invalid regex: %s", regexReason(err))
+		}
+	case m.Has(sigma.CIDR):
+		if _, err := netip.ParsePrefix(v.Text); err != nil {
+			c.fail(it.Line, "invalid CIDR: %s", v.Text)
+		}
+	default:
+		c.text(it, v)
+	}
+}
+
+func (c *checker) presence(it *sigma.Item, v *sigma.Value) {
+	switch {
+	case v.Kind == sigma.Bool:
+	case v.Kind == sigma.String && (v.Text == "true" || v.Text == "yes" || v.Text == "false" || v.Text == "no"):
+	default:
+		c.warn(it.Line, "value %q of '%s|exists' is neither true nor false and means true", v.Text, it.Field)
+	}
+}
+
+func (c *checker) null(it *sigma.Item, keyword bool) {
+	const refused = numberOperators | sigma.Modifiers(sigma.Re|sigma.CIDR|sigma.FieldRef|sigma.Expand)
+	switch {
+	case it.Modifiers.HasAny(refused):
+		c.fail(it.Line, "null cannot be used with '%s'", it.Modifiers&refused)
+	case keyword:
+		c.warn(it.Line, "null as a keyword never matches")
+	case len(it.Values) > 1:
+		c.warn(it.Line, "null in the list of '%s' matches an absent field as well", it.Field)
+	}
+}
+
+// text checks strings, and numbers that are used by their text.
+func (c *checker) text(it *sigma.Item, v *sigma.Value) {
+	m := it.Modifiers
+	if m.HasAny(sigma.Base64Encodings) && v.HasWildcard() {
+		c.fail(it.Line, "wildcards cannot be used with '%s': %s", m&sigma.Base64Encodings, v.Text)
+	}
+	if m.Has(sigma.Expand) && m.HasAny(sigma.Encodings) && !c.beforePipelines && hasPlaceholder(v) {
+		c.fail(it.Line, "placeholders cannot be used with '%s': %s", m&sigma.Encodings, v.Text)
+	}
+	if !m.Has(sigma.Windash) {
+		return
+	}
+	limit := maxDashes
+	if m.HasAny(sigma.Base64Encodings) {
+		limit = maxDashesBase64
+	}
+	if n := strings.Count(v.Text, "-"); n > limit {
+		c.fail(it.Line, "windash value has %d dashes, the limit is %d: %s", n, limit, v.Text)
+	}
+}
+
+// hasPlaceholder reports whether a %name% remains in the value.
+func hasPlaceholder(v *sigma.Value) bool {
+	if v.Kind != sigma.String {
+		return false
+	}
+	_, rest, found := strings.Cut(v.Text, "%")
+	for found {
+		var name string
+		name, rest, found = strings.Cut(rest, "%")
+		if found && name != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// isNumeric accepts numbers, and texts that are entirely a decimal number.
+func isNumeric(v *sigma.Value) bool {
+	if v.Kind != sigma.Number && v.Kind != sigma.String {
+		return false
+	}
+	for i := range len(v.Text) {
+		if strings.IndexByte("0123456789+-.eE", v.Text[i]) < 0 {
+			return false // what ParseFloat takes beyond decimal numbers
+		}
+	}
+	f, err := strconv.ParseFloat(v.Text, 64)
+	return err == nil && !math.IsInf(f, 0)
+}
+
+func regexReason(err error) string {
+	if e := (*syntax.Error)(nil); errors.As(err, &e) {
+		return e.Code.String() + ": `" + e.Expr + "`"
+	}
+	return err.Error()
+}

@@ -1,0 +1,114 @@
+package load
+
+import (
+	"encoding/json"
+	"io/fs"
+	"reflect"
+	"testing"
+
+	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/sigmatest"
+)
+
+// A rule file that does not load is a bug of ours. Rules with placeholders load
+// as templates over event fields.
+func TestCorpus(t *testing.T) {
+	archive := sigmatest.RuleArchive(t)
+	for _, tc := range []struct {
+		dir  string
+		want int
+	}{{"rules", 3141}, {"rules-placeholder", 23}, {"rules-compliance", 3}} {
+		t.Run(tc.dir, func(t *testing.T) {
+			sub, err := fs.Sub(archive, tc.dir)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c, err := FromFS(sub, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			wantReasons(t, c)
+			wantWarnings(t, c)
+			if len(c.Rules) != tc.want {
+				t.Errorf("%d rules, want %d", len(c.Rules), tc.want)
+			}
+			for i := 0; i < len(c.Rules); i += 7 { // encoding all of them takes most of the test's time
+				wantRoundTrip(t, c.Rules[i])
+			}
+		})
+	}
+}
+
+func TestCorpusFields(t *testing.T) {
+	sub, err := fs.Sub(sigmatest.RuleArchive(t), "rules")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := FromFS(sub, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fields := Fields(c)
+	most := fields[0]
+	for i, f := range fields {
+		if i > 0 && fields[i-1].Field >= f.Field {
+			t.Fatalf("%s follows %s", f.Field, fields[i-1].Field)
+		}
+		if f.Rules > most.Rules {
+			most = f
+		}
+	}
+	if most.Field != "Image" && most.Field != "CommandLine" {
+		t.Errorf("%d fields, the most common one is %+v, want Image or CommandLine", len(fields), most)
+	}
+}
+
+func BenchmarkCorpus(b *testing.B) {
+	dir := sigmatest.RuleDir(b, "rules")
+	b.ReportAllocs()
+	for b.Loop() {
+		if c, err := Load([]string{dir}, Options{}); err != nil || len(c.Rejected) > 0 {
+			b.Fatal(err, reasons(c))
+		}
+	}
+}
+
+// wantRoundTrip encodes a document to JSON and back.
+func wantRoundTrip[T sigma.Rule | sigma.Correlation](t *testing.T, v *T) {
+	t.Helper()
+	first, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var back T
+	if err := json.Unmarshal(first, &back); err != nil {
+		t.Fatalf("%v in %s", err, first)
+	}
+	clearAttributes(&back)
+	stripped := *v
+	clearAttributes(&stripped)
+	if reflect.DeepEqual(back, stripped) {
+		return
+	}
+	second, err := json.Marshal(&back)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain, err := json.Marshal(&stripped)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(second) != string(plain) {
+		t.Errorf("JSON gives back\n%s, want\n%s", second, plain)
+	}
+}
+
+// clearAttributes drops what encoding/json reads back as other types of numbers.
+func clearAttributes(v any) {
+	switch v := v.(type) {
+	case *sigma.Rule:
+		v.Attributes = nil
+	case *sigma.Correlation:
+		v.Attributes = nil
+	}
+}

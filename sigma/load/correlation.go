@@ -1,0 +1,290 @@
+package load
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/condition"
+	"github.com/sluicehq/sluice/sigma/load/document"
+	"github.com/sluicehq/sluice/sigma/timespan"
+)
+
+// correlation is a correlation document on its way.
+type correlation struct {
+	rule   *sigma.Correlation
+	refs   []string // the list rules, each string once
+	line   int      // of the list
+	window string   // as written, empty when absent
+	gap    string   // likewise
+	block  int      // line of the block
+	// defaulted says that the condition is absent, which temporal types allow.
+	defaulted bool
+	condLine  int
+
+	targets [][]*draft // what each of refs names
+}
+
+// parseCorrelation reads the keys of specification part 11 section 1.
+func (d *draft) parseCorrelation() {
+	c := &correlation{rule: &sigma.Correlation{}}
+	d.correlation = c
+	generate := false
+	d.meta(&c.rule.Meta, func(key string, v *document.Node) bool {
+		switch key {
+		case "sigma-version":
+		case "generate":
+			generate = v.Kind == document.Bool
+			c.rule.Generate = generate && v.Text == "true"
+		case "correlation":
+			d.correlationBlock(c, v)
+		default:
+			return false
+		}
+		return true
+	})
+	if nested := d.root.Get("correlation").Get("generate"); nested != nil && !generate && nested.Kind == document.Bool {
+		c.rule.Generate = nested.Text == "true"
+	}
+}
+
+// failKey reports a problem of a key, with the correlation's title.
+func (d *draft) failKey(line int, key, format string, args ...any) {
+	d.fail(line, "correlation '%s': %s: %s", d.title, key, fmt.Sprintf(format, args...))
+}
+
+func (d *draft) correlationBlock(c *correlation, v *document.Node) {
+	c.block = v.Line
+	if v.Kind != document.Map {
+		d.failKey(v.Line, "correlation", "must be a mapping")
+		return
+	}
+	var spans [2]*document.Node // timespan, timeframe
+	var cond, aliases *document.Node
+	for _, e := range v.Entries {
+		switch e.Key.Text {
+		case "type":
+			d.correlationType(c, e.Value)
+		case "rules":
+			c.line = e.Key.Line
+			c.refs = d.references(e.Value)
+		case "group-by":
+			c.rule.GroupBy = d.stringList("group-by", e.Value)
+		case "timespan":
+			spans[0] = e.Value
+		case "timeframe":
+			spans[1] = e.Value
+		case "window":
+			c.window = d.correlationText("window", e.Value)
+		case "gap":
+			c.gap = d.correlationText("gap", e.Value)
+		case "condition":
+			cond = e.Value
+		case "aliases":
+			aliases = e.Value
+		case "generate":
+		default:
+			d.warn(e.Key.Line, "correlation '%s': unknown key '%s' is ignored", d.title, e.Key.Text)
+		}
+	}
+	if v.Get("type") == nil {
+		d.failKey(v.Line, "type", "Missing required field 'type'")
+	}
+	d.correlationSpan(c, spans)
+	d.correlationCondition(c, v.Line, cond)
+	c.rule.Aliases = d.aliases(aliases)
+	if c.rule.Condition.Expr != nil && v.Get("rules") == nil {
+		c.line = c.condLine
+		c.refs = c.rule.Condition.Expr.Idents()
+	}
+	if len(c.refs) == 0 {
+		d.failKey(v.Line, "rules", "Missing required field 'rules': at least one rule is needed")
+	}
+}
+
+func (d *draft) correlationType(c *correlation, v *document.Node) {
+	text, ok := v.Str()
+	t := sigma.CorrelationType(text)
+	if !ok || !t.Valid() {
+		d.failKey(v.Line, "type", "unknown type %q", v.Text)
+		return
+	}
+	c.rule.Type = t
+}
+
+// references returns the strings of the list rules, each once.
+func (d *draft) references(v *document.Node) []string {
+	var out []string
+	for _, ref := range d.stringList("rules", v) {
+		if !slices.Contains(out, ref) {
+			out = append(out, ref)
+		}
+	}
+	return out
+}
+
+// correlationText reads a key that must be a string, of which the empty one is
+// as wrong as any other.
+func (d *draft) correlationText(key string, v *document.Node) string {
+	text, ok := v.Str()
+	if !ok || text == "" {
+		d.failKey(v.Line, key, "must be a string, not %q", v.Text)
+	}
+	return text
+}
+
+// correlationSpan reads timespan and timeframe, of which the latter wins.
+func (d *draft) correlationSpan(c *correlation, written [2]*document.Node) {
+	key, v := "timespan", written[0]
+	if written[1] != nil {
+		key, v = "timeframe", written[1]
+	}
+	if v == nil {
+		d.failKey(c.block, key, "Missing required field 'timespan'")
+		return
+	}
+	text := d.correlationText(key, v)
+	if text == "" {
+		return
+	}
+	span, err := positiveSpan(text)
+	if err != nil {
+		d.failKey(v.Line, key, "%v", err)
+	}
+	c.rule.Timespan = span
+}
+
+func positiveSpan(text string) (timespan.Span, error) {
+	span, err := timespan.ParseSpan(text)
+	if err == nil && span == 0 {
+		return 0, fmt.Errorf("%q is zero", text)
+	}
+	return span, err
+}
+
+func (d *draft) correlationCondition(c *correlation, block int, v *document.Node) {
+	t := c.rule.Type
+	if v == nil || v.Kind == document.Null {
+		c.condLine = block
+		if c.defaulted = t.Temporal(); !c.defaulted && t != "" {
+			d.failKey(block, "condition", "Missing required field 'condition'")
+		}
+		return
+	}
+	c.condLine = v.Line
+	switch v.Kind {
+	case document.Map:
+		d.threshold(c, v)
+	case document.String:
+		if t != "" && !t.Temporal() {
+			d.failCompile(v.Line, "correlation '%s': condition: %q is an extended condition, which only temporal and temporal_ordered have", d.title, v.Text)
+		}
+		expr, err := condition.Parse(v.Text)
+		if err != nil {
+			d.failKey(v.Line, "condition", "%v", err)
+			return
+		}
+		c.rule.Condition.Text, c.rule.Condition.Expr = v.Text, expr
+	default:
+		d.failKey(v.Line, "condition", "must be a mapping or a string")
+	}
+}
+
+var thresholdOps = []sigma.ThresholdOp{sigma.OpLT, sigma.OpLTE, sigma.OpGT, sigma.OpGTE, sigma.OpEQ, sigma.OpNEQ}
+
+// threshold reads the mapping form of a condition. Thresholds are kept in the
+// order in which displays show them.
+func (d *draft) threshold(c *correlation, v *document.Node) {
+	cond, t := &c.rule.Condition, c.rule.Type
+	if t == sigma.ValuePercentile {
+		cond.Percentile = 50
+	}
+	operators := 0
+	for _, e := range v.Entries {
+		switch key := e.Key.Text; {
+		case slices.Contains(thresholdOps, sigma.ThresholdOp(key)):
+			operators++
+		case key == "field":
+			if t == sigma.ValueCount || t.Numeric() {
+				cond.Fields = d.stringList("field", e.Value)
+			}
+		case key == "percentile":
+			d.percentile(c, e.Value)
+		default:
+			d.warn(e.Key.Line, "correlation '%s': unknown key '%s' of condition is ignored", d.title, key)
+		}
+	}
+	for _, op := range thresholdOps {
+		n := v.Get(string(op))
+		if n == nil {
+			continue
+		}
+		value, ok := numberOf(n)
+		if !ok {
+			d.failKey(n.Line, "condition", "%s: expected numeric value: %s", op, n.Text)
+			continue
+		}
+		cond.Thresholds = append(cond.Thresholds, sigma.Threshold{Op: op, Value: value, Text: n.Text})
+	}
+	if operators == 0 {
+		d.failKey(v.Line, "condition", "at least one of lt, lte, gt, gte, eq, neq is needed")
+	}
+	switch {
+	case (t == sigma.ValueCount || t.Numeric()) && len(cond.Fields) == 0:
+		d.failKey(v.Line, "condition", "Missing required field 'field' for type %s", t)
+	case t.Numeric() && len(cond.Fields) > 1:
+		d.failCompile(v.Line, "correlation '%s': field: a single numeric field is required for type %s, not %q", d.title, t, cond.Fields)
+	}
+}
+
+func (d *draft) percentile(c *correlation, v *document.Node) {
+	if t := c.rule.Type; t != sigma.ValuePercentile {
+		if t != "" {
+			d.warn(v.Line, "correlation '%s': percentile is ignored by type %s", d.title, t)
+		}
+		return
+	}
+	p, ok := numberOf(v)
+	if !ok || p < 0 || p > 100 {
+		d.failKey(v.Line, "percentile", "%q is no number from 0 to 100", v.Text)
+		return
+	}
+	c.rule.Condition.Percentile = p
+}
+
+func numberOf(n *document.Node) (float64, bool) {
+	if n.Kind != document.Int && n.Kind != document.Float {
+		return 0, false
+	}
+	f, err := strconv.ParseFloat(n.Text, 64)
+	return f, err == nil
+}
+
+func (d *draft) aliases(v *document.Node) []sigma.Alias {
+	if v == nil {
+		return nil
+	}
+	if v.Kind != document.Map {
+		d.warn(v.Line, "correlation '%s': aliases is not a mapping and is ignored", d.title)
+		return nil
+	}
+	var out []sigma.Alias
+	for _, e := range v.Entries {
+		if e.Value.Kind != document.Map || e.Key.Kind != document.String {
+			d.warn(e.Key.Line, "correlation '%s': alias '%s' is not a mapping and is ignored", d.title, e.Key.Text)
+			continue
+		}
+		alias := sigma.Alias{Name: e.Key.Text}
+		for _, f := range e.Value.Entries {
+			field, ok := f.Value.Str()
+			if !ok || f.Key.Kind != document.String {
+				d.warn(f.Key.Line, "correlation '%s': field of alias '%s' is not a string and is ignored", d.title, alias.Name)
+				continue
+			}
+			alias.Fields = append(alias.Fields, sigma.AliasField{Rule: f.Key.Text, Field: field})
+		}
+		out = append(out, alias)
+	}
+	return out
+}

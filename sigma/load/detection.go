@@ -1,0 +1,208 @@
+package load
+
+import (
+	"strings"
+
+	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/load/document"
+)
+
+// builder makes the tree of one document's detections.
+type builder struct {
+	*draft
+	version int
+	warned  bool // of brackets below version 3
+}
+
+// place says where a part of a detection stands: at the event, or inside the
+// body of an array block, and below which path.
+type place struct {
+	member bool
+	prefix string // ends in a dot when not empty
+}
+
+// self is the field name that means the thing a body is about.
+func (p place) self() string {
+	if p.prefix == "" {
+		return "."
+	}
+	return strings.TrimSuffix(p.prefix, ".")
+}
+
+// detection reads any of the shapes of specification part 10 section 2.1. It
+// never returns nil; what is faulty is left out of the node.
+func (b *builder) detection(n *document.Node, at place) *sigma.Node {
+	switch n.Kind {
+	case document.Map:
+		return b.mapping(n, at)
+	case document.List:
+		if len(n.Items) == 0 {
+			b.failCompile(n.Line, "empty detection")
+			return &sigma.Node{Kind: sigma.KindAny, Line: n.Line}
+		}
+		for _, it := range n.Items {
+			if !it.IsScalar() {
+				return b.alternatives(n, at)
+			}
+		}
+		return b.keywords(n, at)
+	}
+	return b.keywords(n, at)
+}
+
+func (b *builder) alternatives(n *document.Node, at place) *sigma.Node {
+	node := &sigma.Node{Kind: sigma.KindAny, Line: n.Line, Nodes: make([]*sigma.Node, 0, len(n.Items))}
+	for _, it := range n.Items {
+		node.Nodes = append(node.Nodes, b.detection(it, at))
+	}
+	return node
+}
+
+// keywords reads a scalar, or a list of nothing but scalars. Inside an array
+// body the texts are looked for in the member.
+func (b *builder) keywords(n *document.Node, at place) *sigma.Node {
+	item := sigma.Item{Values: b.values(n), Line: n.Line}
+	if at.member {
+		item.Field = at.self()
+		item.Modifiers = sigma.Modifiers(sigma.Contains)
+		return &sigma.Node{Kind: sigma.KindItems, Items: []sigma.Item{item}, Line: n.Line}
+	}
+	return &sigma.Node{Kind: sigma.KindKeywords, Items: []sigma.Item{item}, Line: n.Line}
+}
+
+// conjunction gathers the parts of a mapping in the order in which results tell
+// them: items and keyword blocks as written, array blocks behind them.
+type conjunction struct {
+	parts  []*sigma.Node
+	arrays []*sigma.Node
+}
+
+func (c *conjunction) item(it sigma.Item) {
+	if n := len(c.parts); n > 0 && c.parts[n-1].Kind == sigma.KindItems {
+		c.parts[n-1].Items = append(c.parts[n-1].Items, it)
+		return
+	}
+	c.parts = append(c.parts, &sigma.Node{Kind: sigma.KindItems, Items: []sigma.Item{it}, Line: it.Line})
+}
+
+func (c *conjunction) keywords(it sigma.Item) {
+	c.parts = append(c.parts, &sigma.Node{Kind: sigma.KindKeywords, Items: []sigma.Item{it}, Line: it.Line})
+}
+
+func (c *conjunction) node(line int) *sigma.Node {
+	all := append(c.parts, c.arrays...)
+	switch len(all) {
+	case 0:
+		return &sigma.Node{Kind: sigma.KindItems, Line: line}
+	case 1:
+		return all[0]
+	}
+	return &sigma.Node{Kind: sigma.KindAll, Nodes: all, Line: line}
+}
+
+func (b *builder) mapping(n *document.Node, at place) *sigma.Node {
+	var c conjunction
+	b.entries(&c, n, at)
+	return c.node(n.Line)
+}
+
+func (b *builder) entries(c *conjunction, n *document.Node, at place) {
+	if len(n.Entries) == 0 {
+		b.failCompile(n.Line, "empty detection")
+	}
+	for _, e := range n.Entries {
+		if e.Key.Kind != document.String {
+			continue // reported by checkKeys
+		}
+		field, modifiers, ok := b.key(e.Key)
+		if ok {
+			b.entry(c, row{field, modifiers, e.Value, e.Key.Line}, at)
+		}
+	}
+}
+
+// row is one line of a mapping, its key taken apart.
+type row struct {
+	field     string
+	modifiers sigma.Modifiers
+	value     *document.Node
+	number    int
+}
+
+func (b *builder) entry(c *conjunction, r row, at place) {
+	switch {
+	case r.field != "" && r.field != ".":
+		r.field = at.prefix + r.field
+	case at.member || at.prefix != "":
+		r.field = at.self()
+	default:
+		r.field = ""
+		c.keywords(b.item(r))
+		return
+	}
+	sel, err := splitSelectors(r.field)
+	switch {
+	case b.version < newestVersion:
+		b.warnBrackets(sel, err, r)
+	case err != nil:
+		b.fail(r.number, "%v", err)
+		return
+	case sel.quantifier != sigma.NoQuantifier:
+		if block := b.array(r, sel); block != nil {
+			c.arrays = append(c.arrays, block)
+		}
+		return
+	case sel.position && r.value.Kind == document.Map:
+		if r.modifiers != 0 {
+			b.fail(r.number, "modifiers on '%s', whose value is a mapping", r.field)
+			return
+		}
+		b.entries(c, r.value, place{member: at.member, prefix: r.field + "."})
+		return
+	}
+	c.item(b.item(r))
+}
+
+func (b *builder) warnBrackets(sel selectors, err error, r row) {
+	if err == nil && (sel.quantifier != sigma.NoQuantifier || sel.indexed) && !b.warned {
+		b.warned = true
+		b.warn(r.number, "'%s' looks like an array selector, which needs sigma-version 3; brackets are ordinary characters here", r.field)
+	}
+}
+
+func (b *builder) item(r row) sigma.Item {
+	it := sigma.Item{Field: r.field, Modifiers: r.modifiers, Values: b.values(r.value), Line: r.number}
+	if r.value.Kind == document.List && len(r.value.Items) == 0 {
+		b.warn(r.number, "'%s' has an empty list of values and never matches", r.field)
+	}
+	return it
+}
+
+// values reads a scalar or a list of scalars. Anything else is an alternative
+// that never matches.
+func (b *builder) values(n *document.Node) []sigma.Value {
+	if n.Kind != document.List {
+		return []sigma.Value{b.value(n)}
+	}
+	out := make([]sigma.Value, 0, len(n.Items))
+	for _, it := range n.Items {
+		out = append(out, b.value(it))
+	}
+	return out
+}
+
+func (b *builder) value(n *document.Node) sigma.Value {
+	switch n.Kind {
+	case document.Null:
+		return sigma.Value{Kind: sigma.Null}
+	case document.Bool:
+		return sigma.Value{Kind: sigma.Bool, Text: n.Text}
+	case document.Int, document.Float:
+		return sigma.Value{Kind: sigma.Number, Text: n.Text}
+	case document.String, document.NonFinite:
+		// No event holds a number that is not finite: what was written is a text such as ".inf".
+		return sigma.StringValue(n.Text)
+	}
+	b.warn(n.Line, "a mapping or list where a value is expected never matches")
+	return sigma.Value{Kind: sigma.Invalid}
+}

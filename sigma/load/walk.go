@@ -1,0 +1,158 @@
+package load
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// source is one file to read, or one that could not be found out about.
+type source struct {
+	name string // as problems and results show it
+	path string
+	real string // path without links
+	err  error
+}
+
+// Files lists the paths of the rule files below roots in load order. The error
+// is that of the first root that is missing or unreadable.
+func Files(roots []string) ([]string, error) {
+	sources, err := find(roots)
+	if err != nil {
+		return nil, err
+	}
+	var paths []string
+	for _, s := range sources {
+		if s.err == nil {
+			paths = append(paths, s.path)
+		}
+	}
+	return paths, nil
+}
+
+// find lists the files of all roots in load order, each once.
+func find(roots []string) ([]source, error) {
+	w := walker{prefix: len(roots) > 1, files: make(map[string]bool)}
+	for _, root := range roots {
+		if err := w.root(root); err != nil {
+			return nil, fmt.Errorf("read rules %s: %w", root, reason(err))
+		}
+	}
+	return w.found, nil
+}
+
+// walker remembers directories by device and inode, so that links cannot lead it
+// round in circles, and files by their real path, so that overlapping roots give
+// each once.
+type walker struct {
+	prefix bool
+	dirs   []os.FileInfo // of the current root
+	files  map[string]bool
+	below  []source // of the current root
+	found  []source
+}
+
+func (w *walker) root(root string) error {
+	info, err := os.Stat(root)
+	if err != nil {
+		return err
+	}
+	real, err := filepath.EvalSymlinks(root)
+	if err != nil {
+		return err
+	}
+	if real, err = filepath.Abs(real); err != nil {
+		return err
+	}
+	if !info.IsDir() {
+		f, err := os.Open(root)
+		if err != nil {
+			return err
+		}
+		name := filepath.Base(root)
+		if w.prefix {
+			name = root
+		}
+		w.add(source{name: filepath.ToSlash(name), path: root, real: real})
+		return f.Close()
+	}
+	w.dirs, w.below = nil, nil
+	if err := w.dir(source{path: root, real: real}, info); err != nil {
+		return err
+	}
+	slices.SortFunc(w.below, func(a, b source) int { return strings.Compare(a.name, b.name) })
+	for _, s := range w.below {
+		if w.prefix {
+			s.name = strings.TrimSuffix(filepath.ToSlash(root), "/") + "/" + s.name
+		}
+		w.add(s)
+	}
+	return nil
+}
+
+// dir collects the files below d, whose name is relative to the root.
+func (w *walker) dir(d source, info os.FileInfo) error {
+	if slices.ContainsFunc(w.dirs, func(seen os.FileInfo) bool { return os.SameFile(seen, info) }) {
+		return nil
+	}
+	w.dirs = append(w.dirs, info)
+	entries, err := os.ReadDir(d.path)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if !strings.HasPrefix(e.Name(), ".") {
+			w.entry(d, e)
+		}
+	}
+	return nil
+}
+
+func (w *walker) entry(d source, e fs.DirEntry) {
+	s := source{name: path.Join(d.name, e.Name()), path: filepath.Join(d.path, e.Name()), real: filepath.Join(d.real, e.Name())}
+	isDir := e.IsDir()
+	var info os.FileInfo
+	var err error
+	if isDir || e.Type()&fs.ModeSymlink != 0 {
+		if info, err = os.Stat(s.path); err == nil {
+			isDir = info.IsDir()
+		}
+		if err == nil && !e.IsDir() {
+			s.real, err = filepath.EvalSymlinks(s.real)
+		}
+		if err == nil && isDir {
+			err = w.dir(s, info)
+		}
+		if s.err = reason(err); err != nil && (isDir || isRuleFile(e.Name())) {
+			w.below = append(w.below, s)
+			return
+		}
+	}
+	if !isDir && isRuleFile(e.Name()) {
+		w.below = append(w.below, s)
+	}
+}
+
+func (w *walker) add(s source) {
+	if !w.files[s.real] {
+		w.files[s.real] = true
+		w.found = append(w.found, s)
+	}
+}
+
+func isRuleFile(name string) bool {
+	return strings.HasSuffix(name, ".yml") || strings.HasSuffix(name, ".yaml")
+}
+
+// reason takes the path out of an error of package os: the caller names it.
+func reason(err error) error {
+	if pathErr := (*fs.PathError)(nil); errors.As(err, &pathErr) {
+		return pathErr.Err
+	}
+	return err
+}
