@@ -1,0 +1,264 @@
+package pipeline
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/sluicehq/sluice/sigma"
+)
+
+// maxProduct bounds the values that one value may become through two or more
+// variables with several values.
+const maxProduct = 100_000
+
+// placeholders puts variables in the place of %name%.
+type placeholders struct {
+	wildcard         bool
+	include, exclude []string
+}
+
+func readPlaceholders(typ string, p *params) (transformation, error) {
+	t := placeholders{wildcard: typ == "wildcard_placeholders"}
+	var err error
+	if t.include, err = p.list("include"); err != nil {
+		return nil, err
+	}
+	if t.exclude, err = p.list("exclude"); err != nil {
+		return nil, err
+	}
+	if t.include != nil && t.exclude != nil {
+		return nil, errors.New("'include' and 'exclude' exclude each other")
+	}
+	return t, nil
+}
+
+func (t placeholders) covers(name string) bool {
+	if t.include != nil {
+		return slices.Contains(t.include, name)
+	}
+	return !slices.Contains(t.exclude, name)
+}
+
+func (t placeholders) apply(c *call) error {
+	c.placeholders = true
+	return rewriteRule(c.rule, func(_ *sigma.Node, it sigma.Item) (replacement, error) {
+		if !c.touches(&it) {
+			return kept, nil
+		}
+		return t.item(c, it)
+	})
+}
+
+// item substitutes in every value. When some values of an expand item keep a
+// placeholder, the item is split and only their half keeps the modifier.
+func (t placeholders) item(c *call, it sigma.Item) (replacement, error) {
+	expand := it.Modifiers.Has(sigma.Expand)
+	var resolved, open []sigma.Value
+	changed := false
+	for _, v := range it.Values {
+		if v.Kind != sigma.String {
+			resolved = append(resolved, v)
+			continue
+		}
+		s := t.scan(c, &it, v)
+		values, err := s.values(it.Modifiers.Has(sigma.Re))
+		if err != nil {
+			return kept, err
+		}
+		changed = changed || s.substituted
+		switch {
+		case expand && s.open():
+			open = append(open, values...)
+		default:
+			resolved = append(resolved, values...)
+		}
+	}
+	if !changed {
+		return kept, nil
+	}
+	c.mark(&it)
+	it.Values = append(slices.Clone(resolved), open...)
+	switch {
+	case !expand:
+		return renamed(t.settle(it)), nil
+	case len(open) == 0:
+		it.Modifiers = it.Modifiers.Without(sigma.Expand)
+		return renamed(t.settle(it)), nil
+	case len(resolved) == 0:
+		return renamed(t.settle(it)), nil
+	}
+	template := it
+	template.Values = open
+	it.Values = resolved
+	it.Modifiers = it.Modifiers.Without(sigma.Expand)
+	if it.Modifiers.Has(sigma.All) { // both halves must hold then
+		return replacement{alternatives: [][]sigma.Item{{t.settle(it), t.settle(template)}}}, nil
+	}
+	return replacement{alternatives: [][]sigma.Item{{it}, {template}}}, nil
+}
+
+// settle drops the modifier all when fewer than two values are left for it.
+func (placeholders) settle(it sigma.Item) sigma.Item {
+	if len(it.Values) < 2 {
+		it.Modifiers = it.Modifiers.Without(sigma.All)
+	}
+	return it
+}
+
+// piece is a run of text with its place in a value: text, or the values of a
+// variable.
+type piece struct {
+	text   string
+	values []string // of a variable; nil for text
+}
+
+// scanned is a value cut at its placeholders.
+type scanned struct {
+	pieces      []piece
+	substituted bool
+}
+
+// open reports whether text as written still has a placeholder, by the scan that
+// the modifier expand makes of it.
+func (s *scanned) open() bool {
+	written := ""
+	for _, p := range s.pieces {
+		if p.values != nil {
+			written += "\x00" // percent signs on its two sides are no pair
+			continue
+		}
+		written += p.text
+	}
+	return len(templateNames(written)) > 0
+}
+
+// templateNames lists the names between pairs of percent signs. A name that
+// spans a substituted one is none.
+func templateNames(text string) []string {
+	var out []string
+	for {
+		_, rest, ok := strings.Cut(text, "%")
+		name, after, closed := strings.Cut(rest, "%")
+		if !ok || !closed {
+			return out
+		}
+		if name != "" && !strings.Contains(name, "\x00") {
+			out = append(out, name)
+		}
+		text = after
+	}
+}
+
+// warnOpen tells of the placeholders that the pipelines have left to expand.
+func (r *run) warnOpen() {
+	eachItem(r.rule, func(_ *sigma.Node, it *sigma.Item) {
+		if !it.Modifiers.Has(sigma.Expand) {
+			return
+		}
+		for _, v := range it.Values {
+			for _, name := range templateNames(v.Text) {
+				r.warn("placeholder '%%%s%%' of rule '%s' has no variable and reads an event field", name, r.rule.Title)
+			}
+		}
+	})
+}
+
+// scan cuts the value as written: escapes stay as they are, so that the parts
+// between placeholders mean what they meant.
+func (t placeholders) scan(c *call, it *sigma.Item, v sigma.Value) scanned {
+	var s scanned
+	rest := v.Text
+	for {
+		i := strings.IndexByte(rest, '%')
+		if i < 0 {
+			break
+		}
+		s.text(rest[:i])
+		rest = rest[i+1:]
+		j := strings.IndexByte(rest, '%')
+		if j < 0 {
+			s.text("%")
+			break
+		}
+		name := rest[:j]
+		values, known := t.lookup(c, it, name)
+		if !known {
+			s.text("%") // the second one may begin another
+			continue
+		}
+		s.pieces = append(s.pieces, piece{values: values})
+		s.substituted = true
+		rest = rest[j+1:]
+	}
+	s.text(rest)
+	return s
+}
+
+func (s *scanned) text(t string) {
+	if t != "" {
+		s.pieces = append(s.pieces, piece{text: t})
+	}
+}
+
+func (t placeholders) lookup(c *call, it *sigma.Item, name string) ([]string, bool) {
+	if !t.covers(name) && (t.include != nil || t.exclude != nil) {
+		return nil, false
+	}
+	values, ok := c.vars[name]
+	if ok && (len(values) > 0 || !t.wildcard) {
+		if values == nil {
+			values = []string{}
+		}
+		return values, true
+	}
+	if t.wildcard && name != "" && (it.Modifiers.Has(sigma.Expand) || slices.Contains(t.include, name)) {
+		if it.Modifiers.Has(sigma.Re) {
+			return []string{".*"}, true
+		}
+		return []string{"*"}, true
+	}
+	return nil, false
+}
+
+// values gives the product of the pieces, leftmost varying slowest.
+func (s *scanned) values(re bool) ([]sigma.Value, error) {
+	total, lists := 1, 0
+	for _, p := range s.pieces {
+		if p.values != nil {
+			total *= len(p.values)
+			if len(p.values) > 1 {
+				lists++
+			}
+			if lists > 1 && total > maxProduct {
+				return nil, fmt.Errorf("placeholders multiply to more than %d values", maxProduct)
+			}
+		}
+	}
+	texts := []string{""}
+	for _, p := range s.pieces {
+		if p.values == nil {
+			for i := range texts {
+				texts[i] += p.text
+			}
+			continue
+		}
+		next := make([]string, 0, len(texts)*len(p.values))
+		for _, head := range texts {
+			for _, v := range p.values {
+				next = append(next, head+v)
+			}
+		}
+		texts = next
+	}
+	out := make([]sigma.Value, 0, len(texts))
+	for _, text := range texts {
+		if re {
+			out = append(out, sigma.Value{Kind: sigma.String, Text: text})
+			continue
+		}
+		out = append(out, sigma.StringValue(text))
+	}
+	return out, nil
+}

@@ -1,0 +1,230 @@
+package pipeline
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/load"
+)
+
+// run is one pipeline at work on one document.
+type run struct {
+	rule        *sigma.Rule        // nil for correlations
+	correlation *sigma.Correlation // nil for detection rules
+	referenced  []sigma.Logsource  // of a correlation's detection rules, before and after their pipelines
+	vars        map[string][]string
+	state       map[string]scalar
+	applied     map[string]bool
+	products    map[string][]string // ids of the items that made a name outside of items
+	warnings    *[]string
+	outer       []*item // the nest items we are in
+
+	placeholders bool // an item that replaces placeholders acted
+}
+
+// call is one item at work.
+type call struct {
+	*run
+	item *item
+}
+
+// Apply rewrites a copy of rule by every pipeline of the set. The outcome names
+// the ids of the items that acted, sorted, each once. The error wraps
+// load.ErrSkip when the rule is to be left out without being rejected.
+func (s *Set) Apply(rule *sigma.Rule) (*sigma.Rule, load.Outcome, error) {
+	out := cloneRule(rule)
+	outcome, err := s.each(func(p *Pipeline, warnings *[]string) *run {
+		return &run{rule: out, warnings: warnings}
+	})
+	clearApplied(out)
+	return out, outcome, err
+}
+
+// each runs all pipelines, each with a state of its own.
+func (s *Set) each(start func(*Pipeline, *[]string) *run) (load.Outcome, error) {
+	var o load.Outcome
+	all := map[string]bool{}
+	var last *run
+	placeholders := false // an item that replaces them acted
+	for i, p := range s.Pipelines {
+		r := start(p, &o.Warnings)
+		r.vars, r.state, r.applied, r.products = s.varsFor(i), map[string]scalar{}, map[string]bool{}, map[string][]string{}
+		if r.rule != nil {
+			clearApplied(r.rule)
+		}
+		if err := r.items(p.items); err != nil {
+			return o, err
+		}
+		maps.Copy(all, r.applied)
+		placeholders = placeholders || r.placeholders
+		last = r
+	}
+	if placeholders {
+		last.warnOpen()
+	}
+	o.Applied = slices.Sorted(maps.Keys(all))
+	return o, nil
+}
+
+// varsFor gives the variables of pipeline i, those of the others behind its own,
+// later pipelines first.
+func (s *Set) varsFor(i int) map[string][]string {
+	vars := map[string][]string{}
+	for _, p := range s.Pipelines {
+		maps.Copy(vars, p.Vars)
+	}
+	maps.Copy(vars, s.Pipelines[i].Vars)
+	return vars
+}
+
+func (r *run) items(items []*item) error {
+	for _, it := range items {
+		if !it.rule.holds(func(c ruleCondition) bool { return c.rule(r) }) {
+			continue
+		}
+		if r.correlation != nil {
+			if done, err := r.correlate(it); err != nil || !done {
+				if err != nil {
+					return err
+				}
+				continue
+			}
+		} else if err := it.act.apply(&call{run: r, item: it}); err != nil {
+			if errors.Is(err, errNotApplied) {
+				continue
+			}
+			return err
+		}
+		if it.id != "" {
+			r.applied[it.id] = true
+		}
+	}
+	return nil
+}
+
+// errNotApplied is returned by an item that did nothing and does not count as
+// applied.
+var errNotApplied = errors.New("not applied")
+
+// warn adds a warning, each once.
+func (r *run) warn(format string, args ...any) {
+	if text := fmt.Sprintf(format, args...); !slices.Contains(*r.warnings, text) {
+		*r.warnings = append(*r.warnings, text)
+	}
+}
+
+func (r *run) meta() *sigma.Meta {
+	if r.correlation != nil {
+		return &r.correlation.Meta
+	}
+	return &r.rule.Meta
+}
+
+func (r *run) logsources() []sigma.Logsource {
+	if r.correlation != nil {
+		return r.referenced
+	}
+	return []sigma.Logsource{r.rule.Logsource}
+}
+
+// anyItem asks every item of the rule, filters included.
+func (r *run) anyItem(ask func(*sigma.Item) bool) bool {
+	if r.rule == nil {
+		return false
+	}
+	found := false
+	eachItem(r.rule, func(_ *sigma.Node, it *sigma.Item) {
+		found = found || ask(it)
+	})
+	return found
+}
+
+// attribute returns the values of a rule attribute by its name, custom ones
+// behind the standard ones.
+func (r *run) attribute(name string) ([]string, bool) {
+	m := r.meta()
+	one := map[string]string{
+		"title": m.Title, "id": m.ID, "name": m.Name, "description": m.Description, "author": m.Author, "date": m.Date,
+		"modified": m.Modified, "status": m.Status, "level": m.Level.String(), "taxonomy": m.Taxonomy, "license": m.License,
+	}
+	if v, ok := one[name]; ok {
+		return []string{v}, v != ""
+	}
+	lists := map[string][]string{
+		"tags": m.Tags, "references": m.References, "fields": m.Fields, "falsepositives": m.FalsePositives, "scope": m.Scope,
+	}
+	if v, ok := lists[name]; ok {
+		return v, true
+	}
+	v, ok := m.Attributes[name]
+	if !ok {
+		return nil, false
+	}
+	if list, ok := v.([]any); ok {
+		var out []string
+		for _, e := range list {
+			out = append(out, fmt.Sprint(e))
+		}
+		return out, true
+	}
+	return []string{fmt.Sprint(v)}, true
+}
+
+// touches reports whether the item at work may change it: the groups of every
+// nest around it and its own all hold. For fieldref items the field conditions
+// are asked for the referenced name, too.
+func (c *call) touches(it *sigma.Item) bool {
+	return c.groups(func(w *item) bool {
+		return w.detect.holds(func(d itemCondition) bool { return d.item(c.run, it) }) && w.fieldHolds(c.run, it)
+	})
+}
+
+func (w *item) fieldHolds(r *run, it *sigma.Item) bool {
+	if w.fieldNameHolds(r, it.Field, it) {
+		return true
+	}
+	return it.Modifiers.Has(sigma.FieldRef) && slices.ContainsFunc(it.Values, func(v sigma.Value) bool {
+		return w.fieldNameHolds(r, v.Text, it)
+	})
+}
+
+func (w *item) fieldNameHolds(r *run, name string, it *sigma.Item) bool {
+	return w.field.holds(func(f fieldCondition) bool { return f.field(r, name, it) })
+}
+
+// mayRename reports whether a name of the list of output fields may change: only
+// field name conditions are asked, and an item with detection item conditions has
+// no say.
+func (c *call) mayRename(name string) bool {
+	return c.groups(func(w *item) bool { return w.detect.empty() && w.fieldNameHolds(c.run, name, nil) })
+}
+
+func (c *call) groups(ask func(*item) bool) bool {
+	return !slices.ContainsFunc(c.outer, func(w *item) bool { return !ask(w) }) && ask(c.item)
+}
+
+// mark notes on an item that the item at work changed it.
+func (c *call) mark(it *sigma.Item) {
+	if c.item.id != "" && !slices.Contains(it.Applied, c.item.id) {
+		it.Applied = append(slices.Clone(it.Applied), c.item.id)
+	}
+}
+
+// produced notes that the item at work made names outside of items.
+func (c *call) produced(names ...string) {
+	if c.item.id == "" {
+		return
+	}
+	for _, name := range names {
+		c.products[name] = append(c.products[name], c.item.id)
+	}
+}
+
+func parseNumber(s string) (float64, bool) {
+	f, err := strconv.ParseFloat(s, 64)
+	return f, err == nil
+}
