@@ -1,0 +1,94 @@
+package result
+
+import (
+	"time"
+
+	"github.com/sluicehq/sluice/sigma/event"
+)
+
+// Match says how a field matched. It belongs to the rule and never changes.
+type Match struct {
+	Selection     string
+	Matcher       string
+	Pattern       string
+	HasPattern    bool
+	ShowCase      bool
+	CaseSensitive bool
+	Negated       bool
+}
+
+// Field is one entry of matched_fields. Match is nil at detail off.
+type Field struct {
+	Name  string
+	Value []byte // compact JSON
+	Match *Match
+}
+
+// Detection is one rule met by one event. Its parts are shared and must not be
+// changed.
+type Detection struct {
+	Rule       *Rule
+	Selections *Selections // nil for none
+	Fields     []Field
+	Extra      *Extra // nil for nothing
+}
+
+// Extra is what few results carry.
+type Extra struct {
+	Event   []byte // compact JSON, nil when the event is not included
+	HasTime bool
+	Time    int64 // Unix seconds, with HasTime
+}
+
+// AppendNative appends the native line without its line feed. Enrichments is a
+// JSON object, or empty for none.
+func (d *Detection) AppendNative(dst, enrichments []byte) []byte {
+	dst = append(dst, d.Rule.head...)
+	if d.Extra != nil && d.Extra.HasTime {
+		dst = append(dst, `,"timestamp":"`...)
+		dst = time.Unix(d.Extra.Time, 0).UTC().AppendFormat(dst, "2006-01-02T15:04:05Z")
+		dst = append(dst, '"')
+	}
+	dst = append(dst, d.Rule.attributes...)
+	if len(enrichments) > 0 {
+		dst = append(append(dst, `,"enrichments":`...), enrichments...)
+	}
+	dst = d.Selections.append(dst)
+	dst = append(dst, `,"matched_fields":[`...)
+	for i := range d.Fields {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = d.Fields[i].append(dst)
+	}
+	dst = append(dst, ']')
+	if d.Extra != nil && d.Extra.Event != nil {
+		dst = append(append(dst, `,"event":`...), d.Extra.Event...)
+	}
+	return append(dst, '}')
+}
+
+func (f *Field) append(dst []byte) []byte {
+	dst = event.AppendQuoted(append(dst, `{"field":`...), f.Name)
+	dst = append(append(dst, `,"value":`...), f.Value...)
+	m := f.Match
+	if m == nil {
+		return append(dst, '}')
+	}
+	dst = event.AppendQuoted(append(dst, `,"selection":`...), m.Selection)
+	dst = event.AppendQuoted(append(dst, `,"matcher":`...), m.Matcher)
+	if m.HasPattern {
+		dst = event.AppendQuoted(append(dst, `,"pattern":`...), m.Pattern)
+	}
+	if m.ShowCase {
+		if m.CaseSensitive {
+			dst = append(dst, `,"case_sensitive":true`...)
+		} else {
+			dst = append(dst, `,"case_sensitive":false`...)
+		}
+	}
+	if m.Negated {
+		dst = append(dst, `,"negated":true`...)
+	}
+	return append(dst, '}')
+}
