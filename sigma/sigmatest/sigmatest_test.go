@@ -1,0 +1,68 @@
+package sigmatest
+
+import (
+	"bytes"
+	"io/fs"
+	"strings"
+	"testing"
+
+	"github.com/sluicehq/sluice/sigma"
+)
+
+func TestCorpusIsWhole(t *testing.T) {
+	archive := RuleArchive(t)
+	for dir, want := range map[string]int{"rules": 3141, "rules-placeholder": 23, "rules-compliance": 3} {
+		got := 0
+		err := fs.WalkDir(archive, dir, func(_ string, e fs.DirEntry, err error) error {
+			if err == nil && strings.HasSuffix(e.Name(), ".yml") {
+				got++
+			}
+			return err
+		})
+		if err != nil || got != want {
+			t.Errorf("%s has %d rule files (error %v), want %d", dir, got, err, want)
+		}
+	}
+	for _, lane := range Lanes() {
+		want := 10000
+		if lane == Telemetry {
+			want = 29756
+		}
+		if got := len(Lane(t, lane)); got != want {
+			t.Errorf("lane %s has %d lines, want %d", lane, got, want)
+		}
+	}
+	if got := len(Regressions(t)); got != 79 {
+		t.Errorf("%d published cases, want 79", got)
+	}
+	if got := len(ExpectedHits(t)); got == 0 {
+		t.Error("no expected hits")
+	}
+}
+
+func TestOneSeedGivesTheSameRulesAndEvents(t *testing.T) {
+	rules := []*sigma.Rule{{Detections: []sigma.Detection{{Name: "sel", Node: &sigma.Node{Items: []sigma.Item{
+		{Field: "a.b", Values: []sigma.Value{sigma.StringValue("x*y"), {Kind: sigma.Number, Text: "7"}}},
+	}}}}}}
+	for seed := range uint64(50) {
+		if a, b := RandomRules(seed, 10), RandomRules(seed, 10); a != b {
+			t.Fatalf("seed %d gives\n%s and\n%s", seed, a, b)
+		}
+		a, b := NewGenerator(seed, rules), NewGenerator(seed, rules)
+		for range 20 {
+			if x, y := a.Damaged(), b.Damaged(); !bytes.Equal(x, y) {
+				t.Fatalf("seed %d gives %s and %s", seed, x, y)
+			}
+		}
+	}
+}
+
+func TestCasesHaveNamesOfTheirOwn(t *testing.T) {
+	seen := map[string]bool{}
+	for _, c := range Cases() {
+		if seen[c.Name] || len(c.Events) == 0 {
+			t.Errorf("case %q: named twice: %t, events: %d", c.Name, seen[c.Name], len(c.Events))
+		}
+		seen[c.Name] = true
+	}
+}
