@@ -1,0 +1,196 @@
+package engine
+
+import (
+	"strconv"
+
+	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/condition"
+	"github.com/sluicehq/sluice/sigma/engine/plan"
+	"github.com/sluicehq/sluice/sigma/event"
+)
+
+// Array blocks are judged by walking the document: they are rare, and their
+// fields are relative to a member, so nothing is known about them beforehand.
+
+// members returns what an array block looks at, with positions when named.
+func members(b *plan.ArrayBlock, root event.Value, named bool) []event.Hit {
+	var out []event.Hit
+	hits := b.Path.Resolve(nil, root, named)
+	for _, h := range hits {
+		switch h.Type {
+		case event.Null:
+		case event.Array:
+			i := 0
+			for e := range h.Elements {
+				m := event.Hit{Value: e}
+				if named {
+					m.Name = h.Name + "[" + strconv.Itoa(i) + "]"
+				}
+				out = append(out, m)
+				i++
+			}
+		default:
+			out = append(out, h)
+		}
+	}
+	return out
+}
+
+// blockHolds judges an array block rooted at an event or at a member.
+func (w *Worker) blockHolds(b *plan.ArrayBlock, root event.Value) bool {
+	list := members(b, root, false)
+	switch b.Quantifier {
+	case sigma.AnyMember:
+		for _, m := range list {
+			if w.nodeHolds(b.Body, m.Value) {
+				return true
+			}
+		}
+		return false
+	case sigma.NoMember:
+		for _, m := range list {
+			if w.nodeHolds(b.Body, m.Value) {
+				return false
+			}
+		}
+		return true
+	}
+	for _, m := range list {
+		if !w.nodeHolds(b.Body, m.Value) {
+			return false
+		}
+	}
+	return len(list) > 0 || b.Quantifier == sigma.AllOrEmpty
+}
+
+// nodeHolds judges a node of a body for a member.
+func (w *Worker) nodeHolds(n *plan.Node, member event.Value) bool {
+	switch n.Kind {
+	case sigma.KindArray:
+		return w.blockHolds(n.Block, member)
+	case sigma.KindNested:
+		return w.scopeWinner(n.Scope, member) != nil
+	case sigma.KindAny:
+		for _, sub := range n.Nodes {
+			if w.nodeHolds(sub, member) {
+				return true
+			}
+		}
+		return false
+	}
+	for i := range n.Items {
+		if !w.itemHolds(&n.Items[i], member) {
+			return false
+		}
+	}
+	for _, sub := range n.Nodes {
+		if !w.nodeHolds(sub, member) {
+			return false
+		}
+	}
+	return true
+}
+
+// scopeWinner returns the first condition that holds for a member.
+func (w *Worker) scopeWinner(s *plan.Scope, member event.Value) *plan.Cond {
+	for _, k := range s.Conditions {
+		if w.condHolds(s, k, member) {
+			return k
+		}
+	}
+	return nil
+}
+
+func (w *Worker) condHolds(s *plan.Scope, k *plan.Cond, member event.Value) bool {
+	switch k.Op {
+	case condition.Ident:
+		return w.nodeHolds(s.Detections[k.Covers[0]].Node, member)
+	case condition.Not:
+		return !w.condHolds(s, k.Args[0], member)
+	case condition.And:
+		for _, a := range k.Args {
+			if !w.condHolds(s, a, member) {
+				return false
+			}
+		}
+		return true
+	case condition.Or:
+		for _, a := range k.Args {
+			if w.condHolds(s, a, member) {
+				return true
+			}
+		}
+		return false
+	}
+	n := 0
+	for _, d := range k.Covers {
+		if w.nodeHolds(s.Detections[d].Node, member) {
+			n++
+		}
+	}
+	return n >= k.Count
+}
+
+// memberValues returns the values an item of a body has in a member.
+func memberValues(it *plan.Item, member event.Value) []event.Hit {
+	if it.Path == nil {
+		return []event.Hit{{Value: member}}
+	}
+	return it.Path.Resolve(nil, member, false)
+}
+
+// itemHolds judges an item of a body for a member.
+func (w *Worker) itemHolds(it *plan.Item, member event.Value) bool {
+	values := memberValues(it, member)
+	present := len(values) > 0
+	isNull := len(values) == 1 && values[0].Type == event.Null
+	switch {
+	case it.Exists != 0:
+		return (present && !isNull) == (it.Exists > 0)
+	case !present:
+		return it.HasNull && !it.All && !it.Neq
+	}
+	n := 0
+	for _, id := range it.Alts {
+		if w.altHolds(id, values, isNull) {
+			n++
+		}
+	}
+	switch {
+	case it.Neq:
+		return n == 0 && w.usable(it)
+	case it.All:
+		return n == len(it.Alts) && n > 0
+	}
+	return n > 0
+}
+
+// usable reports whether a neq item over references has one to compare with.
+func (w *Worker) usable(it *plan.Item) bool {
+	for _, id := range it.Usable {
+		if w.judgeReference(&w.set.plan.Preds[id], nil) {
+			return true
+		}
+	}
+	return it.Usable == nil
+}
+
+func (w *Worker) altHolds(id uint32, values []event.Hit, isNull bool) bool {
+	p := &w.set.plan.Preds[id]
+	switch p.Kind {
+	case plan.IsNull:
+		return isNull
+	case plan.FieldRef, plan.Expand:
+		list := make([]event.Value, len(values))
+		for i := range values {
+			list[i] = values[i].Value
+		}
+		return w.judgeReference(p, list)
+	}
+	for i := range values {
+		if w.valueHolds(p, values[i].Value) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,139 @@
+package engine
+
+import (
+	"github.com/sluicehq/sluice/sigma/engine/plan"
+	"github.com/sluicehq/sluice/sigma/engine/scan"
+	"github.com/sluicehq/sluice/sigma/event"
+)
+
+// DecodeJSON appends the event that the line is. The line must be one JSON
+// value; it is borrowed for as long as ev holds the event. On an error, which is
+// scan.ErrSyntax, nothing is appended.
+func (w *Worker) DecodeJSON(ev *Events, line []byte) error {
+	first := len(ev.cells)
+	cells, root, err := w.scanner.Scan(ev.cells, line)
+	if err != nil {
+		return err
+	}
+	ev.cells = cells
+	ev.list = append(ev.list, decoded{
+		kind: event.JSON, raw: line, doc: line, root: root, first: first, last: len(cells),
+	})
+	return nil
+}
+
+// DecodePlain appends an event without fields whose only text is the line.
+func (w *Worker) DecodePlain(ev *Events, line []byte) {
+	first := len(ev.cells)
+	if w.set.plan.Fields.Table.Keywords {
+		ev.cells = append(ev.cells, scan.Cell{
+			End: uint32(len(line)), Type: event.Text, Flags: scan.Keyword | scan.Verbatim | scan.High,
+		})
+	}
+	ev.list = append(ev.list, decoded{
+		kind: event.Plain, raw: line, doc: line, root: event.Value{Type: event.Text, Raw: line},
+		first: first, last: len(ev.cells),
+	})
+}
+
+// DecodePairs appends an event of named texts. Of several pairs with one key the
+// first is the field; keywords are searched in all.
+func (w *Worker) DecodePairs(ev *Events, line []byte, pairs []event.Pair) {
+	first := len(ev.cells)
+	table := w.set.plan.Fields.Table
+	start := len(ev.arena)
+	doc := append(ev.arena, '{')
+	clear(w.seen)
+	for _, p := range pairs {
+		if _, dup := w.seen[p.Key]; dup {
+			continue
+		}
+		w.seen[p.Key] = struct{}{}
+		if len(doc) > start+1 {
+			doc = append(doc, ',')
+		}
+		doc = append(event.AppendQuoted(doc, p.Key), ':')
+		from := uint32(len(doc) - start)
+		doc = event.AppendQuoted(doc, p.Value)
+		c := scan.Cell{Start: from, End: uint32(len(doc) - start), Type: event.String, Flags: pairFlags(p.Value)}
+		c.Flags |= scan.Keyword
+		table.Flat(p.Key, func(field uint32, rank uint16, shared bool) {
+			t := c
+			t.Field, t.Rank = field, rank
+			t.Flags |= scan.Terminal
+			ev.cells = append(ev.cells, t)
+			c.Flags &^= scan.Keyword
+		})
+		if c.Flags&scan.Keyword != 0 {
+			ev.cells = append(ev.cells, c)
+		}
+	}
+	doc = append(doc, '}')
+	end := len(doc)
+	doc = w.repeated(ev, doc, start, pairs)
+	ev.arena = doc
+	root := event.Value{Type: event.Object, Raw: doc[start:end]}
+	ev.cells = ev.cells[:first+dropWorse(ev.cells[first:])]
+	ev.list = append(ev.list, decoded{
+		kind: event.Pairs, raw: line, doc: doc[start:], root: root, first: first, last: len(ev.cells),
+	})
+}
+
+// repeated puts the values of repeated keys behind the document, where only
+// keywords find them.
+func (w *Worker) repeated(ev *Events, doc []byte, start int, pairs []event.Pair) []byte {
+	if len(w.seen) == len(pairs) {
+		return doc
+	}
+	for _, p := range pairs {
+		if _, first := w.seen[p.Key]; first {
+			delete(w.seen, p.Key)
+			continue
+		}
+		from := uint32(len(doc) - start)
+		doc = event.AppendQuoted(doc, p.Value)
+		ev.cells = append(ev.cells, scan.Cell{
+			Start: from, End: uint32(len(doc) - start), Type: event.String, Flags: pairFlags(p.Value) | scan.Keyword,
+		})
+	}
+	return doc
+}
+
+func pairFlags(s string) scan.Flags {
+	var f scan.Flags
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case c >= 0x80:
+			f |= scan.High
+		case c < ' ' || c == '"' || c == '\\':
+			f |= scan.Escaped
+		}
+	}
+	return f
+}
+
+// dropWorse keeps, of the cells of a field, those of the lowest rank, and
+// returns how many are left.
+func dropWorse(cells []scan.Cell) int {
+	n := 0
+	for i, c := range cells {
+		worse := false
+		if c.Flags&scan.Shared != 0 || c.Rank != 0 {
+			for j := range cells {
+				worse = worse || j != i && cells[j].Field == c.Field && cells[j].Rank < c.Rank
+			}
+		}
+		if worse {
+			if c.Flags&scan.Keyword == 0 {
+				continue
+			}
+			c.Field, c.Rank, c.Flags = 0, 0, c.Flags&^scan.Terminal
+		}
+		cells[n] = c
+		n++
+	}
+	return n
+}
+
+// keywordsOf reports whether the field is the one of all strings.
+func keywordsOf(field uint32) bool { return field == plan.Keywords }

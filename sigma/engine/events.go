@@ -1,0 +1,81 @@
+package engine
+
+import (
+	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/engine/scan"
+	"github.com/sluicehq/sluice/sigma/event"
+)
+
+// Events are the decoded events of one batch. They borrow the lines they were
+// made of, and mean something only to workers of the set that decoded them.
+type Events struct {
+	list  []decoded
+	cells []scan.Cell
+	arena []byte // documents that were made, not received
+	round uint64 // grows when events are forgotten: their numbers are given anew
+}
+
+type decoded struct {
+	kind        event.Kind
+	raw         []byte // the line as received
+	doc         []byte // what the cells point into
+	root        event.Value
+	first, last int
+	implied     *sigma.Logsource
+}
+
+// Reset forgets all events and keeps the memory.
+func (ev *Events) Reset() {
+	ev.round++
+	clear(ev.list)
+	ev.list, ev.cells, ev.arena = ev.list[:0], ev.cells[:0], ev.arena[:0]
+}
+
+// Len returns the number of events.
+func (ev *Events) Len() int { return len(ev.list) }
+
+// Truncate forgets the events from number n on.
+func (ev *Events) Truncate(n int) {
+	if n >= len(ev.list) {
+		return
+	}
+	ev.round++
+	ev.cells = ev.cells[:ev.list[n].first]
+	clear(ev.list[n:])
+	ev.list = ev.list[:n]
+}
+
+// Raw returns the line that event i was decoded from.
+func (ev *Events) Raw(i int) []byte { return ev.list[i].raw }
+
+// Kind returns how event i was decoded.
+func (ev *Events) Kind(i int) event.Kind { return ev.list[i].kind }
+
+// Root returns the value of event i: the JSON value as received, the object made
+// of pairs, or the text of a plain line.
+func (ev *Events) Root(i int) event.Value { return ev.list[i].root }
+
+// Imply gives event i a logsource, for the dimensions that neither its fields
+// nor the configuration set.
+func (ev *Events) Imply(i int, l *sigma.Logsource) { ev.list[i].implied = l }
+
+// AppendJSON appends the JSON form of event i: the text as received without
+// insignificant white space, an object of strings, or the plain line under _raw.
+func (ev *Events) AppendJSON(dst []byte, i int) []byte {
+	d := &ev.list[i]
+	if d.kind == event.Plain {
+		dst = event.AppendQuoted(append(dst, `{"_raw":`...), d.raw)
+		return append(dst, '}')
+	}
+	return event.AppendCompact(dst, d.root.Raw)
+}
+
+// Resolve appends the values that a field name has in event i, in order.
+// Positions in brackets count as such when version is 3 or more.
+func (ev *Events) Resolve(dst []event.Value, i int, name string, version int) []event.Value {
+	p := event.ParsePath(name, version)
+	for _, h := range p.Resolve(nil, ev.list[i].root, false) {
+		dst = append(dst, h.Value)
+	}
+	return dst
+}

@@ -1,0 +1,205 @@
+package engine
+
+import (
+	"slices"
+
+	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/condition"
+	"github.com/sluicehq/sluice/sigma/engine/plan"
+	"github.com/sluicehq/sluice/sigma/engine/scan"
+	"github.com/sluicehq/sluice/sigma/event"
+	"github.com/sluicehq/sluice/sigma/result"
+)
+
+// maxEntries bounds the entries of a keyword group and the members of a block.
+const maxEntries = 16
+
+// explain fills w.names and w.fields with why the rule fired.
+func (w *Worker) explain(rule uint32, out *result.Batch) {
+	w.names, w.fields = w.names[:0], w.fields[:0]
+	r := &w.set.plan.Rules[rule]
+	for _, k := range r.Conditions {
+		if len(r.Conditions) == 1 || w.expr(k.Expr) {
+			w.walk(&r.Scope, k, out)
+			return
+		}
+	}
+}
+
+// walk follows a condition that holds and explains the detections that support
+// it, each once.
+func (w *Worker) walk(s *plan.Scope, k *plan.Cond, out *result.Batch) {
+	switch k.Op {
+	case condition.And:
+		for _, a := range k.Args {
+			w.walk(s, a, out)
+		}
+	case condition.Or:
+		for _, a := range k.Args {
+			if w.expr(a.Expr) {
+				w.walk(s, a, out)
+				return
+			}
+		}
+	case condition.Ident:
+		w.support(&s.Detections[k.Covers[0]], out)
+	case condition.Quant:
+		for _, d := range k.Covers {
+			if w.expr(s.Detections[d].Node.Expr) {
+				w.support(&s.Detections[d], out)
+			}
+		}
+	}
+}
+
+func (w *Worker) support(d *plan.Detection, out *result.Batch) {
+	if slices.Contains(w.names, d.Name) {
+		return
+	}
+	w.names = append(w.names, d.Name)
+	w.entries(d.Node, out)
+}
+
+// entries adds the entries of a node that holds.
+func (w *Worker) entries(n *plan.Node, out *result.Batch) {
+	for i := range n.Items {
+		w.entry(&n.Items[i], out)
+	}
+	switch n.Kind {
+	case sigma.KindArray:
+		w.blockEntries(n.Block, w.view.root, "", out)
+		return
+	case sigma.KindNested:
+		for _, k := range n.Scope.Conditions {
+			if w.expr(k.Expr) {
+				w.nested(n.Scope, k, out)
+				return
+			}
+		}
+	}
+	for _, sub := range n.Nodes {
+		if n.Kind != sigma.KindAny || w.expr(sub.Expr) {
+			w.entries(sub, out)
+		}
+	}
+}
+
+// nested adds the entries of the detections that support a condition inside a
+// detection, whose own names are not reported.
+func (w *Worker) nested(s *plan.Scope, k *plan.Cond, out *result.Batch) {
+	kept := w.names
+	w.names = nil
+	w.walk(s, k, out)
+	w.names = kept
+}
+
+// entry adds the entry of an item that holds.
+func (w *Worker) entry(it *plan.Item, out *result.Batch) {
+	if it.Keyword {
+		w.keywordEntries(it, out)
+		return
+	}
+	name, value := w.fieldValue(it, out)
+	if value == nil {
+		if it.HasNull && it.Match != nil {
+			w.fields = append(w.fields, result.Field{Name: it.Name, Value: []byte("null"), Match: it.Match})
+		}
+		return
+	}
+	w.fields = append(w.fields, result.Field{Name: name, Value: value, Match: it.Match})
+}
+
+// fieldValue renders the value of the item's field, several as an array; nil
+// when the field is absent. The name is that of the place it was found in.
+func (w *Worker) fieldValue(it *plan.Item, out *result.Batch) (string, []byte) {
+	w.render = w.render[:0]
+	name, n := it.Name, 0
+	for i := w.first(it.Field); i != none; i = w.view.next[i] {
+		c := &w.view.cells[i]
+		if c.Flags&scan.Terminal == 0 {
+			continue
+		}
+		if n == 0 {
+			name = w.placeName(it, c)
+		} else {
+			w.render = append(w.render, ',')
+		}
+		w.render = w.appendValue(w.render, c)
+		n++
+	}
+	switch n {
+	case 0:
+		return name, nil
+	case 1:
+		return name, out.Bytes(w.render)
+	}
+	w.render = append(slices.Insert(w.render, 0, '['), ']')
+	return name, out.Bytes(w.render)
+}
+
+func (w *Worker) appendValue(dst []byte, c *scan.Cell) []byte {
+	raw := w.view.doc[c.Start:c.End]
+	switch {
+	case c.Type == event.Text:
+		return event.AppendQuoted(dst, raw)
+	case c.Type == event.Array || c.Type == event.Object || c.Flags&scan.High != 0:
+		return event.AppendCompact(dst, raw)
+	}
+	return append(dst, raw...)
+}
+
+// placeName says which place of a field a cell was found in.
+func (w *Worker) placeName(it *plan.Item, c *scan.Cell) string {
+	f := &w.set.plan.Fields.List[it.Field]
+	if !f.Placed {
+		return it.Name
+	}
+	p := &f.Paths[c.Rank/2]
+	for _, h := range p.Resolve(nil, w.view.root, false) {
+		if h.Type != event.Object {
+			return p.Name
+		}
+		for key, m := range h.Members {
+			if event.KeyIs(key, "#text") && cap(m.Raw) == cap(w.view.doc)-int(c.Start) {
+				return p.Name + ".#text"
+			}
+		}
+	}
+	return p.Name
+}
+
+// keywordEntries adds the strings in which a keyword group was found.
+func (w *Worker) keywordEntries(it *plan.Item, out *result.Batch) {
+	if it.Match == nil || it.Neq {
+		return
+	}
+	n := 0
+	for i := range w.view.cells {
+		if w.view.cells[i].Flags&scan.Keyword == 0 || !w.anyAlt(it, int32(i)) {
+			continue
+		}
+		w.render = w.appendValue(w.render[:0], &w.view.cells[i])
+		w.fields = append(w.fields, result.Field{Name: it.Name, Value: out.Bytes(w.render), Match: it.Match})
+		if n++; n == maxEntries {
+			return
+		}
+	}
+}
+
+func (w *Worker) anyAlt(it *plan.Item, cell int32) bool {
+	for _, id := range it.Alts {
+		p := &w.set.plan.Preds[id]
+		if p.Kind != plan.AnyOf {
+			if w.cellHolds(p, cell) {
+				return true
+			}
+			continue
+		}
+		for _, g := range p.More.Gates {
+			if w.cellHolds(&w.set.plan.Preds[g], cell) {
+				return true
+			}
+		}
+	}
+	return false
+}

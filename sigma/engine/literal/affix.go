@@ -1,0 +1,181 @@
+package literal
+
+import (
+	"encoding/binary"
+	"math/bits"
+	"slices"
+)
+
+// table is a hash table from 64-bit keys to runs of literals. It has at least
+// twice as many slots as keys.
+type table struct {
+	slots    []slot
+	shift    uint
+	literals []Literal
+}
+
+type slot struct {
+	key        uint64
+	start, end uint32 // empty when equal
+}
+
+const multiplier = 0x9E3779B97F4A7C15
+
+func newTable(literals []Literal, key func(string) uint64) table {
+	if len(literals) == 0 {
+		return table{}
+	}
+	literals = slices.Clone(literals)
+	slices.SortStableFunc(literals, func(a, b Literal) int {
+		x, y := key(a.Text), key(b.Text)
+		switch {
+		case x < y:
+			return -1
+		case x > y:
+			return 1
+		}
+		return 0
+	})
+	size := bits.Len(uint(2*len(literals) - 1))
+	t := table{slots: make([]slot, 1<<size), shift: uint(64 - size), literals: literals}
+	for i := 0; i < len(literals); {
+		k, from := key(literals[i].Text), i
+		for i < len(literals) && key(literals[i].Text) == k {
+			i++
+		}
+		at := k * multiplier >> t.shift
+		for t.slots[at].start != t.slots[at].end {
+			at = (at + 1) & uint64(len(t.slots)-1)
+		}
+		t.slots[at] = slot{k, uint32(from), uint32(i)}
+	}
+	return t
+}
+
+// get returns the literals filed under a key.
+func (t *table) get(key uint64) []Literal {
+	for at := key * multiplier >> t.shift; ; at = (at + 1) & uint64(len(t.slots)-1) {
+		s := &t.slots[at]
+		if s.start == s.end {
+			return nil
+		}
+		if s.key == key {
+			return t.literals[s.start:s.end]
+		}
+	}
+}
+
+// affixTable files prefixes or suffixes under their outermost eight bytes.
+type affixTable struct {
+	table
+	lengths uint16 // bit n: some literal has a key of n bytes
+	last    bool   // suffixes
+	empty   []uint32
+}
+
+func newAffixTable(literals []Literal, last bool) affixTable {
+	t := affixTable{last: last}
+	var rest []Literal
+	for _, l := range literals {
+		if l.Text == "" {
+			t.empty = append(t.empty, l.ID)
+			continue
+		}
+		rest = append(rest, l)
+		t.lengths |= 1 << min(len(l.Text), 8)
+	}
+	t.table = newTable(rest, func(s string) uint64 { return t.key([]byte(s), min(len(s), 8)) })
+	return t
+}
+
+// key packs the outermost n bytes of text.
+func (t *affixTable) key(text []byte, n int) uint64 {
+	if t.last {
+		text = text[len(text)-n:]
+	}
+	return firstBytes(text, n)
+}
+
+// has reports whether text begins or ends with s.
+func (t *affixTable) has(text []byte, s string) bool {
+	if len(s) > len(text) {
+		return false
+	}
+	if t.last {
+		return string(text[len(text)-len(s):]) == s
+	}
+	return string(text[:len(s)]) == s
+}
+
+func (t *affixTable) find(dst []uint32, text []byte) []uint32 {
+	dst = append(dst, t.empty...)
+	for lengths := t.lengths; lengths != 0; lengths &= lengths - 1 {
+		n := bits.TrailingZeros16(lengths)
+		if n > len(text) {
+			break
+		}
+		for _, l := range t.get(t.key(text, n)) {
+			if t.has(text, l.Text) {
+				dst = append(dst, l.ID)
+			}
+		}
+	}
+	return dst
+}
+
+// firstBytes packs the first n bytes of text, n at most 8, so that texts of
+// different n differ.
+func firstBytes(text []byte, n int) uint64 {
+	if n == 8 {
+		return binary.LittleEndian.Uint64(text)
+	}
+	var x uint64
+	for i := n - 1; i >= 0; i-- {
+		x = x<<8 | uint64(text[i])
+	}
+	return x | uint64(n)<<56
+}
+
+// exactTable files whole texts under a hash.
+type exactTable struct {
+	table
+	lengths uint64 // bit n: some literal is n bytes long; bit 63: 63 or more
+}
+
+func newExactTable(literals []Literal) exactTable {
+	var t exactTable
+	for _, l := range literals {
+		t.lengths |= 1 << min(len(l.Text), 63)
+	}
+	t.table = newTable(literals, func(s string) uint64 { return whole([]byte(s)) })
+	return t
+}
+
+func (t *exactTable) find(dst []uint32, text []byte) []uint32 {
+	if t.lengths>>min(len(text), 63)&1 == 0 {
+		return dst
+	}
+	for _, l := range t.get(whole(text)) {
+		if string(text) == l.Text {
+			dst = append(dst, l.ID)
+		}
+	}
+	return dst
+}
+
+// whole hashes a text by its length and its outermost bytes. Texts that agree in
+// all of them share a slot.
+func whole(text []byte) uint64 {
+	n := len(text)
+	if n < 8 {
+		return firstBytes(text, n)
+	}
+	h := binary.LittleEndian.Uint64(text)*multiplier ^ uint64(n)
+	h ^= h >> 29
+	h = (h ^ binary.LittleEndian.Uint64(text[n-8:])) * multiplier
+	if n > 16 {
+		h ^= h >> 31
+		h = (h ^ binary.LittleEndian.Uint64(text[n/2-4:])) * multiplier
+	}
+	return h
+}

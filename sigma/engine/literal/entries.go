@@ -1,0 +1,84 @@
+package literal
+
+import (
+	"encoding/binary"
+	"math/bits"
+	"slices"
+)
+
+// entry is a literal filed under one of its windows.
+type entry struct {
+	window uint32
+	offset uint32 // of the window in the literal
+	id     uint32
+	text   string
+}
+
+// context returns the window and the four bytes behind it, when the literal has
+// them.
+func (e *entry) context() (uint64, bool) {
+	if int(e.offset)+contextBytes > len(e.text) {
+		return 0, false
+	}
+	return binary.LittleEndian.Uint64([]byte(e.text[e.offset : e.offset+contextBytes])), true
+}
+
+// verify appends the literal's id when it stands around its window, which was
+// met at position at.
+func (e *entry) verify(dst []uint32, text []byte, at int) []uint32 {
+	from := at - int(e.offset)
+	if to := from + len(e.text); from >= 0 && to <= len(text) && string(text[from:to]) == e.text {
+		dst = append(dst, e.id)
+	}
+	return dst
+}
+
+// contextBytes tell most literals of one window apart.
+const contextBytes = 8
+
+// entryTable is a hash table of entries by a key. Entries of one bucket stand
+// together.
+type entryTable struct {
+	starts  []uint32 // by bucket, into keys and entries
+	shift   uint
+	keys    []uint64
+	entries []entry
+}
+
+func newEntryTable(entries []entry, key func(*entry) uint64) entryTable {
+	if len(entries) == 0 {
+		return entryTable{}
+	}
+	size := bits.Len(uint(2 * len(entries)))
+	t := entryTable{
+		shift: uint(64 - size), starts: make([]uint32, 1<<size+1),
+		keys: make([]uint64, len(entries)), entries: make([]entry, len(entries)),
+	}
+	for i := range entries {
+		t.starts[t.bucket(key(&entries[i]))+1]++
+	}
+	for i := range len(t.starts) - 1 {
+		t.starts[i+1] += t.starts[i]
+	}
+	free := slices.Clone(t.starts)
+	for _, e := range entries {
+		k := key(&e)
+		at := free[t.bucket(k)]
+		free[t.bucket(k)]++
+		t.keys[at], t.entries[at] = k, e
+	}
+	return t
+}
+
+func (t *entryTable) bucket(key uint64) uint64 { return key * multiplier >> t.shift }
+
+// check appends the literals of a key that stand around position at.
+func (t *entryTable) check(dst []uint32, text []byte, at int, key uint64) []uint32 {
+	b := t.bucket(key)
+	for n := t.starts[b]; n < t.starts[b+1]; n++ {
+		if t.keys[n] == key {
+			dst = t.entries[n].verify(dst, text, at)
+		}
+	}
+	return dst
+}

@@ -1,0 +1,97 @@
+package literal
+
+import (
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// naive is what a Set must agree with.
+func naive(literals []Literal, has func(text, s string) bool, text string) []uint32 {
+	var out []uint32
+	for _, l := range literals {
+		if has(text, l.Text) {
+			out = append(out, l.ID)
+		}
+	}
+	return out
+}
+
+func equal(text, s string) bool { return text == s }
+
+// sample makes literals and texts of few characters, so that they often meet.
+func sample(r *rand.Rand, longest int, high bool) string {
+	alphabet := []string{"a", "b", "\\", ".", " "}
+	if high {
+		alphabet = append(alphabet, "é", "\u2013", "\x00")
+	}
+	var b strings.Builder
+	for range r.IntN(longest + 1) {
+		b.WriteString(alphabet[r.IntN(len(alphabet))])
+	}
+	return b.String()
+}
+
+func TestSetFindsWhatComparingOneByOneFinds(t *testing.T) {
+	flat := func(uint32) int { return 0 }
+	for _, shorts := range []int{0, 3, 60} {
+		for seed := range uint64(40) {
+			r := rand.New(rand.NewPCG(seed, uint64(shorts)))
+			b := NewBuilder(flat)
+			var exact, prefix, suffix, inside []Literal
+			for id := range uint32(60) {
+				s := sample(r, 12, id%3 == 0)
+				switch id % 4 {
+				case 0:
+					exact = append(exact, Literal{s, id})
+					b.AddExact(s, id)
+				case 1:
+					prefix = append(prefix, Literal{s, id})
+					b.AddPrefix(s, id)
+				case 2:
+					suffix = append(suffix, Literal{s, id})
+					b.AddSuffix(s, id)
+				case 3:
+					if CanContain(s) && (len(s) >= minNarrow || !isASCII(s)) {
+						inside = append(inside, Literal{s, id})
+						b.AddContains(s, id)
+					}
+				}
+			}
+			for id := range uint32(shorts) {
+				if s := sample(r, 4, false); len(s) >= MinShort {
+					inside = append(inside, Literal{s, 100 + id})
+					b.AddContains(s, 100+id)
+				}
+			}
+			set := b.Build()
+			for range 60 {
+				text := sample(r, 40, r.IntN(2) == 0)
+				want := slices.Concat(naive(exact, equal, text), naive(prefix, strings.HasPrefix, text),
+					naive(suffix, strings.HasSuffix, text), naive(inside, strings.Contains, text))
+				got := set.Find(nil, []byte(text), !isASCII(text))
+				slices.Sort(want)
+				slices.Sort(got)
+				if got = slices.Compact(got); !slices.Equal(got, want) {
+					t.Fatalf("seed %d, %d short literals, text %q: got %v, want %v", seed, shorts, text, got, want)
+				}
+			}
+		}
+	}
+}
+
+func BenchmarkFind(b *testing.B) {
+	build := NewBuilder(func(uint32) int { return 0 })
+	for i, s := range []string{"mimikatz", "invoke-expression", "\\temp\\", "sekurlsa::", "dir", "copy"} {
+		build.AddContains(s, uint32(i))
+	}
+	set := build.Build()
+	text := []byte(strings.Repeat("c:\\windows\\system32\\svchost.exe -k netsvcs ", 20))
+	b.SetBytes(int64(len(text)))
+	b.ReportAllocs()
+	var ids []uint32
+	for b.Loop() {
+		ids = set.Find(ids[:0], text, false)
+	}
+}

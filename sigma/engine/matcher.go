@@ -1,0 +1,182 @@
+package engine
+
+import (
+	"math"
+	"slices"
+
+	"github.com/sluicehq/sluice/sigma/engine/literal"
+	"github.com/sluicehq/sluice/sigma/engine/plan"
+	"github.com/sluicehq/sluice/sigma/engine/scan"
+	"github.com/sluicehq/sluice/sigma/event"
+)
+
+// matcher finds the early predicates that the values of one field satisfy.
+type matcher struct {
+	present  []uint32     // hold whatever the value
+	literals *literal.Set // nil for none
+	numbers  map[uint64][]uint32
+	direct   []uint32 // judged one by one
+}
+
+// newMatchers builds the matchers of all fields; nil where a field needs none.
+// They look for the early predicates among only, or for all when that is nil.
+func newMatchers(p *plan.Plan, only []uint64) []*matcher {
+	out := make([]*matcher, len(p.Fields.List))
+	builders := make([]*literal.Builder, len(out))
+	for id := range p.Preds {
+		pred := &p.Preds[id]
+		if !pred.Early || only != nil && only[id/64]>>(id%64)&1 == 0 {
+			continue
+		}
+		f := pred.Field
+		if out[f] == nil {
+			out[f] = new(matcher)
+		}
+		if pred.Direct {
+			out[f].direct = append(out[f].direct, uint32(id))
+			continue
+		}
+		if pred.IsText() && builders[f] == nil {
+			builders[f] = literal.NewBuilder(p.Rarity)
+		}
+		switch b, id := builders[f], uint32(id); pred.Kind {
+		case plan.Present:
+			out[f].present = append(out[f].present, id)
+		case plan.Equal:
+			out[f].addNumber(pred.More.Number, id)
+		case plan.Exact:
+			b.AddExact(pred.Text, id)
+		case plan.Prefix:
+			b.AddPrefix(pred.Text, id)
+		case plan.Suffix:
+			b.AddSuffix(pred.Text, id)
+		case plan.Contains:
+			b.AddContains(pred.Text, id)
+		}
+	}
+	for f, b := range builders {
+		if b != nil {
+			out[f].literals = b.Build()
+		}
+	}
+	return out
+}
+
+func (m *matcher) addNumber(n event.Numeric, id uint32) {
+	if m.numbers == nil {
+		m.numbers = make(map[uint64][]uint32)
+	}
+	k := numberKey(n)
+	m.numbers[k] = append(m.numbers[k], id)
+}
+
+// numberKey is the same for all numbers that compare equal.
+func numberKey(n event.Numeric) uint64 {
+	if n.Float == 0 {
+		return 0 // also for the negative zero
+	}
+	return math.Float64bits(n.Float)
+}
+
+// looks reports whether a value's content matters to the matcher.
+func (m *matcher) looks() bool {
+	return m != nil && (m.literals != nil || m.numbers != nil || m.direct != nil)
+}
+
+// wake looks at every value of the event at hand: it notes the early predicates
+// that hold and wakes the rules that wait for them. F may be nil.
+func (w *Worker) wake(f *focus) {
+	matchers, number := w.set.matchers, uint32(0)
+	if f != nil {
+		matchers, number = f.matchers, f.number
+	}
+	keywords := matchers[plan.Keywords]
+	for i := range w.view.cells {
+		c := &w.view.cells[i]
+		m := matchers[c.Field]
+		if m != nil {
+			for _, id := range m.present {
+				w.hit(id)
+			}
+		}
+		var k *matcher
+		if keywords != nil && c.Flags&scan.Keyword != 0 {
+			k = keywords
+		}
+		if k == nil && !m.looks() || c.Type == event.Array || c.Type == event.Object || c.Type == event.Null {
+			continue
+		}
+		for _, id := range w.satisfied(m, k, int32(i), number) {
+			w.hit(id)
+		}
+	}
+}
+
+// hit notes that an early predicate holds.
+func (w *Worker) hit(id uint32) {
+	if word := id / 64; w.truth.bits[word]>>(id%64)&1 != 0 {
+		return
+	}
+	w.truth.set(id)
+	p := w.set.plan
+	for _, rule := range p.Wakes[p.WakeStart[id]:p.WakeStart[id+1]] {
+		w.woken.add(rule)
+	}
+}
+
+// satisfied returns the early predicates that cell i satisfies, as one of its
+// field's values and, unless k is nil, as a string open to keywords. Number is
+// that of the focus. The result is valid until the next call.
+func (w *Worker) satisfied(m, k *matcher, i int32, number uint32) []uint32 {
+	slot, ids, hit := w.cache.get(&w.view.cells[i], i, w.view.doc, k != nil, number)
+	if hit {
+		return ids
+	}
+	w.ids = w.search(w.ids[:0], m, k, i)
+	w.cache.put(slot, w.ids)
+	return w.ids
+}
+
+// search looks at the text and the number of cell i.
+func (w *Worker) search(dst []uint32, m, k *matcher, i int32) []uint32 {
+	c := &w.view.cells[i]
+	for _, x := range [2]*matcher{m, k} {
+		if x == nil {
+			continue
+		}
+		if x.literals != nil {
+			dst = x.literals.Find(dst, w.view.folded(i), c.Flags&scan.High != 0)
+		}
+		for _, id := range x.direct {
+			if w.textHolds(&w.set.plan.Preds[id], i) {
+				dst = append(dst, id)
+			}
+		}
+	}
+	if m != nil && m.numbers != nil {
+		dst = w.searchNumber(dst, m, i)
+	}
+	return unique(dst)
+}
+
+func (w *Worker) searchNumber(dst []uint32, m *matcher, i int32) []uint32 {
+	n, ok := w.view.numeric(i)
+	if !ok {
+		return dst
+	}
+	for _, id := range m.numbers[numberKey(n)] {
+		if w.set.plan.Preds[id].MatchNumber(n) {
+			dst = append(dst, id)
+		}
+	}
+	return dst
+}
+
+// unique drops repetitions from a short list.
+func unique(ids []uint32) []uint32 {
+	if len(ids) > 1 {
+		slices.Sort(ids)
+		ids = slices.Compact(ids)
+	}
+	return ids
+}

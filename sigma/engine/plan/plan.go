@@ -1,0 +1,87 @@
+package plan
+
+import (
+	"regexp"
+
+	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/engine/literal"
+	"github.com/sluicehq/sluice/sigma/result"
+)
+
+// Options say what a plan is for.
+type Options struct {
+	Detail result.Detail
+	Names  []string // further field names that are looked up
+}
+
+// Plan is a compiled rule set. It never changes.
+type Plan struct {
+	Fields *Fields
+	Preds  []Pred
+	Rules  []Rule // by load index
+
+	Programs  []int32  // by load index: where the rule's program begins
+	Code      []Instr  // all programs
+	Tests     []Test   // bit tests of all programs
+	Branches  []int32  // beginnings of the parts of counting instructions
+	Wakes     []uint32 // load indexes, by predicate
+	WakeStart []uint32 // Wakes[WakeStart[p]:WakeStart[p+1]] wait for predicate p
+	Always    []uint32 // load indexes of rules without witness
+
+	Rarity   literal.Rarity // of windows in traffic
+	Machines int            // how many machines a worker needs for expressions
+}
+
+type builder struct {
+	fields   *Fields
+	preds    []Pred
+	ids      map[predKey]uint32
+	regexes  map[string]*Operand
+	machines int // programs of expressions
+	interned map[string]string
+	never    *regexp.Regexp
+	detail   result.Detail
+	profile  *profile
+}
+
+// Build compiles rules, which must have passed every check of the loader.
+func Build(rules []*sigma.Rule, o Options) *Plan {
+	b := &builder{
+		fields: newFields(), ids: make(map[predKey]uint32), regexes: make(map[string]*Operand),
+		interned: make(map[string]string), never: regexp.MustCompile(`\z\A.`), detail: o.Detail, profile: newProfile(),
+	}
+	for _, name := range o.Names {
+		b.fields.Add(name, 0)
+	}
+	p := &Plan{Fields: b.fields, Rules: make([]Rule, len(rules))}
+	for i, r := range rules {
+		p.Rules[i] = b.rule(r)
+	}
+	b.fields.Table.Settle()
+	b.wake(p)
+	p.Preds = b.preds
+	p.Rarity, p.Machines = b.profile.rarity, b.machines
+	p.compile()
+	return p
+}
+
+// rule compiles one rule: a condition must hold, and one of each filter.
+func (b *builder) rule(r *sigma.Rule) Rule {
+	scope := b.scope(r.Detections, r.Conditions, context{version: r.Version})
+	parts := []*Expr{scope.any()}
+	for i := range r.Filters {
+		f := &r.Filters[i]
+		s := b.scope(f.Detections, f.Conditions, context{version: f.Version})
+		parts = append(parts, s.any())
+	}
+	return Rule{Match: and(parts...), Scope: scope}
+}
+
+// intern keeps one copy of equal texts.
+func (b *builder) intern(s string) string {
+	if have, ok := b.interned[s]; ok {
+		return have
+	}
+	b.interned[s] = s
+	return s
+}

@@ -1,0 +1,265 @@
+package plan
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/sluicehq/sluice/sigma/engine/literal"
+)
+
+// wake chooses, for every rule, predicates of which one must hold whenever the
+// rule fires: its witnesses. Only rules of which a witness holds are judged.
+func (b *builder) wake(p *Plan) {
+	w := witnesses{b: b, profile: b.profile, shares: make(map[uint32]float64)}
+	waiting := make(map[uint32][]uint32)
+	demand := make(map[uint32]float64)
+	for i := range p.Rules {
+		c := w.choose(p.Rules[i].Match)
+		if c.none {
+			p.Always = append(p.Always, uint32(i))
+			continue
+		}
+		w.demand(demand, p.Rules[i].Match, c.share)
+		slices.Sort(c.preds)
+		for _, id := range slices.Compact(c.preds) {
+			waiting[id] = append(waiting[id], uint32(i))
+		}
+	}
+	for id := range b.preds {
+		p := &b.preds[id]
+		p.Early = waiting[uint32(id)] != nil || w.worthwhile(uint32(id)) || demand[uint32(id)] > oftenAsked && w.judgeable(p)
+		p.Direct = p.Early && !w.indexable(p)
+	}
+	p.WakeStart = make([]uint32, len(b.preds)+1)
+	for id := range b.preds {
+		p.Wakes = append(p.Wakes, waiting[uint32(id)]...)
+		p.WakeStart[id+1] = uint32(len(p.Wakes))
+	}
+}
+
+// choice is a set of predicates of which one must hold for an expression to
+// hold, with the share of events in which one does; or none is known.
+type choice struct {
+	preds []uint32
+	share float64
+	none  bool
+}
+
+var unknown = choice{none: true}
+
+type witnesses struct {
+	b       *builder
+	profile *profile
+	shares  map[uint32]float64
+}
+
+func (w *witnesses) choose(x *Expr) choice {
+	switch x.Op {
+	case False:
+		return choice{}
+	case Atom:
+		return w.ofPred(x.Pred)
+	case And:
+		best := unknown
+		for _, a := range x.Args {
+			if c := w.choose(a); !c.none && (best.none || c.share < best.share) {
+				best = c
+			}
+		}
+		return best
+	case Or, AtLeast:
+		return w.ofSeveral(x)
+	case Not:
+		return w.refuse(x.Args[0])
+	}
+	return unknown
+}
+
+// refuse chooses for the negation of x: what is negated twice is positive.
+func (w *witnesses) refuse(x *Expr) choice {
+	switch x.Op {
+	case True:
+		return choice{}
+	case Not:
+		return w.choose(x.Args[0])
+	case Or:
+		best := unknown
+		for _, a := range x.Args {
+			if c := w.refuse(a); !c.none && (best.none || c.share < best.share) {
+				best = c
+			}
+		}
+		return best
+	case And:
+		var out choice
+		for _, a := range x.Args {
+			c := w.refuse(a)
+			if c.none {
+				return unknown
+			}
+			out.preds = append(out.preds, c.preds...)
+			out.share += c.share
+		}
+		return out
+	}
+	return unknown
+}
+
+// ofSeveral unites what the args need. Where n of them must hold, the dearest
+// n-1 may be left out.
+func (w *witnesses) ofSeveral(x *Expr) choice {
+	var list []choice
+	for _, a := range x.Args {
+		list = append(list, w.choose(a))
+	}
+	slices.SortFunc(list, func(a, b choice) int {
+		if a.none != b.none {
+			if a.none {
+				return 1
+			}
+			return -1
+		}
+		return cmp.Compare(a.share, b.share)
+	})
+	var out choice
+	for _, c := range list[:len(list)-max(x.N, 1)+1] {
+		if c.none {
+			return unknown
+		}
+		out.preds = append(out.preds, c.preds...)
+		out.share += c.share
+	}
+	return out
+}
+
+func (w *witnesses) ofPred(id uint32) choice {
+	p := &w.b.preds[id]
+	switch {
+	case w.indexable(p):
+		return choice{preds: []uint32{id}, share: w.share(id)}
+	case p.Kind == IsNull || p.Kind == RefUsable || p.Kind == ExpandUsable:
+		return unknown
+	case p.Kind == Block || p.Kind == AnyOf:
+		return w.ofAny(p.More.Gates)
+	}
+	best := w.lastResort(id)
+	if gates := w.b.gates(p); gates != nil {
+		if c := w.ofAny(gates); !c.none && (best.none || c.share < best.share) {
+			return c
+		}
+	}
+	return best
+}
+
+// lastResort is the witness of a predicate without literals: the predicate
+// itself, judged for every value that is not remembered, or that the field is
+// there at all.
+func (w *witnesses) lastResort(id uint32) choice {
+	p := &w.b.preds[id]
+	if p.IsText() && p.Field != 0 && !w.b.fields.List[p.Field].Virtual {
+		return choice{preds: []uint32{id}, share: presence(p.Field, w.b.fields.List[p.Field].Name) * directShare}
+	}
+	if p.Field == Keywords {
+		return unknown
+	}
+	return w.present(p.Field)
+}
+
+// directShare prices judging every value against waking a rule.
+const directShare = 0.3
+
+// ofAny unites the witnesses of predicates of which one must hold.
+func (w *witnesses) ofAny(preds []uint32) choice {
+	if len(preds) == 0 {
+		return unknown
+	}
+	var out choice
+	for _, id := range preds {
+		c := w.ofPred(id)
+		if c.none {
+			return unknown
+		}
+		out.preds = append(out.preds, c.preds...)
+		out.share += c.share
+	}
+	return out
+}
+
+// present is the witness of last resort: the field is there at all.
+func (w *witnesses) present(field uint32) choice {
+	if f := &w.b.fields.List[field]; f.Virtual {
+		var ids []uint32
+		for _, h := range f.Hints {
+			ids = append(ids, w.b.pred(Pred{Kind: Present, Field: h}))
+		}
+		return w.ofAny(ids)
+	}
+	id := w.b.pred(Pred{Kind: Present, Field: field})
+	return choice{preds: []uint32{id}, share: w.share(id)}
+}
+
+// indexable reports whether the predicate can be known after one look at every
+// value.
+func (w *witnesses) indexable(p *Pred) bool {
+	if w.b.fields.List[p.Field].Virtual || p.Field == 0 {
+		return false
+	}
+	switch p.Kind {
+	case Present:
+		return p.Field != Keywords
+	case Equal:
+		return true
+	case Exact, Prefix, Suffix:
+		return !p.Cased
+	case Contains:
+		return !p.Cased && literal.CanContain(p.Text)
+	}
+	return false
+}
+
+// oftenAsked is the share of events from which on a predicate is judged once per
+// distinct value instead of being asked for.
+const oftenAsked = 0.1
+
+// demand adds the share of events for which a rule is judged to what its
+// predicates are asked for.
+func (w *witnesses) demand(sum map[uint32]float64, x *Expr, share float64) {
+	if x.Op == Atom {
+		sum[x.Pred] += share
+	}
+	for _, a := range x.Args {
+		w.demand(sum, a, share)
+	}
+}
+
+// judgeable reports whether a predicate depends on a value's text alone.
+func (w *witnesses) judgeable(p *Pred) bool {
+	return p.IsText() && p.Field > Keywords && !w.b.fields.List[p.Field].Virtual
+}
+
+// rare is the share below which a literal is searched for in every value even
+// though no rule waits for it.
+const rare = 0.02
+
+// worthwhile reports whether knowing the predicate beforehand costs less than
+// asking for it.
+func (w *witnesses) worthwhile(id uint32) bool {
+	p := &w.b.preds[id]
+	switch {
+	case !w.indexable(p) || p.Kind == Present:
+		return false
+	case p.Kind == Contains:
+		return literal.IsCheap(p.Text) && w.share(id) < rare
+	}
+	return true
+}
+
+func (w *witnesses) share(id uint32) float64 {
+	s, ok := w.shares[id]
+	if !ok {
+		p := &w.b.preds[id]
+		s = w.profile.share(p, w.b.fields.List[p.Field].Name)
+		w.shares[id] = s
+	}
+	return s
+}

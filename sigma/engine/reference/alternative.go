@@ -1,0 +1,123 @@
+package reference
+
+import (
+	"fmt"
+	"net/netip"
+	"regexp"
+
+	"github.com/sluicehq/sluice/sigma"
+)
+
+// alternatives compiles one value of an item (part 10 section 2.4). What
+// windash and base64offset multiply stays one alternative.
+func (c *compiler) alternatives(v sigma.Value, m sigma.Modifiers, version int, keyword bool) (*alternative, error) {
+	switch {
+	case v.Kind == sigma.Invalid || v.Kind == sigma.Null && keyword:
+		return &alternative{matcher: "null", matches: func(*Event, *value) bool { return false }}, nil
+	case v.Kind == sigma.Null:
+		return &alternative{matcher: "null", whole: true, matches: func(_ *Event, v *value) bool { return v.kind == null }}, nil
+	case m.Has(sigma.Re):
+		return regex(v.Text, m)
+	case m.Has(sigma.CIDR):
+		return network(v.Text)
+	case m.Has(sigma.FieldRef):
+		return c.reference(v, m, version), nil
+	case m.HasAny(sigma.TimeParts):
+		return timePart(v, m)
+	case m.HasAny(sigma.OrderOperators):
+		return ordering(v, m)
+	case m.Has(sigma.Expand):
+		if a := c.expansion(v, m, version); a != nil {
+			return a, nil
+		}
+	}
+	asText := keyword || m.Has(sigma.Cased) || m.HasAny(sigma.Encodings)
+	switch {
+	case v.Kind == sigma.Bool && (m.HasAny(sigma.StringOperators) && !keyword || !asText):
+		return truth(v.Text), nil
+	case v.Kind == sigma.Number && !asText && !m.HasAny(sigma.StringOperators):
+		return numberAlternative("numeric", "= ", v.Text, func(v *value) (numeric, bool) { return v.numericForm() },
+			func(order int) bool { return order == 0 })
+	case v.Kind != sigma.String:
+		v = sigma.LiteralValue(v.Text)
+	}
+	return textual(v, m, keyword)
+}
+
+func regex(source string, m sigma.Modifiers) (*alternative, error) {
+	flags := ""
+	for _, f := range m.List() {
+		if sigma.RegexFlags.Has(f) {
+			flags += f.String()
+		}
+	}
+	if flags != "" {
+		source = "(?" + flags + ")" + source
+	}
+	re, err := regexp.Compile(source)
+	if err != nil {
+		return nil, fmt.Errorf("regular expression: %w", err)
+	}
+	return &alternative{matcher: "regex", pattern: source, matches: func(_ *Event, v *value) bool {
+		s, ok := v.textForm()
+		return ok && re.MatchString(s)
+	}}, nil
+}
+
+func network(text string) (*alternative, error) {
+	p, err := netip.ParsePrefix(text)
+	if err != nil {
+		return nil, fmt.Errorf("network: %w", err)
+	}
+	p = p.Masked()
+	return &alternative{matcher: "cidr", pattern: p.String(), matches: func(_ *Event, v *value) bool {
+		s, ok := v.textForm()
+		addr, err := netip.ParseAddr(s)
+		return ok && err == nil && addr.Zone() == "" && (p.Contains(addr) || p.Contains(addr.Unmap()))
+	}}, nil
+}
+
+func truth(want string) *alternative {
+	accepted := []string{"false", "0", "no"}
+	if want == "true" {
+		accepted = []string{"true", "1", "yes"}
+	}
+	return &alternative{matcher: "bool", pattern: want, matches: func(_ *Event, v *value) bool {
+		switch v.kind {
+		case boolean:
+			return v.raw == want
+		case text:
+			for _, a := range accepted {
+				if fold(v.text) == a {
+					return true
+				}
+			}
+		}
+		return false
+	}}
+}
+
+func ordering(v sigma.Value, m sigma.Modifiers) (*alternative, error) {
+	sign, want := "> ", func(order int) bool { return order > 0 }
+	switch {
+	case m.Has(sigma.GTE):
+		sign, want = ">= ", func(order int) bool { return order >= 0 }
+	case m.Has(sigma.LT):
+		sign, want = "< ", func(order int) bool { return order < 0 }
+	case m.Has(sigma.LTE):
+		sign, want = "<= ", func(order int) bool { return order <= 0 }
+	}
+	return numberAlternative("numeric", sign, v.Text, func(v *value) (numeric, bool) { return v.numericForm() }, want)
+}
+
+// numberAlternative compares what form makes of a value with a number.
+func numberAlternative(matcher, sign, text string, form func(*value) (numeric, bool), want func(order int) bool) (*alternative, error) {
+	n := parseNumber(text)
+	if !n.ok {
+		return nil, fmt.Errorf("expected numeric value: %s", text)
+	}
+	return &alternative{matcher: matcher, pattern: sign + numberText(text), matches: func(_ *Event, v *value) bool {
+		got, ok := form(v)
+		return ok && want(got.compare(n))
+	}}, nil
+}

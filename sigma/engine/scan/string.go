@@ -1,0 +1,138 @@
+package scan
+
+import (
+	"encoding/binary"
+	"math/bits"
+)
+
+const (
+	ones  = 0x0101010101010101
+	highs = 0x8080808080808080
+)
+
+// stop marks, in the high bit of each byte, quotes, backslashes and control
+// characters. The lowest mark is exact, marks above it may be false.
+func stop(x uint64) uint64 {
+	q := x ^ ones*'"'
+	b := x ^ ones*'\\'
+	return ((q-ones)&^q | (b-ones)&^b | (x-ones*' ')&^x) & highs
+}
+
+// scanString reads the string whose opening quote is at i. It returns the
+// position behind the closing quote and whether the string has escapes or bytes
+// outside ASCII, or a negative position.
+func scanString(b []byte, i int) (int, Flags) {
+	var high uint64
+	var flags Flags
+	i++
+	for {
+		for i+8 <= len(b) {
+			x := binary.LittleEndian.Uint64(b[i:])
+			m := stop(x)
+			if m == 0 {
+				high |= x
+				i += 8
+				continue
+			}
+			n := bits.TrailingZeros64(m)
+			high |= x & (1<<n - 1)
+			i += n >> 3
+			goto found
+		}
+		for ; i < len(b); i++ {
+			if c := b[i]; c == '"' || c == '\\' || c < ' ' {
+				goto found
+			}
+			high |= uint64(b[i])
+		}
+		return -1, 0
+	found:
+		switch b[i] {
+		case '"':
+			if high&highs != 0 {
+				flags |= High
+			}
+			return i + 1, flags
+		case '\\':
+			flags |= Escaped
+			n := escape(b[i:])
+			if n == 0 {
+				return -1, 0
+			}
+			if n > 2 {
+				high |= 0x80 // may be anything; looking is left to the slow path
+			}
+			i += n
+		default:
+			return -1, 0
+		}
+	}
+}
+
+// escape returns the length of the escape sequence at the start of b, or 0.
+func escape(b []byte) int {
+	if len(b) < 2 {
+		return 0
+	}
+	switch b[1] {
+	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
+		return 2
+	case 'u':
+		if len(b) < 6 {
+			return 0
+		}
+		for _, c := range b[2:6] {
+			if (c < '0' || c > '9') && (c|0x20 < 'a' || c|0x20 > 'f') {
+				return 0
+			}
+		}
+		return 6
+	}
+	return 0
+}
+
+// scanNumber reads the number at i, or returns a negative position.
+func scanNumber(b []byte, i int) int {
+	if i < len(b) && b[i] == '-' {
+		i++
+	}
+	switch {
+	case i < len(b) && b[i] == '0':
+		i++
+	case i < len(b) && '1' <= b[i] && b[i] <= '9':
+		i = digits(b, i)
+	default:
+		return -1
+	}
+	if i < len(b) && b[i] == '.' {
+		start := i + 1
+		if i = digits(b, start); i == start {
+			return -1
+		}
+	}
+	if i < len(b) && b[i]|0x20 == 'e' {
+		i++
+		if i < len(b) && (b[i] == '+' || b[i] == '-') {
+			i++
+		}
+		start := i
+		if i = digits(b, start); i == start {
+			return -1
+		}
+	}
+	return i
+}
+
+func digits(b []byte, i int) int {
+	for i < len(b) && b[i]-'0' <= 9 {
+		i++
+	}
+	return i
+}
+
+func skipSpace(b []byte, i int) int {
+	for i < len(b) && (b[i] == ' ' || b[i] == '\t' || b[i] == '\n' || b[i] == '\r') {
+		i++
+	}
+	return i
+}

@@ -1,0 +1,89 @@
+package engine
+
+import (
+	"fmt"
+
+	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/engine/plan"
+	"github.com/sluicehq/sluice/sigma/result"
+)
+
+// Options say how a set judges and what its results show.
+type Options struct {
+	MatchDetail  result.Detail
+	IncludeEvent bool
+	// Routing skips rules whose logsource contradicts the event's. Nil tries
+	// every rule on every event.
+	Routing *Routing
+	// TimestampFields are asked for the event's time before the default ones.
+	TimestampFields []string
+	ResultTime      bool     // results carry a timestamp
+	Fields          []string // further names that callers look up
+}
+
+// defaultTimeFields follow the configured ones (specification part 11 section 4).
+var defaultTimeFields = [...]string{"@timestamp", "timestamp", "EventTime", "TimeCreated", "eventTime"}
+
+// Set is a compiled rule set.
+type Set struct {
+	options Options
+	plan    *plan.Plan
+	handles []*result.Rule
+	include []bool // by load index: results carry the event
+
+	matchers   []*matcher // by field
+	earlyWords []uint64   // predicates that need no asking, as bits
+	times      []uint32   // fields of the event's time, in order
+	routes     *routeTable
+	focuses    focuses
+}
+
+// Compile builds a set of rules that have passed every check of the loader. An
+// error says that a rule's tree is not what the loader makes.
+func Compile(rules []*sigma.Rule, o Options) (s *Set, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			s, err = nil, fmt.Errorf("compile rules: unsound rule tree: %v", r)
+		}
+	}()
+	s = &Set{options: o, handles: make([]*result.Rule, len(rules)), include: make([]bool, len(rules))}
+	for i, r := range rules {
+		s.handles[i] = result.NewRule(i, r)
+		s.include[i] = o.IncludeEvent || wantsEvent(r)
+	}
+	timeFields := append(append([]string{}, o.TimestampFields...), defaultTimeFields[:]...)
+	names := append(append([]string{}, o.Fields...), timeFields...)
+	names = append(names, o.Routing.names()...)
+	s.plan = plan.Build(rules, plan.Options{Detail: o.MatchDetail, Names: names})
+	for _, name := range timeFields {
+		id, _ := s.plan.Fields.Lookup(name)
+		s.times = append(s.times, id)
+	}
+	s.earlyWords = make([]uint64, (len(s.plan.Preds)+63)/64)
+	for id := range s.plan.Preds {
+		if s.plan.Preds[id].Early {
+			s.earlyWords[id/64] |= 1 << (id % 64)
+		}
+	}
+	s.matchers = newMatchers(s.plan, nil)
+	s.focuses.after = focusAfter
+	s.routes = newRouteTable(rules, o.Routing, s.plan.Fields)
+	return s, nil
+}
+
+// wantsEvent reports whether the rule asks for events in its results.
+func wantsEvent(r *sigma.Rule) bool {
+	switch v := r.Attributes["sluice.include_event"].(type) {
+	case bool:
+		return v
+	case string:
+		return v == "true"
+	}
+	return false
+}
+
+// Rules returns the handles by load index.
+func (s *Set) Rules() []*result.Rule { return s.handles }
+
+// Options returns what the set was compiled with.
+func (s *Set) Options() Options { return s.options }

@@ -1,0 +1,136 @@
+package engine
+
+import "github.com/sluicehq/sluice/sigma/engine/plan"
+
+// truth holds what is known about the predicates for the event at hand.
+type truth struct {
+	bits    []uint64 // predicates that hold
+	known   []uint64 // predicates that were judged; early ones always are
+	early   []uint64
+	touched []uint32 // words to put back
+}
+
+func (t *truth) init(s *Set) {
+	t.bits = make([]uint64, len(s.earlyWords))
+	t.early = s.earlyWords
+	t.known = append([]uint64{}, s.earlyWords...)
+}
+
+func (t *truth) clear() {
+	for _, word := range t.touched {
+		t.bits[word], t.known[word] = 0, t.early[word]
+	}
+	t.touched = t.touched[:0]
+}
+
+// set notes that a predicate holds.
+func (t *truth) set(id uint32) {
+	word := id / 64
+	if t.bits[word] == 0 && t.known[word] == t.early[word] {
+		t.touched = append(t.touched, word)
+	}
+	t.bits[word] |= 1 << (id % 64)
+}
+
+// learn notes the outcome of asking for a predicate.
+func (t *truth) learn(id uint32, holds bool) {
+	word, mask := id/64, uint64(1)<<(id%64)
+	if t.bits[word] == 0 && t.known[word] == t.early[word] {
+		t.touched = append(t.touched, word)
+	}
+	t.known[word] |= mask
+	if holds {
+		t.bits[word] |= mask
+	}
+}
+
+// holds reports whether a predicate holds, judging it when nobody did before.
+func (w *Worker) holds(id uint32) bool {
+	word, mask := id/64, uint64(1)<<(id%64)
+	if w.truth.known[word]&mask != 0 {
+		return w.truth.bits[word]&mask != 0
+	}
+	yes := w.judge(id)
+	w.truth.learn(id, yes)
+	return yes
+}
+
+// run executes a program.
+func (w *Worker) run(at int32) bool {
+	code, tests, bits := w.set.plan.Code, w.set.plan.Tests, w.truth.bits
+	for at >= 0 {
+		in := &code[at]
+		yes := false
+		switch in.Op {
+		case plan.TestAny:
+			for _, t := range tests[in.A:in.B] {
+				if bits[t.Word]&t.Mask != 0 {
+					yes = true
+					break
+				}
+			}
+		case plan.TestAll:
+			yes = true
+			for _, t := range tests[in.A:in.B] {
+				if bits[t.Word]&t.Mask != t.Mask {
+					yes = false
+					break
+				}
+			}
+		case plan.Ask:
+			yes = w.holds(in.A)
+		case plan.Has:
+			yes = w.view.first(in.A) != none
+		case plan.Count:
+			yes = w.count(in)
+		}
+		if yes {
+			at = in.Yes
+		} else {
+			at = in.No
+		}
+	}
+	return at == plan.Holds
+}
+
+func (w *Worker) count(in *plan.Instr) bool {
+	branches := w.set.plan.Branches[in.B:]
+	n := uint32(0)
+	for _, start := range branches[1 : 1+branches[0]] {
+		if w.run(start) {
+			if n++; n >= in.A {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// expr judges an expression of the explaining tree.
+func (w *Worker) expr(x *plan.Expr) bool {
+	switch x.Op {
+	case plan.True:
+		return true
+	case plan.Atom:
+		return w.holds(x.Pred)
+	case plan.Not:
+		return !w.expr(x.Args[0])
+	case plan.And:
+		for _, a := range x.Args {
+			if !w.expr(a) {
+				return false
+			}
+		}
+		return true
+	case plan.Or, plan.AtLeast:
+		need := max(x.N, 1)
+		for _, a := range x.Args {
+			if w.expr(a) {
+				if need--; need == 0 {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,204 @@
+package engine
+
+import (
+	"github.com/sluicehq/sluice/sigma/engine/scan"
+	"github.com/sluicehq/sluice/sigma/event"
+)
+
+// view is the event at hand: its cells, chained by field, and the texts that
+// were decoded so far.
+type view struct {
+	doc   []byte
+	root  event.Value
+	cells []scan.Cell
+	next  []int32 // the next cell of the same field, or none
+
+	heads    []uint64 // by field: epoch and first cell
+	resolved []uint32 // by field: epoch in which a virtual field was resolved
+	epoch    uint32
+	strings  bool // some string is open to keywords
+
+	texts []cellText
+	arena []byte
+}
+
+type cellText struct {
+	plain, folded []byte
+	epoch         uint32
+}
+
+const none int32 = -1
+
+func (v *view) init(fields int) {
+	v.heads = make([]uint64, fields)
+	v.resolved = make([]uint32, fields)
+	v.arena = make([]byte, 0, 8<<10)
+}
+
+// open makes an event the one at hand.
+func (v *view) open(d *decoded, cells []scan.Cell) {
+	v.epoch++
+	if v.epoch == 0 { // wrapped: old marks could look new
+		clear(v.heads)
+		clear(v.resolved)
+		clear(v.texts)
+		v.epoch = 1
+	}
+	v.doc, v.root, v.cells = d.doc, d.root, cells[:len(cells):len(cells)]
+	v.arena = v.arena[:0]
+	v.strings = false
+	v.grow()
+	for i := len(cells) - 1; i >= 0; i-- {
+		c := &cells[i]
+		if c.Field != 0 {
+			v.link(c.Field, int32(i))
+		}
+		if c.Flags&scan.Keyword != 0 {
+			v.strings = true
+		}
+	}
+}
+
+func (v *view) grow() {
+	for len(v.next) < len(v.cells) {
+		v.next = append(v.next, none)
+		v.texts = append(v.texts, cellText{})
+	}
+}
+
+// link puts cell i before the cells of its field.
+func (v *view) link(field uint32, i int32) {
+	v.next[i] = v.first(field)
+	v.heads[field] = uint64(v.epoch)<<32 | uint64(uint32(i))
+}
+
+// first returns the first cell of a field, or none.
+func (v *view) first(field uint32) int32 {
+	h := v.heads[field]
+	if uint32(h>>32) != v.epoch {
+		return none
+	}
+	return int32(uint32(h))
+}
+
+// single returns the only value of a field that has exactly one.
+func (v *view) single(field uint32) (*scan.Cell, bool) {
+	var found *scan.Cell
+	for i := v.first(field); i != none; i = v.next[i] {
+		c := &v.cells[i]
+		if c.Flags&scan.Terminal == 0 {
+			continue
+		}
+		if found != nil {
+			return nil, false
+		}
+		found = c
+	}
+	return found, found != nil
+}
+
+// add lists a value that was found by walking the document, and the elements of
+// arrays in it, as cells of the field.
+func (v *view) add(field uint32, value event.Value, flags scan.Flags) {
+	start := cap(v.doc) - cap(value.Raw)
+	f := flags
+	if value.Type == event.String {
+		f |= scan.Escaped | scan.High
+	}
+	v.cells = append(v.cells, scan.Cell{
+		Start: uint32(start), End: uint32(start + len(value.Raw)), Field: field, Type: value.Type, Flags: f,
+	})
+	for e := range value.Elements {
+		v.add(field, e, 0)
+	}
+}
+
+// resolve fills in a field with positions, once per event.
+func (v *view) resolve(field uint32, p *event.Path, hits []event.Hit) []event.Hit {
+	if v.resolved[field] == v.epoch {
+		return hits
+	}
+	v.resolved[field] = v.epoch
+	from := len(v.cells)
+	hits = p.Resolve(hits[:0], v.root, false)
+	for _, h := range hits {
+		v.add(field, h.Value, scan.Terminal)
+	}
+	v.grow()
+	for i := len(v.cells) - 1; i >= from; i-- {
+		v.link(field, int32(i))
+	}
+	return hits
+}
+
+// hasText reports whether a cell's value has a text form.
+func hasText(c *scan.Cell) bool {
+	return c.Type != event.Null && c.Type != event.Array && c.Type != event.Object
+}
+
+// plain returns the text form of cell i, which must have one. It is valid while
+// the event is at hand.
+func (v *view) plain(i int32) []byte {
+	t := v.slot(i)
+	if t.plain != nil {
+		return t.plain
+	}
+	c := &v.cells[i]
+	if raw := v.doc[c.Start:c.End]; c.Type == event.String && c.Flags&(scan.Escaped|scan.High) == 0 {
+		t.plain = raw[1 : len(raw)-1]
+		return t.plain
+	}
+	at := len(v.arena)
+	v.arena, _ = c.Value(v.doc).AppendText(v.arena)
+	t.plain = v.arena[at:len(v.arena):len(v.arena)]
+	return t.plain
+}
+
+// folded returns the text form of cell i with case folded.
+func (v *view) folded(i int32) []byte {
+	t := v.slot(i)
+	if t.folded != nil {
+		return t.folded
+	}
+	c := &v.cells[i]
+	if c.Type == event.String && c.Flags&scan.High == 0 {
+		at := len(v.arena)
+		v.arena = event.AppendFoldedASCII(v.arena, v.doc[c.Start+1:c.End-1])
+		t.folded = v.arena[at:len(v.arena):len(v.arena)]
+		return t.folded
+	}
+	plain := v.plain(i)
+	if c.Type == event.Number {
+		t.folded = plain // digits, signs and points
+		return plain
+	}
+	at := len(v.arena)
+	v.arena = event.AppendFolded(v.arena, plain)
+	t.folded = v.arena[at:len(v.arena):len(v.arena)]
+	return t.folded
+}
+
+func (v *view) slot(i int32) *cellText {
+	t := &v.texts[i]
+	if t.epoch != v.epoch {
+		t.epoch, t.plain, t.folded = v.epoch, nil, nil
+	}
+	return t
+}
+
+// numeric returns the numeric form of cell i.
+func (v *view) numeric(i int32) (event.Numeric, bool) {
+	c := &v.cells[i]
+	switch c.Type {
+	case event.Number:
+		return event.ParseNumeric(v.doc[c.Start:c.End])
+	case event.String:
+		if b := v.doc[c.Start+1]; b > '9' && b != '\\' { // no sign and no digit
+			return event.Numeric{}, false
+		}
+		return event.ParseNumeric(v.plain(i))
+	case event.Text:
+		return event.ParseNumeric(v.plain(i))
+	}
+	return event.Numeric{}, false
+}

@@ -1,0 +1,140 @@
+package engine
+
+import (
+	"github.com/sluicehq/sluice/sigma/engine/lazydfa"
+	"github.com/sluicehq/sluice/sigma/engine/scan"
+	"github.com/sluicehq/sluice/sigma/event"
+	"github.com/sluicehq/sluice/sigma/result"
+)
+
+// Worker decodes and judges events of a set. It belongs to one goroutine.
+type Worker struct {
+	set     *Set
+	scanner *scan.Scanner
+	seen    map[string]struct{} // keys of the pairs being decoded
+
+	view     view
+	shown    shown // what is in view
+	truth    truth
+	woken    wakeList
+	cache    cache
+	ids      []uint32
+	machines []*lazydfa.Machine // by number of the expression
+	router   router
+	hits     []event.Hit
+	names    []string
+	usual    [][]*result.Selections // by load index: those of earlier detections
+	fields   []result.Field
+	scratch  []byte
+	folded   []byte
+	render   []byte
+	stats    Stats
+}
+
+// Stats count what routing did.
+type Stats struct {
+	Pruned           uint64 // rules in conflict with an event's logsource, summed over events
+	WithoutLogsource uint64 // events of which no dimension was set
+}
+
+// NewWorker returns a worker with scratch space of its own.
+func (s *Set) NewWorker() *Worker {
+	w := &Worker{set: s, scanner: scan.NewScanner(s.plan.Fields.Table), seen: make(map[string]struct{})}
+	w.view.init(len(s.plan.Fields.List))
+	w.truth.init(s)
+	w.woken.init(s)
+	w.usual = make([][]*result.Selections, len(s.handles))
+	w.machines = make([]*lazydfa.Machine, s.plan.Machines)
+	w.cache.init(len(s.plan.Fields.List))
+	return w
+}
+
+// TakeStats returns the counts since the last call.
+func (w *Worker) TakeStats() Stats {
+	s := w.stats
+	w.stats = Stats{}
+	return s
+}
+
+// Evaluate judges event i and appends its detections to out in ascending load
+// index. Arrival is the second in which the batch was formed.
+func (w *Worker) Evaluate(ev *Events, i int, arrival int64, out *result.Batch) {
+	w.open(ev, i)
+	w.truth.clear()
+	w.woken.clear()
+	conflicts, focus := w.conflicts(&ev.list[i])
+	w.wake(focus)
+	w.woken.rules(conflicts, func(rule uint32) {
+		if w.run(w.set.plan.Programs[rule]) {
+			w.detect(ev, i, rule, arrival, out)
+		}
+	})
+}
+
+// detect appends the detection of a rule that the event met.
+func (w *Worker) detect(ev *Events, i int, rule uint32, arrival int64, out *result.Batch) {
+	w.explain(rule, out)
+	d := out.Add(w.set.handles[rule])
+	d.Selections = w.selections(rule)
+	d.Fields = out.FieldList(w.fields)
+	if w.set.include[rule] || w.set.options.ResultTime {
+		d.Extra = w.extra(ev, i, rule, arrival, out)
+	}
+}
+
+// extra adds the event and its time, as configured.
+func (w *Worker) extra(ev *Events, i int, rule uint32, arrival int64, out *result.Batch) *result.Extra {
+	x := new(result.Extra)
+	if w.set.include[rule] {
+		w.render = ev.AppendJSON(w.render[:0], i)
+		x.Event = out.Bytes(w.render)
+	}
+	if w.set.options.ResultTime {
+		x.HasTime = true
+		var ok bool
+		if x.Time, ok = w.time(); !ok {
+			x.Time = arrival
+		}
+	}
+	return x
+}
+
+// maxUsual bounds the lists of selections that are kept for a rule.
+const maxUsual = 4
+
+// selections returns w.names for keeping. A rule mostly fires for the same
+// selections, so the first few lists are made once per worker.
+func (w *Worker) selections(rule uint32) *result.Selections {
+	for _, s := range w.usual[rule] {
+		if s.Are(w.names) {
+			return s
+		}
+	}
+	s := result.NewSelections(w.names)
+	if len(w.usual[rule]) < maxUsual {
+		w.usual[rule] = append(w.usual[rule], s)
+	}
+	return s
+}
+
+// Time returns the time of event i in seconds, when one of its fields has one
+// (specification part 11 section 4).
+func (w *Worker) Time(ev *Events, i int) (unix int64, ok bool) {
+	w.show(ev, i)
+	return w.time()
+}
+
+// time asks the event at hand.
+func (w *Worker) time() (unix int64, ok bool) {
+	for _, field := range w.set.times {
+		c, single := w.view.single(field)
+		if !single {
+			continue
+		}
+		unix, ok, w.scratch = c.Value(w.view.doc).Instant(w.scratch)
+		if ok {
+			return unix, true
+		}
+	}
+	return 0, false
+}
