@@ -1,0 +1,103 @@
+package correlation
+
+import (
+	"github.com/sluicehq/sluice/sigma/correlation/match"
+	"github.com/sluicehq/sluice/sigma/correlation/plan"
+	"github.com/sluicehq/sluice/sigma/correlation/window"
+)
+
+// propagate offers the firings of the event in hand to the correlations above,
+// level by level.
+func (e *Engine) propagate(now int64, out []*Result, o *Outcome) []*Result {
+	for level := 0; len(e.fired) > 0; level++ {
+		if level == plan.MaxLevels {
+			o.Truncated += len(e.fired)
+			break
+		}
+		// What fires now belongs to the next level.
+		current := e.fired
+		e.fired = e.next[:0]
+		for _, lower := range current {
+			for i := range lower.family.c.Uppers {
+				if r := e.lift(lower, &lower.family.c.Uppers[i], now, o); r != nil {
+					out = append(out, r)
+				}
+			}
+		}
+		e.next = current
+	}
+	e.fired = e.fired[:0]
+	return out
+}
+
+// lift applies one firing to one correlation above it.
+func (e *Engine) lift(lower firing, u *plan.Upper, now int64, o *Outcome) *Result {
+	f := e.families[u.Index]
+	value, ok := e.chained(lower, u, f.c)
+	if !ok {
+		return nil
+	}
+	e.key = e.key[:0]
+	for _, part := range u.Key {
+		text, _, present := e.originValue(lower, part)
+		if present {
+			e.key = match.AppendPart(e.key, text)
+		} else {
+			e.key = match.AppendMissing(e.key)
+		}
+	}
+	step := update{family: f, hash: match.Hash(e.key), key: e.key, ts: e.record.Time, wall: now, value: value}
+	return e.apply(&step, o)
+}
+
+// chained returns what a firing contributes to a correlation above it.
+func (e *Engine) chained(lower firing, u *plan.Upper, c *plan.Correlation) (window.Contribution, bool) {
+	v := window.Contribution{Members: u.Members}
+	switch c.Kind {
+	case match.Nothing:
+		return v, true
+	case match.Number:
+		text, numeric, ok := e.originValue(lower, u.Values[0])
+		if !ok || !numeric {
+			return v, false
+		}
+		v.Number, ok = match.ParseNumber(text)
+		return v, ok
+	}
+	e.text = e.text[:0]
+	for _, o := range u.Values {
+		text, _, ok := e.originValue(lower, o)
+		if !ok && e.isNull(o) {
+			text, ok = []byte("null"), true
+		}
+		if !ok {
+			return v, false
+		}
+		if len(u.Values) > 1 {
+			e.text = match.AppendPart(e.text, text)
+		} else {
+			e.text = append(e.text, text...)
+		}
+	}
+	v.Text = e.text
+	return v, true
+}
+
+// originValue returns the text a chained update finds, and whether it may be
+// read as a number.
+func (e *Engine) originValue(lower firing, o plan.Origin) (text []byte, numeric, ok bool) {
+	if o.Part >= 0 {
+		part, ok := match.Part(lower.key, o.Part)
+		return []byte(part), true, ok
+	}
+	f, ok := e.record.Field(o.Field)
+	return f.Text, f.Number, ok && !f.Null
+}
+
+func (e *Engine) isNull(o plan.Origin) bool {
+	if o.Part >= 0 {
+		return false
+	}
+	f, ok := e.record.Field(o.Field)
+	return ok && f.Null
+}

@@ -1,0 +1,193 @@
+package correlation
+
+import (
+	"bytes"
+	"compress/flate"
+	"io"
+
+	"github.com/sluicehq/sluice/sigma/correlation/match"
+	"github.com/sluicehq/sluice/sigma/correlation/plan"
+	"github.com/sluicehq/sluice/sigma/correlation/wheel"
+)
+
+// DefaultMaxGroups is the limit on groups when none is configured.
+const DefaultMaxGroups = 100_000
+
+// Engine holds the state of all correlations. It belongs to one goroutine.
+type Engine struct {
+	plan      *plan.Plan
+	families  []*family // by correlation
+	maxGroups int
+	live      int // groups over all families
+	clock     streamClock
+	timers    wheel.Wheel[timer]
+	exports   uint32 // exports so far; groups made before the last are shared with it
+	revision  uint64 // changes so far
+
+	journal journal
+	event   uint64 // events begun so far
+
+	// Scratch of the event in hand.
+	record  match.Record
+	copied  []byte // the event's stored copy, shared by all its groups
+	fired   []firing
+	next    []firing
+	key     []byte
+	text    []byte
+	inflate io.ReadCloser
+	results pages
+}
+
+// timer reminds of a group that may have expired.
+type timer struct {
+	family *family
+	slot   uint32
+	use    uint32
+}
+
+// counts reports whether the group the timer was set for is still there.
+func (t *timer) counts() bool { return !t.family.gone && t.family.uses[t.slot] == t.use }
+
+// firing is an emitted result on its way to correlations above.
+type firing struct {
+	family *family
+	key    string
+}
+
+// Outcome says what an event or a tick did beside results.
+type Outcome struct {
+	Suppressed int // firings that suppression withheld
+	Late       int // matches discarded as too old
+	Truncated  int // firings not propagated because the chain is too long
+	Evicted    int // groups removed because of the limit
+	Before     int // groups there were before, when Evicted is not zero
+	Expired    int // groups removed because they were idle or over
+}
+
+// New returns an engine without state. maxGroups is the limit on groups over
+// all correlations; 0 means DefaultMaxGroups.
+func New(p *plan.Plan, maxGroups int) *Engine {
+	if maxGroups <= 0 {
+		maxGroups = DefaultMaxGroups
+	}
+	e := &Engine{plan: p, maxGroups: maxGroups}
+	for i := range p.Len() {
+		e.families = append(e.families, newFamily(p.At(i)))
+	}
+	return e
+}
+
+// Plan returns the plan in force.
+func (e *Engine) Plan() *plan.Plan { return e.plan }
+
+// Groups returns the number of groups over all correlations.
+func (e *Engine) Groups() int { return e.live }
+
+// MaxGroups returns the limit on groups.
+func (e *Engine) MaxGroups() int { return e.maxGroups }
+
+// Revision changes with the state: as long as it is the same, so is an export.
+func (e *Engine) Revision() uint64 { return e.revision }
+
+// Succeed lets revisions go on behind the given one: for an engine that takes the
+// place of another, so that nobody takes its state for one of the other's.
+func (e *Engine) Succeed(revision uint64) { e.revision = max(e.revision, revision) + 1 }
+
+// Process takes the record of one event, as match.Extractor wrote it for the
+// engine's plan, at wall time now in Unix seconds. It appends the results that
+// fire to out: direct ones in the order produced, then chained ones level by
+// level. Results stay valid for ever.
+func (e *Engine) Process(record []byte, now int64, out []*Result) ([]*Result, Outcome, error) {
+	var o Outcome
+	r := &e.record
+	if _, err := r.Decode(record); err != nil {
+		return out, o, err
+	}
+	e.revision++
+	e.clock.observe(r.Time, now)
+	e.makeRoom(now, &o)
+	e.copied = nil
+	e.fired = e.fired[:0]
+	for u := r.Next(); u != nil; u = r.Next() {
+		if !e.plan.Knows(u) {
+			return out, o, match.ErrCorrupt
+		}
+		step := update{
+			family: e.families[e.plan.Correlation(u.Rule, u.Feed)],
+			hash:   u.Hash, key: u.Key, ts: r.Time, wall: now, direct: true,
+		}
+		step.value.Text, step.value.Number = u.Text, u.Number
+		step.value.Members = e.plan.Members(u.Rule, u.Feed)
+		if result := e.apply(&step, &o); result != nil {
+			out = append(out, result)
+		}
+	}
+	out = e.propagate(now, out, &o)
+	return out, o, nil
+}
+
+// Advance lets go of groups that have been idle for long enough at wall time
+// now. It is to be called about once a second, between two events.
+func (e *Engine) Advance(now int64) Outcome {
+	var o Outcome
+	e.timers.Advance(now, func(t timer) { e.expire(t, now, &o) })
+	e.pruneTimers()
+	if o.Expired > 0 {
+		e.revision++
+	}
+	return o
+}
+
+// own returns the group in slot for changing: a fork when an export has seen it.
+func (e *Engine) own(f *family, slot uint32) *group {
+	g := f.groups[slot]
+	if g.exported == e.exports {
+		return g
+	}
+	fork := *g
+	fork.window = g.window.Fork()
+	fork.exported = e.exports
+	f.groups[slot] = &fork
+	return &fork
+}
+
+// setAlarm sets the timer of g, in slot, of which no other timer counts.
+func (e *Engine) setAlarm(f *family, slot uint32, g *group, at int64) {
+	g.alarm = at
+	e.timers.Add(at, timer{f, slot, f.uses[slot]})
+}
+
+// resetAlarm sets the timer of g anew; the one set before no longer counts.
+func (e *Engine) resetAlarm(f *family, slot uint32, g *group, at int64) {
+	f.uses[slot]++
+	e.setAlarm(f, slot, g, at)
+}
+
+// events returns the buffered events of g as a result shows them.
+func (e *Engine) events(g *group, r *Result, mode plan.EventMode) {
+	switch mode {
+	case plan.EventsRefs:
+		r.Refs = make([]EventRef, 0, len(g.buffer))
+		for _, s := range g.buffer {
+			r.Refs = append(r.Refs, EventRef{Time: s.ts, ID: string(s.data), HasID: s.hasID})
+		}
+	case plan.EventsFull:
+		r.Events = make([][]byte, 0, len(g.buffer))
+		for _, s := range g.buffer {
+			if raw, err := e.unpack(s.data); err == nil {
+				r.Events = append(r.Events, raw)
+			}
+		}
+	}
+}
+
+// unpack inflates a stored copy.
+func (e *Engine) unpack(data []byte) ([]byte, error) {
+	src := bytes.NewReader(data)
+	if e.inflate == nil {
+		e.inflate = flate.NewReader(src)
+	} else if err := e.inflate.(flate.Resetter).Reset(src, nil); err != nil {
+		return nil, err
+	}
+	return io.ReadAll(e.inflate)
+}

@@ -1,0 +1,148 @@
+package correlation
+
+import (
+	"strings"
+
+	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/correlation/age"
+)
+
+// makeRoom removes groups when there are as many as may be: those that are over
+// by the stream clock, then the stalest until nine tenths are left.
+func (e *Engine) makeRoom(now int64, o *Outcome) {
+	if e.live < e.maxGroups {
+		return
+	}
+	defer e.pruneTimers()
+	before := e.live
+	clock := e.clock.now(now)
+	for _, f := range e.families {
+		e.sweep(f, clock, now)
+	}
+	o.Expired += before - e.live
+	if e.live < e.maxGroups {
+		return
+	}
+	o.Before = before
+	swept := e.live
+	e.evict(e.maxGroups/10*9+e.maxGroups%10*9/10, now)
+	o.Evicted += swept - e.live
+}
+
+// pruneTimers drops the timers of groups that are gone once they outnumber the
+// others, so that a flood of keys does not pile them up until they are due.
+func (e *Engine) pruneTimers() {
+	inUse := 0
+	for _, f := range e.families {
+		inUse += len(f.groups) - len(f.free)
+	}
+	if e.timers.Len() > 2*inUse+1024 {
+		e.timers.Prune(func(t timer) bool { return t.counts() })
+	}
+}
+
+// sweep removes the groups of f that are over, and has the others trimmed when
+// they are next touched.
+func (e *Engine) sweep(f *family, clock, now int64) {
+	for {
+		at, ok := f.ages.First()
+		if !ok || at != age.Oldest && clock-at <= f.c.Horizon {
+			break
+		}
+		for slot := range f.ages.Of(at) {
+			e.remove(f, slot, now)
+		}
+	}
+	if f.c.Source.Window == sigma.WindowSliding {
+		f.sweeps++
+		f.cutoff = clock - f.c.Span
+	}
+}
+
+// evict removes the groups with the oldest newest entry until target are left.
+// Of groups equally old those of the first correlations go, by key.
+func (e *Engine) evict(target int, now int64) {
+	for e.live > target {
+		var oldest int64
+		found := false
+		for _, f := range e.families {
+			if at, ok := f.ages.First(); ok && (!found || at < oldest) {
+				oldest, found = at, true
+			}
+		}
+		if !found {
+			return
+		}
+		for _, f := range e.families {
+			if at, ok := f.ages.First(); ok && at == oldest {
+				e.evictSecond(f, at, target, now)
+			}
+		}
+	}
+}
+
+func (e *Engine) evictSecond(f *family, at int64, target int, now int64) {
+	byKey := func(a, b uint32) int { return strings.Compare(f.groups[a].key, f.groups[b].key) }
+	for _, slot := range f.ages.Sorted(at, byKey) {
+		if e.live <= target {
+			return
+		}
+		e.remove(f, slot, now)
+	}
+}
+
+// remove takes the group in slot away. A suppression time that still runs stays
+// behind as a ghost.
+func (e *Engine) remove(f *family, slot uint32, now int64) {
+	g := f.groups[slot]
+	left := e.suppressionLeft(f, g, now)
+	e.live--
+	if left <= 0 {
+		f.drop(slot)
+		return
+	}
+	g = e.own(f, slot)
+	f.live--
+	f.ages.Remove(slot)
+	g.ghost = true
+	g.window, g.buffer = f.void, nil
+	g.hasHigh, g.high, g.late = false, 0, 0
+}
+
+// suppressionLeft returns for how long the last emission of g still suppresses.
+func (e *Engine) suppressionLeft(f *family, g *group, now int64) int64 {
+	if f.c.Suppress == 0 || !g.hasLast {
+		return 0
+	}
+	return f.c.Suppress - (e.clock.now(now) - g.last)
+}
+
+// expire looks after a group whose timer ran out: it is removed when it has been
+// idle for its horizon by the wall and is over by the stream clock.
+func (e *Engine) expire(t timer, now int64, o *Outcome) {
+	f := t.family
+	if !t.counts() {
+		return
+	}
+	g := f.groups[t.slot]
+	var left int64
+	if g.ghost {
+		left = e.suppressionLeft(f, g, now)
+		if left <= 0 {
+			f.drop(t.slot)
+			return
+		}
+	} else {
+		idle := g.touched - now + f.c.Horizon
+		over := saturated(g.newest()-e.clock.now(now), f.c.Horizon) + 1
+		if left = max(idle, over); left <= 0 {
+			e.remove(f, t.slot, now)
+			o.Expired++
+			if f.groups[t.slot] == nil {
+				return
+			}
+			left = e.suppressionLeft(f, g, now)
+		}
+	}
+	e.setAlarm(f, t.slot, e.own(f, t.slot), saturated(now, max(left, 1)))
+}

@@ -1,0 +1,146 @@
+package correlation
+
+import (
+	"github.com/sluicehq/sluice/sigma/correlation/age"
+	"github.com/sluicehq/sluice/sigma/correlation/match"
+	"github.com/sluicehq/sluice/sigma/correlation/plan"
+	"github.com/sluicehq/sluice/sigma/correlation/window"
+)
+
+// group is the state of one group key of one correlation.
+//
+// A group that an export has seen is never changed: own replaces it first.
+type group struct {
+	key    string
+	window window.Window
+	buffer []stored // events that contributed, oldest first; never overwritten
+
+	high    int64 // newest timestamp accepted; survives an action reset
+	last    int64 // last emission
+	touched int64 // wall time at which it was last accepted into
+	alarm   int64 // wall time for which its timer is set
+
+	event    uint64 // the event that saved it in the journal last
+	exported uint32 // number of exports when it was made
+	sweep    uint32 // number of sweeps it has taken part in
+	late     uint8  // consecutive discards
+
+	hasHigh bool
+	hasLast bool
+	ghost   bool // nothing but a suppression time: no group to anybody
+}
+
+// stored is an event kept for results: a reference or a deflated copy.
+type stored struct {
+	ts    int64
+	hasID bool
+	data  []byte
+}
+
+// family is all state of one correlation.
+type family struct {
+	c      *plan.Correlation
+	index  table
+	groups []*group // by slot, nil when free
+	uses   []uint32 // by slot: how often it was taken, to tell timers apart
+	free   []uint32
+	ages   age.Order
+	live   int           // groups that are no ghosts
+	void   window.Window // the empty window that all ghosts share
+
+	// A sweep trims every group to cutoff; groups do it when next touched.
+	sweeps uint32
+	cutoff int64
+	gone   bool
+}
+
+func newFamily(c *plan.Correlation) *family {
+	return &family{c: c, void: c.NewWindow()}
+}
+
+// find returns the slot of a key.
+func (f *family) find(hash uint64, key []byte) (uint32, bool) {
+	if f.index.n == 0 {
+		return 0, false
+	}
+	for i := uint32(hash); ; i++ {
+		c := f.index.at(i)
+		if c.slot == 0 {
+			return 0, false
+		}
+		if c.hash == uint32(hash) && f.groups[c.slot-1].key == string(key) {
+			return c.slot - 1, true
+		}
+	}
+}
+
+// put enters g under the hash of its key and returns its slot.
+func (f *family) put(g *group, hash uint64) uint32 {
+	var slot uint32
+	if n := len(f.free); n > 0 {
+		slot = f.free[n-1]
+		f.free = f.free[:n-1]
+		f.groups[slot] = g
+	} else {
+		slot = uint32(len(f.groups))
+		f.groups = append(f.groups, g)
+		f.uses = append(f.uses, 0)
+	}
+	f.index.add(hash, slot)
+	if !g.ghost {
+		f.live++
+		f.ages.Insert(slot, g.age())
+	}
+	return slot
+}
+
+// drop removes the group in slot altogether.
+func (f *family) drop(slot uint32) {
+	g := f.groups[slot]
+	if !g.ghost {
+		f.live--
+		f.ages.Remove(slot)
+	}
+	f.index.remove(match.Hash(g.key), slot)
+	f.groups[slot] = nil
+	f.uses[slot]++
+	f.free = append(f.free, slot)
+}
+
+// age is the second by which the group is ordered.
+func (g *group) age() int64 {
+	if g.window.Len() == 0 {
+		return age.Oldest
+	}
+	return g.window.Last()
+}
+
+// newest is the second from which the group's idle time is counted.
+func (g *group) newest() int64 {
+	if g.window.Len() == 0 {
+		return g.high
+	}
+	return g.window.Last()
+}
+
+func (g *group) clear() {
+	g.window.Clear()
+	g.buffer = nil
+}
+
+// pairs returns the key as results show it.
+func (f *family) pairs(key string, memory *pages) []Pair {
+	names := f.c.Source.GroupBy
+	if len(names) == 0 {
+		return nil
+	}
+	pairs := memory.room(len(names))
+	i := 0
+	for part, ok := range match.Parts(key) {
+		if ok {
+			pairs = append(pairs, Pair{names[i], part})
+		}
+		i++
+	}
+	return pairs
+}

@@ -1,0 +1,245 @@
+package correlation
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/correlation/match"
+	"github.com/sluicehq/sluice/sigma/correlation/plan"
+	"github.com/sluicehq/sluice/sigma/correlation/window"
+)
+
+// Entry is one correlation as GET /api/v1/correlations lists it.
+type Entry struct {
+	Index        int                   `json:"index"`
+	ID           string                `json:"id,omitempty"`
+	Name         string                `json:"name,omitempty"`
+	Title        string                `json:"title"`
+	Type         sigma.CorrelationType `json:"type"`
+	TimespanSecs int64                 `json:"timespan_secs"`
+	Window       sigma.Window          `json:"window"`
+	GapSecs      int64                 `json:"gap_secs,omitempty"`
+	GroupBy      []string              `json:"group_by"`
+	RuleRefs     []string              `json:"rule_refs"`
+	Threshold    string                `json:"threshold"`
+	ActiveGroups int                   `json:"active_groups"`
+}
+
+// KeyPart is one part of a group key; Value is nil when it is missing.
+type KeyPart struct {
+	Field string  `json:"field"`
+	Value *string `json:"value,omitempty"`
+}
+
+// GroupEntry is one group as GET /api/v1/correlations/state lists it.
+type GroupEntry struct {
+	CorrelationIndex     int                   `json:"correlation_index"`
+	CorrelationID        string                `json:"correlation_id,omitempty"`
+	CorrelationName      string                `json:"correlation_name,omitempty"`
+	CorrelationTitle     string                `json:"correlation_title"`
+	Type                 sigma.CorrelationType `json:"type"`
+	GroupKey             []KeyPart             `json:"group_key"`
+	GroupKeyDisplay      string                `json:"group_key_display"`
+	Got                  *float64              `json:"got,omitempty"`
+	Threshold            string                `json:"threshold"`
+	Met                  bool                  `json:"met"`
+	Entries              int                   `json:"entries"`
+	Earliest             *int64                `json:"earliest,omitempty"`
+	Latest               *int64                `json:"latest,omitempty"`
+	TimespanSecs         int64                 `json:"timespan_secs"`
+	SecondsToEviction    *int64                `json:"seconds_to_eviction,omitempty"`
+	LastAlert            *int64                `json:"last_alert,omitempty"`
+	SuppressSecs         *int64                `json:"suppress_secs,omitempty"`
+	SuppressionRemaining *int64                `json:"suppression_remaining,omitempty"`
+	Window               any                   `json:"window,omitempty"`
+}
+
+// Filter chooses what is listed. The zero value lists everything.
+type Filter struct {
+	ID       string // equal to id, name or title
+	Group    string // part of the displayed key
+	Offset   int
+	Limit    int  // 0 is no limit
+	NoWindow bool // leave the entries out
+}
+
+// Entries lists the correlations that pass the filter's ID, in their order.
+func (v *View) Entries(filter Filter) []Entry {
+	list := []Entry{}
+	for i := range v.families {
+		f := &v.families[i]
+		if !filter.accepts(f.c) {
+			continue
+		}
+		s := f.c.Source
+		e := Entry{
+			Index: i, ID: s.ID, Name: s.Name, Title: s.Title, Type: s.Type,
+			TimespanSecs: f.c.Span, Window: s.Window, GapSecs: f.c.Gap,
+			GroupBy: append([]string{}, s.GroupBy...), RuleRefs: []string{},
+			Threshold: f.c.Condition.Text, ActiveGroups: f.live,
+		}
+		for _, m := range s.Members {
+			e.RuleRefs = append(append(e.RuleRefs, m.Name), m.Spellings...)
+		}
+		list = append(list, e)
+	}
+	return list
+}
+
+func (f *Filter) accepts(c *plan.Correlation) bool {
+	return f.ID == "" || f.ID == c.Source.ID || f.ID == c.Source.Name || f.ID == c.Source.Title
+}
+
+// State lists the groups that pass the filter, by correlation and displayed key,
+// and returns how many there are before Offset and Limit.
+func (v *View) State(filter Filter) (list []GroupEntry, count int) {
+	type hit struct {
+		display string
+		group   *group
+	}
+	list = []GroupEntry{}
+	for i := range v.families {
+		f := &v.families[i]
+		if !filter.accepts(f.c) {
+			continue
+		}
+		var hits []hit
+		for _, g := range f.groups {
+			if g == nil || g.ghost {
+				continue
+			}
+			if display := f.c.Display(g.key); strings.Contains(display, filter.Group) {
+				hits = append(hits, hit{display, g})
+			}
+		}
+		slices.SortFunc(hits, func(a, b hit) int {
+			if d := strings.Compare(a.display, b.display); d != 0 {
+				return d
+			}
+			return strings.Compare(a.group.key, b.group.key)
+		})
+		for _, h := range hits {
+			if count++; count > filter.Offset && (filter.Limit == 0 || len(list) < filter.Limit) {
+				list = append(list, f.entry(i, h.group, h.display, !filter.NoWindow))
+			}
+		}
+	}
+	return list, count
+}
+
+func (f *familyView) entry(index int, g *group, display string, withWindow bool) GroupEntry {
+	c := f.c
+	e := GroupEntry{
+		CorrelationIndex: index, CorrelationID: c.Source.ID, CorrelationName: c.Source.Name,
+		CorrelationTitle: c.Source.Title, Type: c.Source.Type, GroupKey: []KeyPart{}, GroupKeyDisplay: display,
+		Threshold: c.Condition.Text, Entries: g.window.Len(), TimespanSecs: c.Span,
+	}
+	i := 0
+	for part, ok := range match.Parts(g.key) {
+		p := KeyPart{Field: c.Source.GroupBy[i]}
+		if ok {
+			p.Value = &part
+		}
+		e.GroupKey = append(e.GroupKey, p)
+		i++
+	}
+	e.Got, e.Met = c.Condition.Inspect(g.window)
+	if e.Entries > 0 {
+		first, last := g.window.First(), g.window.Last()
+		left := max(0, first-last+c.Span)
+		e.Earliest, e.Latest, e.SecondsToEviction = &first, &last, &left
+	}
+	if g.hasLast {
+		e.LastAlert = new(g.last)
+	}
+	if c.Suppress > 0 {
+		e.SuppressSecs = new(c.Suppress)
+		if g.hasLast && e.Latest != nil {
+			e.SuppressionRemaining = new(max(0, g.last-*e.Latest+c.Suppress))
+		}
+	}
+	if withWindow {
+		e.Window = show(c, g.window)
+	}
+	return e
+}
+
+// The shapes of a window by type of correlation.
+type (
+	shownCounts struct {
+		EventCount struct {
+			Timestamps []int64 `json:"timestamps"`
+		}
+	}
+	shownTexts struct {
+		ValueCount struct {
+			Entries [][2]any `json:"entries"`
+		}
+	}
+	shownNumbers struct {
+		NumericAgg struct {
+			Entries [][2]any `json:"entries"`
+		}
+	}
+	shownHits struct {
+		Temporal struct {
+			RuleHits map[string][]int64 `json:"rule_hits"`
+		}
+	}
+)
+
+func show(c *plan.Correlation, w window.Window) any {
+	switch w := w.(type) {
+	case *window.Counts:
+		var s shownCounts
+		s.EventCount.Timestamps = timestamps(w)
+		return s
+	case *window.Distinct:
+		var s shownTexts
+		s.ValueCount.Entries = [][2]any{}
+		for ts, text := range w.All() {
+			s.ValueCount.Entries = append(s.ValueCount.Entries, [2]any{ts, showText(c, text)})
+		}
+		return s
+	case *window.Numbers:
+		var s shownNumbers
+		s.NumericAgg.Entries = [][2]any{}
+		for ts, v := range w.All() {
+			s.NumericAgg.Entries = append(s.NumericAgg.Entries, [2]any{ts, v})
+		}
+		return s
+	case *window.Hits:
+		var s shownHits
+		s.Temporal.RuleHits = make(map[string][]int64)
+		for i, m := range c.Source.Members {
+			if w.Hit(i) {
+				s.Temporal.RuleHits[m.Name] = timestamps(w.Member(i))
+			}
+		}
+		return s
+	}
+	return nil
+}
+
+func timestamps(w *window.Counts) []int64 {
+	list := make([]int64, 0, w.Len())
+	for ts, n := range w.All() {
+		for range n {
+			list = append(list, ts)
+		}
+	}
+	return list
+}
+
+// showText spells a tuple with U+001F between its parts.
+func showText(c *plan.Correlation, text string) string {
+	if len(c.Source.Condition.Fields) < 2 {
+		return text
+	}
+	var parts []string
+	for part := range match.Parts(text) {
+		parts = append(parts, part)
+	}
+	return strings.Join(parts, "\x1f")
+}

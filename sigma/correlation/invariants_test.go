@@ -1,0 +1,129 @@
+package correlation
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/sluicehq/sluice/sigma/correlation/match"
+	"github.com/sluicehq/sluice/sigma/correlation/plan"
+	"github.com/sluicehq/sluice/sigma/load"
+)
+
+// check looks at everything that is kept in two places.
+func (e *Engine) check(t *testing.T) {
+	t.Helper()
+	live, used := 0, 0
+	for _, f := range e.families {
+		familyLive := 0
+		for slot, g := range f.groups {
+			if g == nil {
+				continue
+			}
+			used++
+			if found, ok := f.find(match.Hash(g.key), []byte(g.key)); !ok || found != uint32(slot) {
+				t.Fatalf("%s: group %q is not found under its key", f.c.Stable, g.key)
+			}
+			if g.ghost {
+				if g.window.Len() > 0 || !g.hasLast {
+					t.Fatalf("%s: ghost %q has more than a suppression time, or not even that", f.c.Stable, g.key)
+				}
+				continue
+			}
+			familyLive++
+			ordered := false
+			for s := range f.ages.Of(g.age()) {
+				ordered = ordered || s == uint32(slot)
+			}
+			if !ordered {
+				t.Fatalf("%s: group %q is not ordered by its second %d", f.c.Stable, g.key, g.age())
+			}
+		}
+		if familyLive != f.live {
+			t.Fatalf("%s: got %d live groups, counted %d", f.c.Stable, f.live, familyLive)
+		}
+		live += f.live
+	}
+	if live != e.live {
+		t.Fatalf("got %d live groups, counted %d", e.live, live)
+	}
+	timers := 0
+	e.timers.Prune(func(t timer) bool { // drops only what does not count
+		if t.counts() {
+			timers++
+		}
+		return t.counts()
+	})
+	if timers != used {
+		t.Fatalf("got %d timers for %d groups and ghosts", timers, used)
+	}
+}
+
+func randomPlan(t *testing.T, r *rand.Rand) *plan.Plan {
+	t.Helper()
+	text := "title: login\nid: d\ndetection: {s: {kind: login}, condition: s}\n"
+	for i := range 5 {
+		if r.IntN(4) == 0 && i < 4 {
+			continue
+		}
+		kind := []string{"event_count", "value_count", "value_sum", "temporal", "value_median"}[i]
+		condition := "gte: 1"
+		if kind != "event_count" && kind != "temporal" {
+			condition += ", field: n"
+		}
+		text += fmt.Sprintf("---\ntitle: c%d\ncorrelation: {type: %s, rules: [d], group-by: [user], timespan: %ds, condition: {%s}}\n", i, kind, 5+r.IntN(60), condition)
+		text += []string{"", "sluice.suppress: 30s\n", "sluice.action: reset\n", "sluice.suppress: 200s\n"}[r.IntN(4)]
+	}
+	c := load.FromBytes("r.yml", []byte(text), load.Options{})
+	p, err := plan.Compile(c.Correlations, c.Rules, plan.Options{})
+	if err != nil || len(c.Rejected) > 0 {
+		t.Fatalf("compile: %v, %v", err, c.Problems())
+	}
+	return p
+}
+
+func TestNothingIsKeptInTwoPlacesDifferently(t *testing.T) {
+	for seed := range uint64(20) {
+		r := rand.New(rand.NewPCG(seed, 11))
+		p := randomPlan(t, r)
+		e := New(p, 40)
+		x, doc := match.NewExtractor(p.Spec()), match.NewDocument(p.Spec())
+		now := int64(5000)
+		for range 400 {
+			now += r.Int64N(4)
+			switch r.IntN(30) {
+			case 0:
+				now += r.Int64N(300)
+			case 1:
+				p = randomPlan(t, r)
+				e.Swap(p, now)
+				x, doc = match.NewExtractor(p.Spec()), match.NewDocument(p.Spec())
+			case 2:
+				var b bytes.Buffer
+				if err := e.Export().Encode(&b, now); err != nil {
+					t.Fatal(err)
+				}
+				e = New(p, 40)
+				if _, err := e.Restore(&b, now); err != nil {
+					t.Fatal(err)
+				}
+			case 3, 4:
+				e.Export()
+			case 5, 6, 7:
+				e.Advance(now)
+			}
+			doc.Set(fmt.Appendf(nil, `{"user":%d,"n":%d}`, r.IntN(30), r.IntN(5)))
+			e.Begin()
+			record := x.Append(nil, []int{0}, max(0, now-r.Int64N(20)), 0, doc)
+			if _, _, err := e.Process(record, now, nil); err != nil {
+				t.Fatal(err)
+			}
+			if r.IntN(3) == 0 {
+				e.Rollback()
+			}
+			e.Commit()
+			e.check(t)
+		}
+	}
+}

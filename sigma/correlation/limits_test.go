@@ -1,0 +1,210 @@
+package correlation_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/sluicehq/sluice/sigma/correlation"
+	"github.com/sluicehq/sluice/sigma/correlation/plan"
+)
+
+func TestExpiry(t *testing.T) {
+	for _, tc := range []struct {
+		name   string
+		rule   string
+		events []input
+		wait   int64
+		want   int // groups left
+	}{
+		{"a group stays until its horizon has passed", body(count3), at(100), 60, 1},
+		{"it goes a second later, when the stream has passed it, too", body(count3), at(100), 61, 0},
+		{"a session has its gap as horizon", body(count3 + "\nwindow: session\ngap: 5s"), at(100), 6, 0},
+		{"a group from the future waits for the stream to get there", body(count3), at(100, 100+25*3600), 61, 1},
+		{"a group emptied by an action goes like others", body("type: event_count\ncondition: {gte: 1}\nsluice.action: reset"), at(100), 61, 0},
+		{"a group fed in an old replay is kept for its horizon by the wall", body(count3), []input{with(100, `"user":"a"`), with(50_000, `"user":"b"`)}, 59, 2},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			d := newDriver(t, compile(t, tc.rule, plan.Options{}), 0)
+			d.run(tc.events)
+			for range tc.wait {
+				d.now++
+				d.engine.Advance(d.now)
+			}
+			if got := d.engine.Groups(); got != tc.want {
+				t.Errorf("after %d s: got %d groups, want %d", tc.wait, got, tc.want)
+			}
+		})
+	}
+}
+
+func TestSuppressionOutlivesItsGroup(t *testing.T) {
+	rule := body("type: event_count\ncondition: {gte: 1}\ntimespan: 10s\nsluice.suppress: 100s")
+	d := newDriver(t, compile(t, rule, plan.Options{}), 0)
+	wantFires(t, d.run(at(1000)), []string{"1@1000"})
+	d.now += 50
+	d.engine.Advance(d.now)
+	if d.engine.Groups() != 0 {
+		t.Fatalf("got %d groups, want the group to be gone", d.engine.Groups())
+	}
+	d.restart(d.engine.Plan())
+	wantFires(t, d.run(at(1060, 1099)), nil)
+	wantFires(t, d.run(at(1100)), []string{"2@1100"})
+	if d.outcome.Suppressed != 2 {
+		t.Errorf("got %d suppressed, want 2", d.outcome.Suppressed)
+	}
+}
+
+func TestSuppressionOutlivesItsGroupAndAnotherMemberList(t *testing.T) {
+	rule := func(members string) *plan.Plan {
+		return compile(t, body("type: temporal\nrules: "+members+"\ncondition: {gte: 1}\ntimespan: 10s\nsluice.suppress: 100s"), plan.Options{})
+	}
+	d := newDriver(t, rule("[d-login]"), 0)
+	wantFires(t, d.run(at(1000)), []string{"1@1000"})
+	for range 2 { // a ghost of before, and one made after the reload
+		d.now += 35
+		d.engine.Advance(d.now)
+		after := rule("[d-login, d-recon]")
+		d.engine.Swap(after, d.now)
+		d.use(after)
+		if d.restart(after); d.engine.Groups() != 0 {
+			t.Fatalf("got %d groups, want the group to be gone", d.engine.Groups())
+		}
+		wantFires(t, d.run(at(1020)), nil)
+	}
+	wantFires(t, d.run(at(1100)), []string{"1@1100"})
+}
+
+func TestTheCapForgetsWhatIsOverFirst(t *testing.T) {
+	d := newDriver(t, compile(t, body(count3+"\ntimespan: 10s"), plan.Options{}), 4)
+	for i, ts := range []int64{1, 2, 100, 101} {
+		d.feed(with(ts, fmt.Sprintf(`"user":"u%d"`, i)))
+	}
+	d.feed(with(102, `"user":"u4"`))
+	if d.outcome.Evicted != 0 || d.outcome.Expired != 2 || d.engine.Groups() != 3 {
+		t.Errorf("got %+v and %d groups, want 2 expired and 3 groups", d.outcome, d.engine.Groups())
+	}
+}
+
+func TestACapThatWasLoweredCutsAtRestore(t *testing.T) {
+	p := compile(t, body(count3), plan.Options{})
+	d := newDriver(t, p, 0)
+	for i := range 40 {
+		d.feed(with(int64(i), fmt.Sprintf(`"user":"u%02d"`, i)))
+	}
+	lower := newDriver(t, p, 20)
+	view := d.engine.Export()
+	pr := &pipe{}
+	if err := view.Encode(pr, d.now); err != nil {
+		t.Fatal(err)
+	}
+	r, err := lower.engine.Restore(pr, d.now)
+	if err != nil || r.Groups != 18 || r.Evicted != 22 {
+		t.Errorf("got %+v, %v, want 18 groups, 22 evicted", r, err)
+	}
+}
+
+// pipe gives back what was written, in small pieces.
+type pipe struct{ buf []byte }
+
+func (p *pipe) Write(b []byte) (int, error) { p.buf = append(p.buf, b...); return len(b), nil }
+
+func (p *pipe) Read(b []byte) (int, error) {
+	n := copy(b[:min(len(b), 3)], p.buf)
+	p.buf = p.buf[n:]
+	if n == 0 {
+		return 0, errEnd
+	}
+	return n, nil
+}
+
+var errEnd = fmt.Errorf("end")
+
+func TestChains(t *testing.T) {
+	t.Run("ten levels are followed, then it is counted", func(t *testing.T) {
+		text := named("c0", "type: event_count\ncondition: {gte: 1}")
+		for i := 1; i <= 12; i++ {
+			text += "---\n" + named(fmt.Sprint("c", i), fmt.Sprintf("type: event_count\nrules: [c%d]\ncondition: {gte: 1}", i-1))
+		}
+		p := compile(t, text, plan.Options{})
+		d := newDriver(t, p, 0)
+		got := d.run(at(1))
+		if len(got) != 11 || d.outcome.Truncated != 1 || p.Depth() != 12 {
+			t.Errorf("got %d firings, %d truncated, depth %d, want 11, 1 and 12", len(got), d.outcome.Truncated, p.Depth())
+		}
+	})
+	lower := named("lower", "type: value_count\ncondition: {field: src, gte: 1}")
+	for _, tc := range []struct {
+		name, upper string
+		events      []input
+		want        []string
+	}{
+		{
+			"group fields the lower one lacks come from the event",
+			"type: event_count\nrules: [lower]\ngroup-by: [host]\ncondition: {gte: 2}",
+			[]input{with(1, `"src":1,"host":"h"`), with(2, `"src":1,"host":"h"`)},
+			[]string{"lower 1@1", "lower 1@2", "c 2@2 [{host h}]"},
+		},
+		{
+			"aliases name the lower rule",
+			"type: event_count\nrules: [lower]\ngroup-by: [ip]\naliases: {ip: {lower: src}}\ncondition: {gte: 2}",
+			[]input{with(1, `"src":"x"`), with(2, `"src":"x"`)},
+			[]string{"lower 1@1", "lower 1@2", "c 2@2 [{ip x}]"},
+		},
+		{
+			"values come from the lower group first",
+			"type: value_count\nrules: [lower]\ngroup-by: []\ncondition: {field: user, gte: 2}",
+			[]input{with(1, `"src":"x"`), with(2, `"src":"x","user":"bob"`)},
+			[]string{"lower 1@1", "lower 1@2 [{user bob}]", "c 2@2 []"},
+		},
+		{
+			"numbers come from the event",
+			"type: value_sum\nrules: [lower]\ncondition: {field: n, gte: 5}",
+			[]input{with(1, `"src":"x","n":"2.5"`), with(2, `"src":"x","n":true`), with(3, `"src":"x","n":2.5`)},
+			[]string{"lower 1@1", "lower 1@2", "lower 1@3", "c 5@3"},
+		},
+		{
+			"null counts as a value here, too",
+			"type: value_count\nrules: [lower]\ncondition: {field: v, gte: 2}",
+			[]input{with(1, `"src":"x","v":null`), with(2, `"src":"x","v":"a"`), with(3, `"src":"x"`)},
+			[]string{"lower 1@1", "lower 1@2", "c 2@2", "lower 1@3"},
+		},
+		{
+			"what is suppressed below does not rise",
+			"type: event_count\nrules: [quiet]\ncondition: {gte: 1}",
+			[]input{with(1, ``), with(2, ``)},
+			[]string{"quiet 1@1", "c 1@1"},
+		},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			text := lower + "---\n" + named("c", tc.upper)
+			if tc.events[0].fields == "" {
+				text = named("quiet", "type: event_count\ncondition: {gte: 1}\nsluice.suppress: 10s") + "---\n" + named("c", tc.upper)
+			}
+			d := newDriver(t, compile(t, text, plan.Options{}), 0)
+			var got []string
+			for _, e := range tc.events {
+				for _, r := range d.feed(e) {
+					s := fires([]*correlation.Result{r})[0]
+					if r.Rule.Title == "c" {
+						s = "c " + s
+					}
+					got = append(got, s)
+				}
+			}
+			wantFires(t, got, tc.want)
+		})
+	}
+}
+
+func TestResultsCarryTheirRule(t *testing.T) {
+	text := "title: SSH guessing\nid: c-ssh\nlevel: high\ntags: [attack.t1110]\nowner: {team: blue}\n" +
+		"correlation: {type: event_count, rules: [d-login], group-by: [src, host, user], timespan: 5m, condition: {gte: 1}}\n"
+	d := newDriver(t, compile(t, text, plan.Options{ResultTime: true}), 0)
+	got := string(d.feed(with(1720614600, `"src":"a\"b","host":null`))[0].AppendNative(nil, []byte(`{"e":1}`)))
+	want := `{"rule_title":"SSH guessing","rule_id":"c-ssh","level":"high","tags":["attack.t1110"],"timestamp":"2024-07-10T12:30:00Z",` +
+		`"custom_attributes":{"owner":{"team":"blue"}},"enrichments":{"e":1},"correlation_type":"event_count",` +
+		`"group_key":[["src","a\"b"],["user","ann"]],"aggregated_value":1,"timespan_secs":300}`
+	if got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}

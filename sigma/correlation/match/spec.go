@@ -1,0 +1,44 @@
+package match
+
+// Kind is what a match contributes to a correlation beside its time.
+type Kind uint8
+
+// The kinds of contributions.
+const (
+	Nothing Kind = iota // the match itself
+	Text                // one text
+	Tuple               // several texts, as one
+	Number
+)
+
+// Feed says what one correlation wants to know of a match of one rule. Fields
+// are numbers in Spec.Fields.
+type Feed struct {
+	Correlation int
+	Key         []int // one for each part of the group key
+	Kind        Kind
+	Values      []int // what is contributed; without all of it the match does not count
+}
+
+// Rule says what all correlations want to know of a match of one rule.
+type Rule struct {
+	Feeds  []Feed // ascending by correlation
+	Chain  []int  // fields that correlations of correlations may ask for
+	WantID bool   // a correlation stores references to events
+	Copy   bool   // a correlation stores copies of events
+}
+
+// Spec says what to extract from an event. It never changes.
+type Spec struct {
+	Fields []string // every field that is looked up, by number
+	Rules  []Rule   // by load index of the detection rule
+	IDs    []int    // fields of which the first present one is the event's reference
+	// Places, when not nil, holds for every field the ordered places it is read
+	// from instead of its name, none for most (specification part 12 section
+	// 13.4). Sources honour them; Document does.
+	Places [][]string
+}
+
+// Wants reports whether a match of the rule with this load index concerns any
+// correlation.
+func (s *Spec) Wants(rule int) bool { return rule < len(s.Rules) && len(s.Rules[rule].Feeds) > 0 }

@@ -1,0 +1,280 @@
+package correlation
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/correlation/match"
+	"github.com/sluicehq/sluice/sigma/correlation/plan"
+	"github.com/sluicehq/sluice/sigma/correlation/window"
+)
+
+// ErrCorrupt is wrapped by errors about stored state that cannot be read.
+var ErrCorrupt = errors.New("stored correlation state is not readable")
+
+// VersionError says that stored state has a version nobody here can read.
+type VersionError struct{ Version uint64 }
+
+func (e *VersionError) Error() string {
+	return fmt.Sprintf("stored correlation state has version %d, not %d", e.Version, SnapshotVersion)
+}
+
+// Restored says what came back.
+type Restored struct {
+	SavedAt int64
+	Groups  int
+	Dropped []Dropped
+	Evicted int // groups over the limit, not restored
+}
+
+// Restore reads what View.Encode wrote into an engine without state. After an
+// error the engine is still empty.
+func (e *Engine) Restore(r io.Reader, now int64) (Restored, error) {
+	d := decoder{in: bufio.NewReaderSize(r, 64<<10)}
+	fresh := New(e.plan, e.maxGroups)
+	var out Restored
+	version := d.uvarint()
+	if d.err == nil && version != SnapshotVersion {
+		return out, &VersionError{version}
+	}
+	out.SavedAt = d.varint()
+	fresh.clock = streamClock{started: d.byte() == 1, ahead: int(d.byte()), value: d.varint(), at: d.varint()}
+	limit := d.uvarint()
+	owners := e.plan.Owners()
+	seen := make(map[string]bool)
+	for n := d.uvarint(); n > 0 && d.err == nil; n-- {
+		fresh.restoreFamily(&d, owners, seen, &out)
+	}
+	if d.err != nil {
+		return Restored{}, fmt.Errorf("%w: %w", ErrCorrupt, d.err)
+	}
+	out.Groups = fresh.live
+	if fresh.live > fresh.maxGroups && limit != uint64(fresh.maxGroups) {
+		var o Outcome
+		fresh.makeRoom(now, &o)
+		out.Evicted = o.Evicted
+		out.Groups = fresh.live
+	}
+	fresh.revision, fresh.exports = e.revision+1, e.exports
+	*e = *fresh
+	return out, nil
+}
+
+// head is what stands before the groups of a correlation.
+type head struct {
+	stable, shape string
+	members       []string
+	events        plan.EventMode
+	cutoff        int64
+	groups        uint64
+}
+
+func (d *decoder) head() head {
+	h := head{stable: d.string(), shape: d.string()}
+	for n := d.uvarint(); n > 0 && d.err == nil; n-- {
+		h.members = append(h.members, d.string())
+	}
+	h.events = plan.EventMode(d.string())
+	h.cutoff = d.varint()
+	h.groups = d.uvarint()
+	return h
+}
+
+func (e *Engine) restoreFamily(d *decoder, owners map[string]int, seen map[string]bool, out *Restored) {
+	h := d.head()
+	var f *family
+	reason := Removed
+	if i, ok := owners[h.stable]; ok {
+		reason = ShapeChanged
+		if e.plan.At(i).Shape == h.shape && !seen[h.stable] {
+			f = e.families[i]
+		}
+	}
+	seen[h.stable] = true
+	dropped := 0
+	for n := h.groups; n > 0 && d.err == nil; n-- {
+		block := d.block()
+		if d.err != nil {
+			return
+		}
+		if f == nil {
+			if len(block) > 0 && block[0]&flagGhost == 0 {
+				dropped++
+			}
+			continue
+		}
+		g, err := readGroup(f.c, block, &h)
+		if err != nil {
+			d.err = err
+			return
+		}
+		e.enter(f, g)
+	}
+	if dropped > 0 {
+		out.Dropped = append(out.Dropped, Dropped{h.stable, reason, dropped})
+	}
+}
+
+// enter puts a restored group into its family. A key that came before is a
+// duplicate nobody wrote; the first one stays.
+func (e *Engine) enter(f *family, g *group) {
+	hash := match.Hash(g.key)
+	if _, found := f.find(hash, []byte(g.key)); found {
+		return
+	}
+	slot := f.put(g, hash)
+	if !g.ghost {
+		e.live++
+	}
+	e.setAlarm(f, slot, g, g.alarm)
+}
+
+// readGroup reads one group of a correlation with the shape of c.
+func readGroup(c *plan.Correlation, block []byte, h *head) (*group, error) {
+	d := decoder{rest: block, whole: true}
+	flags := d.byte()
+	g := &group{late: d.byte(), key: d.string(), high: d.varint(), last: d.varint(), touched: d.varint(), alarm: d.varint()}
+	g.hasHigh, g.hasLast, g.ghost = flags&flagHigh != 0, flags&flagLast != 0, flags&flagGhost != 0
+	for n := d.uvarint(); n > 0 && d.err == nil; n-- {
+		s := stored{ts: d.varint(), hasID: d.byte() == 1, data: bytes.Clone(d.block())}
+		g.buffer = append(g.buffer, s)
+	}
+	if h.events != c.Events {
+		g.buffer = nil
+	}
+	if d.err == nil && (flags >= knownFlags || !match.ValidKey(g.key, len(c.Source.GroupBy))) {
+		d.err = errors.New("bad group")
+	}
+	if d.err != nil {
+		return nil, d.err
+	}
+	w, rest, err := readWindow(c, d.rest, h.members)
+	if err != nil {
+		return nil, err
+	}
+	if len(rest) > 0 || g.ghost && w.Len() > 0 || w.Len() > 0 && !g.hasHigh {
+		return nil, errors.New("bad group")
+	}
+	g.window = w
+	if flags&flagSweep != 0 {
+		g.window.DropBefore(h.cutoff)
+	}
+	return g, nil
+}
+
+func readWindow(c *plan.Correlation, buf []byte, members []string) (window.Window, []byte, error) {
+	switch t := c.Source.Type; {
+	case t.Temporal():
+		w, rest, err := window.ReadHits(buf)
+		if err != nil {
+			return nil, nil, err
+		}
+		if w.Members() != len(members) {
+			return nil, nil, window.ErrCorrupt
+		}
+		return w.Pick(memberMap(members, c.Members)), rest, nil
+	case t == sigma.ValueCount:
+		return orNil(window.ReadDistinct(buf))
+	case t.Numeric():
+		return orNil(window.ReadNumbers(buf, c.Ranked()))
+	}
+	return orNil(window.ReadCounts(buf))
+}
+
+func orNil[W window.Window](w W, rest []byte, err error) (window.Window, []byte, error) {
+	if err != nil {
+		return nil, nil, err
+	}
+	return w, rest, nil
+}
+
+// decoder reads numbers and blocks, from rest when whole, else from in. After
+// the first error it gives zeros.
+type decoder struct {
+	in    *bufio.Reader
+	rest  []byte
+	whole bool
+	buf   bytes.Buffer
+	err   error
+}
+
+// ReadByte makes a decoder an io.ByteReader.
+func (d *decoder) ReadByte() (byte, error) {
+	if !d.whole {
+		return d.in.ReadByte()
+	}
+	if len(d.rest) == 0 {
+		return 0, io.ErrUnexpectedEOF
+	}
+	b := d.rest[0]
+	d.rest = d.rest[1:]
+	return b, nil
+}
+
+func (d *decoder) byte() byte {
+	if d.err != nil {
+		return 0
+	}
+	b, err := d.ReadByte()
+	d.fail(err)
+	return b
+}
+
+func (d *decoder) uvarint() uint64 {
+	if d.err != nil {
+		return 0
+	}
+	v, err := binary.ReadUvarint(d)
+	d.fail(err)
+	return v
+}
+
+func (d *decoder) varint() int64 {
+	if d.err != nil {
+		return 0
+	}
+	v, err := binary.ReadVarint(d)
+	d.fail(err)
+	return v
+}
+
+// block reads a length and so many bytes, valid until the next block.
+func (d *decoder) block() []byte {
+	n := d.uvarint()
+	if d.err != nil {
+		return nil
+	}
+	if d.whole {
+		if n > uint64(len(d.rest)) {
+			d.err = io.ErrUnexpectedEOF
+			return nil
+		}
+		b := d.rest[:n]
+		d.rest = d.rest[n:]
+		return b
+	}
+	if n > 1<<40 {
+		d.err = errors.New("block is too long")
+		return nil
+	}
+	d.buf.Reset()
+	_, err := io.CopyN(&d.buf, d.in, int64(n)) // grows with what is there, not with what is claimed
+	d.fail(err)
+	return d.buf.Bytes()
+}
+
+func (d *decoder) string() string { return string(d.block()) }
+
+func (d *decoder) fail(err error) {
+	if d.err == nil && err != nil {
+		d.err = err
+		if errors.Is(err, io.EOF) {
+			d.err = io.ErrUnexpectedEOF
+		}
+	}
+}

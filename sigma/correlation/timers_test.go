@@ -1,0 +1,58 @@
+package correlation
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/sluicehq/sluice/sigma/correlation/match"
+	"github.com/sluicehq/sluice/sigma/correlation/plan"
+	"github.com/sluicehq/sluice/sigma/load"
+)
+
+const dayLong = `
+title: login
+id: d
+detection: {s: {kind: login}, condition: s}
+---
+title: c
+correlation: {type: event_count, rules: [d], group-by: [user], timespan: 1d, condition: {gte: 2}}
+`
+
+// The timers of groups that are gone used to stay until they were due.
+func TestTimersOfAFloodDoNotPileUp(t *testing.T) {
+	c := load.FromBytes("r.yml", []byte(dayLong), load.Options{})
+	p, err := plan.Compile(c.Correlations, c.Rules, plan.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		name     string
+		limit    int
+		rollback bool
+	}{
+		{"evicted groups", 100, false},
+		{"groups of events that were undone", 0, true},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			e := New(p, tc.limit)
+			x, doc := match.NewExtractor(p.Spec()), match.NewDocument(p.Spec())
+			for i := range 20_000 {
+				doc.Set(fmt.Appendf(nil, `{"kind":"login","user":%d}`, i))
+				e.Begin()
+				if _, _, err := e.Process(x.Append(nil, []int{0}, int64(i), 0, doc), int64(i), nil); err != nil {
+					t.Fatal(err)
+				}
+				if tc.rollback {
+					e.Rollback()
+				}
+			}
+			e.Advance(20_000)
+			if got := e.timers.Len(); got > 2000 {
+				t.Errorf("got %d timers for %d groups", got, e.Groups())
+			}
+			if tc.rollback && e.Groups() != 0 {
+				t.Errorf("got %d groups, want none", e.Groups())
+			}
+		})
+	}
+}

@@ -1,0 +1,55 @@
+package correlation
+
+import (
+	"slices"
+
+	"github.com/sluicehq/sluice/sigma/correlation/plan"
+)
+
+// View is the state of an engine at one moment. It never changes and may be
+// read from any goroutine while the engine goes on.
+type View struct {
+	clock     streamClock
+	revision  uint64
+	maxGroups int
+	families  []familyView
+}
+
+type familyView struct {
+	c      *plan.Correlation
+	groups []*group // by slot, nil where free
+	live   int
+	ghosts int
+	sweeps uint32
+	cutoff int64
+}
+
+// Export returns a view of the state. It copies one pointer for each group; the
+// groups themselves are shared until they change.
+func (e *Engine) Export() *View {
+	e.exports++
+	v := &View{clock: e.clock, revision: e.revision, maxGroups: e.maxGroups, families: make([]familyView, len(e.families))}
+	for i, f := range e.families {
+		v.families[i] = familyView{
+			c: f.c, groups: slices.Clone(f.groups), live: f.live,
+			ghosts: len(f.groups) - len(f.free) - f.live, sweeps: f.sweeps, cutoff: f.cutoff,
+		}
+	}
+	return v
+}
+
+// Revision is that of the engine when the view was taken.
+func (v *View) Revision() uint64 { return v.revision }
+
+// Correlations returns the number of correlations. A view without any is not
+// worth saving.
+func (v *View) Correlations() int { return len(v.families) }
+
+// Groups returns the number of groups.
+func (v *View) Groups() int {
+	n := 0
+	for i := range v.families {
+		n += v.families[i].live
+	}
+	return n
+}
