@@ -1,0 +1,25 @@
+package graph
+
+// Line is one raw event on its way into parse.
+type Line struct {
+	Raw        []byte // without its line ending; never changed after it was handed over
+	Structured bool   // always decoded as JSON, whatever the input format says
+	Token      Token
+}
+
+// SizeOfLine is the size of a line in a data lane: one unit, and its bytes.
+func SizeOfLine(l Line) (units, bytes int) { return 1, len(l.Raw) }
+
+// DeadLetter is an original line on its way to the dead-letter queue. The queue
+// settles the token when the record is written or finally lost.
+type DeadLetter struct {
+	Original []byte
+	Error    string
+	Stage    string // "ingest", "delivery" or the name of a stage
+	Sink     string // delivery only
+	Attempts int    // delivery only
+	Token    Token
+}
+
+// SizeOfDeadLetter is the size of a dead letter in a data lane.
+func SizeOfDeadLetter(d DeadLetter) (units, bytes int) { return 1, len(d.Original) }

@@ -1,0 +1,147 @@
+package graph_test
+
+import (
+	"sync"
+	"testing"
+
+	"github.com/sluicehq/sluice/graph"
+)
+
+func TestALineIsSettledOnceWhenItsLastShareIs(t *testing.T) {
+	for _, tc := range []struct {
+		name     string
+		lines    int
+		shares   int // added to every line
+		settle   int // times per line
+		withdraw int // from this line on, -1: none
+		settled  int // calls of the receipt's function
+		open     int
+		over     int
+	}{
+		{"a receipt of no lines is settled at once", 0, 0, 0, -1, 1, 0, 0},
+		{"an open line keeps the receipt open", 3, 0, 0, -1, 0, 3, 0},
+		{"each line settles once", 3, 0, 1, -1, 1, 0, 0},
+		{"three sinks settle three times", 3, 2, 3, -1, 1, 0, 0},
+		{"a missing share keeps the line open", 3, 2, 2, -1, 0, 3, 0},
+		{"a settlement too many is counted and reaches nobody", 2, 0, 2, -1, 1, 0, 2},
+		{"lines that were never handed over do not count", 3, 0, 0, 1, 0, 1, 0},
+		{"a withdrawn run is settled", 3, 0, 0, 0, 1, 0, 0},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			calls := 0
+			r := graph.NewReceipt(tc.lines, func() { calls++ })
+			for i := range tc.lines {
+				r.Token(i).Share(tc.shares)
+				for range tc.settle {
+					r.Token(i).Settle()
+				}
+			}
+			if tc.withdraw >= 0 {
+				r.Withdraw(tc.withdraw)
+			}
+			if calls != tc.settled || r.Open() != tc.open || r.Overdrawn() != tc.over {
+				t.Errorf("got %d calls, %d open, %d overdrawn, want %d, %d, %d",
+					calls, r.Open(), r.Overdrawn(), tc.settled, tc.open, tc.over)
+			}
+		})
+	}
+}
+
+func TestTheZeroTokenNeedsNoSettlement(t *testing.T) {
+	var token graph.Token
+	e := graph.NewEpoch()
+	token = token.In(e)
+	token.Share(2)
+	token.Settle()
+	if token.Counts() {
+		t.Error("the zero token counts, want it not to")
+	}
+	e.Close()
+	select {
+	case <-e.Ended():
+	default:
+		t.Error("an epoch of zero tokens has not ended, want it to")
+	}
+}
+
+func TestSharesAreSettledFromAnyGoroutine(t *testing.T) {
+	const lines, holders = 100, 8
+	done := make(chan struct{})
+	r := graph.NewReceipt(lines, func() { close(done) })
+	var wg sync.WaitGroup
+	for i := range lines {
+		r.Token(i).Share(holders - 1)
+	}
+	for range holders {
+		wg.Go(func() {
+			for i := range lines {
+				r.Token(i).Settle()
+			}
+		})
+	}
+	wg.Wait()
+	<-done
+	if r.Open() != 0 || r.Overdrawn() != 0 {
+		t.Errorf("got %d open, %d overdrawn, want none", r.Open(), r.Overdrawn())
+	}
+}
+
+func TestAnEpochEndsAfterTheOneBeforeIt(t *testing.T) {
+	ended := func(e *graph.Epoch) bool {
+		select {
+		case <-e.Ended():
+			return true
+		default:
+			return false
+		}
+	}
+	r := graph.NewReceipt(4, func() {})
+	first := graph.NewEpoch()
+	a, b := r.Token(0).In(first), r.Token(1).In(first)
+	second := first.Close()
+	c := r.Token(2).In(second)
+	third := second.Close()
+	d := r.Token(3).In(third)
+	third.Close()
+
+	b.Share(1)
+	for _, step := range []struct {
+		name   string
+		settle graph.Token
+		want   [3]bool
+	}{
+		{"the last token of the third", d, [3]bool{false, false, false}},
+		{"the last token of the second", c, [3]bool{false, false, false}},
+		{"one of two of the first", a, [3]bool{false, false, false}},
+		{"one of two shares of the other", b, [3]bool{false, false, false}},
+		{"the other share", b, [3]bool{true, true, true}},
+	} {
+		step.settle.Settle()
+		if got := [3]bool{ended(first), ended(second), ended(third)}; got != step.want {
+			t.Errorf("after %s: got ended %v, want %v", step.name, got, step.want)
+		}
+	}
+}
+
+func TestABarrierPassesWhenDispatchHasExported(t *testing.T) {
+	b := graph.NewBarrier(7)
+	e := graph.NewEpoch()
+	b.Enter(e)
+	for _, s := range graph.Stages() {
+		select {
+		case <-b.Passed():
+			t.Errorf("passed before %s, want after dispatch", s)
+		default:
+		}
+		if s == graph.StageRisk {
+			b.Export(s, nil)
+			continue
+		}
+		b.Export(s, string(s))
+	}
+	<-b.Passed()
+	<-b.Released()
+	if got := b.Exports(); len(got) != 7 || got[graph.StageAlert] != "alert" {
+		t.Errorf("exports: got %v, want those of the seven stages with state", got)
+	}
+}
