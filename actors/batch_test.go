@@ -1,0 +1,224 @@
+package actors_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/sluicehq/sluice/actors"
+	"github.com/sluicehq/sluice/actors/actorstest"
+	"github.com/sluicehq/sluice/graph"
+)
+
+// windows is the state of a stage that works through batches event by event.
+type windows struct {
+	set   *graph.RuleSet
+	lines []string
+}
+
+type readWindows struct{}
+
+// stepper is a stage over batches: one event per step, the rule set by the stamp.
+type stepper struct {
+	cell  *actors.Cell
+	next  *actors.Outbox[string]
+	state *windows
+	step  func(line string)
+}
+
+func (a *stepper) State() any { return a.state }
+
+func (a *stepper) Receive(c actor.Context) {
+	switch m := c.Message().(type) {
+	case *actors.Run[*graph.Batch]:
+		for b := range m.All() {
+			if a.state.set != b.Set {
+				a.state.set = b.Set
+			}
+			for i := m.Pos(); i < len(b.Lines); i++ {
+				line := string(b.Lines[i].Raw)
+				a.step(line)
+				a.state.lines = append(a.state.lines, line)
+				a.next.Push(line)
+				m.SetPos(i + 1)
+				if m.Urgent() && i+1 < len(b.Lines) {
+					return
+				}
+			}
+		}
+	case readWindows:
+		c.Respond(windows{set: a.state.set, lines: slices.Clone(a.state.lines)})
+	}
+}
+
+func spawnStepper(t *testing.T, s *actors.System, next graph.Outlet[string], step func(string)) (*actors.Client, *actors.Lane[*graph.Batch]) {
+	t.Helper()
+	cell := actors.NewCell("correlate", actors.KindStage, actors.CellOptions{})
+	lane := actors.NewLane(cell, actors.LaneOptions[*graph.Batch]{Capacity: 1024, Size: graph.SizeOfBatch})
+	out := actors.NewOutbox(cell, next)
+	client, err := s.Spawn(cell, func(h actors.Handover) actor.Actor {
+		state := &windows{}
+		if h.State != nil {
+			state = h.State.(*windows)
+		}
+		return &stepper{cell: cell, next: out, state: state, step: step}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return client, lane
+}
+
+func batchOf(set *graph.RuleSet, from, to int) *graph.Batch {
+	b := &graph.Batch{Set: set}
+	for i := from; i <= to; i++ {
+		b.Lines = append(b.Lines, graph.Line{Raw: fmt.Appendf(nil, "%d", i)})
+	}
+	return b
+}
+
+func TestABatchIsResumedAtTheEventThatBrokeIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := actorstest.System(t, actors.Options{MaxRestarts: 10})
+		out := actorstest.NewRecorder[string]()
+		boom := panics(3, "boom")
+		client, lane := spawnStepper(t, s, out, func(line string) {
+			if line == "7" {
+				boom()
+			}
+		})
+		lane.TryPut([]*graph.Batch{batchOf(nil, 1, 10), batchOf(nil, 11, 12)})
+		time.Sleep(time.Minute)
+		want := []string{"1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12"}
+		if got := out.All(); !slices.Equal(got, want) {
+			t.Errorf("passed: got %v, want %v", got, want)
+		}
+		state, err := actors.Ask[windows](t.Context(), client, readWindows{})
+		if err != nil || !slices.Equal(state.lines, want) {
+			t.Errorf("state: got %v, %v, want %v", state.lines, err, want)
+		}
+		if r, _ := s.Record("correlate"); r.Restarts != 3 || r.EventsProcessed != 12 || r.BatchesProcessed != 2 {
+			t.Errorf("got %d restarts, %d events, %d batches, want 3, 12, 2", r.Restarts, r.EventsProcessed, r.BatchesProcessed)
+		}
+	})
+}
+
+func TestAQuestionInterruptsABatch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := actorstest.System(t, actors.Options{})
+		out := actorstest.NewRecorder[string]()
+		client, lane := spawnStepper(t, s, out, func(string) { time.Sleep(time.Second) })
+		lane.TryPut([]*graph.Batch{batchOf(nil, 1, 500)})
+		time.Sleep(3500 * time.Millisecond)
+		state, err := actors.Ask[windows](t.Context(), client, readWindows{})
+		if err != nil || len(state.lines) != 4 {
+			t.Errorf("answered after: got %d events, %v, want 4", len(state.lines), err)
+		}
+		if got := len(out.All()); got != 4 {
+			t.Errorf("sent before the answer: got %d, want what was finished, 4", got)
+		}
+		time.Sleep(time.Hour)
+		if got := len(out.All()); got != 500 {
+			t.Errorf("passed: got %d, want 500", got)
+		}
+	})
+}
+
+func TestCase22AnEmptyBatchCarriesARuleSetThroughAnIdleGraph(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := actorstest.System(t, actors.Options{})
+		client, lane := spawnStepper(t, s, nil, func(string) {})
+		a, b := &graph.RuleSet{Generation: 1}, &graph.RuleSet{Generation: 2}
+		lane.TryPut([]*graph.Batch{batchOf(a, 1, 3), {Set: b}})
+		synctest.Wait()
+		state, err := actors.Ask[windows](t.Context(), client, readWindows{})
+		if err != nil || state.set != b || len(state.lines) != 3 {
+			t.Errorf("got set %+v with %d events, %v, want the new set with the state carried over", state.set, len(state.lines), err)
+		}
+	})
+}
+
+func TestALingeringLaneWaitsForARunToFill(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := actorstest.System(t, actors.Options{})
+		var runs []int
+		cell := actors.NewCell("sink:otlp", actors.KindSink, actors.CellOptions{})
+		lane := actors.NewLane(cell, actors.LaneOptions[int]{Capacity: 100, Join: 10, Linger: time.Second})
+		_, err := s.Spawn(cell, func(actors.Handover) actor.Actor {
+			return actor.ReceiveFunc(func(c actor.Context) {
+				if m, ok := c.Message().(*actors.Run[int]); ok {
+					runs = append(runs, len(m.Take()))
+				}
+			})
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, n := range []int{3, 4, 3, 10, 25, 2} { // one put every 400 ms
+			lane.TryPut(make([]int, n))
+			time.Sleep(400 * time.Millisecond)
+		}
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		if want := []int{10, 10, 10, 10, 7}; !slices.Equal(runs, want) {
+			t.Errorf("runs: got %v, want %v", runs, want)
+		}
+	})
+}
+
+func TestEachContainsThePanicsOfABatch(t *testing.T) {
+	for _, tc := range []struct {
+		name     string
+		panics   map[int]int // event: times
+		want     []int
+		poisoned []int
+	}{
+		{"no panic", nil, []int{0, 1, 2, 3, 4}, nil},
+		{"one panics once", map[int]int{2: 1}, []int{0, 1, 2, 3, 4}, nil},
+		{"one panics always", map[int]int{2: always}, []int{0, 1, 3, 4}, []int{2}},
+		{"the first and the last", map[int]int{0: always, 4: always}, []int{1, 2, 3}, []int{0, 4}},
+		{"all", map[int]int{0: always, 1: always, 2: always, 3: always, 4: always}, nil, []int{0, 1, 2, 3, 4}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			cell := actors.NewCell("evaluate", actors.KindStage, actors.CellOptions{})
+			var done, poisoned []int
+			cell.Guard().Each(0, 5, func(i int) {
+				done = append(done, i)
+				if tc.panics[i] > 0 {
+					tc.panics[i]--
+					panic("boom")
+				}
+			}, func(i int) {
+				done = done[:len(done)-1]
+			}, func(i int, p *actors.Poison) {
+				poisoned = append(poisoned, i)
+			})
+			wantIDs(t, "done", done, tc.want)
+			wantIDs(t, "poisoned", poisoned, tc.poisoned)
+			if got := cell.Quarantined(); got != int64(len(tc.poisoned)) {
+				t.Errorf("quarantined: got %d, want %d", got, len(tc.poisoned))
+			}
+		})
+	}
+}
+
+func TestAGuardedStepDoesNotAllocate(t *testing.T) {
+	cell := actors.NewCell("alert", actors.KindStage, actors.CellOptions{})
+	g, n := cell.Guard(), 0
+	for _, tc := range []struct {
+		name string
+		run  func()
+	}{
+		{"Step", func() { g.Step(func() { n++ }, func() { n-- }) }},
+		{"Apply", func() { g.Apply(func() { n++ }) }},
+		{"Each", func() { g.Each(0, 100, func(int) { n++ }, nil, nil) }},
+	} {
+		if got := testing.AllocsPerRun(100, tc.run); got != 0 {
+			t.Errorf("%s: got %g allocations, want 0", tc.name, got)
+		}
+	}
+}

@@ -1,0 +1,167 @@
+package actors_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/sluicehq/sluice/actors"
+	"github.com/sluicehq/sluice/actors/actorstest"
+	"github.com/sluicehq/sluice/graph"
+)
+
+// spawnFunc starts an actor that is one function.
+func spawnFunc(t *testing.T, s *actors.System, cell *actors.Cell, receive func(actor.Context)) *actors.Client {
+	t.Helper()
+	client, err := s.Spawn(cell, func(actors.Handover) actor.Actor { return actor.ReceiveFunc(receive) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return client
+}
+
+func TestALifeCycleRequestIsNotSubjectToTheCapacity(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := actorstest.System(t, actors.Options{})
+		client := spawnFunc(t, s, actors.NewCell("parse", actors.KindStage, actors.CellOptions{}), func(c actor.Context) {
+			switch m := c.Message().(type) {
+			case stall:
+				time.Sleep(m.d)
+			case actors.Cut:
+				c.Respond(actors.CutMade{})
+			}
+		})
+		for range 65 {
+			go actors.Ask[marked](t.Context(), client, stall{time.Second})
+			synctest.Wait()
+		}
+		if _, err := actors.Ask[marked](t.Context(), client, stall{}); !errors.Is(err, actors.ErrFull) {
+			t.Fatalf("a request: got %v, want %v", err, actors.ErrFull)
+		}
+		begin := time.Now()
+		if _, err := actors.Ask[actors.CutMade](t.Context(), client, actors.Cut{}); err != nil || time.Since(begin) > time.Second {
+			t.Errorf("a barrier: got %v after %v, want it next", err, time.Since(begin))
+		}
+	})
+}
+
+func TestWhatTheLastTickPushesIsDelivered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := actorstest.System(t, actors.Options{})
+		sink := actorstest.NewRecorder[int]()
+		sink.SetRoom(1)
+		cell := actors.NewCell("alert", actors.KindStage, actors.CellOptions{})
+		out := actors.NewOutbox(cell, sink)
+		spawnFunc(t, s, cell, func(c actor.Context) {
+			if _, ok := c.Message().(actors.Drain); ok {
+				for i := range 5 {
+					out.Push(i)
+				}
+				c.Respond("the state")
+			}
+		})
+		time.AfterFunc(10*time.Second, func() { sink.SetRoom(-1) })
+		ends := s.Drain(t.Context())
+		if len(ends) != 1 || ends[0].Export != "the state" || ends[0].Expired {
+			t.Errorf("got %+v, want the state as the final export, in time", ends)
+		}
+		if got := len(sink.All()); got != 5 {
+			t.Errorf("delivered: got %d, want 5", got)
+		}
+	})
+}
+
+func TestAPanicInTheLastTickDoesNotKeepTheDrainFromEnding(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := actorstest.System(t, actors.Options{MaxRestarts: 10})
+		spawnFunc(t, s, actors.NewCell("alert", actors.KindStage, actors.CellOptions{}), func(c actor.Context) {
+			if _, ok := c.Message().(actors.Drain); ok {
+				panic("boom")
+			}
+		})
+		ends := s.Drain(t.Context())
+		if ends[0].Expired || ends[0].Export != nil {
+			t.Errorf("got %+v, want no export, in time", ends[0])
+		}
+	})
+}
+
+func TestAtTheDeadlineASinkPutsAsideWhatItHolds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := actorstest.System(t, actors.Options{})
+		letters := actorstest.NewRecorder[int]()
+		dlq := actors.NewCell(actors.NameDLQ, actors.KindSink, actors.CellOptions{})
+		lane := actors.NewLane(dlq, actors.LaneOptions[int]{Capacity: 10, Join: 10})
+		written := actors.NewOutbox(dlq, letters)
+		spawnFunc(t, s, dlq, func(c actor.Context) {
+			if m, ok := c.Message().(*actors.Run[int]); ok {
+				for v := range m.All() {
+					written.Push(v)
+				}
+			}
+		})
+		cell := actors.NewCell("sink:webhook", actors.KindSink, actors.CellOptions{})
+		queue := actors.NewLane(cell, actors.LaneOptions[int]{Capacity: 10})
+		spill := actors.NewOutbox(cell, lane)
+		pool := actors.NewPool(cell, 1)
+		spawnFunc(t, s, cell, func(c actor.Context) {
+			switch m := c.Message().(type) {
+			case *actors.Run[int]:
+				held := m.Take()[0]
+				pool.Start(1, func(ctx context.Context, _ int) any {
+					<-ctx.Done() // the other side does not answer
+					return held
+				})
+			case int:
+				spill.Push(m)
+			case actors.Drain:
+				if m.Expired {
+					for _, v := range queue.Remaining() {
+						spill.Push(v)
+					}
+				}
+				c.Respond(actors.NoExport{})
+			}
+		})
+		queue.TryPut([]int{1, 2, 3})
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		begin := time.Now()
+		ends := s.Drain(ctx)
+		if got := time.Since(begin); got > 11*time.Second {
+			t.Errorf("drained after: got %v, want at most a second past the deadline", got)
+		}
+		if got := letters.All(); len(got) != 3 {
+			t.Errorf("put aside: got %v, want 3", got)
+		}
+		if !ends[0].Expired || ends[0].Lost != 0 || ends[1].Expired {
+			t.Errorf("got %+v, want the sink expired with nothing lost, and the dead letter queue in time", ends)
+		}
+	})
+}
+
+func TestADrainedActorCanBeAskedAboutOnlyFromOutside(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := actorstest.System(t, actors.Options{})
+		stage := spawnCounter(t, s, nil, counterOptions{name: graph.StageRisk})
+		if _, err := s.DrainActor(t.Context(), "risk"); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.DrainActor(t.Context(), "nope"); !errors.Is(err, actors.ErrNoActor) {
+			t.Errorf("drain an unknown actor: got %v, want %v", err, actors.ErrNoActor)
+		}
+		if r, err := s.Record("risk"); err != nil || r.State != actors.StateStopped {
+			t.Errorf("record: got %s, %v, want stopped", r.State, err)
+		}
+		if got := s.Detail(t.Context(), "risk"); got != nil {
+			t.Errorf("detail: got %v, want nil", got)
+		}
+		if _, err := actors.Ask[tally](t.Context(), stage.Client, readTally{}); !errors.Is(err, actors.ErrStopped) {
+			t.Errorf("ask: got %v, want %v", err, actors.ErrStopped)
+		}
+	})
+}

@@ -1,0 +1,222 @@
+package actors_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"maps"
+	"net/http"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/sluicehq/sluice/actors"
+	"github.com/sluicehq/sluice/actors/actorstest"
+)
+
+// spawnEmpty starts an actor that does nothing.
+func spawnEmpty(t *testing.T, s *actors.System, name string, kind actors.Kind) {
+	t.Helper()
+	cell := actors.NewCell(name, kind, actors.CellOptions{})
+	actors.NewLane(cell, actors.LaneOptions[int]{Capacity: 10})
+	_, err := s.Spawn(cell, func(actors.Handover) actor.Actor { return actor.ReceiveFunc(func(actor.Context) {}) })
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestRecordsAreListedInGraphOrder(t *testing.T) {
+	s := actorstest.System(t, actors.Options{})
+	for _, a := range []struct {
+		name string
+		kind actors.Kind
+	}{
+		{"reload", actors.KindControl},
+		{actors.NameDLQ, actors.KindSink},
+		{"sink:file", actors.KindSink},
+		{"sink:a", actors.KindSink},
+		{"audit", actors.KindControl},
+		{"dispatch", actors.KindStage},
+		{"parse", actors.KindStage},
+		{"correlate", actors.KindStage},
+	} {
+		spawnEmpty(t, s, a.name, a.kind)
+	}
+	var got []string
+	for _, r := range s.Records() {
+		got = append(got, r.Parent+"/"+r.Name)
+	}
+	want := []string{
+		"dataflow/parse", "dataflow/correlate", "dataflow/dispatch", "delivery/sink:file", "delivery/sink:a",
+		"delivery/dlq", "control/audit", "control/reload",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	cell := actors.NewCell("parse", actors.KindStage, actors.CellOptions{})
+	if _, err := s.Spawn(cell, nil); !errors.Is(err, actor.ErrNameExists) {
+		t.Errorf("a second parse: got %v, want %v", err, actor.ErrNameExists)
+	}
+}
+
+func TestARecordAsJSON(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, actors.Options{})
+		list := items(1, 3)
+		list[0].step = func() { time.Sleep(4200 * time.Millisecond) }
+		list[2].after = panics(1, "index out of range")
+		b.put(t, list)
+		time.Sleep(5 * time.Second)
+		synctest.Wait()
+		got, err := json.Marshal(b.record(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := `{"name":"evaluate","kind":"stage","parent":"dataflow","state":"running",` +
+			`"mailbox":{"capacity":1024,"depth":0,"high_watermark":3,"control_capacity":64,"control_depth":0,"blocked_seconds_total":0},` +
+			`"batches_processed":1,"events_processed":3,"restarts":1,"last_restart":"2000-01-01T00:00:04Z",` +
+			`"last_error":"panic: index out of range","busy_ratio":0.42,"workers":1}`
+		if string(got) != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
+	})
+}
+
+func TestTheBusyRatioLooksBackTenSeconds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, actors.Options{})
+		list := items(1, 1)
+		list[0].step = func() { time.Sleep(30 * time.Second) }
+		go b.stage.lane.TryPut(list)
+		for _, tc := range []struct {
+			after time.Duration
+			want  float64
+		}{
+			{4 * time.Second, 0.4}, {20 * time.Second, 1}, {29 * time.Second, 1}, {36 * time.Second, 0.4}, {41 * time.Second, 0},
+		} {
+			time.Sleep(tc.after - time.Since(time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)))
+			if got := b.record(t).BusyRatio; got != tc.want {
+				t.Errorf("after %v: got %g, want %g", tc.after, got, tc.want)
+			}
+		}
+	})
+}
+
+func TestMetrics(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, actors.Options{})
+		spawnEmpty(t, b.sys, "reload", actors.KindControl)
+		list := items(1, 3)
+		list[0].step = func() { time.Sleep(time.Second) }
+		list[1].step = panics(always, "boom")
+		list[2].after = panics(1, "boom")
+		b.put(t, list)
+		time.Sleep(time.Minute)
+		reg := prometheus.NewPedanticRegistry()
+		prometheus.WrapRegistererWithPrefix("svc_", reg).MustRegister(actors.NewCollector(b.sys))
+		if _, err := b.sys.Resize("evaluate", 7); err != nil {
+			t.Fatal(err)
+		}
+		families, err := reg.Gather()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := map[string]float64{}
+		for _, f := range families {
+			for _, m := range f.GetMetric() {
+				got[f.GetName()+" "+m.GetLabel()[0].GetValue()] = m.GetGauge().GetValue() + m.GetCounter().GetValue()
+			}
+		}
+		want := map[string]float64{
+			"svc_actor_busy_seconds_total evaluate": 1, "svc_actor_busy_seconds_total reload": 0,
+			"svc_actor_mailbox_capacity evaluate": 7, "svc_actor_mailbox_capacity reload": 10,
+			"svc_actor_mailbox_depth evaluate": 0, "svc_actor_mailbox_depth reload": 0,
+			"svc_actor_restarts_total evaluate": 1, "svc_actor_restarts_total reload": 0,
+			"svc_actor_quarantined_total evaluate": 1,
+		}
+		if !maps.Equal(got, want) {
+			t.Errorf("got  %v\nwant %v", got, want)
+		}
+	})
+}
+
+func TestRefusals(t *testing.T) {
+	for _, tc := range []struct {
+		reason     error
+		text       string
+		status     int
+		hint       bool
+		retryAfter int
+	}{
+		{actors.ErrFull, "control mailbox of 'alert' is full", http.StatusServiceUnavailable, true, 1},
+		{actors.ErrTimeout, "actor 'alert' did not answer in time", http.StatusServiceUnavailable, true, 0},
+		{actors.ErrStopped, "shutting down", http.StatusServiceUnavailable, true, 0},
+		{actors.ErrPanicked, "internal error", http.StatusInternalServerError, false, 0},
+		{actors.ErrReply, "internal error", http.StatusInternalServerError, false, 0},
+	} {
+		r := &actors.Refusal{Actor: "alert", Reason: tc.reason}
+		if r.Error() != tc.text || r.Status() != tc.status || (r.Hint() != "") != tc.hint || r.RetryAfter() != tc.retryAfter {
+			t.Errorf("%v: got %q, %d, hint %q, retry after %d, want %q, %d, hint %t, %d", tc.reason,
+				r.Error(), r.Status(), r.Hint(), r.RetryAfter(), tc.text, tc.status, tc.hint, tc.retryAfter)
+		}
+	}
+}
+
+func TestTheReplyIsTyped(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := actorstest.System(t, actors.Options{})
+		denied := errors.New("denied")
+		cell := actors.NewCell("reload", actors.KindControl, actors.CellOptions{})
+		client, err := s.Spawn(cell, func(actors.Handover) actor.Actor {
+			return actor.ReceiveFunc(func(c actor.Context) {
+				switch c.Message().(type) {
+				case int:
+					c.Respond("a text")
+				case string:
+					c.Respond(denied)
+				}
+			})
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := actors.Ask[string](t.Context(), client, 1); got != "a text" || err != nil {
+			t.Errorf("got %q, %v, want a text", got, err)
+		}
+		if _, err := actors.Ask[int](t.Context(), client, 1); !errors.Is(err, actors.ErrReply) {
+			t.Errorf("another type: got %v, want %v", err, actors.ErrReply)
+		}
+		if _, err := actors.Ask[int](t.Context(), client, "x"); !errors.Is(err, denied) {
+			t.Errorf("an error as the reply: got %v, want %v", err, denied)
+		}
+		ctx, leave := context.WithTimeout(t.Context(), time.Second)
+		defer leave()
+		if _, err := actors.Ask[int](ctx, client, 2.5); !errors.Is(err, actors.ErrTimeout) {
+			t.Errorf("no reply and a client that leaves: got %v, want %v", err, actors.ErrTimeout)
+		}
+		if got := s.Detail(t.Context(), "reload"); got != nil {
+			t.Errorf("detail of an actor that does not answer: got %v, want nil", got)
+		}
+	})
+}
+
+func TestTheLibraryIsSilent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, actors.Options{})
+		_, _ = actors.Ask[marked](t.Context(), b.stage.Client, explode{"boom"})
+		time.Sleep(time.Second)
+		if got := b.log.Matching("level=INFO"); len(got) != 0 {
+			t.Errorf("info logs: got %v, want none", got)
+		}
+		if got := b.log.Matching("level=ERROR", "actor panicked", "boom", "explode"); len(got) > 1 {
+			t.Errorf("error logs: got %v, want one", got)
+		}
+		if got := b.log.Matching("level=ERROR", "stack="); len(got) != 1 {
+			t.Errorf("error logs with stack: got %v, want one", got)
+		}
+	})
+}
