@@ -1,0 +1,212 @@
+package correlate
+
+import (
+	"errors"
+	"slices"
+	"time"
+	"unicode/utf8"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/sluicehq/sluice/graph"
+	"github.com/sluicehq/sluice/sigma/correlation/plan"
+	"github.com/sluicehq/sluice/sigma/result"
+)
+
+// fine are the bounds of histograms of short times.
+var fine = [...]float64{0.00001, 0.00005, 0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1}
+
+// phase is a part of a batch's way.
+type phase string
+
+const (
+	phaseParse       phase = "parse"
+	phaseDecodeMerge phase = "decode_merge"
+	phaseObserve     phase = "observe"
+	phaseEvaluate    phase = "evaluate"
+	phaseResultMerge phase = "result_merge"
+	phaseDispatch    phase = "dispatch"
+)
+
+// metrics are the series of what a batch came to. They are touched by the actor
+// alone, and read by scrapes.
+type metrics struct {
+	processed, detections, correlations prometheus.Counter
+	byRule, byCorrelation               *prometheus.CounterVec
+	perEvent                            *weighted
+	latency                             prometheus.Histogram
+	phase                               *prometheus.HistogramVec
+	observers                           map[phase]prometheus.Observer
+	entries                             prometheus.GaugeFunc
+	effects                             effects
+
+	rules, uppers []prometheus.Counter // by load index of the serving set, made when first needed
+	series        map[ruleSeries]int   // those there are; how many sets in a row have not had the rule
+}
+
+// ruleSeries are the labels of a rule's series; kind is empty for detections.
+type ruleSeries struct{ title, level, kind string }
+
+// maxLabel is the size of the longest label value.
+const maxLabel = 256
+
+func newMetrics(groups func() float64) *metrics {
+	counter := func(name, help string) prometheus.Counter {
+		return prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: help})
+	}
+	coarse := append(slices.Clone(fine[:]), 0.5)
+	m := &metrics{
+		processed:    counter("events_processed_total", "Decoded events evaluated."),
+		detections:   counter("detection_matches_total", "Detection results, before enrichment and everything behind it."),
+		correlations: counter("correlation_matches_total", "Correlation results, before enrichment and everything behind it."),
+		byRule: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "detection_matches_by_rule_total", Help: "Detection results by rule.",
+		}, []string{"rule_title", "level"}),
+		byCorrelation: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "correlation_matches_by_rule_total", Help: "Correlation results by rule.",
+		}, []string{"rule_title", "level", "correlation_type"}),
+		perEvent: newWeighted("event_processing_seconds", "Evaluation time per event.", fine[:]),
+		latency: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "pipeline_latency_seconds", Help: "Time from taking the first event of a batch to handing on its last result.", Buckets: coarse,
+		}),
+		phase: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "batch_phase_duration_seconds", Help: "Wall time per batch and phase.", Buckets: coarse,
+		}, []string{"phase"}),
+		entries: prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "correlation_state_entries", Help: "Live entries of correlation state, by correlation and group.",
+		}, groups),
+		observers: make(map[phase]prometheus.Observer),
+		effects:   newEffects(),
+		series:    make(map[ruleSeries]int),
+	}
+	for _, p := range []phase{phaseParse, phaseDecodeMerge, phaseObserve, phaseEvaluate, phaseResultMerge, phaseDispatch} {
+		m.observers[p] = m.phase.WithLabelValues(string(p))
+	}
+	return m
+}
+
+// Register registers the stage's series.
+func (s *Stage) Register(reg prometheus.Registerer) error {
+	m := s.metrics
+	var errs []error
+	for _, c := range append([]prometheus.Collector{
+		m.processed, m.detections, m.correlations, m.byRule, m.byCorrelation, m.perEvent, m.latency, m.phase, m.entries,
+	}, m.effects.collectors()...) {
+		errs = append(errs, reg.Register(c))
+	}
+	return errors.Join(errs...)
+}
+
+// serve begins with another rule set. Series of rules that neither it nor the one
+// before has are deleted.
+func (m *metrics) serve(set *graph.RuleSet) {
+	rules, p := set.Engine.Rules(), set.Correlation
+	m.rules, m.uppers = make([]prometheus.Counter, len(rules)), nil
+	if p != nil {
+		m.uppers = make([]prometheus.Counter, p.Len())
+	}
+	if len(m.series) == 0 {
+		return
+	}
+	there := make(map[ruleSeries]bool, len(rules))
+	for _, r := range rules {
+		there[seriesOf(r)] = true
+	}
+	for i := range m.uppers {
+		there[upperSeriesOf(p.At(i).Rule)] = true
+	}
+	for s, absent := range m.series {
+		switch {
+		case there[s]:
+			m.series[s] = 0
+		case absent > 0:
+			m.drop(s)
+		default:
+			m.series[s] = 1
+		}
+	}
+}
+
+func (m *metrics) drop(s ruleSeries) {
+	if s.kind == "" {
+		m.byRule.DeleteLabelValues(s.title, s.level)
+	} else {
+		m.byCorrelation.DeleteLabelValues(s.title, s.level, s.kind)
+	}
+	delete(m.series, s)
+}
+
+func seriesOf(r *result.Rule) ruleSeries {
+	return ruleSeries{title: label(r.Title), level: r.LevelLabel()}
+}
+
+func upperSeriesOf(r *plan.Rule) ruleSeries {
+	return ruleSeries{title: label(r.Title), level: r.LevelLabel(), kind: string(r.Type)}
+}
+
+// label cuts a label value at a character boundary.
+func label(s string) string {
+	if len(s) <= maxLabel {
+		return s
+	}
+	n := maxLabel
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}
+
+// count adds what a batch came to.
+func (m *metrics) count(b *graph.Batch, c *merging) {
+	if c.events == 0 {
+		return
+	}
+	m.processed.Add(float64(c.events))
+	if c.results == 0 {
+		return
+	}
+	m.detections.Add(float64(c.results))
+	for i := range b.Results.Len() {
+		m.rule(b.Results.At(i).Rule).Inc()
+	}
+}
+
+func (m *metrics) rule(r *result.Rule) prometheus.Counter {
+	if c := m.rules[r.Index]; c != nil {
+		return c
+	}
+	s := seriesOf(r)
+	c := m.byRule.WithLabelValues(s.title, s.level)
+	m.rules[r.Index], m.series[s] = c, 0
+	return c
+}
+
+// fired counts the result of a correlation.
+func (m *metrics) fired(r *plan.Rule) {
+	m.correlations.Inc()
+	c := m.uppers[r.Index]
+	if c == nil {
+		s := upperSeriesOf(r)
+		c = m.byCorrelation.WithLabelValues(s.title, s.level, s.kind)
+		m.uppers[r.Index], m.series[s] = c, 0
+	}
+	c.Inc()
+}
+
+// phases reports where the time of a batch went. A batch of which nothing was
+// decoded was never observed, evaluated or merged.
+func (m *metrics) phases(b *graph.Batch, c *merging, latency time.Duration) {
+	see := func(p phase, d time.Duration) { m.observers[p].Observe(d.Seconds()) }
+	see(phaseParse, b.Timing.Parse)
+	see(phaseDecodeMerge, b.Timing.DecodeMerge)
+	if b.Events.Len() > 0 {
+		see(phaseObserve, b.Timing.Observe)
+		see(phaseEvaluate, b.Timing.Evaluate+c.counting)
+		see(phaseResultMerge, c.took)
+		if c.events > 0 {
+			m.perEvent.observe((b.Timing.Evaluate+c.counting).Seconds()/float64(c.events), c.events)
+		}
+	}
+	see(phaseDispatch, c.sending)
+	m.latency.Observe(latency.Seconds())
+}

@@ -1,0 +1,53 @@
+package correlate
+
+import (
+	"log/slog"
+	"time"
+
+	"github.com/sluicehq/sluice/sigma/correlation"
+	"github.com/sluicehq/sluice/sigma/correlation/plan"
+)
+
+// pause is how long a repeating condition is not logged again.
+const pause = 10 * time.Second
+
+// notices are what operators are told of, each kind once in a while.
+type notices struct {
+	late, truncated int // not told yet
+	told            time.Time
+
+	rounds, groups int // of evictions, not told yet
+	evictedTold    time.Time
+}
+
+// add counts what one event did.
+func (n *notices) add(o *correlation.Outcome) {
+	n.late += o.Late
+	n.truncated += o.Truncated
+}
+
+// evicted tells that groups were removed because of the limit.
+func (n *notices) evicted(log *slog.Logger, o *correlation.Outcome, limit int, now time.Time) {
+	n.rounds++
+	n.groups += o.Evicted
+	if now.Sub(n.evictedTold) < pause {
+		return
+	}
+	log.Warn("correlation state is full, groups evicted", "groups", o.Before, "max_state_entries", limit, "evicted", n.groups, "rounds", n.rounds,
+		"hint", "raise max_state_entries or shorten windows")
+	n.rounds, n.groups, n.evictedTold = 0, 0, now
+}
+
+// tell reports what gathered since the last time.
+func (n *notices) tell(log *slog.Logger, now time.Time) {
+	if n.late+n.truncated == 0 || now.Sub(n.told) < pause {
+		return
+	}
+	if n.late > 0 {
+		log.Warn("matches are too late for their windows", "count", n.late)
+	}
+	if n.truncated > 0 {
+		log.Warn("correlations chained too deep, firings not propagated", "count", n.truncated, "levels", plan.MaxLevels)
+	}
+	n.late, n.truncated, n.told = 0, 0, now
+}

@@ -1,0 +1,109 @@
+package correlate
+
+import (
+	"bytes"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"github.com/sluicehq/sluice/actors"
+	"github.com/sluicehq/sluice/graph"
+	"github.com/sluicehq/sluice/sigma/correlation"
+	"github.com/sluicehq/sluice/sigma/correlation/plan"
+)
+
+// tick is how often groups are looked at that may have expired.
+const tick = time.Second
+
+// Options describe the stage. Set, Next and Log are required.
+type Options struct {
+	Capacity  int // of the data lane, in lines
+	Bytes     int // of the data lane
+	Set       *graph.RuleSet
+	MaxGroups int                 // over all correlations; 0 is correlation.DefaultMaxGroups
+	Restored  *correlation.Engine // the state to begin with, for the correlations of Set; nil is none
+	Next      graph.Outlet[*graph.List]
+	Letters   graph.Outlet[graph.DeadLetter] // nil without a dead letter queue
+	Log       *slog.Logger
+}
+
+// Stage is the stage: what of it outlives a restart of its actor.
+type Stage struct {
+	cell    *actors.Cell
+	lane    *actors.Lane[*graph.Batch]
+	next    *actors.Outbox[*graph.List]
+	letters *actors.Outbox[graph.DeadLetter]
+	log     *slog.Logger
+	metrics *metrics
+
+	maxGroups int
+	first     *correlation.Engine // of the first instance of the actor
+	none      *plan.Plan          // of rule sets without correlations
+	groups    atomic.Int64        // there are, for whoever is not the actor
+
+	exported uint64 // revision of the last export
+	seq      uint64 // of the next batch
+	set      *graph.RuleSet
+	begun    *graph.Batch // in hand, and counted
+	merge    merging
+	notices  notices
+}
+
+// New builds the stage.
+func New(o Options) *Stage {
+	s := &Stage{
+		cell: actors.NewCell(string(graph.StageCorrelate), actors.KindStage, actors.CellOptions{Tick: tick}),
+		log:  o.Log, set: o.Set, maxGroups: o.MaxGroups, none: new(plan.Plan),
+	}
+	s.metrics = newMetrics(func() float64 { return float64(s.groups.Load()) })
+	s.lane = actors.NewLane(s.cell, actors.LaneOptions[*graph.Batch]{
+		Capacity: o.Capacity, Bytes: o.Bytes, Size: graph.SizeOfBatch,
+	})
+	s.next = actors.NewOutbox(s.cell, o.Next)
+	s.letters = actors.NewOutbox(s.cell, o.Letters)
+	s.first = o.Restored
+	if s.first == nil {
+		s.first = s.empty()
+	}
+	s.groups.Store(int64(s.first.Groups()))
+	s.metrics.serve(o.Set)
+	return s
+}
+
+// Lane is the stage's input.
+func (s *Stage) Lane() *actors.Lane[*graph.Batch] { return s.lane }
+
+// Cell is the stage's actor.
+func (s *Stage) Cell() *actors.Cell { return s.cell }
+
+// Groups is the number of live groups over all correlations. It may be called
+// from any goroutine.
+func (s *Stage) Groups() int { return int(s.groups.Load()) }
+
+// empty returns an engine without state.
+func (s *Stage) empty() *correlation.Engine {
+	e := correlation.New(s.planOf(s.set), s.maxGroups)
+	e.Succeed(s.exported)
+	return e
+}
+
+// revive returns an engine with the state of a view.
+func (s *Stage) revive(v *correlation.View, now int64) *correlation.Engine {
+	e := s.empty()
+	var saved bytes.Buffer
+	err := v.Encode(&saved, now)
+	if err == nil {
+		_, err = e.Restore(&saved, now)
+	}
+	if err != nil {
+		s.log.Warn("correlation state lost", "err", err)
+	}
+	return e
+}
+
+func (s *Stage) planOf(set *graph.RuleSet) *plan.Plan {
+	if set.Correlation == nil {
+		return s.none
+	}
+	return set.Correlation
+}

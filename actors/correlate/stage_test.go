@@ -1,0 +1,146 @@
+package correlate
+
+import (
+	"fmt"
+	"testing"
+	"testing/synctest"
+
+	"go.uber.org/goleak"
+
+	"github.com/sluicehq/sluice/actors"
+	"github.com/sluicehq/sluice/actors/actorstest"
+	"github.com/sluicehq/sluice/graph"
+	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/engine"
+	"github.com/sluicehq/sluice/sigma/result"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+type rig struct {
+	stage   *Stage
+	system  *actors.System
+	set     *graph.RuleSet
+	rule    *result.Rule
+	next    *actorstest.Recorder[*graph.List]
+	letters *actorstest.Recorder[graph.DeadLetter]
+	log     actorstest.Log
+	settled []int
+}
+
+func newRig(t *testing.T) *rig {
+	t.Helper()
+	set, err := engine.Compile([]*sigma.Rule{}, engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &rig{
+		set: &graph.RuleSet{Engine: set}, rule: result.NewRule(0, &sigma.Rule{Meta: sigma.Meta{Title: "A"}}),
+		next: actorstest.NewRecorder[*graph.List](), letters: actorstest.NewRecorder[graph.DeadLetter](),
+	}
+	r.stage = New(Options{Capacity: 10_000, Set: r.set, Next: r.next, Letters: r.letters, Log: r.log.Logger()})
+	r.stage.metrics.rules = append(r.stage.metrics.rules, nil) // of the one rule that results name
+	r.system = actorstest.System(t, actors.Options{MaxRestarts: 10})
+	if _, err := r.system.Spawn(r.stage.Cell(), r.stage.Produce); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// batch has a line for each outcome; a number is of how many results.
+func (r *rig) batch(seq uint64, outcomes ...any) *graph.Batch {
+	b := &graph.Batch{Seq: seq, Set: r.set, Events: new(engine.Events), Results: new(result.Batch)}
+	for i, o := range outcomes {
+		n := len(r.settled)
+		r.settled = append(r.settled, 0)
+		token := graph.NewReceipt(1, func() { r.settled[n]++ }).Token(0)
+		b.Lines = append(b.Lines, graph.Line{Raw: fmt.Appendf(nil, "%d.%d", seq, i), Token: token})
+		f := graph.Fate{}
+		switch o := o.(type) {
+		case graph.Outcome:
+			f.Outcome = o
+		case int:
+			f.Events = graph.Span{To: 1}
+			f.Results.From = uint32(b.Results.Len())
+			for range o {
+				b.Results.Add(r.rule)
+			}
+			f.Results.To = uint32(b.Results.Len())
+		}
+		b.Fates = append(b.Fates, f)
+	}
+	return b
+}
+
+func TestEveryLineGoesToExactlyOnePlace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		released := 0
+		b := r.batch(0, 0, 2, graph.Undecodable, graph.Quarantined, graph.Filtered, 1)
+		b.Release = func(*graph.Batch) { released++ }
+		r.stage.Lane().TryPut([]*graph.Batch{b})
+		synctest.Wait()
+		var lists string
+		for _, l := range r.next.All() {
+			lists += fmt.Sprintf("%s:%d ", l.Raw, len(l.Results))
+		}
+		if lists != "0.1:2 0.5:1 " {
+			t.Errorf("lists %q, want the lines 1 and 5 with 2 and 1 results", lists)
+		}
+		if got := r.letters.All(); len(got) != 1 || string(got[0].Original) != "0.2" || got[0].Error != "parse error" || got[0].Stage != "parse" {
+			t.Errorf("dead letters %+v, want line 2's", got)
+		}
+		if got := fmt.Sprint(r.settled); got != "[1 0 0 0 0 0]" {
+			t.Errorf("settled %s, want the line without result alone: others settle theirs", got)
+		}
+		if released != 1 {
+			t.Errorf("the batch was given back %d times, want once", released)
+		}
+	})
+}
+
+func TestAFullSuccessorNeitherLosesNorRepeatsALine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		r.next.SetRoom(0)
+		outcomes := make([]any, 1000)
+		for i := range outcomes {
+			outcomes[i] = 1
+		}
+		r.stage.Lane().TryPut([]*graph.Batch{r.batch(0, outcomes...), r.batch(1, 1)})
+		synctest.Wait()
+		if _, ok := r.system.Detail(t.Context(), "correlate").(Detail); !ok {
+			t.Error("the stage does not answer while it waits")
+		}
+		for range 11 {
+			r.next.SetRoom(100)
+			synctest.Wait()
+		}
+		got := r.next.All()
+		if len(got) != 1001 {
+			t.Fatalf("%d lists, want 1001", len(got))
+		}
+		for i, l := range got[:1000] {
+			if want := fmt.Sprintf("0.%d", i); string(l.Raw) != want {
+				t.Fatalf("list %d is of line %s, want %s", i, l.Raw, want)
+			}
+		}
+		if n := r.log.Matching("batch out of order"); len(n) != 0 {
+			t.Errorf("logged %q", n)
+		}
+	})
+}
+
+func TestABarrierFollowsTheListsBeforeIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t)
+		empty := r.batch(1)
+		empty.Barrier = graph.NewBarrier(7)
+		r.stage.Lane().TryPut([]*graph.Batch{r.batch(0, 1), empty, r.batch(2, 1)})
+		synctest.Wait()
+		got := r.next.All()
+		if len(got) != 3 || got[0].Barrier != nil || got[1].Barrier != empty.Barrier || got[2].Barrier != nil {
+			t.Errorf("%d lists, want a barrier between two", len(got))
+		}
+	})
+}

@@ -1,0 +1,150 @@
+package dispatch
+
+import (
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/sluicehq/sluice/actors"
+	"github.com/sluicehq/sluice/graph"
+)
+
+// Sink is where items go.
+type Sink struct {
+	Label string
+	To    graph.Outlet[*graph.Item]
+	// Dropped makes a full queue drop items and is called for each; nil makes it
+	// block.
+	Dropped func()
+}
+
+// Options describe the stage.
+type Options struct {
+	Capacity int // of the data lane, in lists
+	Bytes    int // of the data lane
+	Sinks    []Sink
+	Letters  graph.Outlet[graph.DeadLetter] // nil without a dead letter queue
+}
+
+// Stage is the stage: what of it outlives a restart of its actor.
+type Stage struct {
+	cell    *actors.Cell
+	lane    *actors.Lane[*graph.List]
+	sinks   []outlet
+	letters *actors.Outbox[graph.DeadLetter]
+}
+
+// outlet is a sink with the items it still has to take.
+type outlet struct {
+	Sink
+	box *actors.Outbox[*graph.Item] // nil for a sink that drops
+}
+
+// joined is how many lists a run has at most.
+const joined = 64
+
+// New builds the stage.
+func New(o Options) *Stage {
+	s := &Stage{cell: actors.NewCell(string(graph.StageDispatch), actors.KindStage, actors.CellOptions{})}
+	s.lane = actors.NewLane(s.cell, actors.LaneOptions[*graph.List]{
+		Capacity: o.Capacity, Bytes: o.Bytes, Size: graph.SizeOfList, Join: joined,
+	})
+	for _, sink := range o.Sinks {
+		out := outlet{Sink: sink}
+		if sink.Dropped == nil {
+			out.box = actors.NewOutbox(s.cell, sink.To)
+		}
+		s.sinks = append(s.sinks, out)
+	}
+	s.letters = actors.NewOutbox(s.cell, o.Letters)
+	return s
+}
+
+// Lane is the stage's input.
+func (s *Stage) Lane() *actors.Lane[*graph.List] { return s.lane }
+
+// Cell is the stage's actor.
+func (s *Stage) Cell() *actors.Cell { return s.cell }
+
+// Produce makes an instance of the actor.
+func (s *Stage) Produce(actors.Handover) actor.Actor { return &shell{Stage: s} }
+
+// shell is the actor: it renders, offers and answers.
+type shell struct {
+	*Stage
+	render renderer
+}
+
+// Detail is what the stage's record shows beside the common members.
+type Detail struct {
+	Sinks       int      `json:"sinks"`
+	WaitingFor  []string `json:"waiting_for"`
+	Quarantined int64    `json:"quarantined"`
+}
+
+// Receive offers lists in order.
+func (s *shell) Receive(c actor.Context) {
+	switch m := c.Message().(type) {
+	case *actors.Run[*graph.List]:
+		s.lists(m, time.Now())
+	case actors.Detail:
+		c.Respond(s.detail())
+	case actors.Drain:
+		c.Respond(actors.NoExport{})
+	}
+}
+
+func (s *shell) lists(run *actors.Run[*graph.List], now time.Time) {
+	for list := range run.All() {
+		if list.Barrier != nil {
+			list.Barrier.Export(graph.StageDispatch, nil)
+			continue
+		}
+		var item *graph.Item
+		if p := s.cell.Guard().Step(func() { item = s.render.item(list, now) }, nil); p != nil {
+			s.cell.Quarantine(s.letters, list.Raw, list.Token, p)
+			continue
+		}
+		s.offer(item)
+		run.Done() // its items leave now, whatever happens to the next list
+		if !s.taken() {
+			return
+		}
+	}
+}
+
+// taken sends what was offered and reports whether every sink took it. What a
+// sink that blocks has no room for holds the lane, and with it the next list.
+func (s *shell) taken() bool {
+	all := true
+	for i := range s.sinks {
+		all = s.sinks[i].box.Flush() && all
+	}
+	return all
+}
+
+// offer gives the item to every sink.
+func (s *shell) offer(item *graph.Item) {
+	item.Token.Share(len(s.sinks) - 1)
+	for i := range s.sinks {
+		sink := &s.sinks[i]
+		if sink.box != nil {
+			sink.box.Push(item)
+			continue
+		}
+		if sink.To.TryPut([]*graph.Item{item}) == 0 {
+			sink.Dropped()
+			item.Token.Settle()
+		}
+	}
+}
+
+func (s *shell) detail() Detail {
+	d := Detail{Sinks: len(s.sinks), WaitingFor: []string{}, Quarantined: s.cell.Quarantined()}
+	for i := range s.sinks {
+		if s.sinks[i].box.Waiting() > 0 {
+			d.WaitingFor = append(d.WaitingFor, s.sinks[i].Label)
+		}
+	}
+	return d
+}

@@ -1,0 +1,72 @@
+package enrich
+
+import (
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/sluicehq/sluice/actors"
+	"github.com/sluicehq/sluice/graph"
+)
+
+// Options describe the stage.
+type Options struct {
+	Capacity int // of the data lane, in lists
+	Bytes    int // of the data lane
+	Next     graph.Outlet[*graph.List]
+}
+
+// Stage is the stage: what of it outlives a restart of its actor.
+type Stage struct {
+	cell *actors.Cell
+	lane *actors.Lane[*graph.List]
+	next *actors.Outbox[*graph.List]
+}
+
+// joined is how many lists a run has at most.
+const joined = 256
+
+// New builds the stage.
+func New(o Options) *Stage {
+	s := &Stage{cell: actors.NewCell(string(graph.StageEnrich), actors.KindStage, actors.CellOptions{})}
+	s.lane = actors.NewLane(s.cell, actors.LaneOptions[*graph.List]{
+		Capacity: o.Capacity, Bytes: o.Bytes, Size: graph.SizeOfList, Join: joined,
+	})
+	s.next = actors.NewOutbox(s.cell, o.Next)
+	return s
+}
+
+// Lane is the stage's input.
+func (s *Stage) Lane() *actors.Lane[*graph.List] { return s.lane }
+
+// Cell is the stage's actor.
+func (s *Stage) Cell() *actors.Cell { return s.cell }
+
+// Produce makes an instance of the actor.
+func (s *Stage) Produce(actors.Handover) actor.Actor { return &shell{Stage: s} }
+
+// shell is the actor.
+type shell struct{ *Stage }
+
+// Detail is what the stage's record shows beside the common members.
+type Detail struct {
+	Enrichers   int   `json:"enrichers"`
+	InFlight    int   `json:"in_flight"`
+	Waiting     int   `json:"waiting"`
+	Quarantined int64 `json:"quarantined"`
+}
+
+// Receive passes lists on in order.
+func (s *shell) Receive(c actor.Context) {
+	switch m := c.Message().(type) {
+	case *actors.Run[*graph.List]:
+		for list := range m.All() {
+			if list.Barrier != nil {
+				list.Barrier.Export(graph.StageEnrich, nil)
+			}
+			s.next.Push(list)
+		}
+	case actors.Detail:
+		c.Respond(Detail{Quarantined: s.cell.Quarantined()})
+	case actors.Drain:
+		c.Respond(actors.NoExport{})
+	}
+}

@@ -1,0 +1,81 @@
+package evaluate
+
+import (
+	"context"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/sluicehq/sluice/actors"
+	"github.com/sluicehq/sluice/graph"
+)
+
+// shell is the actor: it gives batches to workers. Its pool gives them back in
+// order.
+type shell struct{ *Stage }
+
+// Produce makes an instance of the actor.
+func (s *Stage) Produce(actors.Handover) actor.Actor { return &shell{Stage: s} }
+
+// Detail is what the stage's record shows beside the common members.
+type Detail struct {
+	DetectionRules  int    `json:"detection_rules"`
+	Rejected        int    `json:"rejected"`
+	BatchesInFlight int    `json:"batches_in_flight"`
+	Generation      uint64 `json:"generation"`
+	Quarantined     int64  `json:"quarantined"`
+}
+
+// Receive starts work and sends what is finished.
+func (s *shell) Receive(c actor.Context) {
+	switch m := c.Message().(type) {
+	case *actors.Run[*graph.Batch]:
+		for _, b := range m.Take() {
+			s.start(b)
+		}
+	case *judging:
+		s.finish(m)
+	case actors.Detail:
+		c.Respond(Detail{
+			DetectionRules: len(s.set.Engine.Rules()), Rejected: s.set.Rejected, Generation: s.set.Generation,
+			BatchesInFlight: s.pool.Busy(), Quarantined: s.cell.Quarantined(),
+		})
+	case actors.Drain:
+		c.Respond(actors.NoExport{})
+	}
+}
+
+func (s *shell) start(b *graph.Batch) {
+	s.set = b.Set
+	j := &judging{batch: b}
+	units, _ := graph.SizeOfBatch(b)
+	s.pool.Start(units, func(_ context.Context, slot int) any {
+		if b.Events.Len() == 0 {
+			return j // nothing to judge: an empty batch, or one of parse errors
+		}
+		begin := time.Now()
+		judge := s.judge(slot, b.Set)
+		j.worker, j.matching = judge.worker, judge.matching
+		j.run(s.pool.Guard(slot))
+		stats := j.worker.TakeStats()
+		s.pruned.Add(stats.Pruned)
+		s.unsourced.Add(stats.WithoutLogsource)
+		if j.matching != nil {
+			s.fallbacks.Add(j.matching.takeFallbacks())
+		}
+		b.Timing.Evaluate = time.Since(begin)
+		return j
+	})
+}
+
+func (s *shell) finish(j *judging) {
+	b := j.batch
+	for _, p := range j.poison {
+		line := b.Lines[p.line]
+		s.cell.Quarantine(s.letters, line.Raw, line.Token, p.cause)
+	}
+	if b.Barrier != nil {
+		b.Barrier.Export(graph.StageEvaluate, nil)
+	}
+	s.next.Push(b)
+}

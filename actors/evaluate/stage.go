@@ -1,0 +1,77 @@
+package evaluate
+
+import (
+	"runtime"
+	"sync/atomic"
+
+	"github.com/sluicehq/sluice/actors"
+	"github.com/sluicehq/sluice/graph"
+	"github.com/sluicehq/sluice/sigma/engine"
+)
+
+// Options describe the stage. Set and Next are required.
+type Options struct {
+	Capacity int // of the data lane, in lines
+	Bytes    int // of the data lane
+	Workers  int // batches evaluated at once; 0 is one per processor
+	Set      *graph.RuleSet
+	Timed    bool // events without a time of their own do not reach correlations
+	Next     graph.Outlet[*graph.Batch]
+	Letters  graph.Outlet[graph.DeadLetter] // nil without a dead letter queue
+}
+
+// Stage is the stage: what of it outlives a restart of its actor.
+type Stage struct {
+	cell    *actors.Cell
+	lane    *actors.Lane[*graph.Batch]
+	pool    *actors.Pool
+	next    *actors.Outbox[*graph.Batch]
+	letters *actors.Outbox[graph.DeadLetter]
+
+	judges []judge // one per worker
+	timed  bool
+	set    *graph.RuleSet // of the newest batch seen
+
+	pruned, unsourced, fallbacks atomic.Uint64
+}
+
+// judge is what a worker evaluates with.
+type judge struct {
+	set      *graph.RuleSet
+	worker   *engine.Worker
+	matching *matching
+}
+
+// New builds the stage.
+func New(o Options) *Stage {
+	if o.Workers == 0 {
+		o.Workers = runtime.GOMAXPROCS(0)
+	}
+	s := &Stage{
+		cell: actors.NewCell(string(graph.StageEvaluate), actors.KindStage, actors.CellOptions{}),
+		set:  o.Set, judges: make([]judge, o.Workers), timed: o.Timed,
+	}
+	s.lane = actors.NewLane(s.cell, actors.LaneOptions[*graph.Batch]{
+		Capacity: o.Capacity, Bytes: o.Bytes, Size: graph.SizeOfBatch,
+	})
+	s.next = actors.NewOutbox(s.cell, o.Next)
+	s.letters = actors.NewOutbox(s.cell, o.Letters)
+	s.pool = actors.NewOrderedPool(s.cell, o.Workers)
+	return s
+}
+
+// Lane is the stage's input.
+func (s *Stage) Lane() *actors.Lane[*graph.Batch] { return s.lane }
+
+// Cell is the stage's actor.
+func (s *Stage) Cell() *actors.Cell { return s.cell }
+
+// judge returns what a slot judges with by a rule set. Each slot is used by one
+// goroutine at a time.
+func (s *Stage) judge(slot int, set *graph.RuleSet) *judge {
+	j := &s.judges[slot]
+	if j.set != set {
+		*j = judge{set, set.Engine.NewWorker(), newMatching(set.Correlation, s.timed)}
+	}
+	return j
+}

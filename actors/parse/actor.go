@@ -1,0 +1,121 @@
+package parse
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/sluicehq/sluice/actors"
+	"github.com/sluicehq/sluice/graph"
+	"github.com/sluicehq/sluice/sigma/engine"
+)
+
+// shell is the actor: it forms batches and has them decoded. Its pool gives them
+// back in order.
+type shell struct{ *Stage }
+
+// Produce makes an instance of the actor.
+func (s *Stage) Produce(actors.Handover) actor.Actor { return &shell{Stage: s} }
+
+// Receive does one thing at a time and waits for nothing.
+func (s *shell) Receive(c actor.Context) {
+	now := time.Now()
+	switch m := c.Message().(type) {
+	case *actors.Run[graph.Line]:
+		s.form(m, now)
+	case *decoding:
+		s.merge(m, now)
+	case Publish:
+		s.set = m.Set
+		s.empty(s.batch(now))
+		c.Respond(Published{})
+	case actors.Cut:
+		s.epoch = m.Barrier.Enter(s.epoch)
+		m.Barrier.Export(graph.StageParse, nil)
+		b := s.batch(now)
+		b.Barrier = m.Barrier
+		s.empty(b)
+		c.Respond(actors.CutMade{})
+	case actors.Detail:
+		c.Respond(Detail{
+			BatchSize:   min(s.o.BatchSize, s.lane.Stats().Capacity),
+			ParseErrors: s.parseErrors.Load(), Quarantined: s.cell.Quarantined(),
+		})
+	case actors.Drain:
+		c.Respond(actors.NoExport{})
+	}
+}
+
+// batch returns an empty batch with the next number and the newest rule set.
+func (s *shell) batch(now time.Time) *graph.Batch {
+	b := s.batches.Get().(*graph.Batch)
+	b.Seq, b.Set, b.Arrival = s.seq, s.set, now.Unix()
+	s.seq++
+	return b
+}
+
+// form makes a batch of lines and gives it to a worker.
+func (s *shell) form(run *actors.Run[graph.Line], now time.Time) {
+	b := s.batch(now)
+	b.Lines = run.TakeInto(b.Lines)
+	lines := b.Lines
+	b.Timing.Taken = now
+	for i := range lines {
+		b.Bytes += len(lines[i].Raw)
+		lines[i].Token = lines[i].Token.In(s.epoch)
+	}
+	d := &decoding{batch: b, decoder: &s.format}
+	s.pool.Start(len(lines), func(_ context.Context, slot int) any {
+		begin := time.Now()
+		d.worker = s.worker(slot, b.Set)
+		d.run(s.pool.Guard(slot))
+		b.Timing.Parse = time.Since(begin)
+		return d
+	})
+	s.metrics.batchSize.Observe(float64(len(lines)))
+}
+
+// empty sends a batch without lines, behind those that are being decoded.
+func (s *shell) empty(b *graph.Batch) {
+	s.pool.Start(0, func(context.Context, int) any { return &decoding{batch: b} })
+}
+
+// worker returns the worker of a slot for a rule set. Each slot is used by one
+// goroutine at a time.
+func (s *shell) worker(slot int, set *graph.RuleSet) *engine.Worker {
+	d := &s.decoders[slot]
+	if d.set != set.Engine {
+		d.set, d.worker = set.Engine, set.Engine.NewWorker()
+	}
+	return d.worker
+}
+
+// merge takes a decoded batch back, counts and sends it on.
+func (s *shell) merge(d *decoding, now time.Time) {
+	if n := undecodable(d.batch); n > 0 {
+		s.parseErrors.Add(n)
+		if s.letters == nil {
+			s.o.Log.Debug("lines not decoded", "lines", n, "batch", d.batch.Seq)
+		}
+	}
+	for _, p := range d.poison {
+		line := d.batch.Lines[p.line]
+		s.cell.Quarantine(s.letters, line.Raw, line.Token, p.cause)
+	}
+	d.batch.Timing.DecodeMerge = time.Since(now)
+	s.next.Push(d.batch)
+}
+
+// limited lets a message about a lasting condition through once in 10 s.
+func (n *Intake) limited(lines int) {
+	now := time.Now().UnixNano()
+	n.kept.Add(int64(lines))
+	next := n.next.Load()
+	if now < next || !n.next.CompareAndSwap(next, now+int64(logEvery)) {
+		return
+	}
+	n.stage.o.Log.LogAttrs(context.Background(), slog.LevelWarn, "input queue full, producer waits",
+		slog.String("source", n.producer), slog.Int64("lines", n.kept.Swap(0)))
+}

@@ -1,0 +1,63 @@
+package parse
+
+import (
+	"github.com/sluicehq/sluice/actors"
+	"github.com/sluicehq/sluice/actors/parse/format"
+	"github.com/sluicehq/sluice/graph"
+	"github.com/sluicehq/sluice/sigma/engine"
+)
+
+// decoding decodes the lines of one batch. It may be begun again from the start.
+type decoding struct {
+	batch   *graph.Batch
+	decoder *format.Decoder
+	worker  *engine.Worker
+	from    int // events there were before the line at hand
+	poison  []poisoned
+}
+
+// poisoned is a line that has to be quarantined.
+type poisoned struct {
+	line  int
+	cause *actors.Poison
+}
+
+// run decodes every line, each protected by g.
+func (d *decoding) run(g *actors.Guard) {
+	b := d.batch
+	b.Events.Reset()
+	b.Fates = append(b.Fates[:0], make([]graph.Fate, len(b.Lines))...)
+	d.poison = nil
+	g.Each(0, len(b.Lines), d.line, func(int) { b.Events.Truncate(d.from) }, func(i int, p *actors.Poison) {
+		b.Fates[i] = graph.Fate{Outcome: graph.Quarantined}
+		d.poison = append(d.poison, poisoned{i, p})
+	})
+}
+
+// line decodes one line.
+func (d *decoding) line(i int) {
+	b := d.batch
+	d.from = b.Events.Len()
+	if d.decode(&b.Lines[i]) != nil {
+		b.Fates[i].Outcome = graph.Undecodable
+		return
+	}
+	b.Fates[i].Events = graph.Span{From: uint32(d.from), To: uint32(b.Events.Len())}
+}
+
+func (d *decoding) decode(l *graph.Line) error {
+	if l.Structured {
+		return d.worker.DecodeJSON(d.batch.Events, l.Raw)
+	}
+	return d.decoder.Decode(d.worker, d.batch.Events, l.Raw, d.batch.Arrival)
+}
+
+// undecodable is the number of lines that are parse errors.
+func undecodable(b *graph.Batch) (n int64) {
+	for i := range b.Fates {
+		if b.Fates[i].Outcome == graph.Undecodable {
+			n++
+		}
+	}
+	return n
+}

@@ -1,0 +1,111 @@
+// Package format turns a line into an event, the way the operator said the input
+// is written. Nothing here keeps state, so every worker may decode.
+package format
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sluicehq/sluice/sigma/engine"
+)
+
+// Format is how the lines of an input are written.
+type Format uint8
+
+// The formats of specification part 14 section 9.
+const (
+	Auto Format = iota
+	JSON
+	Syslog
+	Plain
+	Logfmt
+	CEF
+)
+
+var names = [...]string{"auto", "json", "syslog", "plain", "logfmt", "cef"}
+
+// Parse reads the name of a format. The error lists the formats there are.
+func Parse(name string) (Format, error) {
+	i := slices.Index(names[:], name)
+	if i < 0 {
+		return Auto, fmt.Errorf("unknown input format %q (%s)", name, strings.Join(names[:], ", "))
+	}
+	return Format(i), nil
+}
+
+// String returns the name of the format.
+func (f Format) String() string { return names[f] }
+
+// Decoder decodes lines of one format. The zero value is Auto with UTC.
+type Decoder struct {
+	Format  Format
+	Zone    *time.Location // of syslog timestamps that name none; nil is UTC
+	KeepBOM bool           // leave a byte order mark at the start of a syslog message
+}
+
+// ErrFormat is a line that is not what the format demands.
+var ErrFormat = errors.New("line does not have the input format")
+
+// Decode appends the event that line holds to ev, or returns an error and
+// appends nothing. ev borrows line. Arrival, in Unix seconds, decides about the
+// year of timestamps without one.
+func (d *Decoder) Decode(w *engine.Worker, ev *engine.Events, line []byte, arrival int64) error {
+	switch d.Format {
+	case JSON:
+		return w.DecodeJSON(ev, line)
+	case Auto:
+		d.guess(w, ev, line, arrival)
+	case Syslog:
+		d.syslog(w, ev, line, arrival)
+	case Logfmt:
+		w.DecodePairs(ev, line, logfmt(string(line)))
+	case CEF:
+		pairs, ok := cef(string(line))
+		if !ok {
+			return ErrFormat
+		}
+		w.DecodePairs(ev, line, pairs)
+	default:
+		w.DecodePlain(ev, line)
+	}
+	return nil
+}
+
+// guess decodes a line of any format that can be told from the others. Scalars,
+// logfmt and CEF are text to it.
+func (d *Decoder) guess(w *engine.Worker, ev *engine.Events, line []byte, arrival int64) {
+	switch first(line) {
+	case '{', '[':
+		if w.DecodeJSON(ev, line) == nil {
+			return
+		}
+	case '<':
+		if m, ok := parseSyslog(string(line), d.zone(), arrival); ok {
+			d.message(w, ev, line, m)
+			return
+		}
+	}
+	w.DecodePlain(ev, line)
+}
+
+// first is the first byte that is not white space.
+func first(line []byte) byte {
+	for _, c := range line {
+		switch c {
+		case ' ', '\t', '\r', '\n':
+		default:
+			return c
+		}
+	}
+	return 0
+}
+
+func (d *Decoder) zone() *time.Location {
+	if d.Zone == nil {
+		return time.UTC
+	}
+	return d.Zone
+}

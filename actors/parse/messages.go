@@ -1,0 +1,17 @@
+package parse
+
+import "github.com/sluicehq/sluice/graph"
+
+// Publish asks the stage to stamp the batches from now on with Set. An empty
+// batch carries it through an idle graph. The reply is Published.
+type Publish struct{ Set *graph.RuleSet }
+
+// Published confirms that no later batch has an older rule set.
+type Published struct{}
+
+// Detail is what the stage's record shows beside the common members.
+type Detail struct {
+	BatchSize   int   `json:"batch_size"`
+	ParseErrors int64 `json:"parse_errors"`
+	Quarantined int64 `json:"quarantined"`
+}

@@ -1,0 +1,98 @@
+package parse
+
+import (
+	"context"
+	"log/slog"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/sluicehq/sluice/actors"
+	"github.com/sluicehq/sluice/actors/parse/format"
+	"github.com/sluicehq/sluice/graph"
+	"github.com/sluicehq/sluice/sigma/engine"
+)
+
+// Letters is the lane of the dead letter queue.
+type Letters interface {
+	graph.Outlet[graph.DeadLetter]
+	Put(ctx context.Context, run []graph.DeadLetter) (admitted int, err error)
+}
+
+// Options describe the stage. Set, Next and Log are required.
+type Options struct {
+	Capacity  int // of the data lane, in lines: the input queue
+	Bytes     int // of the data lane
+	BatchSize int // lines, at most
+	Workers   int // batches decoded at once; 0 is one per processor
+	Format    format.Format
+	Zone      *time.Location // of syslog timestamps that name none; nil is UTC
+	KeepBOM   bool           // leave a byte order mark at the start of a syslog message
+	Set       *graph.RuleSet
+	Next      graph.Outlet[*graph.Batch]
+	Letters   Letters // nil without a dead letter queue
+	Log       *slog.Logger
+}
+
+// Stage is the stage: what of it outlives a restart of its actor. Only the actor
+// touches it, except for the counters and the pool of batches.
+type Stage struct {
+	o       Options
+	cell    *actors.Cell
+	lane    *actors.Lane[graph.Line]
+	pool    *actors.Pool
+	next    *actors.Outbox[*graph.Batch]
+	letters *actors.Outbox[graph.DeadLetter]
+
+	set      *graph.RuleSet
+	epoch    *graph.Epoch
+	seq      uint64 // of the next batch
+	format   format.Decoder
+	decoders []decoder // one per worker
+
+	batches     sync.Pool
+	parseErrors atomic.Int64
+	waited      atomic.Int64 // lines that had to wait for room
+	metrics     *Metrics
+}
+
+// decoder is what a worker decodes with.
+type decoder struct {
+	set    *engine.Set
+	worker *engine.Worker
+}
+
+// New builds the stage.
+func New(o Options) *Stage {
+	if o.Workers == 0 {
+		o.Workers = runtime.GOMAXPROCS(0)
+	}
+	s := &Stage{o: o, set: o.Set, epoch: graph.NewEpoch(), decoders: make([]decoder, o.Workers), metrics: newMetrics()}
+	s.format = format.Decoder{Format: o.Format, Zone: o.Zone, KeepBOM: o.KeepBOM}
+	s.cell = actors.NewCell(string(graph.StageParse), actors.KindStage, actors.CellOptions{})
+	s.lane = actors.NewLane(s.cell, actors.LaneOptions[graph.Line]{
+		Capacity: o.Capacity, Bytes: o.Bytes, Size: graph.SizeOfLine, Join: o.BatchSize,
+	})
+	s.next = actors.NewOutbox(s.cell, o.Next)
+	if o.Letters != nil {
+		s.letters = actors.NewOutbox[graph.DeadLetter](s.cell, o.Letters)
+	}
+	s.pool = actors.NewOrderedPool(s.cell, o.Workers)
+	s.batches.New = func() any { return &graph.Batch{Events: new(engine.Events), Release: s.release} }
+	return s
+}
+
+// Lane is the input queue.
+func (s *Stage) Lane() *actors.Lane[graph.Line] { return s.lane }
+
+// Cell is the stage's actor.
+func (s *Stage) Cell() *actors.Cell { return s.cell }
+
+// release takes a batch back that nobody needs any more.
+func (s *Stage) release(b *graph.Batch) {
+	b.Events.Reset()
+	clear(b.Lines) // what they refer to is needed no longer
+	*b = graph.Batch{Events: b.Events, Lines: b.Lines[:0], Fates: b.Fates[:0], Release: b.Release}
+	s.batches.Put(b)
+}

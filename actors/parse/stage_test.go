@@ -1,0 +1,187 @@
+package parse
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/sluicehq/sluice/actors"
+	"github.com/sluicehq/sluice/actors/actorstest"
+	"github.com/sluicehq/sluice/actors/parse/format"
+	"github.com/sluicehq/sluice/graph"
+	"github.com/sluicehq/sluice/sigma/engine"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+type rig struct {
+	stage   *Stage
+	client  *Client
+	system  *actors.System
+	next    *actorstest.Recorder[*graph.Batch]
+	letters *letters
+}
+
+// letters is a dead letter lane that records.
+type letters struct {
+	*actorstest.Recorder[graph.DeadLetter]
+}
+
+func (l *letters) Put(_ context.Context, run []graph.DeadLetter) (int, error) {
+	return l.TryPut(run), nil
+}
+
+func ruleSet(t *testing.T, generation uint64) *graph.RuleSet {
+	t.Helper()
+	set, err := engine.Compile(nil, engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &graph.RuleSet{Generation: generation, Engine: set}
+}
+
+// newRig builds a stage; spawn starts it.
+func newRig(t *testing.T, o Options) *rig {
+	t.Helper()
+	r := &rig{
+		next: actorstest.NewRecorder[*graph.Batch](), letters: &letters{actorstest.NewRecorder[graph.DeadLetter]()},
+		system: actorstest.System(t, actors.Options{MaxRestarts: 10}),
+	}
+	o.Set, o.Next, o.Log = ruleSet(t, 1), r.next, (&actorstest.Log{}).Logger()
+	o.Capacity, o.BatchSize = max(1, o.Capacity), max(1, o.BatchSize)
+	r.stage = New(o)
+	return r
+}
+
+func (r *rig) spawn(t *testing.T) {
+	t.Helper()
+	c, err := r.system.Spawn(r.stage.Cell(), r.stage.Produce)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.client = NewClient(c)
+}
+
+func raws(texts ...string) (run []graph.Line) {
+	for _, text := range texts {
+		run = append(run, graph.Line{Raw: []byte(text)})
+	}
+	return run
+}
+
+// describe writes batches as "seq/generation: lines".
+func describe(batches []*graph.Batch) string {
+	var b strings.Builder
+	for _, batch := range batches {
+		fmt.Fprintf(&b, "%d/%d:", batch.Seq, batch.Set.Generation)
+		for _, l := range batch.Lines {
+			fmt.Fprintf(&b, " %s", l.Raw)
+		}
+		if batch.Barrier != nil {
+			b.WriteString(" barrier")
+		}
+		b.WriteString("\n")
+	}
+	return b.String()
+}
+
+func TestBatchesAreWhatIsQueued(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, Options{Capacity: 100, BatchSize: 3, Workers: 2})
+		r.stage.Lane().TryPut(raws("a", "b", "c", "d", "e"))
+		r.spawn(t)
+		synctest.Wait()
+		r.stage.Lane().TryPut(raws("f"))
+		synctest.Wait()
+		if err := r.client.Publish(t.Context(), ruleSet(t, 2)); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.client.Cut(t.Context(), graph.NewBarrier(1)); err != nil {
+			t.Fatal(err)
+		}
+		r.stage.Lane().TryPut(raws("g"))
+		synctest.Wait()
+		if got, want := describe(r.next.All()), "0/1: a b c\n1/1: d e\n2/1: f\n3/2:\n4/2: barrier\n5/2: g\n"; got != want {
+			t.Errorf("got\n%swant\n%s", got, want)
+		}
+		b := r.next.All()[0]
+		if b.Arrival != time.Now().Unix() || b.Bytes != 3 || b.Events.Len() != 3 {
+			t.Errorf("arrival %d, %d bytes, %d events, want now, 3 and 3", b.Arrival, b.Bytes, b.Events.Len())
+		}
+	})
+}
+
+func TestTheBatchSizeFollowsTheCapacity(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, Options{Capacity: 100, BatchSize: 50})
+		r.spawn(t)
+		for _, tc := range []struct{ capacity, want int }{{100, 50}, {20, 20}, {64, 50}} {
+			if _, err := r.system.Resize("parse", tc.capacity); err != nil {
+				t.Fatal(err)
+			}
+			d, _ := r.system.Detail(t.Context(), "parse").(Detail)
+			if d.BatchSize != tc.want {
+				t.Errorf("capacity %d: batch size %d, want %d", tc.capacity, d.BatchSize, tc.want)
+			}
+		}
+	})
+}
+
+func TestStructuredLinesAreJSONWhateverTheFormat(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, Options{Capacity: 10, BatchSize: 10, Format: format.Plain})
+		run := raws(`{"a":1}`, `{"a":1}`)
+		run[0].Structured = true
+		r.stage.Lane().TryPut(run)
+		r.spawn(t)
+		synctest.Wait()
+		ev := r.next.All()[0].Events
+		if got := fmt.Sprint(ev.Kind(0), ev.Kind(1)); got != "json plain" {
+			t.Errorf("got %s, want json plain", got)
+		}
+	})
+}
+
+func TestOversizeLines(t *testing.T) {
+	for _, withDLQ := range []bool{true, false} {
+		t.Run(fmt.Sprintf("with a dead letter queue: %t", withDLQ), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := newRig(t, Options{})
+				if withDLQ {
+					r.stage.o.Letters = r.letters
+				}
+				settled := 0
+				token := graph.NewReceipt(1, func() { settled++ }).Token(0)
+				if err := r.stage.Intake("test").Oversize(t.Context(), []byte("head"), token); err != nil {
+					t.Fatal(err)
+				}
+				if r.stage.parseErrors.Load() != 1 {
+					t.Errorf("%d parse errors, want 1", r.stage.parseErrors.Load())
+				}
+				if got := r.letters.All(); withDLQ && (len(got) != 1 || got[0].Stage != "ingest" || string(got[0].Original) != "head" || settled != 0) {
+					t.Errorf("dead letters %+v, settled %d, want one of stage ingest that keeps the token", got, settled)
+				} else if !withDLQ && settled != 1 {
+					t.Errorf("settled %d times, want once", settled)
+				}
+			})
+		})
+	}
+}
+
+// Without a worker every line panics.
+func TestALineThatPanicsTheDecoderIsQuarantined(t *testing.T) {
+	cell := actors.NewCell("parse", actors.KindStage, actors.CellOptions{})
+	b := &graph.Batch{Lines: raws("{}", "{}"), Events: new(engine.Events)}
+	d := &decoding{batch: b, decoder: &format.Decoder{Format: format.JSON}}
+	for range 2 { // begun again, as after a restart
+		d.run(cell.Guard())
+		if len(d.poison) != 2 || b.Fates[1].Outcome != graph.Quarantined || b.Events.Len() != 0 {
+			t.Errorf("poison %v, fates %v, %d events, want both lines taken out", d.poison, b.Fates, b.Events.Len())
+		}
+	}
+}

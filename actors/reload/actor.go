@@ -1,0 +1,172 @@
+package reload
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/sluicehq/sluice/actors"
+)
+
+const (
+	// Name is the actor's name.
+	Name = "reload"
+
+	debounce = 500 * time.Millisecond
+	capacity = 64 // triggers
+)
+
+// Trigger asks for a pass and says why.
+type Trigger struct{ Reason string }
+
+// Options describe the actor.
+type Options struct {
+	// Pass builds and publishes every component once. It is called from one
+	// goroutine at a time; its error names the components that kept their
+	// previous version. The end of ctx abandons what has not been swapped.
+	Pass    func(ctx context.Context) error
+	Metrics *Metrics
+	Log     *slog.Logger
+	// Capacity of the mailbox, 0 for the default.
+	Capacity int
+}
+
+// Reloader is the actor and the way to trigger it.
+type Reloader struct {
+	o    Options
+	cell *actors.Cell
+	lane *actors.Lane[Trigger]
+	pool *actors.Pool
+
+	mu      sync.Mutex // guards the rest
+	pending []string   // reasons of triggers that no pass has taken yet
+	history history
+}
+
+// history is what the record shows of the passes so far.
+type history struct {
+	passes, failed int64
+	last           time.Time
+	err            string
+}
+
+// New builds the actor.
+func New(o Options) *Reloader {
+	if o.Capacity == 0 {
+		o.Capacity = capacity
+	}
+	r := &Reloader{o: o, cell: actors.NewCell(Name, actors.KindControl, actors.CellOptions{})}
+	r.lane = actors.NewLane(r.cell, actors.LaneOptions[Trigger]{Capacity: o.Capacity, Join: o.Capacity})
+	r.pool = actors.NewPool(r.cell, 1)
+	return r
+}
+
+// Cell is the actor.
+func (r *Reloader) Cell() *actors.Cell { return r.cell }
+
+// Produce makes an instance of the actor.
+func (r *Reloader) Produce(actors.Handover) actor.Actor { return shell{r} }
+
+// Trigger asks for a pass. It never waits: with a full mailbox a pass is due
+// anyway.
+func (r *Reloader) Trigger(reason string) {
+	r.mu.Lock()
+	if len(r.pending) < capacity {
+		r.pending = append(r.pending, reason)
+	}
+	r.mu.Unlock()
+	r.lane.TryPut([]Trigger{{Reason: reason}})
+}
+
+// Detail is what the actor's record shows beside the common members.
+type Detail struct {
+	Passes    int64      `json:"passes"`
+	Failed    int64      `json:"failed"`
+	LastPass  *time.Time `json:"last_pass,omitempty"`
+	LastError string     `json:"last_error,omitempty"`
+}
+
+func (r *Reloader) detail() Detail {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	d := Detail{Passes: r.history.passes, Failed: r.history.failed, LastError: r.history.err}
+	if !r.history.last.IsZero() {
+		at := r.history.last.UTC().Truncate(time.Second)
+		d.LastPass = &at
+	}
+	return d
+}
+
+type shell struct{ *Reloader }
+
+// Receive starts a pass unless an earlier one has taken the triggers along.
+func (s shell) Receive(c actor.Context) {
+	switch m := c.Message().(type) {
+	case *actors.Run[Trigger]:
+		m.Take()
+		if s.due() {
+			s.pool.Start(1, func(ctx context.Context, _ int) any { s.pass(ctx); return nil })
+		}
+	case actors.Detail:
+		c.Respond(s.detail())
+	case actors.Drain:
+		c.Respond(actors.NoExport{})
+	}
+}
+
+func (r *Reloader) due() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.pending) > 0
+}
+
+func (r *Reloader) take() (reasons []string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	reasons, r.pending = r.pending, nil
+	return reasons
+}
+
+// pass waits for the triggers that belong together and carries one pass out.
+func (r *Reloader) pass(ctx context.Context) {
+	wait := time.NewTimer(debounce)
+	defer wait.Stop()
+	select {
+	case <-wait.C:
+	case <-ctx.Done():
+		return
+	}
+	reasons := r.take()
+	r.o.Metrics.passes.Inc()
+	begin := time.Now()
+	r.o.Log.Info("reload started", "reason", reasons[0], "triggers", len(reasons))
+	err := r.run(ctx)
+	r.mu.Lock()
+	r.history.passes++
+	r.history.last, r.history.err = begin, ""
+	if err != nil {
+		r.history.failed++
+		r.history.err = err.Error()
+	}
+	r.mu.Unlock()
+	if err != nil {
+		r.o.Metrics.failed.Inc()
+		r.o.Log.Error("reload failed, previous versions stay", "err", err)
+		return
+	}
+	r.o.Log.Info("reload finished", "took", time.Since(begin))
+}
+
+// run makes a panic of the pass its failure: it must not cost the daemon.
+func (r *Reloader) run(ctx context.Context) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %v", p)
+		}
+	}()
+	return r.o.Pass(ctx)
+}

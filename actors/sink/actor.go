@@ -1,0 +1,140 @@
+package sink
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/sluicehq/sluice/actors"
+	"github.com/sluicehq/sluice/graph"
+)
+
+// spillWait is how long after the end of the drain the dead letter queue may
+// still take what a worker held.
+const spillWait = time.Second
+
+// shell is the actor of a sink and of the dead letter queue. It gives runs to
+// its one worker, where everything that waits happens.
+type shell[T any] struct {
+	cell    *actors.Cell
+	lane    *actors.Lane[T]
+	pool    *actors.Pool
+	courier *courier[T]
+	open    func(item T, now time.Time) Delivery[T]
+	detail  func() any
+	label   string
+	log     *slog.Logger
+	items   []T
+	batch   []Delivery[T] // the worker's while one is working
+	working chan struct{} // closed when the batch at hand has ended; nil before the first
+}
+
+// delivered is the completion of a batch.
+type delivered struct{}
+
+// Produce makes an instance of the actor.
+func (s *Sink) Produce(actors.Handover) actor.Actor {
+	render := native
+	if s.o.Pretty {
+		render = pretty
+	}
+	return &shell[*graph.Item]{
+		cell: s.cell, lane: s.lane, pool: s.pool, courier: &s.courier, label: s.o.Label, log: s.o.Log,
+		open: func(i *graph.Item, _ time.Time) Delivery[*graph.Item] {
+			return Delivery[*graph.Item]{Item: i, Lines: render(i)}
+		},
+		detail: func() any { return s.detail() },
+	}
+}
+
+// Produce makes an instance of the actor.
+func (q *DLQ) Produce(actors.Handover) actor.Actor {
+	return &shell[graph.DeadLetter]{
+		cell: q.cell, lane: q.lane, pool: q.pool, courier: &q.courier, label: labelDLQ, log: q.o.Log,
+		open: func(d graph.DeadLetter, now time.Time) Delivery[graph.DeadLetter] {
+			q.o.Metrics.letters.Inc()
+			return Delivery[graph.DeadLetter]{Item: d, Lines: [][]byte{AppendDeadLetter(nil, d, now)}}
+		},
+		detail: func() any { return detailOf(q.o.Kind, Block, q.counters) },
+	}
+}
+
+// Receive hands on, counts and answers.
+func (s *shell[T]) Receive(c actor.Context) {
+	now := time.Now()
+	switch m := c.Message().(type) {
+	case *actors.Run[T]:
+		s.items = m.TakeInto(s.items[:0])
+		s.batch = s.deliveries(s.batch[:0], s.items, now)
+		s.start(s.batch)
+	case delivered:
+		clear(s.batch)
+		clear(s.items)
+	case actors.Detail:
+		c.Respond(s.detail())
+	case actors.Drain:
+		if m.Expired {
+			s.spill(now)
+		}
+		c.Respond(actors.NoExport{})
+	}
+}
+
+func (s *shell[T]) start(batch []Delivery[T]) {
+	ended := make(chan struct{})
+	s.working = ended
+	s.pool.Start(len(batch), func(ctx context.Context, _ int) any {
+		s.courier.deliver(ctx, batch)
+		close(ended)
+		return delivered{}
+	})
+}
+
+func (s *shell[T]) deliveries(dst []Delivery[T], items []T, now time.Time) []Delivery[T] {
+	for _, item := range items {
+		dst = append(dst, s.open(item, now))
+	}
+	return dst
+}
+
+// spill gives up what still waits when the drain is over. It is the one step that
+// waits, briefly: the worker has been told to stop, and what it held becomes dead
+// letters before anything else does.
+func (s *shell[T]) spill(now time.Time) {
+	if s.working != nil {
+		select {
+		case <-s.working:
+		case <-time.After(spillWait / 2):
+		}
+	}
+	left := s.deliveries(nil, s.lane.Remaining(), now)
+	if len(left) == 0 {
+		return
+	}
+	s.log.Warn("items left at the end of the drain", "sink", s.label, "items", len(left))
+	for i := range left {
+		s.courier.report.failed(&left[i], 0, errDrainTimeout)
+	}
+}
+
+// repeating lets a message about a lasting condition through once in 10 s.
+type repeating struct {
+	next time.Time
+	kept int
+}
+
+const repeatEvery = 10 * time.Second
+
+// allow reports whether to log now, and how many were kept back before.
+func (r *repeating) allow() (kept int, ok bool) {
+	now := time.Now()
+	if now.Before(r.next) {
+		r.kept++
+		return 0, false
+	}
+	kept, r.kept = r.kept, 0
+	r.next = now.Add(repeatEvery)
+	return kept, true
+}

@@ -1,0 +1,84 @@
+package sink
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"github.com/sluicehq/sluice/actors"
+	"github.com/sluicehq/sluice/graph"
+)
+
+// DLQOptions describe the dead letter queue. Transport, Metrics and Log are
+// required.
+type DLQOptions struct {
+	Kind      Kind
+	Transport Transport
+	Retry     Retry
+	BatchMax  int
+	Capacity  int // of the queue, in records
+	Bytes     int // of the queue
+	Metrics   *Metrics
+	Log       *slog.Logger
+}
+
+// DLQ is the dead letter queue: its records are written like a sink's items, and
+// a record that cannot be written is logged and lost.
+type DLQ struct {
+	o        DLQOptions
+	cell     *actors.Cell
+	lane     *actors.Lane[graph.DeadLetter]
+	pool     *actors.Pool
+	courier  courier[graph.DeadLetter]
+	counters *counters
+}
+
+// NewDLQ builds the dead letter queue. It writes once it is spawned.
+func NewDLQ(o DLQOptions) *DLQ {
+	q := &DLQ{o: o, cell: actors.NewCell(labelDLQ, actors.KindSink, actors.CellOptions{}), counters: o.Metrics.ofDLQ()}
+	q.lane = actors.NewLane(q.cell, actors.LaneOptions[graph.DeadLetter]{
+		Capacity: o.Capacity, Bytes: o.Bytes, Size: graph.SizeOfDeadLetter, Join: max(1, o.BatchMax),
+	})
+	q.pool = actors.NewPool(q.cell, 1)
+	q.courier = courier[graph.DeadLetter]{transport: o.Transport, retry: o.Retry, whole: whole(o.Kind), report: q.outcomes()}
+	return q
+}
+
+// Lane is the queue, which always blocks.
+func (q *DLQ) Lane() *actors.Lane[graph.DeadLetter] { return q.lane }
+
+// Cell is the queue's actor.
+func (q *DLQ) Cell() *actors.Cell { return q.cell }
+
+// Reopen makes a destination with a path look at it again.
+func (q *DLQ) Reopen() { q.o.Transport.Reopen() }
+
+// Close flushes and releases the destination. The actor must have stopped.
+func (q *DLQ) Close() error {
+	if err := q.o.Transport.Close(); err != nil {
+		return fmt.Errorf("close dead letter queue: %w", err)
+	}
+	return nil
+}
+
+func (q *DLQ) outcomes() outcomes[graph.DeadLetter] {
+	lost := func(d *Delivery[graph.DeadLetter], attempts int, err error) {
+		q.counters.failures.add()
+		q.o.Log.Error("dead letter not written", "stage", d.Item.Stage, "cause", d.Item.Error, "attempts", attempts, "err", err)
+		if !errors.Is(err, errDrainTimeout) {
+			d.Item.Token.Settle()
+		}
+	}
+	return outcomes[graph.DeadLetter]{
+		done: func(d *Delivery[graph.DeadLetter]) { d.Item.Token.Settle() },
+		parked: func(d *Delivery[graph.DeadLetter], attempts int, err error) {
+			d.Item.Token.Share(1)
+			lost(d, attempts, err)
+		},
+		failed:  lost,
+		retried: func(int, error) { q.counters.retries.add() },
+		panics: func(text string, stack []byte) {
+			q.o.Log.Error("dead letter panicked", "panic", text, "stack", string(stack))
+		},
+	}
+}

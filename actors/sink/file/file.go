@@ -1,0 +1,169 @@
+// Package file appends lines to a file.
+//
+// A line is never torn or repeated: what the kernel took of a line is remembered,
+// and a retry goes on at the first byte it did not take. The file is opened anew
+// when its path names another one, so that both ways of rotating logs work.
+package file
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+// lookEvery is how often the path is compared with the open file.
+const lookEvery = time.Second
+
+// Transport writes to one file. Reopen may be called from any goroutine, the
+// other methods belong to one sink.
+type Transport struct {
+	path  string
+	now   func() time.Time
+	file  *os.File // nil while a FIFO has no reader, or after a failed reopen
+	fifo  bool
+	next  time.Time   // when to compare path and file again
+	stale atomic.Bool // Reopen was called
+	taken int         // bytes of the first unconfirmed line that are written
+	torn  bool        // the file ends with a line that was given up
+	buf   []byte
+}
+
+// Open opens path for appending and creates it if it is missing. A FIFO without
+// a reader is no error: its writes fail until there is one.
+func Open(path string, now func() time.Time) (*Transport, error) {
+	t := &Transport{path: path, now: now}
+	if err := t.open(); err != nil && !errors.Is(err, errNoReader) {
+		return nil, fmt.Errorf("open sink file: %w", err)
+	}
+	t.next = now().Add(lookEvery)
+	return t, nil
+}
+
+// errNoReader is the state of a FIFO that nobody reads.
+var errNoReader = errors.New("no process reads the FIFO")
+
+func (t *Transport) open() error {
+	info, err := os.Stat(t.path)
+	t.fifo = err == nil && info.Mode()&fs.ModeNamedPipe != 0
+	flags := os.O_WRONLY | os.O_APPEND | os.O_CREATE
+	if t.fifo {
+		flags = os.O_WRONLY | syscall.O_NONBLOCK
+	}
+	f, err := os.OpenFile(t.path, flags, 0o640)
+	if t.fifo && errors.Is(err, syscall.ENXIO) {
+		return fmt.Errorf("open %s: %w", t.path, errNoReader)
+	}
+	if err != nil {
+		return err
+	}
+	t.file = f
+	return nil
+}
+
+// Write appends lines with one write call and returns how many of them the
+// kernel took whole.
+func (t *Transport) Write(ctx context.Context, lines [][]byte) (int, error) {
+	if err := t.follow(); err != nil {
+		return 0, err
+	}
+	t.buf = t.buf[:0]
+	if t.torn {
+		t.buf = append(t.buf, '\n')
+	}
+	lead := len(t.buf)
+	for i, line := range lines {
+		if i == 0 {
+			line = line[t.taken:]
+		}
+		t.buf = append(t.buf, line...)
+	}
+	n, err := t.write(ctx)
+	if n >= lead {
+		t.torn = false
+	}
+	confirmed := t.settle(lines, max(n-lead, 0))
+	if err != nil && t.fifo {
+		t.drop() // the reader is gone, the next attempt looks for another
+	}
+	return confirmed, err
+}
+
+// write writes the buffer. Only FIFOs can wait for room; the end of ctx ends it.
+func (t *Transport) write(ctx context.Context) (int, error) {
+	if t.fifo {
+		f := t.file
+		stop := context.AfterFunc(ctx, func() { _ = f.SetWriteDeadline(time.Unix(1, 0)) })
+		defer stop()
+	}
+	return t.file.Write(t.buf)
+}
+
+// settle distributes n written bytes over lines.
+func (t *Transport) settle(lines [][]byte, n int) (confirmed int) {
+	n += t.taken
+	for confirmed < len(lines) && n >= len(lines[confirmed]) {
+		n -= len(lines[confirmed])
+		confirmed++
+	}
+	t.taken = n
+	return confirmed
+}
+
+// follow opens the file that the path names now, if it is another one.
+func (t *Transport) follow() error {
+	now := t.now()
+	stale := t.stale.Swap(false)
+	if t.file != nil && !stale && now.Before(t.next) {
+		return nil
+	}
+	t.next = now.Add(lookEvery)
+	if t.file != nil && t.current() {
+		return nil
+	}
+	t.drop()
+	return t.open()
+}
+
+func (t *Transport) current() bool {
+	named, err := os.Stat(t.path)
+	if err != nil {
+		return false
+	}
+	open, err := t.file.Stat()
+	return err == nil && os.SameFile(named, open)
+}
+
+// drop closes the file. A line begun in it is written whole into the next one.
+func (t *Transport) drop() {
+	if t.file != nil {
+		_ = t.file.Close()
+		t.file = nil
+	}
+	t.taken, t.torn = 0, false
+}
+
+// Abandon forgets a line that broke off; the next line does not continue it.
+func (t *Transport) Abandon() {
+	t.torn = t.torn || t.taken > 0
+	t.taken = 0
+}
+
+// Reopen makes the next write compare path and open file at once.
+func (t *Transport) Reopen() { t.stale.Store(true) }
+
+// Close writes what the system still buffers to the disk and closes the file.
+func (t *Transport) Close() error {
+	if t.file == nil {
+		return nil
+	}
+	err := t.file.Sync()
+	if errors.Is(err, syscall.EINVAL) || errors.Is(err, syscall.ENOTSUP) {
+		err = nil // pipes and devices cannot be synced
+	}
+	return errors.Join(err, t.file.Close())
+}

@@ -1,0 +1,68 @@
+package sink
+
+import (
+	"errors"
+	"time"
+)
+
+// Retry says how often and how patiently a failed delivery is tried again.
+type Retry struct {
+	Max  int           // retries after the first attempt
+	Base time.Duration // before the first retry; doubles with each
+	Cap  time.Duration // no wait is longer, unless the destination asks for it
+}
+
+// DefaultRetry is the policy without configuration: four attempts, with 100, 200
+// and 400 ms between them.
+func DefaultRetry() Retry {
+	return Retry{Max: 3, Base: 100 * time.Millisecond, Cap: 5 * time.Second}
+}
+
+// Delay returns the wait before retry number attempt, counted from 1. The
+// destination's own wish, carried by err, is a lower bound.
+func (r Retry) Delay(attempt int, err error) time.Duration {
+	delay := r.Base
+	for range attempt - 1 {
+		if delay >= r.Cap/2 {
+			delay = r.Cap
+			break
+		}
+		delay *= 2
+	}
+	delay = min(delay, r.Cap)
+	var wish interface{ RetryAfter() time.Duration }
+	if errors.As(err, &wish) {
+		delay = max(delay, wish.RetryAfter())
+	}
+	return delay
+}
+
+// IsPermanent reports whether a delivery error will not go away by trying again.
+// A transport says so by an error with the method Permanent() bool.
+func IsPermanent(err error) bool {
+	var p interface{ Permanent() bool }
+	return errors.As(err, &p) && p.Permanent()
+}
+
+// Cause is the error text of a dead letter for a delivery that failed with err.
+func Cause(err error) string {
+	var p *panicError
+	switch {
+	case errors.As(err, &p):
+		return "sink delivery failure: " + p.Error()
+	case errors.Is(err, errDrainTimeout):
+		return "sink delivery failure: drain timeout"
+	case IsPermanent(err):
+		return "sink delivery failure: permanent delivery failure: " + err.Error()
+	}
+	return "sink delivery failure: I/O error: " + err.Error()
+}
+
+// errDrainTimeout ends what a sink still held when the drain was over.
+var errDrainTimeout = errors.New("drain timeout")
+
+// panicError is a transport that panicked on the same item twice.
+type panicError struct{ text string }
+
+func (e *panicError) Error() string   { return "panic: " + e.text }
+func (e *panicError) Permanent() bool { return true }

@@ -1,0 +1,183 @@
+package sink
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/sluicehq/sluice/actors"
+	"github.com/sluicehq/sluice/graph"
+)
+
+// Letters is where a sink puts what it could not deliver: the lane of the dead
+// letter queue. Put waits for room.
+type Letters interface {
+	Put(ctx context.Context, run []graph.DeadLetter) (admitted int, err error)
+}
+
+// Options describe one sink. Transport, Metrics and Log are required.
+type Options struct {
+	Label     string
+	Kind      Kind
+	OnFull    OnFull
+	Transport Transport
+	Retry     Retry
+	BatchMax  int           // items taken at a time
+	Linger    time.Duration // how long a batch waits to fill; 0 for never
+	Capacity  int           // of the queue, in items
+	Bytes     int           // of the queue, rendered
+	Pretty    bool          // indent results
+	Letters   Letters       // nil without a dead letter queue
+	Metrics   *Metrics
+	Log       *slog.Logger
+}
+
+// Sink is one destination with its queue.
+type Sink struct {
+	o        Options
+	cell     *actors.Cell
+	lane     *actors.Lane[*graph.Item]
+	pool     *actors.Pool
+	courier  courier[*graph.Item]
+	counters *counters
+	noisy    repeating              // touched by the worker alone
+	failing  repeating              // likewise
+	late     func() context.Context // for dead letters after the end of the drain
+}
+
+// New builds a sink. It delivers once it is spawned.
+func New(o Options) (*Sink, error) {
+	s := &Sink{o: o, cell: actors.NewCell("sink:"+o.Label, actors.KindSink, actors.CellOptions{}), late: lateLetters()}
+	s.lane = actors.NewLane(s.cell, actors.LaneOptions[*graph.Item]{
+		Capacity: o.Capacity, Bytes: o.Bytes, Size: graph.SizeOfItem, Join: max(1, o.BatchMax), Linger: o.Linger,
+	})
+	s.pool = actors.NewPool(s.cell, 1)
+	s.courier = courier[*graph.Item]{transport: o.Transport, retry: o.Retry, whole: whole(o.Kind), report: s.outcomes()}
+	var err error
+	s.counters, err = o.Metrics.of(o.Label, func() float64 {
+		stats := s.lane.Stats()
+		return float64(stats.Depth + stats.Parked)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("sink %s: %w", o.Label, err)
+	}
+	return s, nil
+}
+
+// Label is the sink's name in metrics and records.
+func (s *Sink) Label() string { return s.o.Label }
+
+// Drops reports whether a full queue drops items instead of making dispatch wait.
+func (s *Sink) Drops() bool { return s.o.OnFull == Drop }
+
+// Dropped counts an item that found the queue full.
+func (s *Sink) Dropped() { s.counters.dropped.add() }
+
+// Lane is the sink's queue.
+func (s *Sink) Lane() *actors.Lane[*graph.Item] { return s.lane }
+
+// Cell is the sink's actor.
+func (s *Sink) Cell() *actors.Cell { return s.cell }
+
+// Reopen makes a destination with a path look at it again, as after a rotation.
+func (s *Sink) Reopen() { s.o.Transport.Reopen() }
+
+// Close flushes and releases the destination. The actor must have stopped.
+func (s *Sink) Close() error {
+	if err := s.o.Transport.Close(); err != nil {
+		return fmt.Errorf("close sink %s: %w", s.o.Label, err)
+	}
+	return nil
+}
+
+// Detail is what the record of a sink shows beside the common members.
+type Detail struct {
+	SinkKind         string `json:"sink_kind"`
+	OnFull           string `json:"on_full"`
+	Retries          int64  `json:"retries"`
+	Dropped          int64  `json:"dropped"`
+	DeliveryFailures int64  `json:"delivery_failures"`
+}
+
+func (s *Sink) detail() Detail { return detailOf(s.o.Kind, s.o.OnFull, s.counters) }
+
+func detailOf(k Kind, f OnFull, c *counters) Detail {
+	return Detail{
+		SinkKind: string(k), OnFull: string(f),
+		Retries: c.retries.total.Load(), Dropped: c.dropped.total.Load(), DeliveryFailures: c.failures.total.Load(),
+	}
+}
+
+// outcomes settle tokens and write dead letters. They run in the worker.
+func (s *Sink) outcomes() outcomes[*graph.Item] {
+	return outcomes[*graph.Item]{
+		done: func(d *Delivery[*graph.Item]) { d.Item.Token.Settle() },
+		parked: func(d *Delivery[*graph.Item], attempts int, err error) {
+			d.Item.Token.Share(1)
+			s.giveUp(d.Item, d.Item.Lines[d.Next:d.Next+1], attempts, err)
+		},
+		failed: func(d *Delivery[*graph.Item], attempts int, err error) {
+			s.giveUp(d.Item, d.Item.Lines[d.Next:], attempts, err)
+		},
+		retried: func(attempt int, err error) {
+			s.counters.retries.add()
+			if kept, ok := s.noisy.allow(); ok {
+				s.o.Log.Warn("delivery retried", "sink", s.o.Label, "attempt", attempt, "err", err, "suppressed", kept)
+			}
+		},
+		panics: func(text string, stack []byte) {
+			s.o.Log.Error("delivery panicked", "sink", s.o.Label, "panic", text, "stack", string(stack))
+		},
+	}
+}
+
+// giveUp turns lines of an item into a dead letter, to which a share of its token
+// moves. At the end of the drain the share stays open instead: the source, if it
+// can, delivers again.
+func (s *Sink) giveUp(i *graph.Item, lines [][]byte, attempts int, err error) {
+	token := i.Token
+	late := errors.Is(err, errDrainTimeout)
+	if late {
+		token = graph.Token{}
+	} else {
+		s.counters.failures.add()
+	}
+	if s.o.Letters == nil {
+		if kept, ok := s.failing.allow(); ok {
+			s.o.Log.Warn("delivery failed", "sink", s.o.Label, "err", Cause(err), "attempts", attempts, "suppressed", kept)
+		}
+		token.Settle()
+		return
+	}
+	letter := []graph.DeadLetter{{
+		Original: original(i, lines), Error: Cause(err), Stage: StageDelivery, Sink: s.o.Label, Attempts: attempts, Token: token,
+	}}
+	ctx := context.Background()
+	if late {
+		ctx = s.late()
+	}
+	if n, err := s.o.Letters.Put(ctx, letter); n == 0 && !late { // the end of the drain is told once, with a count
+		s.o.Log.Error("dead letter lost", "sink", s.o.Label, "err", err)
+	}
+}
+
+// lateLetters returns the function whose context ends a moment after its first
+// call: all dead letters of the end of the drain share it.
+func lateLetters() func() context.Context {
+	return sync.OnceValue(func() context.Context {
+		ctx, cancel := context.WithTimeout(context.Background(), spillWait/2)
+		context.AfterFunc(ctx, cancel)
+		return ctx
+	})
+}
+
+// original is what a dead letter shows of an item, in native form.
+func original(i *graph.Item, lines [][]byte) []byte {
+	if i.Record != nil {
+		return i.Record.AppendNative(nil)
+	}
+	return appendArray(nil, lines)
+}

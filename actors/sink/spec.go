@@ -1,0 +1,201 @@
+package sink
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// Kind is what a sink writes to. It is also the label of the first sink of its
+// kind.
+type Kind string
+
+// The kinds of sinks a spec can name.
+const (
+	KindStdout Kind = "stdout"
+	KindFile   Kind = "file"
+	KindUnix   Kind = "unix"
+	KindNATS   Kind = "nats"
+	KindOTLP   Kind = "otlp"
+)
+
+// Format is the form in which findings are written.
+type Format string
+
+// The formats of specification part 15.
+const (
+	FormatNative Format = "ndjson"
+	FormatOCSF   Format = "ocsf"
+)
+
+// OnFull says what becomes of an item when the queue of its sink is full.
+type OnFull string
+
+// The policies for a full queue.
+const (
+	Block OnFull = "block"
+	Drop  OnFull = "drop"
+)
+
+// Role says what a spec is used for, which decides about its parameters.
+type Role uint8
+
+// The roles of a sink.
+const (
+	RoleFindings Role = iota // --output
+	RoleDLQ                  // --dlq
+	RoleAudit                // daemon.api.audit.sink
+)
+
+// supported lists the bases this version can write to.
+const supported = "supported: stdout, file://<path>"
+
+// Spec is a sink as the operator wrote it: base, and parameters behind a
+// question mark (specification part 15 section 2.1).
+type Spec struct {
+	Text   string
+	Kind   Kind
+	Target string // of a file its path; empty for stdout
+	OnFull OnFull
+	Format Format
+}
+
+// ParseSpec reads a sink spec for role. Warnings are about parameters that are
+// ignored; an error means that the sink cannot be built.
+func ParseSpec(text string, role Role) (Spec, []string, error) {
+	s := Spec{Text: text, OnFull: Block, Format: FormatNative}
+	base, query, found := strings.Cut(text, "?")
+	scheme, target, hasScheme := strings.Cut(base, "://")
+	switch {
+	case base == "stdout", scheme == "stdout" && hasScheme && target == "":
+		s.Kind = KindStdout
+	case !hasScheme:
+	case scheme == "file":
+		s.Kind, s.Target = KindFile, target
+	case scheme == "unix":
+		s.Kind, s.Target = KindUnix, target
+	case scheme == "nats":
+		s.Kind, s.Target = KindNATS, target
+	case scheme == "otlp", scheme == "otlps", scheme == "otlphttp", scheme == "otlphttps":
+		s.Kind, s.Target = KindOTLP, target
+	}
+	if s.Kind == "" {
+		return Spec{}, nil, unsupported(base)
+	}
+	var warnings []string
+	if found {
+		var err error
+		if warnings, err = s.parameters(query, role); err != nil {
+			return Spec{}, nil, fmt.Errorf("sink '%s': %w", text, err)
+		}
+	}
+	switch {
+	case s.Kind != KindStdout && s.Kind != KindFile:
+		return Spec{}, nil, unsupported(base)
+	case s.Kind == KindFile && s.Target == "":
+		return Spec{}, nil, fmt.Errorf("sink '%s': a file sink needs a path", text)
+	case s.Format == FormatOCSF:
+		return Spec{}, nil, fmt.Errorf("sink '%s': format=ocsf is not part of this version (supported: ndjson)", text)
+	}
+	return s, warnings, nil
+}
+
+func unsupported(base string) error {
+	return fmt.Errorf("Unsupported output sink '%s' (%s)", base, supported) //nolint:staticcheck // the text is specified
+}
+
+var (
+	errUnknownFormat = errors.New("Unknown sink format (supported: ndjson, ocsf)") //nolint:staticcheck // the text is specified
+	errFormatTwice   = errors.New("format= may be specified only once")
+	errFormatOnOTLP  = errors.New("format= is not supported on OTLP sinks")
+	errFormatOnDLQ   = errors.New("format= is only supported on findings sinks")
+)
+
+func (s *Spec) parameters(query string, role Role) (warnings []string, err error) {
+	formatSeen := false
+	for parameter := range strings.SplitSeq(query, "&") {
+		key, value, _ := strings.Cut(parameter, "=")
+		switch key {
+		case "on_full":
+			switch policy := OnFull(value); {
+			case role == RoleDLQ:
+				warnings = append(warnings, "on_full is ignored on the dead letter queue, which always blocks")
+			case policy == Block || policy == Drop:
+				s.OnFull = policy
+			default:
+				s.OnFull = Block
+				warnings = append(warnings, fmt.Sprintf("unknown on_full '%s' (block, drop): block is used", value))
+			}
+		case "format":
+			switch {
+			case role != RoleFindings:
+				return nil, errFormatOnDLQ
+			case s.Kind == KindOTLP:
+				return nil, errFormatOnOTLP
+			case formatSeen:
+				return nil, errFormatTwice
+			case value != string(FormatNative) && value != string(FormatOCSF):
+				return nil, errUnknownFormat
+			}
+			formatSeen, s.Format = true, Format(value)
+		default:
+			return nil, fmt.Errorf("unknown parameter '%s'", key)
+		}
+	}
+	return warnings, nil
+}
+
+// Labels gives each sink its name in metrics, mailboxes and records: the kind,
+// and with a number from the second of its kind on.
+func Labels(specs []Spec) []string {
+	seen := make(map[Kind]int, len(specs))
+	labels := make([]string, len(specs))
+	for i, s := range specs {
+		seen[s.Kind]++
+		labels[i] = string(s.Kind)
+		if n := seen[s.Kind]; n > 1 {
+			labels[i] = fmt.Sprintf("%s-%d", s.Kind, n)
+		}
+	}
+	return labels
+}
+
+// Distinct reports two file sinks that would write to the same file, however
+// their paths are spelled. Devices may be shared: nothing can be torn there.
+func Distinct(specs []Spec) error {
+	taken := make(map[string]string, len(specs))
+	for _, s := range specs {
+		if s.Kind != KindFile {
+			continue
+		}
+		path, err := resolve(s.Target)
+		if err != nil {
+			return fmt.Errorf("sink '%s': %w", s.Text, err)
+		}
+		if info, err := os.Stat(path); err == nil && info.Mode()&os.ModeDevice != 0 {
+			continue
+		}
+		if other, ok := taken[path]; ok {
+			return fmt.Errorf("sinks '%s' and '%s' write to the same file", other, s.Text)
+		}
+		taken[path] = s.Text
+	}
+	return nil
+}
+
+// resolve follows symbolic links as far as the file exists.
+func resolve(path string) (string, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		return real, nil
+	}
+	if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
+		return filepath.Join(dir, filepath.Base(path)), nil
+	}
+	return path, nil
+}

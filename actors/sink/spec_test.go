@@ -1,0 +1,93 @@
+package sink
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestParseSpec(t *testing.T) {
+	for _, tc := range []struct {
+		name     string
+		text     string
+		role     Role
+		want     Spec
+		warnings int
+		err      string
+	}{
+		{"the bare name", "stdout", RoleFindings, Spec{Kind: KindStdout}, 0, ""},
+		{"the name as a scheme", "stdout://", RoleFindings, Spec{Kind: KindStdout}, 0, ""},
+		{"an absolute path", "file:///abs/x", RoleFindings, Spec{Kind: KindFile, Target: "/abs/x"}, 0, ""},
+		{"a relative path", "file://rel/x", RoleFindings, Spec{Kind: KindFile, Target: "rel/x"}, 0, ""},
+		{"nothing is percent-decoded", "file:///a%20b", RoleFindings, Spec{Kind: KindFile, Target: "/a%20b"}, 0, ""},
+		{"drop", "stdout?on_full=drop", RoleFindings, Spec{Kind: KindStdout, OnFull: Drop}, 0, ""},
+		{"the default format in words", "stdout?format=ndjson&on_full=block", RoleFindings, Spec{Kind: KindStdout}, 0, ""},
+		{"case 2: an unknown format", "file:///d/a.ndjson?format=bogus", RoleFindings, Spec{}, 0, "Unknown sink format (supported: ndjson, ocsf)"},
+		{"case 3: a format without value", "file:///d/a?format", RoleFindings, Spec{}, 0, "Unknown sink format"},
+		{"case 3: format twice", "file:///d/a?format=ndjson&format=ocsf", RoleFindings, Spec{}, 0, "format= may be specified only once"},
+		{"case 4: format on OTLP", "otlphttp://c:4318?format=ocsf", RoleFindings, Spec{}, 0, "format= is not supported on OTLP sinks"},
+		{"case 5: format on the dead letter queue", "file:///d/dlq?format=ndjson", RoleDLQ, Spec{}, 0, "format= is only supported on findings sinks"},
+		{"format on the audit sink", "file:///d/a?format=ndjson", RoleAudit, Spec{}, 0, "format= is only supported on findings sinks"},
+		{"case 6: an unknown policy blocks, with a warning", "stdout?on_full=later", RoleFindings, Spec{Kind: KindStdout}, 1, ""},
+		{"the policy of the dead letter queue is ignored", "stdout?on_full=drop", RoleDLQ, Spec{Kind: KindStdout}, 1, ""},
+		{"an unknown parameter is named", "stdout?on-full=drop", RoleFindings, Spec{}, 0, "'on-full'"},
+		{"an unknown base", "kafka://x", RoleFindings, Spec{}, 0, "Unsupported output sink 'kafka://x' (supported: stdout, file://<path>)"},
+		{"a bare unknown word", "nowhere", RoleFindings, Spec{}, 0, "Unsupported output sink"},
+		{"a file without a path", "file://", RoleFindings, Spec{}, 0, "needs a path"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			got, warnings, err := ParseSpec(tc.text, tc.role)
+			if tc.err != "" {
+				if err == nil || !strings.Contains(err.Error(), tc.err) {
+					t.Errorf("got error %v, want one with %q", err, tc.err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatalf("got error %v, want none", err)
+			}
+			want := tc.want
+			want.Text, want.Format = tc.text, FormatNative
+			if want.OnFull == "" {
+				want.OnFull = Block
+			}
+			if got != want || len(warnings) != tc.warnings {
+				t.Errorf("got %+v with warnings %q, want %+v with %d", got, warnings, want, tc.warnings)
+			}
+		})
+	}
+}
+
+func TestLabelsNumberTheSecondOfAKind(t *testing.T) {
+	got := Labels([]Spec{{Kind: KindFile}, {Kind: KindStdout}, {Kind: KindFile}, {Kind: KindFile}})
+	if want := []string{"file", "stdout", "file-2", "file-3"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestTwoSinksMayNotWriteToOneFile(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Symlink(dir, filepath.Join(dir, "again")); err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		name     string
+		one, two string
+		same     bool
+	}{
+		{"two names", dir + "/a", dir + "/b", false},
+		{"one name", dir + "/a", dir + "/a", true},
+		{"one name spelled twice", dir + "/a", dir + "/./x/../a", true},
+		{"through a linked directory", dir + "/a", dir + "/again/a", true},
+		{"a device may be shared", os.DevNull, os.DevNull, false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			err := Distinct([]Spec{{Kind: KindFile, Target: tc.one}, {Kind: KindStdout}, {Kind: KindFile, Target: tc.two}})
+			if (err != nil) != tc.same {
+				t.Errorf("got %v, want an error: %t", err, tc.same)
+			}
+		})
+	}
+}

@@ -1,0 +1,70 @@
+// Package stdout writes lines to standard output.
+//
+// One Stream stands for the output of the process: every line is one write call
+// under its lock, so lines of several sinks never mix.
+package stdout
+
+import (
+	"context"
+	"io"
+	"sync"
+)
+
+// Stream is an output that several transports share.
+type Stream struct {
+	mu  sync.Mutex // guards out: one line at a time
+	out io.Writer
+}
+
+// NewStream returns a stream that writes to out.
+func NewStream(out io.Writer) *Stream { return &Stream{out: out} }
+
+// Transport writes lines to a stream. It belongs to one sink.
+type Transport struct {
+	stream *Stream
+	taken  int // bytes of the first unconfirmed line that are out already
+}
+
+// New returns a transport to s.
+func New(s *Stream) *Transport { return &Transport{stream: s} }
+
+// Write writes lines one by one and returns how many are complete. A line that
+// broke off goes on where it stopped when it is offered again.
+func (t *Transport) Write(ctx context.Context, lines [][]byte) (int, error) {
+	for i, line := range lines {
+		if err := ctx.Err(); err != nil {
+			return i, err
+		}
+		n, err := t.stream.write(line[t.taken:])
+		if err != nil {
+			t.taken += n
+			return i, err
+		}
+		t.taken = 0
+	}
+	return len(lines), nil
+}
+
+// Abandon forgets a line that broke off; what follows begins on a line of its own.
+func (t *Transport) Abandon() {
+	if t.taken > 0 {
+		t.taken = 0
+		_, _ = t.stream.write([]byte{'\n'}) // the line is lost anyway
+	}
+}
+
+// Reopen has nothing to do: standard output has no name.
+func (t *Transport) Reopen() {}
+
+// Close leaves the stream open, since others may write to it.
+func (t *Transport) Close() error { return nil }
+
+func (s *Stream) write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n, err := s.out.Write(p)
+	if err == nil && n < len(p) {
+		err = io.ErrShortWrite
+	}
+	return n, err
+}
