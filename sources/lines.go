@@ -1,0 +1,165 @@
+package sources
+
+import (
+	"bytes"
+	"io"
+)
+
+const (
+	// MaxLine is the size of the longest event payload, without its terminator.
+	MaxLine = 1 << 20
+	// ExcerptSize is how much of an oversize line is kept to show for it.
+	ExcerptSize = 8192
+
+	firstChunk = 8 << 10 // enough for a request with one event
+	chunkSize  = 64 << 10
+	minRead    = 4 << 10 // below this much room a new chunk is begun
+	maxIdle    = 100     // reads in a row that bring neither bytes nor an error
+)
+
+var byteOrderMark = []byte("\xef\xbb\xbf")
+
+// Text is one line of a stream, without its terminator.
+type Text struct {
+	// Bytes belong to the caller for good: the reader never writes to them
+	// again. Of an oversize line they are the first ExcerptSize bytes.
+	Bytes    []byte
+	Oversize bool
+}
+
+// LineReader cuts a byte stream into lines. It splits at LF, strips one trailing
+// CR, removes a byte order mark at the very start, passes blank lines over, and
+// holds no more than MaxLine bytes of a line: of a longer one it reports the
+// beginning and discards the rest. A last line without LF counts.
+//
+// It is not safe for concurrent use.
+type LineReader struct {
+	src      io.Reader
+	chunk    []byte // what was read; bytes before start have been handed out
+	size     int    // of the next chunk: they double, as a stream proves long
+	start    int    // of the unfinished line
+	scanned  int    // there is no LF in chunk[start:scanned]
+	began    bool   // a byte order mark has been looked for
+	skipping bool   // inside an oversize line, up to the next LF
+	err      error  // of the stream, once met
+}
+
+// NewLineReader returns a reader of the lines of src.
+func NewLineReader(src io.Reader) *LineReader { return &LineReader{src: src, size: firstChunk} }
+
+// Next appends to dst the lines that have been read and returns it. It reads
+// only when no whole line is left, and never to make a run longer. The error is
+// that of the stream, io.EOF at its end, and comes without lines. What precedes
+// an error other than io.EOF without being a whole line is not a line.
+func (r *LineReader) Next(dst []Text) ([]Text, error) {
+	before := len(dst)
+	for {
+		dst = r.cut(dst)
+		if len(dst) > before {
+			return dst, nil
+		}
+		if r.err != nil {
+			return dst, r.err
+		}
+		r.fill()
+	}
+}
+
+// cut appends the whole lines of the chunk, and at the end of the stream the
+// unfinished one.
+func (r *LineReader) cut(dst []Text) []Text {
+	if !r.begin() {
+		return dst
+	}
+	for {
+		i := bytes.IndexByte(r.chunk[r.scanned:], '\n')
+		if i < 0 {
+			break
+		}
+		end := r.scanned + i
+		if r.skipping {
+			r.skipping = false
+		} else {
+			dst = appendLine(dst, r.chunk[r.start:end:end])
+		}
+		r.start, r.scanned = end+1, end+1
+	}
+	r.scanned = len(r.chunk)
+	switch rest := r.chunk[r.start:]; {
+	case r.skipping:
+		r.start = len(r.chunk)
+	case len(rest) > MaxLine+1: // a CR may still turn out to belong to the terminator
+		dst = appendLine(dst, rest)
+		r.skipping = true
+		r.chunk, r.start, r.scanned = nil, 0, 0
+	case r.err == io.EOF && len(rest) > 0: //nolint:errorlint // readers return it bare; what wraps it is a failure
+		dst = appendLine(dst, rest[:len(rest):len(rest)])
+		r.start = len(r.chunk)
+	}
+	return dst
+}
+
+// begin removes a byte order mark. It returns false while too little has been
+// read to tell.
+func (r *LineReader) begin() bool {
+	if r.began {
+		return true
+	}
+	head := r.chunk[r.start:]
+	if len(head) < len(byteOrderMark) && bytes.HasPrefix(byteOrderMark, head) && r.err == nil {
+		return false
+	}
+	r.began = true
+	if bytes.HasPrefix(head, byteOrderMark) {
+		r.start += len(byteOrderMark)
+		r.scanned = r.start
+	}
+	return true
+}
+
+// fill reads once. Lines handed out share the chunk, so it is only ever appended
+// to; the discarded part of an oversize line is not shared and is overwritten.
+func (r *LineReader) fill() {
+	if r.skipping && cap(r.chunk) > 0 {
+		r.chunk, r.start, r.scanned = r.chunk[:0], 0, 0
+	}
+	if cap(r.chunk)-len(r.chunk) < minRead {
+		rest := r.chunk[r.start:]
+		size := max(r.size, min(2*len(rest), MaxLine+1)+minRead)
+		r.size = min(2*r.size, chunkSize)
+		r.chunk = append(make([]byte, 0, size), rest...)
+		r.start, r.scanned = 0, len(rest)
+	}
+	for range maxIdle {
+		n, err := r.src.Read(r.chunk[len(r.chunk):cap(r.chunk)])
+		r.chunk = r.chunk[:len(r.chunk)+n]
+		if err != nil {
+			r.err = err
+			return
+		}
+		if n > 0 {
+			return
+		}
+	}
+	r.err = io.ErrNoProgress
+}
+
+// appendLine appends line unless it is blank.
+func appendLine(dst []Text, line []byte) []Text {
+	line = bytes.TrimSuffix(line, []byte{'\r'})
+	switch {
+	case len(line) > MaxLine:
+		return append(dst, Text{Bytes: bytes.Clone(line[:ExcerptSize]), Oversize: true})
+	case Blank(line):
+		return dst
+	}
+	return append(dst, Text{Bytes: line})
+}
+
+// Blank reports whether line is empty or only white space, and hence no event.
+func Blank(line []byte) bool {
+	if len(line) > 0 && line[0] > ' ' && line[0] < 0x80 {
+		return false // the usual case
+	}
+	return len(bytes.TrimSpace(line)) == 0
+}

@@ -1,0 +1,172 @@
+// Package ndjson takes in events that clients push, one per line of a request
+// body. What it answers with are outcomes; the route turns them into statuses.
+package ndjson
+
+import (
+	"compress/gzip"
+	"context"
+	"errors"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/sluicehq/sluice/graph"
+	"github.com/sluicehq/sluice/sources"
+)
+
+// DefaultMaxBody bounds a body, after inflation, unless configured otherwise.
+const DefaultMaxBody = 20 << 20
+
+// commitWait is how long an answer may wait for its lines to end.
+const commitWait = 30 * time.Second
+
+// The outcomes of a body that was not taken in as asked. Anything else is an
+// *BodyError, or the error of the request's context.
+var (
+	ErrLineTooLong    = errors.New("line exceeds maximum size")
+	ErrBodyTooLarge   = errors.New("request body exceeds maximum size")
+	ErrDraining       = errors.New("event channel closed")
+	ErrCommitDeadline = errors.New("commit deadline passed")
+)
+
+// BodyError is a body that cannot be read or inflated.
+type BodyError struct{ Err error }
+
+// Error names the cause.
+func (e *BodyError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *BodyError) Unwrap() error { return e.Err }
+
+// Options say how a body is to be taken in.
+type Options struct {
+	Gzip   bool // the body is compressed
+	Commit bool // wait until every admitted line has ended
+}
+
+// Intake takes in bodies. It may be used by any number of requests at once.
+type Intake struct {
+	maxBody int64
+	over    <-chan struct{}
+	pumps   sync.Pool
+}
+
+// NewIntake returns an intake that hands over to in. A body may have maxBody
+// bytes once inflated. Nobody waits for a commit after over is closed, which is
+// the end of the drain; nil means never.
+func NewIntake(in sources.Intake, maxBody int64, over <-chan struct{}) *Intake {
+	n := &Intake{maxBody: maxBody, over: over}
+	n.pumps.New = func() any { return &sources.Pump{Intake: in, StopAtOversize: true} }
+	return n
+}
+
+// Ingest reads body as a stream and hands its lines over. It returns how many
+// were admitted, which holds whatever the error: those lines stay in. A body
+// that is refused part way is answered without waiting for a commit.
+func (n *Intake) Ingest(ctx context.Context, body io.Reader, o Options) (accepted int, err error) {
+	if o.Gzip {
+		inflated, err := gzip.NewReader(body)
+		switch {
+		case errors.Is(err, io.EOF):
+			return 0, nil // nothing at all is an empty body
+		case err != nil:
+			return 0, &BodyError{Err: err}
+		}
+		body = inflated
+	}
+	pump := n.pumps.Get().(*sources.Pump)
+	defer func() {
+		pump.Receipt = nil
+		n.pumps.Put(pump)
+	}()
+	var commit *commit
+	if o.Commit {
+		commit = newCommit()
+		pump.Receipt = commit.receipt
+	}
+	accepted, err = pump.Run(ctx, sources.NewLineReader(&capped{src: body, left: n.maxBody}))
+	if err = outcome(ctx, err); err != nil || commit == nil {
+		return accepted, err
+	}
+	return accepted, commit.wait(ctx, n.over)
+}
+
+// outcome translates what ended a pump.
+func outcome(ctx context.Context, err error) error {
+	var broken *sources.ReadError
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, sources.ErrOversize):
+		return ErrLineTooLong
+	case errors.Is(err, ErrBodyTooLarge):
+		return ErrBodyTooLarge
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.As(err, &broken):
+		return &BodyError{Err: broken.Err}
+	}
+	return ErrDraining
+}
+
+// capped fails with ErrBodyTooLarge when there is more than left bytes to read.
+type capped struct {
+	src  io.Reader
+	left int64
+}
+
+func (c *capped) Read(p []byte) (int, error) {
+	if int64(len(p)) > c.left+1 {
+		p = p[:c.left+1]
+	}
+	n, err := c.src.Read(p)
+	if int64(n) > c.left {
+		n = int(c.left)
+		err = ErrBodyTooLarge
+	}
+	c.left -= int64(n)
+	return n, err
+}
+
+// commit waits for the receipts of one body.
+type commit struct {
+	mu    sync.Mutex // guards open
+	open  int        // receipts, plus one while the body is being read
+	ended chan struct{}
+}
+
+func newCommit() *commit { return &commit{open: 1, ended: make(chan struct{})} }
+
+func (c *commit) receipt(lines int) *graph.Receipt {
+	c.mu.Lock()
+	c.open++
+	c.mu.Unlock()
+	return graph.NewReceipt(lines, c.settled)
+}
+
+func (c *commit) settled() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.open--
+	if c.open == 0 {
+		close(c.ended)
+	}
+}
+
+// wait returns when every line has ended. The wait begins with the admission of
+// the last one.
+func (c *commit) wait(ctx context.Context, over <-chan struct{}) error {
+	c.settled()
+	timer := time.NewTimer(commitWait)
+	defer timer.Stop()
+	select {
+	case <-c.ended:
+		return nil
+	case <-timer.C:
+		return ErrCommitDeadline
+	case <-over:
+		return ErrCommitDeadline
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}

@@ -1,0 +1,143 @@
+package ndjson_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/sluicehq/sluice/sources"
+	"github.com/sluicehq/sluice/sources/ndjson"
+	"github.com/sluicehq/sluice/sources/sourcetest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func compressed(t *testing.T, text string) string {
+	t.Helper()
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	if _, err := z.Write([]byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestIngest(t *testing.T) {
+	broken := errors.New("unexpected EOF")
+	long := strings.Repeat("x", sources.MaxLine+1)
+	for _, tc := range []struct {
+		name     string
+		body     io.Reader
+		options  ndjson.Options
+		max      int64
+		lines    []string
+		excerpts int
+		err      error
+	}{
+		{"case 24: lines are not looked at", strings.NewReader("not json\n{\"CommandLine\":\"evil\"}"), ndjson.Options{}, 0, []string{"not json", `{"CommandLine":"evil"}`}, 0, nil},
+		{"case 25: an empty body", strings.NewReader(""), ndjson.Options{}, 0, nil, 0, nil},
+		{"an empty compressed body", strings.NewReader(""), ndjson.Options{Gzip: true}, 0, nil, 0, nil},
+		{"case 26: a line that is too long ends the body", strings.NewReader("{\"a\":1}\n" + long + "\nb\n"), ndjson.Options{}, 0, []string{`{"a":1}`}, 1, ndjson.ErrLineTooLong},
+		{"case 28: a compressed body", strings.NewReader(compressed(t, "a\nb\n")), ndjson.Options{Gzip: true}, 0, []string{"a", "b"}, 0, nil},
+		{"exactly the cap is allowed", strings.NewReader("a\nbb\n"), ndjson.Options{}, 5, []string{"a", "bb"}, 0, nil},
+		{"above the cap", strings.NewReader("a\nbb\nc"), ndjson.Options{}, 5, []string{"a", "bb"}, 0, ndjson.ErrBodyTooLarge},
+		{"the cap counts inflated bytes", strings.NewReader(compressed(t, strings.Repeat("x", 1000)+"\ny")), ndjson.Options{Gzip: true}, 1001, []string{strings.Repeat("x", 1000)}, 0, ndjson.ErrBodyTooLarge},
+		{"a body that breaks off keeps what is in", io.MultiReader(strings.NewReader("a\nb"), iotest.ErrReader(broken)), ndjson.Options{}, 0, []string{"a"}, 0, broken},
+		{"what is not gzip", strings.NewReader("plain text, no gzip"), ndjson.Options{Gzip: true}, 0, nil, 0, gzip.ErrHeader},
+		{"gzip that breaks off", strings.NewReader(compressed(t, "a\nb\n")[:20]), ndjson.Options{Gzip: true}, 0, []string{"a", "b"}, 0, io.ErrUnexpectedEOF},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			in := sourcetest.NewIntake(10)
+			limit := tc.max
+			if limit == 0 {
+				limit = ndjson.DefaultMaxBody
+			}
+			accepted, err := ndjson.NewIntake(in, limit, nil).Ingest(t.Context(), tc.body, tc.options)
+			if !errors.Is(err, tc.err) || (err == nil) != (tc.err == nil) {
+				t.Errorf("got error %v, want %v", err, tc.err)
+			}
+			if got := in.Lines(); !slices.Equal(got, tc.lines) || accepted != len(tc.lines) {
+				t.Errorf("accepted %d, admitted %q, want %q", accepted, got, tc.lines)
+			}
+			if got := len(in.Excerpts()); got != tc.excerpts {
+				t.Errorf("got %d excerpts, want %d", got, tc.excerpts)
+			}
+		})
+	}
+}
+
+func TestTheClientLeavesWhileTheQueueIsFull(t *testing.T) {
+	in := sourcetest.NewIntake(100)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	defer cancel()
+	accepted, err := ndjson.NewIntake(in, ndjson.DefaultMaxBody, nil).Ingest(ctx, strings.NewReader(strings.Repeat("{}\n", 300)), ndjson.Options{})
+	if accepted != 100 || len(in.Lines()) != 100 || !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("case 28d: accepted %d, admitted %d, error %v, want 100, 100 and the context's", accepted, len(in.Lines()), err)
+	}
+}
+
+func TestADrainingDaemonRefuses(t *testing.T) {
+	in := sourcetest.NewIntake(100)
+	in.Close()
+	accepted, err := ndjson.NewIntake(in, ndjson.DefaultMaxBody, nil).Ingest(t.Context(), strings.NewReader("a\n"), ndjson.Options{Commit: true})
+	if accepted != 0 || !errors.Is(err, ndjson.ErrDraining) {
+		t.Errorf("got %d and %v, want 0 and %v", accepted, err, ndjson.ErrDraining)
+	}
+}
+
+func TestCommit(t *testing.T) {
+	for _, tc := range []struct {
+		name   string
+		body   string
+		settle func(in *sourcetest.Intake, over chan struct{})
+		want   error
+		after  time.Duration
+	}{
+		{"an empty body has ended", "", func(*sourcetest.Intake, chan struct{}) {}, nil, 0},
+		{"every line ended after a while", "a\nb\n", func(in *sourcetest.Intake, _ chan struct{}) {
+			for _, l := range in.Take() {
+				time.Sleep(2 * time.Second)
+				l.Token.Settle()
+			}
+		}, nil, 4 * time.Second},
+		{"case 28b: a line that does not end", "a\nb\n", func(in *sourcetest.Intake, _ chan struct{}) {
+			in.Take()[0].Token.Settle()
+		}, ndjson.ErrCommitDeadline, 30 * time.Second},
+		{"the drain is over first", "a\n", func(_ *sourcetest.Intake, over chan struct{}) {
+			time.Sleep(time.Second)
+			close(over)
+		}, ndjson.ErrCommitDeadline, time.Second},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				in, over := sourcetest.NewIntake(10), make(chan struct{})
+				begin := time.Now()
+				go func() {
+					for tc.body != "" && len(in.Lines()) == 0 {
+						time.Sleep(time.Nanosecond)
+					}
+					tc.settle(in, over)
+				}()
+				_, err := ndjson.NewIntake(in, ndjson.DefaultMaxBody, over).Ingest(t.Context(), strings.NewReader(tc.body), ndjson.Options{Commit: true})
+				took := time.Since(begin).Round(time.Second)
+				if !errors.Is(err, tc.want) || took != tc.after {
+					t.Errorf("got %v after %s, want %v after %s", err, took, tc.want, tc.after)
+				}
+				synctest.Wait()
+			})
+		})
+	}
+}

@@ -1,0 +1,109 @@
+package sources
+
+import (
+	"context"
+
+	"github.com/sluicehq/sluice/graph"
+)
+
+// Intake is where a source hands over what it read: the input queue.
+type Intake interface {
+	// Put admits the lines of run in order and waits while there is no room. It
+	// returns how many were admitted, fewer than all of them only with an
+	// error: ctx ended, or the daemon is draining. Run stays the caller's.
+	Put(ctx context.Context, run []graph.Line) (admitted int, err error)
+
+	// Oversize counts a line longer than MaxLine, shows its excerpt to the dead
+	// letter queue and sees to it that token is settled.
+	Oversize(ctx context.Context, excerpt []byte, token graph.Token) error
+}
+
+// Source is an input.
+type Source interface {
+	// Run reads and hands over until the source has ended, ctx ends or the
+	// intake refuses. It returns nil in all three cases; an error says what broke
+	// the source. Nothing is handed over after Run has returned, and it returns
+	// soon after the end of ctx, whatever it was waiting for.
+	Run(ctx context.Context, in Intake) error
+}
+
+// Pump hands the lines of a stream over.
+type Pump struct {
+	Intake Intake
+	// Receipt makes the receipt of a run. Without it lines carry no token.
+	Receipt func(lines int) *graph.Receipt
+	// StopAtOversize ends the stream at the first line that is too long.
+	StopAtOversize bool
+
+	texts []Text // memory of Run's
+	run   []graph.Line
+}
+
+// Run hands over the lines of r until the stream ends, in runs of what has been
+// read, and returns how many were admitted. A nil error means the end of the
+// stream. Errors of the stream are *ReadError, an oversize line at which the
+// pump stops is ErrOversize, anything else comes from the intake. A pump can run
+// again when it has returned.
+func (p *Pump) Run(ctx context.Context, r *LineReader) (admitted int, err error) {
+	defer p.forget()
+	for {
+		p.texts, err = r.Next(p.texts[:0])
+		if err != nil {
+			return admitted, streamError(err)
+		}
+		texts := p.texts
+		for len(texts) > 0 {
+			run := p.run[:0]
+			for len(texts) > 0 && !texts[0].Oversize {
+				run = append(run, graph.Line{Raw: texts[0].Bytes})
+				texts = texts[1:]
+			}
+			p.run = run
+			n, err := p.put(ctx, run)
+			admitted += n
+			if err != nil {
+				return admitted, err
+			}
+			if len(texts) == 0 {
+				break
+			}
+			if err := p.oversize(ctx, texts[0].Bytes); err != nil {
+				return admitted, err
+			}
+			texts = texts[1:]
+		}
+	}
+}
+
+// forget keeps the memory and drops what it refers to.
+func (p *Pump) forget() {
+	clear(p.texts[:cap(p.texts)])
+	clear(p.run[:cap(p.run)])
+}
+
+// put hands over one run. What is not admitted is taken back from its receipt.
+func (p *Pump) put(ctx context.Context, run []graph.Line) (int, error) {
+	if len(run) == 0 {
+		return 0, nil
+	}
+	if p.Receipt == nil {
+		return p.Intake.Put(ctx, run)
+	}
+	receipt := p.Receipt(len(run))
+	for i := range run {
+		run[i].Token = receipt.Token(i)
+	}
+	n, err := p.Intake.Put(ctx, run)
+	receipt.Withdraw(n)
+	return n, err
+}
+
+func (p *Pump) oversize(ctx context.Context, excerpt []byte) error {
+	if err := p.Intake.Oversize(ctx, excerpt, graph.Token{}); err != nil {
+		return err
+	}
+	if p.StopAtOversize {
+		return ErrOversize
+	}
+	return nil
+}

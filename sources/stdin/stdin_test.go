@@ -1,0 +1,89 @@
+package stdin_test
+
+import (
+	"errors"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/sluicehq/sluice/sources"
+	"github.com/sluicehq/sluice/sources/sourcetest"
+	"github.com/sluicehq/sluice/sources/stdin"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func TestContract(t *testing.T) {
+	sourcetest.Contract(t, sourcetest.Harness{
+		Finite: true,
+		New: func(_ *testing.T, lines []string) sources.Source {
+			return stdin.New(strings.NewReader(strings.Join(lines, "\n")))
+		},
+	})
+}
+
+func TestEndOfStream(t *testing.T) {
+	broken := errors.New("input/output error")
+	long := strings.Repeat("x", sources.MaxLine+1)
+	for _, tc := range []struct {
+		name     string
+		in       io.Reader
+		lines    []string
+		excerpts int
+		err      error
+	}{
+		{"an empty stream ends at once", strings.NewReader(""), nil, 0, nil},
+		{"the end of the stream ends the source", strings.NewReader("a\n\nb"), []string{"a", "b"}, 0, nil},
+		{"an error ends the source and is told", io.MultiReader(strings.NewReader("a\nb"), iotest.ErrReader(broken)), []string{"a"}, 0, broken},
+		{"an oversize line is reported in between", strings.NewReader("a\n" + long + "\nb\n"), []string{"a", "b"}, 1, nil},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			in := sourcetest.NewIntake(10)
+			err := stdin.New(tc.in).Run(t.Context(), in)
+			if !errors.Is(err, tc.err) || (err == nil) != (tc.err == nil) {
+				t.Errorf("got error %v, want %v", err, tc.err)
+			}
+			if got := in.Lines(); !slices.Equal(got, tc.lines) {
+				t.Errorf("got %q, want %q", got, tc.lines)
+			}
+			if got := len(in.Excerpts()); got != tc.excerpts {
+				t.Errorf("got %d excerpts, want %d", got, tc.excerpts)
+			}
+		})
+	}
+}
+
+func TestAnIdlePipeDoesNotDelayTheEnd(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	defer w.Close() // lets the abandoned read end
+	if _, err := w.WriteString("a\n"); err != nil {
+		t.Fatal(err)
+	}
+	in := sourcetest.NewIntake(10)
+	ctx, cancel := contextAfterFirstLine(t, in)
+	defer cancel()
+	if err := stdin.New(r).Run(ctx, in); err != nil {
+		t.Errorf("got %v, want no error", err)
+	}
+	if got, want := in.Lines(), []string{"a"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if _, err := w.WriteString("late\n"); err != nil {
+		t.Fatal(err)
+	}
+	w.Close()
+	time.Sleep(time.Millisecond)
+	if got, want := in.Lines(), []string{"a"}; !slices.Equal(got, want) {
+		t.Errorf("after the end: got %q, want %q", got, want)
+	}
+}
