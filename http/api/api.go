@@ -1,0 +1,152 @@
+package api
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"runtime/debug"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/gorilla/mux"
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// Options is what an API needs before anything is loaded.
+type Options struct {
+	Log     *slog.Logger
+	Health  Health
+	Metrics prometheus.Gatherer
+	// Profiling mounts Go's profiles below /debug/pprof.
+	Profiling bool
+	// Protect wraps an endpoint in the permission check. Nil leaves every route
+	// open.
+	Protect func(Endpoint, http.Handler) http.Handler
+	// Audit wraps the endpoints whose use is recorded. Nil records nothing.
+	Audit func(Endpoint, http.Handler) http.Handler
+}
+
+// Resources is what the routes speak to once the daemon has loaded. Status,
+// Rules, Reloader and Actors are always there. A nil Ingest is an input other
+// than http, nil Correlations are none.
+type Resources struct {
+	Status       Status
+	Rules        Rules
+	Reloader     Reloader
+	Actors       Actors
+	Correlations Correlations
+	Ingest       Ingest
+	// MaxIngestBody is the bound Ingest has for a body, which its 413 shows.
+	MaxIngestBody int64
+}
+
+// API is the handler of all routes. Its methods may be called at any time and
+// from any goroutine.
+type API struct {
+	log       *slog.Logger
+	health    Health
+	metrics   prometheus.Gatherer
+	router    *mux.Router
+	resources atomic.Pointer[Resources]
+
+	draining context.Context
+	drain    context.CancelFunc
+}
+
+// New builds the API. It answers probes and metrics at once.
+func New(o Options) *API {
+	a := &API{log: o.Log, health: o.Health, metrics: o.Metrics}
+	a.draining, a.drain = context.WithCancel(context.Background())
+	a.router = mux.NewRouter().SkipClean(true).UseEncodedPath()
+	for _, r := range a.routes(o.Profiling) {
+		a.router.Handle(r.pattern, r.build(a, o))
+	}
+	return a
+}
+
+// Mount makes every route serve from now on.
+func (a *API) Mount(r Resources) { a.resources.Store(&r) }
+
+// Drain ends what would not end by itself: running profiles and streams.
+func (a *API) Drain() { a.drain() }
+
+// ServeHTTP matches the path as it was sent, without cleaning or redirects.
+func (a *API) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
+	w := &recorder{ResponseWriter: rw}
+	begin := time.Now()
+	defer func() {
+		a.recover(w, r, recover())
+		a.log.Debug("request", "method", r.Method, "route", r.Pattern,
+			"status", w.status, "duration", time.Since(begin))
+	}()
+	if strings.HasPrefix(r.URL.Path, "/api/v1/") {
+		h := w.Header()
+		h.Set("X-Content-Type-Options", "nosniff")
+		h.Set("Cache-Control", "no-store")
+	}
+	var match mux.RouteMatch
+	if !a.router.Match(r, &match) {
+		writeError(w, http.StatusNotFound, "not found")
+		return
+	}
+	for name, encoded := range match.Vars {
+		value, err := url.PathUnescape(encoded)
+		if err != nil {
+			writeError(w, http.StatusBadRequest, "malformed path")
+			return
+		}
+		r.SetPathValue(name, value)
+	}
+	m := match.Handler.(*methods)
+	r.Pattern = m.pattern
+	m.ServeHTTP(w, r)
+}
+
+// recover turns a panic into a 500. An answer that has begun cannot be taken
+// back, so its connection is cut instead.
+func (a *API) recover(w *recorder, r *http.Request, cause any) {
+	if cause == nil {
+		return
+	}
+	if cause == http.ErrAbortHandler { //nolint:errorlint // net/http compares panics by identity
+		panic(cause)
+	}
+	a.log.Error("request panicked", "method", r.Method, "route", r.Pattern, "panic", cause, "stack", string(debug.Stack()))
+	if w.status != 0 {
+		panic(http.ErrAbortHandler)
+	}
+	writeError(w, http.StatusInternalServerError, internalError)
+}
+
+// recorder remembers the status of an answer.
+type recorder struct {
+	http.ResponseWriter
+	status int
+}
+
+func (w *recorder) WriteHeader(status int) {
+	if w.status == 0 && status >= http.StatusOK {
+		w.status = status
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+func (w *recorder) Write(p []byte) (int, error) {
+	if w.status == 0 {
+		w.status = http.StatusOK
+	}
+	return w.ResponseWriter.Write(p)
+}
+
+// FlushError records the header that flushing sends.
+func (w *recorder) FlushError() error {
+	if w.status == 0 {
+		w.status = http.StatusOK
+	}
+	return http.NewResponseController(w.ResponseWriter).Flush()
+}
+
+// Unwrap gives http.ResponseController the writer of the connection.
+func (w *recorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }

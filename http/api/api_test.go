@@ -1,0 +1,536 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/sluicehq/sluice/actors"
+	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/correlation"
+	"github.com/sluicehq/sluice/sources/ndjson"
+)
+
+// daemon stands for everything behind the API. Its fields are set before
+// requests are made.
+type daemon struct {
+	notReady   bool
+	dying      string
+	report     StatusReport
+	rules      RuleReport
+	views      []correlation.Entry
+	groups     []correlation.GroupEntry
+	filter     CorrelationFilter
+	askErr     error
+	reloads    int
+	records    []actors.Record
+	detail     any
+	accepted   int
+	ingestErr  error
+	ingested   string
+	ingestedAs ndjson.Options
+}
+
+func (d *daemon) Ready() bool                                 { return !d.notReady }
+func (d *daemon) Failing() (string, bool)                     { return d.dying, d.dying != "" }
+func (d *daemon) Status() StatusReport                        { return d.report }
+func (d *daemon) Rules() RuleReport                           { return d.rules }
+func (d *daemon) Trigger(string)                              { d.reloads++ }
+func (d *daemon) Records() []actors.Record                    { return d.records }
+func (d *daemon) Detail(context.Context, string) (detail any) { return d.detail }
+
+func (d *daemon) List(context.Context) ([]correlation.Entry, error) { return d.views, d.askErr }
+
+func (d *daemon) State(_ context.Context, f CorrelationFilter) ([]correlation.Entry, []correlation.GroupEntry, int, error) {
+	d.filter = f
+	return d.views, d.groups, len(d.groups), d.askErr
+}
+
+func (d *daemon) Record(name string) (actors.Record, error) {
+	for _, r := range d.records {
+		if r.Name == name {
+			return r, nil
+		}
+	}
+	return actors.Record{}, fmt.Errorf("look up %s: %w", name, actors.ErrNoActor)
+}
+
+func (d *daemon) Resize(name string, n int) (actors.Record, error) {
+	r, err := d.Record(name)
+	r.Mailbox.Capacity = n
+	return r, err
+}
+
+func (d *daemon) Ingest(_ context.Context, body io.Reader, o ndjson.Options) (int, error) {
+	b, err := io.ReadAll(body)
+	d.ingested, d.ingestedAs = string(b), o
+	if err != nil {
+		return d.accepted, err
+	}
+	return d.accepted, d.ingestErr
+}
+
+// service is an API on a real socket.
+type service struct {
+	*API
+	url  string
+	http *httptest.Server
+	log  *bytes.Buffer
+}
+
+// logged ends the service, so that every request has written its lines, and
+// returns them.
+func (s service) logged() string {
+	s.http.Close()
+	return s.log.String()
+}
+
+func start(t *testing.T, d *daemon, adapt ...func(*Options)) service {
+	t.Helper()
+	var log bytes.Buffer
+	o := Options{
+		Log:     slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		Health:  d,
+		Metrics: prometheus.NewRegistry(),
+	}
+	for _, f := range adapt {
+		f(&o)
+	}
+	a := New(o)
+	s := httptest.NewUnstartedServer(a)
+	s.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, 0)
+	s.Start()
+	t.Cleanup(s.Close)
+	return service{a, s.URL, s, &log}
+}
+
+// everything mounts d as all resources.
+func (s service) everything(d *daemon) service {
+	s.Mount(Resources{Status: d, Rules: d, Reloader: d, Actors: d, Correlations: d, Ingest: d, MaxIngestBody: 20 << 20})
+	return s
+}
+
+type answer struct {
+	status int
+	header http.Header
+	body   string
+}
+
+func (s service) do(t *testing.T, method, target, body string, headers ...string) answer {
+	t.Helper()
+	var reader io.Reader
+	if body != "" {
+		reader = strings.NewReader(body)
+	}
+	req, err := http.NewRequestWithContext(t.Context(), method, s.url+target, reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; i < len(headers); i += 2 {
+		req.Header.Add(headers[i], headers[i+1])
+	}
+	tr := &http.Transport{DisableCompression: true}
+	defer tr.CloseIdleConnections()
+	resp, err := tr.RoundTrip(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer{resp.StatusCode, resp.Header, strings.TrimSuffix(string(b), "\n")}
+}
+
+func scrape(t *testing.T, g prometheus.Gatherer) []byte {
+	t.Helper()
+	s := start(t, &daemon{}, func(o *Options) { o.Metrics = g })
+	got := s.do(t, "GET", "/metrics", "")
+	if got.status != http.StatusOK || got.header.Get("Content-Type") != "text/plain; version=0.0.4; charset=utf-8" {
+		t.Errorf("got %d %q, want 200 and the text format", got.status, got.header.Get("Content-Type"))
+	}
+	return []byte(got.body + "\n")
+}
+
+// row is a request and all of its answer.
+type row struct {
+	name           string
+	method, target string
+	body           string
+	status         int
+	want           string // body; a leading ~ means: contains
+}
+
+func (tc row) check(t *testing.T, s service, headers ...string) answer {
+	t.Helper()
+	got := s.do(t, tc.method, tc.target, tc.body, headers...)
+	if got.status != tc.status {
+		t.Errorf("got status %d, want %d", got.status, tc.status)
+	}
+	if part, loose := strings.CutPrefix(tc.want, "~"); loose {
+		if !strings.Contains(got.body, part) {
+			t.Errorf("got body %s, want %q in it", got.body, part)
+		}
+	} else if got.body != tc.want {
+		t.Errorf("got body  %s\nwant body %s", got.body, tc.want)
+	}
+	if ct := got.header.Get("Content-Type"); ct != "application/json" {
+		t.Errorf("got content type %q, want application/json", ct)
+	}
+	return got
+}
+
+func TestRouting(t *testing.T) {
+	s := start(t, &daemon{}).everything(&daemon{})
+	const notFound, notAllowed = `{"error":"not found"}`, `{"error":"method not allowed"}`
+	for _, tc := range []struct {
+		row
+		allow string
+	}{
+		{row{"case 1: an unknown path", "GET", "/nope", "", 404, notFound}, ""},
+		{row{"the root is unknown too", "GET", "/", "", 404, notFound}, ""},
+		{row{"a trailing slash is another path", "GET", "/api/v1/status/", "", 404, notFound}, ""},
+		{row{"nothing is cleaned", "GET", "/api/v1//status", "", 404, notFound}, ""},
+		{row{"nothing is resolved", "GET", "/api/v1/rules/../status", "", 404, notFound}, ""},
+		{row{"an empty id is another path", "GET", "/api/v1/actors/", "", 404, notFound}, ""},
+		{row{"silences are not built yet", "GET", "/api/v1/silences", "", 404, notFound}, ""},
+		{row{"case 2: another method", "PUT", "/api/v1/rules", "", 405, notAllowed}, "GET, HEAD"},
+		{row{"case 4: OPTIONS", "OPTIONS", "/api/v1/status", "", 405, notAllowed}, "GET, HEAD"},
+		{row{"several methods are sorted", "DELETE", "/api/v1/actors/parse", "", 405, notAllowed}, "GET, HEAD, PATCH"},
+		{row{"a route without GET has no HEAD", "GET", "/api/v1/reload", "", 405, notAllowed}, "POST"},
+		{row{"HEAD of a stream is refused", "POST", "/api/v1/tap", "", 405, notAllowed}, "GET"},
+		{row{"probes have methods too", "POST", "/healthz", "", 405, notAllowed}, "GET, HEAD"},
+		{row{"case 8c: profiles are off", "GET", "/debug/pprof/", "", 404, notFound}, ""},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			got := tc.check(t, s, "Origin", "http://evil.example")
+			if allow := got.header.Get("Allow"); allow != tc.allow {
+				t.Errorf("got Allow %q, want %q", allow, tc.allow)
+			}
+			for name := range got.header {
+				if strings.HasPrefix(name, "Access-Control-") {
+					t.Errorf("got header %s, want no CORS", name)
+				}
+			}
+		})
+	}
+	if got := s.do(t, "HEAD", "/api/v1/tap", ""); got.status != 405 {
+		t.Errorf("HEAD of a stream: got %d, want 405", got.status)
+	}
+}
+
+func TestHeadersOfTheControlRoutes(t *testing.T) {
+	s := start(t, &daemon{}).everything(&daemon{})
+	for _, tc := range []struct {
+		name, method, target string
+		status               int
+		nosniff, cache       string
+	}{
+		{"an answer", "GET", "/api/v1/status", 200, "nosniff", "no-store"},
+		{"HEAD has the headers of GET", "HEAD", "/api/v1/status", 200, "nosniff", "no-store"},
+		{"an error", "GET", "/api/v1/nope", 404, "nosniff", "no-store"},
+		{"probes are unversioned", "GET", "/healthz", 200, "", ""},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			got := s.do(t, tc.method, tc.target, "")
+			if got.status != tc.status || got.header.Get("X-Content-Type-Options") != tc.nosniff || got.header.Get("Cache-Control") != tc.cache {
+				t.Errorf("got %d %v, want %d, %q, %q", got.status, got.header, tc.status, tc.nosniff, tc.cache)
+			}
+			if tc.method == "HEAD" && (got.body != "" || got.header.Get("Content-Length") == "0") {
+				t.Errorf("got body %q of length %s, want the length alone", got.body, got.header.Get("Content-Length"))
+			}
+		})
+	}
+}
+
+func TestWhileRulesLoad(t *testing.T) {
+	d := &daemon{notReady: true}
+	s := start(t, d, func(o *Options) { o.Profiling = true })
+	starting := `~{"error":"starting","hint":"`
+	for _, tc := range []row{
+		{"case 8a: liveness", "GET", "/healthz", "", 200, `{"status":"ok"}`},
+		{"case 8a: readiness", "GET", "/readyz", "", 503, `{"status":"not_ready","rules_loaded":false}`},
+		{"case 8a: everything else", "GET", "/api/v1/status", "", 503, starting},
+		{"features that are off", "GET", "/api/v1/fields", "", 503, starting},
+		{"ingest", "POST", "/api/v1/events", "{}", 503, starting},
+		{"profiles", "GET", "/debug/pprof/", "", 503, starting},
+		{"a wrong method is wrong already", "PUT", "/api/v1/status", "", 405, `{"error":"method not allowed"}`},
+		{"an unknown path is unknown already", "GET", "/nope", "", 404, `{"error":"not found"}`},
+	} {
+		t.Run(tc.name, func(t *testing.T) { tc.check(t, s) })
+	}
+	if got := s.do(t, "GET", "/metrics", ""); got.status != 200 {
+		t.Errorf("case 8a: metrics: got %d, want 200", got.status)
+	}
+	d.notReady = false
+	row{"", "GET", "/readyz", "", 503, `{"status":"not_ready","rules_loaded":false}`}.check(t, s)
+	s.everything(d)
+	row{"", "GET", "/readyz", "", 200, `{"status":"ready","rules_loaded":true}`}.check(t, s)
+	if got := s.do(t, "GET", "/api/v1/status", ""); got.status != 200 {
+		t.Errorf("after Mount: got %d, want 200", got.status)
+	}
+}
+
+func TestProbes(t *testing.T) {
+	for _, tc := range []struct {
+		name  string
+		state *daemon
+		row
+	}{
+		{"ready", &daemon{}, row{"", "GET", "/readyz", "", 200, `{"status":"ready","rules_loaded":true}`}},
+		{"after a failed reload", &daemon{notReady: true}, row{"", "GET", "/readyz", "", 503, `{"status":"not_ready","rules_loaded":false}`}},
+		{"a failed reload is not death", &daemon{notReady: true}, row{"", "GET", "/healthz", "", 200, `{"status":"ok"}`}},
+		{"a suspended actor is", &daemon{dying: "sink:file"}, row{
+			"", "GET", "/healthz", "", 503,
+			`{"status":"failing","error":"actor 'sink:file' has used up its restart budget","actor":"sink:file"}`,
+		}},
+		{"and is not ready", &daemon{dying: "sink:file"}, row{"", "GET", "/readyz", "", 503, `{"status":"not_ready","rules_loaded":false}`}},
+	} {
+		t.Run(tc.name, func(t *testing.T) { tc.check(t, start(t, tc.state).everything(tc.state)) })
+	}
+}
+
+func TestStatus(t *testing.T) {
+	d := &daemon{report: StatusReport{
+		DetectionRules: 3, CorrelationRules: 1, CorrelationStateEntries: 7,
+		EventsProcessed: 100, DetectionMatches: 5, CorrelationMatches: 2, Uptime: 1500 * time.Millisecond,
+	}}
+	s := start(t, d).everything(d)
+	const head = `{"status":"running","detection_rules":3,"correlation_rules":1,"correlation_state_entries":7,` +
+		`"events_processed":100,"detection_matches":5,"correlation_matches":2,"uptime_seconds":1.5`
+	row{"", "GET", "/api/v1/status", "", 200, head + `}`}.check(t, s)
+	d.report.DynamicSources = &DynamicSources{Total: 2, ResolvesTotal: 9, ErrorsTotal: 1, CacheHits: 1}
+	row{"", "GET", "/api/v1/status?x=1&x=2", "", 200, head + `,"dynamic_sources":{"total":2,"resolves_total":9,"errors_total":1,"cache_hits":1}}`}.check(t, s)
+}
+
+func TestRules(t *testing.T) {
+	for _, tc := range []struct {
+		name   string
+		report RuleReport
+		want   string
+	}{
+		{
+			"case 8b: all documents good",
+			RuleReport{DetectionRules: 2, Paths: []string{"rules"}},
+			`{"detection_rules":2,"correlation_rules":0,"rules_path":"rules","rejected":[],"excluded":0}`,
+		},
+		{
+			"several paths and excluded documents",
+			RuleReport{CorrelationRules: 1, Paths: []string{"a", "b c"}, Excluded: 4},
+			`{"detection_rules":0,"correlation_rules":1,"rules_path":"a, b c","rejected":[],"excluded":4}`,
+		},
+		{"case 8b: one rejected document", RuleReport{DetectionRules: 1, Paths: []string{"r"}, Rejected: []RejectedDocument{{
+			File: "b.yml", Document: 1, Problems: []sigma.Problem{{File: "b.yml", Document: 1, Stage: sigma.StageParse, Reason: "Missing required field 'title'"}},
+		}}}, `{"detection_rules":1,"correlation_rules":0,"rules_path":"r","rejected":[{"file":"b.yml","document":1,` +
+			`"problems":[{"stage":"parse","reason":"Missing required field 'title'"}]}],"excluded":0}`},
+		{"what is known of a document is shown", RuleReport{Rejected: []RejectedDocument{{
+			File: "c.yml", Document: 2, Title: "A < B", ID: "i", Problems: []sigma.Problem{{Line: 9, Stage: sigma.StageCompile, Reason: "invalid regex: ["}},
+		}}}, `{"detection_rules":0,"correlation_rules":0,"rules_path":"","rejected":[{"file":"c.yml","document":2,"title":"A < B","id":"i",` +
+			`"problems":[{"line":9,"stage":"compile","reason":"invalid regex: ["}]}],"excluded":0}`},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			d := &daemon{rules: tc.report}
+			row{"", "GET", "/api/v1/rules", "", 200, tc.want}.check(t, start(t, d).everything(d))
+		})
+	}
+}
+
+func TestReload(t *testing.T) {
+	d := &daemon{}
+	s := start(t, d).everything(d)
+	row{"", "POST", "/api/v1/reload", "any \xff body", 200, `{"status":"reload_triggered"}`}.check(t, s)
+	row{"", "POST", "/api/v1/reload", "", 200, `{"status":"reload_triggered"}`}.check(t, s)
+	if d.reloads != 2 {
+		t.Errorf("got %d triggers, want 2", d.reloads)
+	}
+}
+
+// Every way an actor has of not answering, on the routes that ask.
+func TestRefusals(t *testing.T) {
+	for _, tc := range []struct {
+		name   string
+		err    error
+		status int
+		want   string
+		retry  string
+	}{
+		{"the control lane is full", &actors.Refusal{Actor: "correlate", Reason: actors.ErrFull}, 503, `~{"error":"control mailbox of 'correlate' is full","hint":"`, "1"},
+		{"no answer in time", &actors.Refusal{Actor: "correlate", Reason: actors.ErrTimeout}, 503, `~{"error":"actor 'correlate' did not answer in time","hint":"`, ""},
+		{"the drain has stopped it", fmt.Errorf("state: %w", &actors.Refusal{Actor: "correlate", Reason: actors.ErrStopped}), 503, `~{"error":"shutting down","hint":"`, ""},
+		{"the question panicked", &actors.Refusal{Actor: "correlate", Reason: actors.ErrPanicked}, 500, `{"error":"internal error"}`, ""},
+		{"anything else stays inside", errors.New("secret"), 500, `{"error":"internal error"}`, ""},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			d := &daemon{askErr: tc.err}
+			s := start(t, d).everything(d)
+			for _, target := range []string{"/api/v1/correlations", "/api/v1/correlations/state"} {
+				got := row{"", "GET", target, "", tc.status, tc.want}.check(t, s)
+				if retry := got.header.Get("Retry-After"); retry != tc.retry {
+					t.Errorf("got Retry-After %q, want %q", retry, tc.retry)
+				}
+			}
+		})
+	}
+}
+
+func TestAPanicIsA500AndTheServiceLivesOn(t *testing.T) {
+	d := &daemon{}
+	s := start(t, d)
+	s.Mount(Resources{Rules: d}) // no Status: its handler dereferences nil
+	row{"", "GET", "/api/v1/status", "", 500, `{"error":"internal error"}`}.check(t, s)
+	if got := s.do(t, "GET", "/api/v1/rules", ""); got.status != 200 {
+		t.Errorf("afterwards: got %d, want 200", got.status)
+	}
+	if log := s.logged(); !strings.Contains(log, "request panicked") || !strings.Contains(log, "route=/api/v1/status") {
+		t.Errorf("got log %s, want the panic with its route", log)
+	}
+}
+
+func TestAPanicInTheMiddleCutsTheConnection(t *testing.T) {
+	s := start(t, &daemon{}, func(o *Options) {
+		o.Protect = func(_ Endpoint, _ http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				io.WriteString(w, "half an ans")
+				http.NewResponseController(w).Flush()
+				panic("oops")
+			})
+		}
+	})
+	resp, err := http.Get(s.url + "/healthz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	if body, err := io.ReadAll(resp.Body); err == nil {
+		t.Errorf("got %q and no error, want a broken answer", body)
+	}
+	http.DefaultClient.CloseIdleConnections()
+}
+
+func TestTracingNamesThePatternAndNothingOfTheClient(t *testing.T) {
+	s := start(t, &daemon{}).everything(&daemon{})
+	s.do(t, "GET", "/api/v1/actors/secret?token=secret", "", "Authorization", "Bearer secret")
+	log := s.logged()
+	for _, want := range []string{"level=DEBUG", "method=GET", "route=/api/v1/actors/{name}", "status=404", "duration="} {
+		if !strings.Contains(log, want) {
+			t.Errorf("got log %s, want %s in it", log, want)
+		}
+	}
+	if strings.Contains(log, "secret") {
+		t.Errorf("got log %s, want nothing of the request itself", log)
+	}
+}
+
+func TestProtectionIsAskedInOrder(t *testing.T) {
+	var mu sync.Mutex
+	var asked []Endpoint
+	d := &daemon{}
+	s := start(t, d, func(o *Options) {
+		o.Protect = func(e Endpoint, next http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				mu.Lock()
+				asked = append(asked, e)
+				mu.Unlock()
+				if r.Header.Get("Authorization") == "" && !e.Open {
+					writeError(w, http.StatusUnauthorized, "who?")
+					return
+				}
+				next.ServeHTTP(w, r)
+			})
+		}
+		o.Audit = func(e Endpoint, next http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				w.Header().Set("X-Audited", e.Method+" "+e.Pattern)
+				next.ServeHTTP(w, r)
+			})
+		}
+	})
+	for _, tc := range []struct {
+		name, method, target, token string
+		status                      int
+		want                        Endpoint
+		audited                     string
+	}{
+		{"before loading is", "GET", "/api/v1/status", "", 401, Endpoint{Method: "GET", Pattern: "/api/v1/status", Permission: "status:read"}, ""},
+		{
+			"loading comes next, unrecorded", "POST", "/api/v1/reload", "t", 503,
+			Endpoint{Method: "POST", Pattern: "/api/v1/reload", Permission: "reload:execute", Audited: true},
+			"",
+		},
+		{"a wrong method needs the full grant", "PUT", "/api/v1/rules", "", 401, Endpoint{Pattern: "/api/v1/rules"}, ""},
+		{"with it the method is wrong", "PUT", "/api/v1/rules", "t", 405, Endpoint{Pattern: "/api/v1/rules"}, ""},
+		{"HEAD needs what GET needs", "HEAD", "/metrics", "", 401, Endpoint{Method: "GET", Pattern: "/metrics", Permission: "metrics:read"}, ""},
+		{"probes are open", "GET", "/healthz", "", 200, Endpoint{Method: "GET", Pattern: "/healthz", Open: true}, ""},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			asked = nil
+			var headers []string
+			if tc.token != "" {
+				headers = []string{"Authorization", tc.token}
+			}
+			got := s.do(t, tc.method, tc.target, "", headers...)
+			if got.status != tc.status || len(asked) != 1 || asked[0] != tc.want || got.header.Get("X-Audited") != tc.audited {
+				t.Errorf("got %d, %+v, audited %q, want %d, %+v, %q", got.status, asked, got.header.Get("X-Audited"), tc.status, tc.want, tc.audited)
+			}
+		})
+	}
+	asked = nil
+	if got := s.do(t, "GET", "/nope", ""); got.status != 404 || len(asked) != 0 {
+		t.Errorf("unknown path: got %d after %v, want 404 without credentials", got.status, asked)
+	}
+	s.everything(d)
+	got := s.do(t, "PATCH", "/api/v1/actors/none", `{"mailbox_capacity":5}`, "Authorization", "t")
+	if got.status != 404 || got.header.Get("X-Audited") != "PATCH /api/v1/actors/{name}" {
+		t.Errorf("mutation: got %d audited %q, want 404, recorded", got.status, got.header.Get("X-Audited"))
+	}
+}
+
+func TestEndpointsAreThePermissionTable(t *testing.T) {
+	var b bytes.Buffer
+	for _, e := range start(t, &daemon{}).Endpoints() {
+		b.WriteString(e.Method + " " + e.Pattern + " ")
+		switch {
+		case e.Open:
+			b.WriteString("open")
+		default:
+			b.WriteString(e.Permission)
+		}
+		if e.Audited {
+			b.WriteString(" audited")
+		}
+		b.WriteByte('\n')
+	}
+	golden(t, "endpoints.golden", b.Bytes())
+}
+
+// A request target that is not a path reaches no route and no panic.
+func TestOddRequestTargets(t *testing.T) {
+	s := start(t, &daemon{}).everything(&daemon{})
+	for _, request := range []string{
+		"OPTIONS * HTTP/1.1", "CONNECT example.org:443 HTTP/1.1", "GET /api/v1/actors/%2F%2e%2e HTTP/1.1", "GET http://other/api/v1/nope HTTP/1.1",
+	} {
+		c, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		io.WriteString(c, request+"\r\nHost: x\r\nConnection: close\r\n\r\n")
+		b, _ := io.ReadAll(c)
+		c.Close()
+		if line, _, _ := strings.Cut(string(b), "\r\n"); !strings.HasPrefix(line, "HTTP/1.1 40") && !strings.HasPrefix(line, "HTTP/1.1 200") {
+			t.Errorf("%s: got %q, want a 4xx", request, line)
+		}
+	}
+}

@@ -1,0 +1,23 @@
+package api
+
+import (
+	"errors"
+	"net/http"
+	"strconv"
+
+	"github.com/sluicehq/sluice/actors"
+)
+
+// writeRefusal answers for a question to an actor that failed with err. What
+// the specification has no words for stays inside and is a 500.
+func writeRefusal(w http.ResponseWriter, err error) {
+	var refused *actors.Refusal
+	if !errors.As(err, &refused) || refused.Status() == http.StatusInternalServerError {
+		writeError(w, http.StatusInternalServerError, internalError)
+		return
+	}
+	if seconds := refused.RetryAfter(); seconds > 0 {
+		w.Header().Set("Retry-After", strconv.Itoa(seconds))
+	}
+	writeHint(w, refused.Status(), refused.Error(), refused.Hint())
+}

@@ -1,0 +1,92 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/sluicehq/sluice/sources"
+	"github.com/sluicehq/sluice/sources/ndjson"
+)
+
+// Ingest takes events that clients send in request bodies. *ndjson.Intake is
+// one, and its package says which errors mean what.
+type Ingest interface {
+	Ingest(ctx context.Context, body io.Reader, o ndjson.Options) (accepted int, err error)
+}
+
+const (
+	bodyTooLarge    = "request body exceeds maximum size"
+	lineTooLong     = "line exceeds maximum size"
+	channelClosed   = "event channel closed"
+	commitLate      = "commit deadline passed"
+	commitLateHint  = "the lines were admitted and go on; a sink may be slow or down, see svc_sink_queue_depth"
+	ingestionNotOn  = "event ingestion not enabled (start with --input http)"
+	badCommit       = "query parameter 'commit' must be true or false"
+	unknownEncoding = "unsupported content-encoding: "
+)
+
+type accepted struct {
+	Accepted int `json:"accepted"`
+}
+
+// refusedBody carries what was accepted before, so that the client knows where
+// to go on.
+type refusedBody struct {
+	Error    string `json:"error"`
+	MaxBytes int64  `json:"max_bytes,omitempty"`
+	Accepted int    `json:"accepted"`
+	Hint     string `json:"hint,omitempty"`
+}
+
+func (res *Resources) postEvents(w http.ResponseWriter, r *http.Request) {
+	if res.Ingest == nil {
+		writeError(w, http.StatusNotFound, ingestionNotOn)
+		return
+	}
+	var o ndjson.Options
+	switch encoding := strings.Join(r.Header.Values("Content-Encoding"), ", "); strings.ToLower(encoding) {
+	case "", "identity":
+	case "gzip":
+		o.Gzip = true
+	default:
+		writeError(w, http.StatusUnsupportedMediaType, unknownEncoding+encoding)
+		return
+	}
+	given, err := query(r, "commit")
+	if err != nil {
+		writeJSON(w, http.StatusBadRequest, refusedBody{Error: err.Error()})
+		return
+	}
+	if commit, ok := given["commit"]; ok {
+		if commit != "true" && commit != "false" {
+			writeJSON(w, http.StatusBadRequest, refusedBody{Error: badCommit})
+			return
+		}
+		o.Commit = commit == "true"
+	}
+	n, err := res.Ingest.Ingest(r.Context(), r.Body, o)
+	if err != nil {
+		status, body := res.refuseBody(n, err)
+		writeJSON(w, status, body)
+		return
+	}
+	writeJSON(w, http.StatusOK, accepted{n})
+}
+
+// refuseBody is the mapping table of specification part 14 section 5.
+func (res *Resources) refuseBody(n int, err error) (int, refusedBody) {
+	switch {
+	case errors.Is(err, ndjson.ErrLineTooLong):
+		return http.StatusRequestEntityTooLarge, refusedBody{Error: lineTooLong, MaxBytes: sources.MaxLine, Accepted: n}
+	case errors.Is(err, ndjson.ErrBodyTooLarge):
+		return http.StatusRequestEntityTooLarge, refusedBody{Error: bodyTooLarge, MaxBytes: res.MaxIngestBody, Accepted: n}
+	case errors.Is(err, ndjson.ErrDraining):
+		return http.StatusServiceUnavailable, refusedBody{Error: channelClosed, Accepted: n}
+	case errors.Is(err, ndjson.ErrCommitDeadline):
+		return http.StatusServiceUnavailable, refusedBody{Error: commitLate, Accepted: n, Hint: commitLateHint}
+	}
+	return http.StatusBadRequest, refusedBody{Error: "read request body: " + err.Error(), Accepted: n}
+}

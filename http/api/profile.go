@@ -1,0 +1,101 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/pprof"
+	runtimepprof "runtime/pprof"
+	"strconv"
+	"strings"
+)
+
+const (
+	profileRoot       = "/debug/pprof/"
+	maxProfileSeconds = 60
+)
+
+// getProfile serves Go's profiles. One that runs ends with the drain.
+func (a *API) getProfile(_ *Resources, w http.ResponseWriter, r *http.Request) {
+	given, err := query(r, "seconds", "debug", "gc")
+	if err != nil {
+		writeError(w, http.StatusBadRequest, err.Error())
+		return
+	}
+	for name, text := range given {
+		n, err := strconv.ParseUint(text, 10, 31)
+		if err != nil {
+			writeError(w, http.StatusBadRequest, fmt.Sprintf("query parameter '%s' must be a non-negative integer", name))
+			return
+		}
+		if name == "seconds" && n > maxProfileSeconds {
+			writeError(w, http.StatusBadRequest, fmt.Sprintf("query parameter 'seconds' must be at most %d", maxProfileSeconds))
+			return
+		}
+	}
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	defer context.AfterFunc(a.draining, cancel)()
+	serve := profileHandler(r.PathValue("profile"))
+	if serve == nil {
+		writeError(w, http.StatusNotFound, "not found")
+		return
+	}
+	jw := &jsonErrors{ResponseWriter: w}
+	serve(jw, r.WithContext(ctx))
+	jw.finish()
+}
+
+// profileHandler returns nil for a profile that does not exist.
+func profileHandler(name string) http.HandlerFunc {
+	switch name {
+	case "":
+		return pprof.Index
+	case "cmdline":
+		return pprof.Cmdline
+	case "profile":
+		return pprof.Profile
+	case "symbol":
+		return pprof.Symbol
+	case "trace":
+		return pprof.Trace
+	}
+	if runtimepprof.Lookup(name) == nil {
+		return nil
+	}
+	return pprof.Handler(name).ServeHTTP
+}
+
+// jsonErrors turns the plain-text errors of net/http/pprof into those of the
+// service.
+type jsonErrors struct {
+	http.ResponseWriter
+	status int
+	text   bytes.Buffer
+}
+
+func (w *jsonErrors) WriteHeader(status int) {
+	if status >= http.StatusBadRequest {
+		w.status = status
+		return
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+func (w *jsonErrors) Write(p []byte) (int, error) {
+	if w.status != 0 {
+		return w.text.Write(p)
+	}
+	return w.ResponseWriter.Write(p)
+}
+
+func (w *jsonErrors) finish() {
+	if w.status == 0 {
+		return
+	}
+	h := w.Header()
+	h.Del("Content-Disposition")
+	h.Del("X-Go-Pprof")
+	writeError(w.ResponseWriter, w.status, strings.TrimSpace(w.text.String()))
+}

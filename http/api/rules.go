@@ -1,0 +1,74 @@
+package api
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/sluicehq/sluice/sigma"
+)
+
+// Rules tells what the serving rule set was made of.
+type Rules interface {
+	Rules() RuleReport
+}
+
+// RuleReport is what GET /api/v1/rules shows.
+type RuleReport struct {
+	DetectionRules   int
+	CorrelationRules int
+	Paths            []string           // as configured
+	Rejected         []RejectedDocument // in load order
+	Excluded         int
+}
+
+// RejectedDocument is a document of the serving set that was left out, with
+// all its problems.
+type RejectedDocument struct {
+	File     string
+	Document int // from 1; 0 is the file as a whole
+	Title    string
+	ID       string
+	Problems []sigma.Problem
+}
+
+type ruleReport struct {
+	DetectionRules   int                `json:"detection_rules"`
+	CorrelationRules int                `json:"correlation_rules"`
+	RulesPath        string             `json:"rules_path"`
+	Rejected         []rejectedDocument `json:"rejected"`
+	Excluded         int                `json:"excluded"`
+}
+
+type rejectedDocument struct {
+	File     string    `json:"file"`
+	Document int       `json:"document"`
+	Title    string    `json:"title,omitempty"`
+	ID       string    `json:"id,omitempty"`
+	Problems []problem `json:"problems"`
+}
+
+// problem leaves out what its document already says.
+type problem struct {
+	Line   int         `json:"line,omitempty"`
+	Stage  sigma.Stage `json:"stage"`
+	Reason string      `json:"reason"`
+}
+
+func (res *Resources) getRules(w http.ResponseWriter, _ *http.Request) {
+	r := res.Rules.Rules()
+	report := ruleReport{
+		DetectionRules:   r.DetectionRules,
+		CorrelationRules: r.CorrelationRules,
+		RulesPath:        strings.Join(r.Paths, ", "),
+		Rejected:         make([]rejectedDocument, 0, len(r.Rejected)),
+		Excluded:         r.Excluded,
+	}
+	for _, d := range r.Rejected {
+		problems := make([]problem, 0, len(d.Problems))
+		for _, p := range d.Problems {
+			problems = append(problems, problem{p.Line, p.Stage, p.Reason})
+		}
+		report.Rejected = append(report.Rejected, rejectedDocument{d.File, d.Document, d.Title, d.ID, problems})
+	}
+	writeJSON(w, http.StatusOK, report)
+}

@@ -1,0 +1,201 @@
+package api_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/sluicehq/sluice/actors"
+	"github.com/sluicehq/sluice/actors/actorstest"
+	"github.com/sluicehq/sluice/actors/reload"
+	"github.com/sluicehq/sluice/http/api"
+	"github.com/sluicehq/sluice/sources"
+	"github.com/sluicehq/sluice/sources/ndjson"
+	"github.com/sluicehq/sluice/sources/sourcetest"
+)
+
+// The components that exist satisfy the interfaces as they are.
+var (
+	_ api.Actors   = (*actors.System)(nil)
+	_ api.Reloader = (*reload.Reloader)(nil)
+	_ api.Ingest   = (*ndjson.Intake)(nil)
+)
+
+type healthy struct{}
+
+func (healthy) Ready() bool             { return true }
+func (healthy) Failing() (string, bool) { return "", false }
+
+func serve(t *testing.T, r api.Resources) string {
+	t.Helper()
+	a := api.New(api.Options{Log: slog.New(slog.DiscardHandler), Health: healthy{}, Metrics: prometheus.NewRegistry()})
+	a.Mount(r)
+	s := httptest.NewServer(a)
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
+func send(t *testing.T, ctx context.Context, method, url string, body io.Reader, encoding string) (int, string, error) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(ctx, method, url, body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if encoding != "" {
+		req.Header.Set("Content-Encoding", encoding)
+	}
+	tr := &http.Transport{}
+	defer tr.CloseIdleConnections()
+	resp, err := tr.RoundTrip(req)
+	if err != nil {
+		return 0, "", err
+	}
+	defer resp.Body.Close()
+	b, err := io.ReadAll(resp.Body)
+	return resp.StatusCode, strings.TrimSpace(string(b)), err
+}
+
+func TestEventsReachTheInputQueue(t *testing.T) {
+	long := strings.Repeat("x", sources.MaxLine+1)
+	var zipped bytes.Buffer
+	z := gzip.NewWriter(&zipped)
+	io.WriteString(z, "{\"a\":1}\r\n\n{\"a\":2}")
+	z.Close()
+	for _, tc := range []struct {
+		name, body, encoding string
+		maxBody              int64
+		status               int
+		want                 string
+		lines                []string
+	}{
+		{"case 15: blank lines are skipped, bad ones admitted", "{\"a\":1}\n{\"a\":2}\n\n{bad", "", 1 << 20, 200, `{"accepted":3}`, []string{`{"a":1}`, `{"a":2}`, `{bad`}},
+		{
+			"case 16: the line before a long one stays in", "{\"a\":1}\n" + long + "\n{\"a\":3}\n", "", 20 << 20, 413,
+			`{"error":"line exceeds maximum size","max_bytes":1048576,"accepted":1}`,
+			[]string{`{"a":1}`},
+		},
+		{"case 28: gzip", zipped.String(), "gzip", 1 << 20, 200, `{"accepted":2}`, []string{`{"a":1}`, `{"a":2}`}},
+		{"what is not gzip", "plain text, not gzip", "gzip", 1 << 20, 400, `{"error":"read request body: gzip: invalid header","accepted":0}`, nil},
+		{
+			"the inflated size counts", zipped.String(), "gzip", 10, 413,
+			`{"error":"request body exceeds maximum size","max_bytes":10,"accepted":1}`,
+			[]string{`{"a":1}`},
+		},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			in := sourcetest.NewIntake(100)
+			url := serve(t, api.Resources{Ingest: ndjson.NewIntake(in, tc.maxBody, nil), MaxIngestBody: tc.maxBody})
+			status, body, err := send(t, t.Context(), "POST", url+"/api/v1/events", strings.NewReader(tc.body), tc.encoding)
+			if err != nil || status != tc.status || body != tc.want {
+				t.Errorf("got %d %s, %v, want %d %s", status, body, err, tc.status, tc.want)
+			}
+			if got := in.Lines(); !slices.Equal(got, tc.lines) {
+				t.Errorf("admitted %q, want %q", got, tc.lines)
+			}
+		})
+	}
+}
+
+func TestCase16aCommitAnswersWhenEveryLineHasEnded(t *testing.T) {
+	in := sourcetest.NewIntake(100)
+	url := serve(t, api.Resources{Ingest: ndjson.NewIntake(in, ndjson.DefaultMaxBody, nil)})
+	answered := make(chan string, 1)
+	go func() {
+		_, body, err := send(t, t.Context(), "POST", url+"/api/v1/events?commit=true", strings.NewReader("a\nb\n"), "")
+		if err != nil {
+			body = err.Error()
+		}
+		answered <- body
+	}()
+	for len(in.Lines()) < 2 {
+		time.Sleep(time.Millisecond)
+	}
+	lines := in.Take()
+	lines[0].Token.Settle()
+	select {
+	case body := <-answered:
+		t.Fatalf("answered %s with a line open", body)
+	case <-time.After(10 * time.Millisecond):
+	}
+	lines[1].Token.Settle()
+	if got, want := <-answered, `{"accepted":2}`; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+func TestCase28dAClientThatLeavesStopsWaiting(t *testing.T) {
+	in := sourcetest.NewIntake(100)
+	intake := &counting{intake: ndjson.NewIntake(in, ndjson.DefaultMaxBody, nil), ended: make(chan int, 1)}
+	url := serve(t, api.Resources{Ingest: intake})
+	ctx, leave := context.WithCancel(t.Context())
+	gone := make(chan struct{})
+	go func() {
+		defer close(gone)
+		_, _, _ = send(t, ctx, "POST", url+"/api/v1/events", strings.NewReader(strings.Repeat("{}\n", 300)), "")
+	}()
+	for in.Waited() == 0 {
+		time.Sleep(time.Millisecond)
+	}
+	leave()
+	if got := <-intake.ended; got != 100 || len(in.Lines()) != 100 {
+		t.Errorf("accepted %d, admitted %d, want 100", got, len(in.Lines()))
+	}
+	<-gone
+}
+
+// counting reports how many lines each body had admitted when it ended.
+type counting struct {
+	intake *ndjson.Intake
+	ended  chan int
+}
+
+func (c *counting) Ingest(ctx context.Context, body io.Reader, o ndjson.Options) (int, error) {
+	n, err := c.intake.Ingest(ctx, body, o)
+	c.ended <- n
+	return n, err
+}
+
+func TestARealActorIsListedShownAndResized(t *testing.T) {
+	metrics, err := reload.NewMetrics(prometheus.NewRegistry())
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := slog.New(slog.DiscardHandler)
+	system := actorstest.System(t, actors.Options{Log: log})
+	passed := make(chan struct{}, 1)
+	r := reload.New(reload.Options{Metrics: metrics, Log: log, Pass: func(context.Context) error { passed <- struct{}{}; return nil }})
+	if _, err := system.Spawn(r.Cell(), r.Produce); err != nil {
+		t.Fatal(err)
+	}
+	url := serve(t, api.Resources{Actors: system, Reloader: r})
+
+	want := func(method, path, body string, status int, part string) string {
+		t.Helper()
+		got, text, err := send(t, t.Context(), method, url+path, strings.NewReader(body), "")
+		if err != nil || got != status || !strings.Contains(text, part) {
+			t.Errorf("%s %s: got %d %s, %v, want %d with %s", method, path, got, text, err, status, part)
+		}
+		return text
+	}
+	want("POST", "/api/v1/reload", "", 200, `{"status":"reload_triggered"}`)
+	<-passed
+	want("GET", "/api/v1/actors", "", 200, `{"count":1,"actors":[{"name":"reload","kind":"control","parent":"control","state":"running","mailbox":{"capacity":64,`)
+	var shown struct{ Detail *reload.Detail }
+	if err := json.Unmarshal([]byte(want("GET", "/api/v1/actors/reload", "", 200, `"detail":{"passes":`)), &shown); err != nil || shown.Detail == nil {
+		t.Errorf("got %+v, %v, want a detail", shown, err)
+	}
+	want("PATCH", "/api/v1/actors/reload", `{"mailbox_capacity":5}`, 200, `"mailbox":{"capacity":5,`)
+	want("PATCH", "/api/v1/actors/nope", `{"mailbox_capacity":5}`, 404, `{"error":"no such actor","name":"nope"}`)
+	want("GET", "/api/v1/actors/nope", "", 404, `{"error":"no such actor","name":"nope"}`)
+}

@@ -1,0 +1,142 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"google.golang.org/grpc/codes"
+)
+
+// Limits of specification part 20 section 1.3. There is none for a whole
+// request or response: streams have no end, and ingest waits for room.
+const (
+	headerTimeout = 10 * time.Second
+	idleTimeout   = 120 * time.Second
+	headerBytes   = 64 << 10
+
+	// hardHeaderBytes is where net/http stops reading, with an answer of its
+	// own. Up to there the answer is ours, and JSON like every other.
+	hardHeaderBytes = 2 * headerBytes
+
+	// silentGrace is how long Shutdown lets a connection live on which no
+	// request has begun. net/http alone would wait for it for seconds.
+	silentGrace = 200 * time.Millisecond
+)
+
+// Server is a bound listener and the HTTP server on it.
+type Server struct {
+	listener net.Listener
+	addr     Address
+	socket   *socket
+	http     *http.Server
+	log      *slog.Logger
+	calls    atomic.Pointer[http.Handler]
+
+	mu     sync.Mutex
+	silent map[net.Conn]struct{} // guarded by mu; connections without a request yet
+}
+
+// Listen binds addr. Connections wait in the backlog until Serve is called.
+func Listen(addr Address, log *slog.Logger) (*Server, error) {
+	l, real, sock, err := listen(addr, log)
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{listener: l, addr: real, socket: sock, log: log, silent: make(map[net.Conn]struct{})}
+	s.MountCalls(RefuseCalls(codes.Unimplemented, "unknown service"))
+	protocols := new(http.Protocols)
+	protocols.SetHTTP1(true)
+	protocols.SetUnencryptedHTTP2(true)
+	s.http = &http.Server{
+		ReadHeaderTimeout:            headerTimeout,
+		IdleTimeout:                  idleTimeout,
+		MaxHeaderBytes:               hardHeaderBytes,
+		Protocols:                    protocols,
+		DisableGeneralOptionsHandler: true,
+		ConnState:                    s.track,
+		ConnContext:                  withConn,
+		ErrorLog:                     slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+	}
+	return s, nil
+}
+
+// Addr is the bound address, with the real port.
+func (s *Server) Addr() Address { return s.addr }
+
+// MountCalls gives gRPC calls to h from now on. Until the first time they are
+// answered UNIMPLEMENTED.
+func (s *Server) MountCalls(h http.Handler) { s.calls.Store(&h) }
+
+// Serve answers requests with h until Shutdown or Close, and then returns nil.
+func (s *Server) Serve(h http.Handler) error {
+	h = answerEarly(h)
+	s.http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if headerSize(r) > headerBytes {
+			refuseHeader(w)
+			return
+		}
+		if isCall(r) {
+			(*s.calls.Load()).ServeHTTP(w, r)
+			return
+		}
+		h.ServeHTTP(w, r)
+	})
+	s.log.Info("probes listening", "addr", s.addr.String())
+	if err := s.http.Serve(s.listener); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("serve api on %s: %w", s.addr, err)
+	}
+	return nil
+}
+
+// Shutdown stops accepting and waits for the requests in flight. When ctx ends
+// first it closes their connections and says so. The socket file stays.
+func (s *Server) Shutdown(ctx context.Context) error {
+	grace := time.AfterFunc(silentGrace, s.closeSilent)
+	defer grace.Stop()
+	err := s.http.Shutdown(ctx)
+	// A server that never served does not know its listener.
+	_ = s.listener.Close()
+	if err != nil {
+		return errors.Join(fmt.Errorf("requests still running: %w", err), s.http.Close())
+	}
+	return nil
+}
+
+// Close ends every connection and removes the socket file, unless another
+// process has bound the path since. It may follow Shutdown, and be repeated.
+func (s *Server) Close() error {
+	err := s.http.Close()
+	if errors.Is(err, net.ErrClosed) {
+		err = nil
+	}
+	_ = s.listener.Close()
+	if s.socket != nil {
+		err = errors.Join(err, s.socket.remove())
+	}
+	return err
+}
+
+func (s *Server) track(c net.Conn, state http.ConnState) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if state == http.StateNew {
+		s.silent[c] = struct{}{}
+		return
+	}
+	delete(s.silent, c)
+}
+
+func (s *Server) closeSilent() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for c := range s.silent {
+		_ = c.Close()
+	}
+}
