@@ -1,0 +1,212 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/sluicehq/sluice/cmd/sluice/config"
+)
+
+// Streams are the process's ends.
+type Streams struct {
+	In       io.Reader
+	Out, Err io.Writer
+}
+
+// RunDaemon runs the service until it ends and returns the exit code. cfg has
+// been merged and checked; log is the root logger.
+type RunDaemon func(signals <-chan os.Signal, cfg *config.Loaded, log *slog.Logger, s Streams) int
+
+// Program is the command line with the parts that tests replace.
+type Program struct {
+	Daemon RunDaemon
+}
+
+// Run interprets args, of which the first is the program's name, and returns
+// the exit code.
+func Run(signals <-chan os.Signal, args []string, in io.Reader, out, errs io.Writer) int {
+	return Program{Daemon: serve}.Run(signals, args, in, out, errs)
+}
+
+// Run is the function Run with the program's parts.
+func (p Program) Run(signals <-chan os.Signal, args []string, in io.Reader, out, errs io.Writer) int {
+	e := &env{Streams: Streams{In: in, Out: out, Err: errs}, signals: signals, handedOver: make(chan struct{}), daemon: p.Daemon}
+	app := e.app()
+	code, text := codeOf(e.supervise(func() error { return app.Run(arrange(app, args)) }))
+	if text != "" {
+		for line := range strings.SplitSeq(text, "\n") {
+			fmt.Fprintf(errs, "sluice: %s\n", line)
+		}
+	}
+	return code
+}
+
+// supervise runs a command and ends it at the first signal, unless the daemon
+// has taken the signals over: it has more to do than to stop.
+func (e *env) supervise(run func() error) error {
+	if e.signals == nil {
+		return run()
+	}
+	done := make(chan error, 1)
+	go func() { done <- run() }()
+	for {
+		select {
+		case err := <-done:
+			return err
+		case <-e.handedOver:
+			return <-done
+		case s := <-e.signals:
+			if n, ok := s.(syscall.Signal); ok {
+				return silent(128 + int(n))
+			}
+		}
+	}
+}
+
+// env is what every command has at hand.
+type env struct {
+	Streams
+	signals    <-chan os.Signal
+	handedOver chan struct{} // closed when the daemon receives signals
+	daemon     RunDaemon
+}
+
+// action is a command's function.
+type action func(*cli.Context) error
+
+func (e *env) app() *cli.App {
+	eval, daemon := e.evalCommand(), e.daemonCommand()
+	app := &cli.App{
+		Name:  "sluice",
+		Usage: "judge streams of events by Sigma rules",
+		Commands: []*cli.Command{
+			group("engine", "run or question the detection engine", daemon, eval, e.statusCommand()),
+			group("rule", "check and print rules", e.ruleCommands()...),
+			group("pipeline", "look into processing pipelines", e.pipelineCommands()...),
+			group("config", "make, check and show the configuration", e.configCommands()...),
+			e.versionCommand(),
+			alias(daemon, "engine daemon"), alias(eval, "engine eval"),
+		},
+		Flags:                     []cli.Flag{&cli.BoolFlag{Name: "version", Usage: "print the version"}},
+		HideVersion:               true,
+		DisableSliceFlagSeparator: true,
+		Reader:                    e.In,
+		Writer:                    e.Out,
+		ErrWriter:                 e.Err,
+		ExitErrHandler:            func(*cli.Context, error) {}, // only main exits
+		OnUsageError:              usageError,
+		Action: func(c *cli.Context) error {
+			if c.Bool("version") {
+				return e.printVersion(c)
+			}
+			return unknownCommand(c)
+		},
+	}
+	app.CustomAppHelpTemplate = groupHelp(app.Usage, app.Commands)
+	return app
+}
+
+func group(name, usage string, commands ...*cli.Command) *cli.Command {
+	return &cli.Command{
+		Name: name, Usage: usage, Subcommands: commands, OnUsageError: usageError, Action: unknownCommand,
+		HideHelpCommand: true, CustomHelpTemplate: groupHelp(usage, commands),
+	}
+}
+
+// command is a leaf: every one takes the global flags.
+func command(name, usage, arguments string, flags []cli.Flag, run action) *cli.Command {
+	if arguments == "" {
+		run = withoutArguments(flags, run)
+	}
+	return sectionCommand(name, usage, arguments, "", flags, run)
+}
+
+// withoutArguments refuses arguments rather than doing something else than the
+// caller had in mind.
+func withoutArguments(flags []cli.Flag, run action) action {
+	hint := ""
+	for _, f := range flags {
+		switch f.Names()[0] {
+		case "rules":
+			hint = " (rules are named by --rules)"
+		case "config":
+			if hint == "" {
+				hint = " (a file is named by --config)"
+			}
+		}
+	}
+	return func(c *cli.Context) error {
+		if c.Args().Present() {
+			return configFaultf("%s takes no argument, got %q%s", strings.TrimPrefix(c.Command.HelpName, "sluice "), c.Args().First(), hint)
+		}
+		return run(c)
+	}
+}
+
+// sectionCommand is a leaf that also takes the flags of a section of the
+// configuration.
+func sectionCommand(name, usage, arguments, section string, own []cli.Flag, run action) *cli.Command {
+	flags := own
+	if section != "" {
+		flags = append(slices.Clip(flags), configFlags(section)...)
+	}
+	return &cli.Command{
+		Name: name, Usage: usage, ArgsUsage: arguments, Flags: append(slices.Clip(flags), configFlags("global")...),
+		OnUsageError: usageError, HideHelpCommand: true,
+		CustomHelpTemplate: helpText(usage, arguments, section, own),
+		Action: func(c *cli.Context) error {
+			if err := config.CheckFlags("global", given(c, "global")); err != nil {
+				return configFault(err)
+			}
+			return run(c)
+		},
+	}
+}
+
+func alias(c *cli.Command, full string) *cli.Command {
+	short := *c
+	short.Usage = "the same as " + full
+	return &short
+}
+
+func usageError(c *cli.Context, err error, _ bool) error {
+	const undefined = "flag provided but not defined: -"
+	name := "sluice"
+	if c.Command != nil && c.Command.HelpName != "" {
+		name = c.Command.HelpName
+	}
+	if flag, ok := strings.CutPrefix(err.Error(), undefined); ok {
+		flag = strings.TrimLeft(flag, "-")
+		text := fmt.Sprintf("unknown flag --%s", flag)
+		if near := nearest(flag, flagNames(c)); near != "" {
+			text += fmt.Sprintf(", did you mean --%s?", near)
+		}
+		return configFaultf("%s (see %s --help)", text, name)
+	}
+	return configFaultf("%s (see %s --help)", err, name)
+}
+
+func unknownCommand(c *cli.Context) error {
+	if c.Args().Len() == 0 {
+		return cli.ShowSubcommandHelp(c)
+	}
+	var names []string
+	for _, sub := range c.Command.Subcommands {
+		names = append(names, sub.Name)
+	}
+	text := fmt.Sprintf("unknown command %q", c.Args().First())
+	if near := nearest(c.Args().First(), names); near != "" {
+		text += fmt.Sprintf(", did you mean %q?", near)
+	} else {
+		text += fmt.Sprintf(" (%s)", strings.Join(names, ", "))
+	}
+	return configFault(errors.New(text))
+}

@@ -1,0 +1,178 @@
+package command
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "rewrite golden files")
+
+// outcome is what a run of the program left behind.
+type outcome struct {
+	code     int
+	out, err string
+}
+
+// sluice runs the program in this process.
+func sluice(t *testing.T, stdin string, args ...string) outcome {
+	t.Helper()
+	return sluiceWith(t, Program{}, stdin, args...)
+}
+
+func sluiceWith(t *testing.T, p Program, stdin string, args ...string) outcome {
+	t.Helper()
+	var out, errs bytes.Buffer
+	code := p.Run(nil, append([]string{"sluice"}, args...), strings.NewReader(stdin), &out, &errs)
+	return outcome{code, out.String(), errs.String()}
+}
+
+// inEmptyDir runs the rest of the test in a directory of its own, without any
+// configuration around it.
+func inEmptyDir(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	t.Chdir(dir)
+	t.Setenv("XDG_CONFIG_HOME", filepath.Join(dir, "xdg"))
+	for _, kv := range os.Environ() {
+		if name, _, _ := strings.Cut(kv, "="); strings.HasPrefix(name, "SLUICE_") || strings.HasPrefix(name, "NATS_") {
+			t.Setenv(name, "") // restores it afterwards
+			if err := os.Unsetenv(name); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return dir
+}
+
+func write(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// wantGolden compares with testdata/name.golden.
+func wantGolden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join(packageDir(t), "testdata", name+".golden")
+	if *update {
+		write(t, path, got)
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("%s differs; got:\n%s\nwant:\n%s", name, got, want)
+	}
+}
+
+// home is the package's directory, which tests leave for one of their own.
+var home, _ = os.Getwd()
+
+func packageDir(t *testing.T) string {
+	t.Helper()
+	return home
+}
+
+func (o outcome) wantCode(t *testing.T, want int) {
+	t.Helper()
+	if o.code != want {
+		t.Errorf("exit code %d, want %d; stderr:\n%s", o.code, want, o.err)
+	}
+}
+
+func (o outcome) wantErr(t *testing.T, parts ...string) {
+	t.Helper()
+	for _, p := range parts {
+		if !strings.Contains(o.err, p) {
+			t.Errorf("stderr lacks %q:\n%s", p, o.err)
+		}
+	}
+}
+
+func TestCommandLineFaultsEndWithCodeThree(t *testing.T) {
+	inEmptyDir(t)
+	for _, tc := range []struct {
+		name string
+		args []string
+		want string
+	}{
+		{"an unknown command", []string{"engin"}, `unknown command "engin", did you mean "engine"?`},
+		{"an unknown command below a group", []string{"config", "shwo", "--for", "daemon"}, `did you mean "show"?`},
+		{"an unknown flag", []string{"daemon", "--rule", "x"}, "unknown flag --rule, did you mean --rules?"},
+		{"a flag without its value", []string{"daemon", "--rules"}, "flag needs an argument"},
+		{"a wrong word", []string{"engine", "status", "--output-format", "xml"}, `--output-format: "xml" is not allowed (json, ndjson, table, csv, tsv)`},
+		{"case 48: a wrong log level", []string{"engine", "status", "--log-level", "loud"}, `--log-level: "loud" is not allowed`},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			got := sluice(t, "", tc.args...)
+			got.wantCode(t, 3)
+			got.wantErr(t, tc.want)
+			if got.out != "" {
+				t.Errorf("stdout got %q, want nothing", got.out)
+			}
+		})
+	}
+}
+
+func TestFlagsMayStandAnywhere(t *testing.T) {
+	inEmptyDir(t)
+	for _, args := range [][]string{
+		{"engine", "daemon", "--dry-run", "--rules", "r", "--syslog-tz", "-05:00"},
+		{"--dry-run", "engine", "--rules", "r", "daemon", "--syslog-tz=-05:00"},
+		{"daemon", "-r=r", "--syslog-tz", "-05:00", "-dry-run"},
+	} {
+		got := sluice(t, "", args...)
+		got.wantCode(t, 0)
+		if !strings.Contains(got.out, "- r\n") || !strings.Contains(got.out, `syslog_tz: "-05:00"`) {
+			t.Errorf("%q did not understand its flags:\n%s", args, got.out)
+		}
+	}
+}
+
+func TestListsAreNotSplitAtCommas(t *testing.T) {
+	inEmptyDir(t)
+	got := sluice(t, "", "daemon", "--dry-run", "-r", "a,b", "--rules", "c", "--output", "stdout?a=1,2")
+	got.wantCode(t, 0)
+	for _, want := range []string{"rules:\n    - a,b\n    - c\n  ", "- stdout?a=1,2\n"} {
+		if !strings.Contains(got.out, want) {
+			t.Errorf("dry run lacks %q:\n%s", want, got.out)
+		}
+	}
+}
+
+func TestHelp(t *testing.T) {
+	inEmptyDir(t)
+	for _, tc := range []struct {
+		golden string
+		args   []string
+	}{
+		{"help", []string{"--help"}},
+		{"help-engine-daemon", []string{"engine", "daemon", "--help"}},
+		{"help-config-show", []string{"config", "show", "--help"}},
+	} {
+		got := sluice(t, "", tc.args...)
+		got.wantCode(t, 0)
+		wantGolden(t, tc.golden, got.out)
+	}
+}
+
+func TestVersionIsPrintedEitherWay(t *testing.T) {
+	inEmptyDir(t)
+	for _, args := range [][]string{{"version"}, {"--version"}} {
+		got := sluice(t, "", args...)
+		got.wantCode(t, 0)
+		if !strings.HasPrefix(got.out, "sluice ") {
+			t.Errorf("%q printed %q", args, got.out)
+		}
+	}
+}

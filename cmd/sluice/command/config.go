@@ -1,0 +1,224 @@
+package command
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/sluicehq/sluice/cmd/sluice/config"
+)
+
+func (e *env) configCommands() []*cli.Command {
+	format := &cli.StringFlag{Name: "format", Usage: "Form of the product (text, json)"}
+	return []*cli.Command{
+		command("init", "write a commented configuration file", "", []cli.Flag{
+			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Value: "./sluice.yaml", Usage: "File to write"},
+			&cli.BoolFlag{Name: "force", Usage: "Overwrite the file"},
+		}, e.configInit),
+		command("validate", "load all layers and report what is wrong", "", []cli.Flag{
+			configFlag(true), format,
+			&cli.BoolFlag{Name: "strict", Usage: "Unknown keys are errors"},
+		}, e.configValidate),
+		command("show", "print the merged configuration and where each value comes from", "", []cli.Flag{
+			configFlag(true),
+			&cli.StringFlag{Name: "for", Usage: "Only this section, such as daemon"},
+			&cli.StringFlag{Name: "format", Usage: "Form of the product (text, json, yaml)"},
+		}, e.configShow),
+		command("path", "list the files that are read, lowest precedence first", "", []cli.Flag{configFlag(true), format}, e.configPath),
+		command("schema", "print the JSON Schema of a configuration file", "", nil, e.configSchema),
+		command("reload", "tell a running daemon to reload", "", clientFlags(), e.configReload),
+	}
+}
+
+func (e *env) configInit(c *cli.Context) error {
+	text, err := config.Template()
+	if err != nil {
+		return configFault(err)
+	}
+	name, mode := c.String("output"), os.O_WRONLY|os.O_CREATE|os.O_EXCL
+	if c.Bool("force") {
+		mode = os.O_WRONLY | os.O_CREATE | os.O_TRUNC
+	}
+	f, err := os.OpenFile(name, mode, 0o644)
+	if errors.Is(err, fs.ErrExist) {
+		return configFaultf("%s exists already; --force overwrites it", name)
+	}
+	if err != nil {
+		return configFault(err)
+	}
+	if _, err := f.Write(text); err != nil {
+		return configFault(errors.Join(err, f.Close()))
+	}
+	if err := f.Close(); err != nil {
+		return configFault(err)
+	}
+	fmt.Fprintf(e.Err, "wrote %s\n", name)
+	return nil
+}
+
+// validation is the product of `config validate --format json`.
+type validation struct {
+	OK       bool                `json:"ok"`
+	Sources  []string            `json:"sources"`
+	Unknown  []config.UnknownKey `json:"unknown_keys"`
+	Inactive []string            `json:"inactive_sections"`
+}
+
+func (e *env) configValidate(c *cli.Context) error {
+	l, err := e.load(c, "")
+	format, ferr := e.localFormat(c, l, "text", "json")
+	if ferr != nil {
+		return ferr
+	}
+	if err == nil {
+		err = l.CheckAll()
+	}
+	if err != nil {
+		if format == "json" {
+			if werr := writeJSON(e.Out, map[string]any{"ok": false, "error": err.Error()}, false); werr != nil {
+				return configFault(werr)
+			}
+			return silent(exitConfig)
+		}
+		return configFault(err)
+	}
+	ok := len(l.UnknownKeys) == 0 || !c.Bool("strict")
+	inactive := l.InactiveSections()
+	if format == "json" {
+		v := validation{OK: ok, Sources: l.Files, Unknown: l.UnknownKeys, Inactive: inactive}
+		if v.Sources == nil {
+			v.Sources = []string{}
+		}
+		if v.Unknown == nil {
+			v.Unknown = []config.UnknownKey{}
+		}
+		err = writeJSON(e.Out, v, isTerminal(e.Out))
+	} else {
+		e.reportValidation(l, inactive, ok)
+	}
+	if err == nil && !ok {
+		err = silent(exitConfig)
+	}
+	return err
+}
+
+func (e *env) reportValidation(l *config.Loaded, inactive []string, ok bool) {
+	for _, name := range l.Files {
+		fmt.Fprintf(e.Err, "loaded %s\n", name)
+	}
+	e.warn(l.Warnings...)
+	for _, name := range inactive {
+		e.warn(fmt.Sprintf("section %s has no effect in this build", name))
+	}
+	for _, i := range l.Inert("") {
+		if !slices.ContainsFunc(inactive, func(s string) bool { return strings.HasPrefix(i.Name, s+".") }) {
+			e.warn(i.String())
+		}
+	}
+	if ok {
+		fmt.Fprintln(e.Err, "Config is valid.")
+		return
+	}
+	fmt.Fprintln(e.Err, "Config has unknown keys.")
+}
+
+func (e *env) configShow(c *cli.Context) error {
+	l, err := e.load(c, "")
+	if err != nil {
+		return err
+	}
+	format, err := e.localFormat(c, l, "text", "json", "yaml")
+	if err != nil {
+		return err
+	}
+	e.warn(l.Warnings...)
+	var text []byte
+	switch section := c.String("for"); format {
+	case "json":
+		shown, err := l.Show(section)
+		if err != nil {
+			return configFault(err)
+		}
+		return writeJSON(e.Out, shown, isTerminal(e.Out))
+	case "yaml":
+		text, err = l.ShowYAML(section)
+	default:
+		text, err = l.ShowText(section)
+	}
+	if err != nil {
+		return configFault(err)
+	}
+	_, err = e.Out.Write(text)
+	return err
+}
+
+func (e *env) configPath(c *cli.Context) error {
+	l, err := e.load(c, "")
+	if err != nil {
+		return err
+	}
+	format, err := e.localFormat(c, l, "text", "json")
+	if err != nil {
+		return err
+	}
+	switch {
+	case format == "json":
+		return writeJSON(e.Out, append([]string{}, l.Files...), isTerminal(e.Out))
+	case len(l.Files) == 0:
+		_, err = fmt.Fprintln(e.Out, "none")
+	default:
+		_, err = fmt.Fprintln(e.Out, strings.Join(l.Files, "\n"))
+	}
+	return err
+}
+
+func (e *env) configSchema(*cli.Context) error {
+	return writeJSON(e.Out, config.JSONSchema(), true)
+}
+
+// localFormat is the command's own --format, which wins over the global one.
+// That one, from the flag or from l when there is a configuration, counts where
+// the command knows it; text is what every command here can print.
+func (e *env) localFormat(c *cli.Context, l *config.Loaded, allowed ...string) (string, error) {
+	if c.IsSet("format") {
+		f := c.String("format")
+		if !slices.Contains(allowed, f) {
+			return "", configFaultf("--format: %q is not allowed (%s)", f, strings.Join(allowed, ", "))
+		}
+		return f, nil
+	}
+	f := c.String("output-format")
+	if l != nil {
+		f = l.Config.Global.OutputFormat
+	}
+	switch {
+	case f == formatJSON || f == formatNDJSON:
+		return formatJSON, nil
+	case f != "" && !c.Bool("quiet"):
+		e.warn(fmt.Sprintf("%s has no %s output, it prints text", c.Command.HelpName, f))
+	}
+	return "text", nil
+}
+
+// writeJSON writes one value and a line end.
+func writeJSON(w io.Writer, v any, pretty bool) error {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if pretty {
+		enc.SetIndent("", "  ")
+	}
+	if err := enc.Encode(v); err != nil {
+		return err
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}

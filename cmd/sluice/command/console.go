@@ -1,0 +1,88 @@
+package command
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"golang.org/x/term"
+
+	"github.com/sluicehq/sluice/cmd/sluice/config"
+)
+
+// Formats of --output-format.
+const (
+	formatJSON   = "json"
+	formatNDJSON = "ndjson"
+	formatTable  = "table"
+	formatCSV    = "csv"
+	formatTSV    = "tsv"
+)
+
+// console knows how a command's product should look and who is reading.
+type console struct {
+	Streams
+	command  string
+	format   string // never empty
+	explicit bool   // somebody chose format
+	terminal bool   // stdout is one
+	talkTo   bool   // stderr is a terminal
+	color    bool
+	quiet    bool
+	noStats  bool
+}
+
+func (e *env) console(command string, g config.Global) *console {
+	c := &console{
+		Streams: e.Streams, command: command, format: g.OutputFormat, explicit: g.OutputFormat != "",
+		terminal: isTerminal(e.Out), talkTo: isTerminal(e.Err), quiet: g.Quiet, noStats: g.NoStats,
+	}
+	if !c.explicit {
+		c.format = formatNDJSON
+		if c.terminal {
+			c.format = formatJSON
+		}
+	}
+	switch g.Color {
+	case "always":
+		c.color = true
+	case "auto":
+		c.color = c.terminal && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+	}
+	return c
+}
+
+func isTerminal(w io.Writer) bool {
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// pretty reports whether JSON is indented: on a terminal, unless lines were
+// asked for.
+func (c *console) pretty() bool { return c.format == formatJSON && c.terminal }
+
+// tabular reports whether the product has columns.
+func (c *console) tabular() bool {
+	return c.format == formatTable || c.format == formatCSV || c.format == formatTSV
+}
+
+// fallback warns, once, that the command does not produce the chosen format.
+func (c *console) fallback(to string) {
+	if c.explicit && !c.quiet {
+		fmt.Fprintf(c.Err, "warning: %s has no %s output, it prints %s\n", c.command, c.format, to)
+	}
+}
+
+// note writes one line to stderr unless told to be quiet.
+func (c *console) note(format string, args ...any) {
+	if !c.quiet {
+		fmt.Fprintf(c.Err, format+"\n", args...)
+	}
+}
+
+// summary writes the trailing line of numbers.
+func (c *console) summary(format string, args ...any) {
+	if !c.noStats {
+		c.note(format, args...)
+	}
+}

@@ -1,0 +1,147 @@
+package command
+
+import (
+	"log/slog"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/sluicehq/sluice/cmd/sluice/config"
+)
+
+// capture is a daemon that only keeps what it was given.
+type capture struct {
+	cfg *config.Loaded
+	log *slog.Logger
+}
+
+func (c *capture) run(_ <-chan os.Signal, cfg *config.Loaded, log *slog.Logger, _ Streams) int {
+	c.cfg, c.log = cfg, log
+	log.Debug("started")
+	return 0
+}
+
+func TestDaemonRefusesContradictions(t *testing.T) {
+	for _, tc := range []struct {
+		name, file string
+		args       []string
+		want       string
+	}{
+		{"case 13: no rules anywhere", "", []string{"--api-addr", "127.0.0.1:0"}, "daemon.rules"},
+		{"case 14: plaintext on all addresses", "", []string{"-r", "x"}, "refusing to bind plaintext"},
+		{"case 16: TLS on a socket file", "", []string{"-r", "x", "--api-addr", "unix:///run/s.sock", "--tls-cert", "c", "--tls-key", "k"}, "cannot be combined"},
+		{"case 17: one token beside an auth block", `daemon: {api: {auth: {anonymous_permissions: ["metrics:read"]}}}`, []string{"--api-token-env", "HOME"}, "excludes daemon.api.auth"},
+		{"case 17: the token's variable is unset", "", []string{"--api-token-env", "UNSET_TOKEN"}, `--api-token-env: the variable "UNSET_TOKEN" is unset`},
+		{"case 18: clear and keep", "", []string{"--clear-state", "--keep-state"}, "excludes --keep-state"},
+		{"case 19: a save interval of zero in a file", "daemon: {state: {save_interval: 0}}", nil, "daemon.state.save_interval: 0"},
+		{"case 21: audit without a state database", "daemon: {api: {audit: {enabled: true}}}", nil, "needs a state database"},
+		{"case 22: a suppression in no unit", "", []string{"--suppress", "5x"}, "--suppress: \"5x\""},
+		{"case 42: a mailbox without a number", "", []string{"--mailbox-size", "parse"}, "NAME=N"},
+		{"case 42: a restart window of zero", "daemon: {actors: {restart_window: 0}}", nil, "daemon.actors.restart_window: 0"},
+		{"case 43: a buffer too large", "", []string{"--buffer-size", "1000001"}, "--buffer-size: 1000001 is not allowed (1 to 1000000)"},
+		{"case 43: a body too small", "daemon: {input: {http: {max_body_bytes: 1000}}}", nil, "daemon.input.http.max_body_bytes: 1000"},
+		{"case 47: a lane too small", "", []string{"--buffer-bytes", "64KiB"}, "--buffer-bytes: 65536"},
+		{"an empty auth block", "daemon: {api: {auth: {}}}", nil, "nobody could reach the API"},
+		{"a built-in role redefined", `daemon: {api: {auth: {anonymous_permissions: ["*"], roles: {admin: ["*:*"]}}}}`, nil, "daemon.api.auth.roles.admin"},
+		{"a format for the dead-letter queue", "", []string{"--dlq", "file:///x?format=ndjson"}, "the format cannot be chosen"},
+		{"snapshot without a state database", "", []string{"--nats-ack-mode", "snapshot"}, "--nats-ack-mode: snapshot needs"},
+		{"two ways to log in", "", []string{"--nats-token", "a", "--nats-creds", "b"}, "--nats-creds: excludes --nats-token"},
+		{"two replays", "", []string{"--replay-from-latest", "--replay-from-sequence", "4"}, "excludes --replay-from-sequence"},
+		{"two event filters from two layers", "daemon: {input: {jq: .}}", []string{"--jsonpath", "$"}, "daemon.input.jq: excludes --jsonpath"},
+		{"an offset without a colon", "", []string{"--syslog-tz", "+0530"}, "--syslog-tz"},
+		{"an unknown input", "", []string{"--input", "kafka://x"}, "stdin, http, nats://host:port/subject, unix:///path"},
+		{"a host name to listen on", "", []string{"--api-addr", "localhost:9090"}, "localhost:9090"},
+		{"an encrypted key", "", []string{"--tls-key-password", "x"}, "encrypted keys are not supported"},
+		{"an exclusion of nothing", "", []string{"--exclude-rule", "tag:"}, "--exclude-rule"},
+		{"a positional argument", "", []string{"rules/"}, "takes no argument"},
+		{"a dimension nobody knows", "", []string{"--event-logsource", "vendor=x"}, "unknown dimension"},
+		{"capture without its directory", "daemon: {capture: {enabled: true}, dispositions: {enabled: true}}", nil, "daemon.capture.spool_dir"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			inEmptyDir(t)
+			if tc.file != "" {
+				write(t, "sluice.yaml", tc.file)
+			}
+			args := append([]string{"engine", "daemon"}, tc.args...)
+			got := sluiceWith(t, Program{Daemon: new(capture).run}, "", args...)
+			got.wantCode(t, 3)
+			got.wantErr(t, tc.want)
+		})
+	}
+}
+
+func TestDaemonGetsTheMergedConfiguration(t *testing.T) {
+	inEmptyDir(t)
+	write(t, "sluice.yaml", `daemon: {rules: /f, api: {addr: "1.2.3.4:5", tls: {allow_plaintext: true}}, input: {buffer_size: 111}}`)
+	var got capture
+	run := sluiceWith(t, Program{Daemon: got.run}, "", "daemon", "--rules", "/c", "--buffer-size", "64", "--batch-size", "512")
+	run.wantCode(t, 0)
+	d := got.cfg.Config.Daemon
+	if len(d.Rules) != 1 || d.Rules[0] != "/c" || d.Input.BufferSize != 64 || d.API.Addr != "1.2.3.4:5" {
+		t.Errorf("case 1: got rules %v, buffer %d, addr %s", d.Rules, d.Input.BufferSize, d.API.Addr)
+	}
+	if n := d.EffectiveBatchSize(); n != 64 {
+		t.Errorf("case 20: effective batch size %d, want 64", n)
+	}
+}
+
+func TestDaemonSaysWhichSettingsNothingComesOf(t *testing.T) {
+	inEmptyDir(t)
+	args := []string{"daemon", "-r", "x", "--api-addr", "127.0.0.1:0"}
+	warned := sluiceWith(t, Program{Daemon: new(capture).run}, "", append(args, "--enable-tap")...)
+	warned.wantCode(t, 0)
+	warned.wantErr(t, "--enable-tap: not in this build (tap sessions); it has no effect")
+	refused := sluiceWith(t, Program{Daemon: new(capture).run}, "", append(args, "--risk", "r.yml")...)
+	refused.wantCode(t, 3)
+	refused.wantErr(t, "--risk: not in this build (the risk layer)")
+}
+
+func TestLogLevelFlagWinsOverTheVariable(t *testing.T) { // case 48
+	inEmptyDir(t)
+	t.Setenv("SLUICE_LOG", "error")
+	args := []string{"daemon", "-r", "x", "--api-addr", "127.0.0.1:0"}
+	quiet := sluiceWith(t, Program{Daemon: new(capture).run}, "", args...)
+	if quiet.err != "" {
+		t.Errorf("SLUICE_LOG=error wrote %q", quiet.err)
+	}
+	loud := sluiceWith(t, Program{Daemon: new(capture).run}, "", append(args, "--log-level", "debug")...)
+	if !strings.Contains(loud.err, `"level":"DEBUG","target":"sluice","fields":{"message":"started"}`) {
+		t.Errorf("--log-level debug wrote %q", loud.err)
+	}
+}
+
+func TestDryRunShowsFlagsToo(t *testing.T) {
+	inEmptyDir(t)
+	got := sluiceWith(t, Program{Daemon: func(<-chan os.Signal, *config.Loaded, *slog.Logger, Streams) int {
+		t.Error("a dry run started the daemon")
+		return 4
+	}}, "", "daemon", "--dry-run", "--batch-size", "7")
+	got.wantCode(t, 0)
+	got.wantErr(t, "# ")
+	if !strings.Contains(got.out, "batch_size: 7\n") {
+		t.Errorf("the flag is missing in\n%s", got.out)
+	}
+}
+
+func TestAVariableBoundToAFlagRanksAsAFlag(t *testing.T) { // case 6
+	inEmptyDir(t)
+	write(t, "sluice.yaml", "daemon: {nats: {consumer_group: f}}")
+	t.Setenv("SLUICE_CONSUMER_GROUP", "g")
+	for _, tc := range []struct {
+		name string
+		args []string
+		want string
+	}{
+		{"over the file", nil, "consumer_group: g\n"},
+		{"but below the command line", []string{"--consumer-group", "h"}, "consumer_group: h\n"},
+	} {
+		got := sluice(t, "", append([]string{"daemon", "--dry-run"}, tc.args...)...)
+		if !strings.Contains(got.out, tc.want) {
+			t.Errorf("%s: want %q in\n%s", tc.name, tc.want, got.out)
+		}
+	}
+	t.Setenv("SLUICE_CONSUMER_GROUP", "")
+	if got := sluice(t, "", "daemon", "--dry-run"); !strings.Contains(got.out, "consumer_group: f\n") {
+		t.Errorf("an empty variable hides the file:\n%s", got.out)
+	}
+}

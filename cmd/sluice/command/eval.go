@@ -1,0 +1,236 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+	"golang.org/x/term"
+
+	"github.com/sluicehq/sluice/actors/parse/format"
+	"github.com/sluicehq/sluice/cmd/sluice/config"
+	"github.com/sluicehq/sluice/cmd/sluice/logging"
+	"github.com/sluicehq/sluice/cmd/sluice/ruleset"
+	"github.com/sluicehq/sluice/sigma/correlation/plan"
+	"github.com/sluicehq/sluice/sigma/engine"
+	"github.com/sluicehq/sluice/sigma/load"
+	"github.com/sluicehq/sluice/sigma/result"
+)
+
+func (e *env) evalCommand() *cli.Command {
+	return sectionCommand("eval", "judge events once and end", "", "eval", []cli.Flag{
+		configFlag(false),
+		&cli.BoolFlag{Name: "dry-run", Usage: "Print the effective configuration and judge nothing"},
+	}, e.eval)
+}
+
+func (e *env) eval(c *cli.Context) error {
+	if c.Args().Present() {
+		return configFaultf("engine eval takes no argument, got %q (events are named by --event, rules by --rules)", c.Args().First())
+	}
+	l, err := e.load(c, "eval")
+	if err != nil {
+		return err
+	}
+	e.warn(l.Warnings...)
+	if c.Bool("dry-run") {
+		return e.dryRun(l, "eval")
+	}
+	if err := l.CheckEval(); err != nil {
+		return configFault(err)
+	}
+	if err := e.refuseUnbuilt(l, "eval"); err != nil {
+		return err
+	}
+	out := e.console(c.Command.Name, l.Config.Global)
+	o := &l.Config.Eval
+	decoder, err := decoderFor(o)
+	if err != nil {
+		return configFault(err)
+	}
+	src, inline, err := e.openEvents(o.Event)
+	if err != nil {
+		return ruleFault(err)
+	}
+	defer func() { _ = src.Close() }() // only read from
+	rules, err := e.compileFor(l, out, logging.Target(e.commandLogger(l), "sluice.engine"))
+	if err != nil {
+		return err
+	}
+	if inline {
+		decoder.Format = format.JSON
+		if err := rules.set.NewWorker().DecodeJSON(new(engine.Events), []byte(o.Event)); err != nil {
+			return ruleFault(fmt.Errorf("--event: %w (a file of events is @FILE)", err))
+		}
+	}
+	if f, ok := e.In.(*os.File); ok && o.Event == "" && term.IsTerminal(int(f.Fd())) {
+		out.note("reading events from the terminal, one a line; end with Ctrl-D")
+	}
+	return e.judgeAll(o, out, rules, decoder, src)
+}
+
+// decoderFor reads how lines are written.
+func decoderFor(o *config.Eval) (*format.Decoder, error) {
+	f, err := format.Parse(o.InputFormat)
+	if err != nil {
+		return nil, err
+	}
+	zone, err := format.ParseZone(o.SyslogTZ)
+	if err != nil {
+		return nil, err
+	}
+	return &format.Decoder{Format: f, Zone: zone, KeepBOM: !o.SyslogStripBOM}, nil
+}
+
+// compiled are the rules of an evaluation.
+type compiled struct {
+	set  *engine.Set
+	plan *plan.Plan // nil without correlations
+}
+
+// compileFor loads the rules of an evaluation and reports what is wrong with
+// them.
+func (e *env) compileFor(l *config.Loaded, out *console, log *slog.Logger) (*compiled, error) {
+	o := &l.Config.Eval
+	rules, err := loadRules(ruleset.Options{
+		Roots: o.Rules, Pipelines: o.Pipelines, MinLevel: o.MinLevel, ExcludeRules: o.ExcludeRules,
+	})
+	if err != nil {
+		return nil, err
+	}
+	e.reportProblems(rules, out.quiet)
+	log.Info("rules loaded", "detection_rules", len(rules.Rules), "correlation_rules", len(rules.Correlations),
+		"rejected", len(rules.Rejected), "excluded", rules.Excluded, "path", strings.Join(o.Rules, ", "))
+	if err := acceptable(rules.Collection, o.StrictRules); err != nil {
+		return nil, ruleFault(err)
+	}
+	if !rules.Usable() {
+		e.warn("no rule was loaded; nothing can match")
+	}
+	detail, err := result.ParseDetail(o.MatchDetail)
+	if err != nil {
+		return nil, configFault(err)
+	}
+	c := &compiled{}
+	options := engine.Options{
+		MatchDetail: detail, IncludeEvent: o.IncludeEvent, ResultTime: o.ResultTime,
+		TimestampFields: append(append([]string{}, rules.Defaults.TimestampFields...), o.Correlation.TimestampFields...),
+		Routing:         ruleset.Routing(&o.LogsourceRouting),
+	}
+	if len(rules.Correlations) > 0 {
+		if c.plan, err = e.planFor(l, rules); err != nil {
+			return nil, ruleFault(err)
+		}
+		options.Fields = c.plan.Spec().Fields
+	}
+	if c.set, err = engine.Compile(rules.Rules, options); err != nil {
+		return nil, ruleFault(err)
+	}
+	return c, nil
+}
+
+// compiling begins the line that ends a start; the specification fixes it.
+const compiling = "Error compiling rules"
+
+// acceptable says whether a set with rejected documents may be used.
+func acceptable(rules *load.Collection, strict bool) error {
+	switch n := len(rules.Rejected); {
+	case n == 0:
+		return nil
+	case strict:
+		return fmt.Errorf("%s: %d documents rejected, and --strict-rules allows none", compiling, n)
+	case !rules.Usable():
+		return fmt.Errorf("%s: %d documents rejected, none usable", compiling, n)
+	}
+	return nil
+}
+
+// openEvents opens what --event names. The text of an inline event is a stream
+// of its own.
+func (e *env) openEvents(event string) (src io.ReadCloser, inline bool, err error) {
+	path, file := strings.CutPrefix(event, "@")
+	switch {
+	case event == "":
+		return io.NopCloser(e.In), false, nil
+	case !file:
+		// One event, whatever line ends its text holds.
+		flat := strings.NewReplacer("\n", " ", "\r", " ").Replace(event)
+		return io.NopCloser(strings.NewReader(flat)), true, nil
+	case strings.EqualFold(extension(path), ".evtx"):
+		return nil, false, fmt.Errorf("%s: Windows event records are not supported yet", path)
+	}
+	info, err := os.Stat(path)
+	if err == nil && info.IsDir() {
+		err = fmt.Errorf("%s is a directory", path)
+	}
+	if err != nil {
+		return nil, false, fmt.Errorf("read events: %w", err)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, false, fmt.Errorf("read events: %w", err)
+	}
+	return f, false, nil
+}
+
+func extension(path string) string {
+	if i := strings.LastIndexByte(path, '.'); i >= 0 {
+		return path[i:]
+	}
+	return ""
+}
+
+// judgeAll runs the evaluation and sums it up.
+func (e *env) judgeAll(o *config.Eval, out *console, rules *compiled, decoder *format.Decoder, src io.Reader) error {
+	p := newPrinter(out, o.Pretty)
+	r := &run{set: rules.set, decoder: decoder, renderer: p.renderer(), write: p.write}
+	dump := o.DumpCorrelationState
+	if dump && (rules.plan == nil || o.Schema.Routing) {
+		e.warn("--dump-correlation-state is ignored: there is no correlation to show")
+		dump = false
+	}
+	if rules.plan != nil {
+		r.correlate = newCorrelator(rules.plan, &o.Correlation, r.renderer, e)
+	}
+	total, err := r.judge(src)
+	if ferr := p.finish(); err == nil && ferr != nil {
+		err = ferr
+	}
+	if r.correlate != nil {
+		r.correlate.report()
+	}
+	summarise(out, o, total, r.correlate != nil)
+	if dump {
+		r.correlate.dump(out.Err)
+	}
+	switch {
+	case errors.Is(err, errWrite):
+		return configFault(err)
+	case err != nil:
+		return ruleFault(err)
+	case o.FailOnDetection && total.matches+total.correlations > 0:
+		return silent(exitFindings)
+	}
+	return nil
+}
+
+func summarise(out *console, o *config.Eval, t tally, apart bool) {
+	text := fmt.Sprintf("Processed %d events, %d matches", t.events, t.matches)
+	if apart {
+		text = fmt.Sprintf("Processed %d events, %d detection matches, %d correlation matches", t.events, t.matches, t.correlations)
+	}
+	if t.undecoded > 0 {
+		text += fmt.Sprintf(", %d not decoded", t.undecoded)
+	}
+	if t.failed > 0 {
+		fmt.Fprintf(out.Err, "error: %d events could not be judged, the last one: %s\n", t.failed, t.failure)
+	}
+	out.summary("%s.", text)
+	if o.LogsourceRouting.Enabled {
+		out.summary("Pruned %d rules by log source; %d events without one.", t.Pruned, t.WithoutLogsource)
+	}
+}

@@ -1,0 +1,288 @@
+package command
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/sluicehq/sluice/actors/parse/format"
+	"github.com/sluicehq/sluice/sigma/engine"
+	"github.com/sluicehq/sluice/sigma/load"
+	"github.com/sluicehq/sluice/sigma/result"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const hit = `{"CommandLine":"cmd /c whoami","n":1}` + "\n"
+
+func TestEval(t *testing.T) {
+	for _, tc := range []struct {
+		name  string
+		files map[string]string
+		stdin string
+		args  []string
+		code  int
+		lines int // of stdout
+		err   []string
+	}{
+		{"case 37: a match", nil, hit, nil, 0, 1, []string{"Processed 1 events, 1 matches.\n"}},
+		{"case 37: a match that must not be", nil, hit, []string{"--fail-on-detection"}, 1, 1, nil},
+		{"no match where none must be", nil, "{}\n", []string{"--fail-on-detection"}, 0, 0, []string{"Processed 1 events, 0 matches.\n"}},
+		{"case 36: an inline event that is no JSON", nil, "", []string{"-e", "{bad"}, 2, 0, []string{"--event"}},
+		{"case 36: a file that is missing", nil, "", []string{"-e", "@missing"}, 2, 0, []string{"missing"}},
+		{"a directory of events", map[string]string{"d/x": ""}, "", []string{"-e", "@d"}, 2, 0, []string{"is a directory"}},
+		{"Windows event records", nil, "", []string{"-e", "@x.EVTX"}, 2, 0, []string{"not supported yet"}},
+		{"an inline event", nil, "", []string{"-e", hit}, 0, 1, nil},
+		{"an inline event over several lines", nil, "", []string{"-e", "{\n\"CommandLine\":\n\"whoami\"}"}, 0, 1, nil},
+		{"events of a file", map[string]string{"ev": hit + "\n \n" + hit}, "", []string{"-e", "@ev"}, 0, 2, []string{"Processed 2 events, 2 matches."}},
+		{"plain text as it is", nil, "user ran whoami\n", nil, 0, 0, []string{"Processed 1 events, 0 matches."}},
+		{"lines that must be JSON and are not", nil, hit + "no\n{\"a\":}\n" + hit, []string{"--input-format", "json"}, 0, 2, []string{"Processed 4 events, 2 matches, 2 not decoded."}},
+		{"a line that is too long", nil, `{"a":"` + strings.Repeat("x", 1<<20) + "\"}\n" + hit, nil, 0, 1, []string{"Processed 2 events, 1 matches, 1 not decoded."}},
+		{"an empty input", nil, "", nil, 0, 0, []string{"Processed 0 events, 0 matches."}},
+		{"case 41: a broken rule beside a good one", map[string]string{"r/b.yml": brokenRule}, hit, nil, 0, 1, []string{"b.yml:4: document 1"}},
+		{"case 41: nothing but a broken rule", map[string]string{"o/b.yml": brokenRule}, hit, []string{"-r", "o"}, 2, 0, []string{"Error compiling rules"}},
+		{"case 41: a broken rule where none may be", map[string]string{"r/b.yml": brokenRule}, hit, []string{"--strict-rules"}, 2, 0, []string{"nosuch"}},
+		{"case 45: several roots", map[string]string{"s/b.yml": goodRule}, hit, []string{"-r", "r", "-r", "s/b.yml"}, 0, 2, nil},
+		{"case 46: too low a level", nil, hit, []string{"--min-level", "critical"}, 0, 0, []string{"no rule was loaded"}},
+		{"case 46: a tag left out", nil, hit, []string{"--exclude-rule", "tag:attack.t1033"}, 0, 0, nil},
+		{"an empty rule directory", map[string]string{"o/x.txt": ""}, hit, []string{"-r", "o"}, 0, 0, []string{"warning: no rule was loaded"}},
+		{"rules that are missing", nil, hit, []string{"-r", "nowhere"}, 2, 0, []string{"nowhere"}},
+		{"routing prunes and says so", map[string]string{"r/b.yml": linuxRule}, hit, []string{"--logsource-routing", "--event-logsource", "product=linux"}, 0, 0, []string{"Pruned 1 rules by log source; 0 events without one."}},
+		{"a format nobody knows", nil, hit, []string{"--input-format", "xml"}, 3, 0, []string{"--input-format"}},
+		{"lines of keys and values", nil, "CommandLine=\"whoami /all\" n=1\n", []string{"--input-format", "logfmt"}, 0, 1, nil},
+		{"a pipeline that renames", nil, `{"process.command_line":"whoami"}`, []string{"-p", "ecs_windows"}, 0, 1, nil},
+		{"a pipeline that is missing", nil, hit, []string{"-p", "nope.yml"}, 3, 0, []string{"Error loading pipeline nope.yml"}},
+		{"quiet", nil, hit, []string{"-q"}, 0, 1, nil},
+		{"without statistics", nil, hit, []string{"--no-stats"}, 0, 1, nil},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			inEmptyDir(t)
+			write(t, "r/a.yml", goodRule)
+			for name, text := range tc.files {
+				write(t, name, text)
+			}
+			args := append([]string{"eval"}, tc.args...)
+			if !strings.Contains(strings.Join(args, " "), "-r ") {
+				args = append(args, "-r", "r")
+			}
+			got := sluice(t, tc.stdin, args...)
+			got.wantCode(t, tc.code)
+			got.wantErr(t, tc.err...)
+			if n := strings.Count(got.out, "\n"); n != tc.lines {
+				t.Errorf("stdout has %d lines, want %d:\n%s", n, tc.lines, got.out)
+			}
+			if strings.Contains(tc.name, "quiet") && got.err != "" {
+				t.Errorf("stderr got %q, want nothing", got.err)
+			}
+			if tc.name == "without statistics" && strings.Contains(got.err, "Processed") {
+				t.Errorf("stderr got %q, want no summary", got.err)
+			}
+		})
+	}
+}
+
+func TestEvalFormats(t *testing.T) {
+	inEmptyDir(t)
+	write(t, "r/a.yml", goodRule)
+	write(t, "r/b.yml", strings.Replace(linuxRule, "level: low\n", "", 1))
+	events := `{"CommandLine":"whoami, \"really\"","Image":"/bin/sh"}` + "\n" + `{"Image":"` + strings.Repeat("é", 300) + `/sh"}` + "\n"
+	for _, tc := range []struct {
+		golden string
+		args   []string
+	}{
+		{"eval-ndjson", nil},
+		{"eval-json", []string{"--output-format", "json"}},
+		{"eval-pretty", []string{"--pretty"}},
+		{"eval-table", []string{"--output-format", "table"}},
+		{"eval-color", []string{"--output-format", "table", "--color", "always"}},
+		{"eval-csv", []string{"--output-format", "csv"}},
+		{"eval-tsv", []string{"--output-format", "tsv"}},
+	} {
+		got := sluice(t, events, append([]string{"engine", "eval", "-r", "r"}, tc.args...)...)
+		got.wantCode(t, 0)
+		wantGolden(t, tc.golden, got.out)
+	}
+	for _, format := range []string{"table", "csv"} {
+		got := sluice(t, "", "engine", "eval", "-r", "r", "--output-format", format)
+		if !strings.HasPrefix(got.out, "LEVEL") {
+			t.Errorf("%s without results has no header: %q", format, got.out)
+		}
+	}
+}
+
+// Workers finish chunks in any order; what leaves must not show it.
+func TestEvalKeepsTheOrderOfEvents(t *testing.T) {
+	inEmptyDir(t)
+	write(t, "r/a.yml", goodRule)
+	var events strings.Builder
+	const n = 20_000
+	for i := range n {
+		fmt.Fprintf(&events, `{"CommandLine":"whoami","n":%d,"pad":"%s"}`+"\n", i, strings.Repeat("x", i%97))
+	}
+	got := sluice(t, events.String(), "eval", "-r", "r", "--include-event")
+	got.wantCode(t, 0)
+	got.wantErr(t, fmt.Sprintf("Processed %d events, %d matches.", n, n))
+	i := 0
+	for line := range strings.Lines(got.out) {
+		var r struct{ Event struct{ N int } }
+		if err := json.Unmarshal([]byte(line), &r); err != nil {
+			t.Fatal(err)
+		}
+		if r.Event.N != i {
+			t.Fatalf("line %d is of event %d", i, r.Event.N)
+		}
+		i++
+	}
+	if i != n {
+		t.Errorf("%d results, want %d", i, n)
+	}
+}
+
+// A pipe that stays open is answered event by event.
+func TestEvalAnswersAtOnce(t *testing.T) {
+	inEmptyDir(t)
+	write(t, "r/a.yml", goodRule)
+	in, feed := io.Pipe()
+	results, out := io.Pipe()
+	code := make(chan int, 1)
+	go func() {
+		code <- Run(nil, []string{"sluice", "eval", "-r", "r", "-q"}, in, out, io.Discard)
+		_ = in.Close() // whatever went wrong, nobody waits for it
+		_ = out.Close()
+	}()
+	buf := make([]byte, 4096)
+	for range 3 {
+		if _, err := io.WriteString(feed, hit); err != nil {
+			t.Fatal(err)
+		}
+		if n, err := results.Read(buf); err != nil || !strings.Contains(string(buf[:n]), "Whoami") {
+			t.Fatalf("got %q, %v; want a result before the next event", buf[:n], err)
+		}
+	}
+	if err := feed.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got := <-code; got != 0 {
+		t.Errorf("exit code %d, want 0", got)
+	}
+}
+
+type brokenPipe struct{}
+
+func (brokenPipe) Write([]byte) (int, error) { return 0, errors.New("no space left") }
+
+func TestEvalReportsThatItCannotWrite(t *testing.T) {
+	inEmptyDir(t)
+	write(t, "r/a.yml", goodRule)
+	var errs strings.Builder
+	code := Run(nil, []string{"sluice", "eval", "-r", "r"}, strings.NewReader(strings.Repeat(hit, 5000)), brokenPipe{}, &errs)
+	if code != 3 || !strings.Contains(errs.String(), "write results: no space left") {
+		t.Errorf("exit code %d with %q", code, errs.String())
+	}
+}
+
+func TestASignalEndsACommand(t *testing.T) {
+	inEmptyDir(t)
+	write(t, "r/a.yml", goodRule)
+	in, feed := io.Pipe()
+	signals := make(chan os.Signal, 1)
+	code := make(chan int, 1)
+	go func() {
+		code <- Run(signals, []string{"sluice", "eval", "-r", "r"}, in, io.Discard, io.Discard)
+	}()
+	signals <- syscall.SIGTERM
+	if got := <-code; got != 143 {
+		t.Errorf("exit code %d, want 143", got)
+	}
+	_ = feed.Close() // lets the abandoned reader end
+}
+
+// One-shot evaluation and the service must not disagree about a single byte.
+func TestEvalWritesWhatTheDaemonWrites(t *testing.T) {
+	inEmptyDir(t)
+	write(t, "r/a.yml", goodRule)
+	write(t, "r/b.yml", linuxRule)
+	write(t, "r/c.yml", "title: Words\nlogsource: {category: x}\ndetection: {words: [sudo], condition: words}\n")
+	var events strings.Builder
+	for i := range 3000 {
+		switch i % 5 {
+		case 0:
+			fmt.Fprintf(&events, `{"CommandLine":"whoami %d","Image":"/bin/sh","t": [1, 2.50]}`+"\n", i)
+		case 1:
+			fmt.Fprintf(&events, "plain text with sudo %d\r\n", i)
+		case 2:
+			fmt.Fprintf(&events, "<34>Oct 11 22:14:15 host su: sudo %d\n\n", i)
+		case 3:
+			fmt.Fprintf(&events, "{broken %d\n", i)
+		default:
+			fmt.Fprintf(&events, `{"Image":"\u002fbin/sh","n":1e400,"@timestamp":%d}`+"\n", 1_700_000_000+i)
+		}
+	}
+	shared := []string{"-r", "r", "--match-detail", "full", "--include-event"}
+	one := sluice(t, events.String(), append([]string{"eval"}, shared...)...)
+	one.wantCode(t, 0)
+	two := sluiceWith(t, Program{Daemon: serve}, events.String(),
+		append([]string{"daemon", "--api-addr", "127.0.0.1:0", "--log-level", "warn"}, shared...)...)
+	two.wantCode(t, 0)
+	if one.out != two.out {
+		a, b := strings.Split(one.out, "\n"), strings.Split(two.out, "\n")
+		for i := range min(len(a), len(b)) {
+			if a[i] != b[i] {
+				t.Fatalf("line %d: eval wrote\n%s\nthe daemon wrote\n%s", i, a[i], b[i])
+			}
+		}
+		t.Fatalf("eval wrote %d lines, the daemon %d", len(a), len(b))
+	}
+	if strings.Count(one.out, "\n") < 3000 {
+		t.Errorf("only %d results: the test tests nothing", strings.Count(one.out, "\n"))
+	}
+}
+
+func TestEvalLogsOnlyWhenAsked(t *testing.T) {
+	inEmptyDir(t)
+	write(t, "r/a.yml", goodRule)
+	silent := sluice(t, hit, "eval", "-r", "r", "--no-stats")
+	if silent.err != "" {
+		t.Errorf("stderr got %q, want nothing", silent.err)
+	}
+	logged := sluice(t, hit, "eval", "-r", "r", "--no-stats", "--log-format", "json")
+	logged.wantErr(t, `"target":"sluice.engine","fields":{"message":"rules loaded","detection_rules":1,`)
+}
+
+func TestAPanicCostsOneEvent(t *testing.T) {
+	rules := load.FromBytes("r", []byte(goodRule), load.Options{})
+	set, err := engine.Compile(rules.Rules, engine.Options{IncludeEvent: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	p := newPrinter(&console{Streams: Streams{Out: &out, Err: io.Discard}, format: formatNDJSON}, false)
+	usual := p.renderer()
+	r := &run{set: set, decoder: new(format.Decoder), write: p.write, renderer: renderer{
+		detection: func(r *rendered, d *result.Detection) {
+			usual.detection(r, d)
+			if strings.Contains(string(d.Extra.Event), "bad") {
+				panic("out of luck")
+			}
+		},
+	}}
+	good, bad := `{"CommandLine":"whoami"}`+"\n", `{"CommandLine":"whoami bad"}`+"\n"
+	total, err := r.judge(strings.NewReader(bad + good + bad + bad + good + bad))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if total.events != 6 || total.matches != 2 || total.failed != 4 || total.failure != "panic: out of luck" {
+		t.Errorf("got %+v, want 6 events, 2 matches and 4 failures", total)
+	}
+	if n := strings.Count(out.String(), "\n"); n != 2 || strings.Contains(out.String(), "bad") {
+		t.Errorf("want the two good results, got\n%s", out.String())
+	}
+}

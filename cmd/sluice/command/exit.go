@@ -1,0 +1,58 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Exit codes of specification part 23 section 5.
+const (
+	exitOK       = 0
+	exitFindings = 1
+	exitRules    = 2
+	exitConfig   = 3
+)
+
+// exitError is an error that knows which code the process ends with. Without
+// text, everything has been said already.
+type exitError struct {
+	code int
+	err  error
+}
+
+func (e *exitError) Error() string {
+	if e.err == nil {
+		return fmt.Sprintf("exit code %d", e.code)
+	}
+	return e.err.Error()
+}
+
+func (e *exitError) Unwrap() error { return e.err }
+
+// configFault ends with code 3: a flag, a file or a daemon is not as needed.
+func configFault(err error) error { return &exitError{exitConfig, err} }
+
+func configFaultf(format string, args ...any) error {
+	return configFault(fmt.Errorf(format, args...))
+}
+
+// ruleFault ends with code 2: rules or events could not be read.
+func ruleFault(err error) error { return &exitError{exitRules, err} }
+
+// silent ends with a code after everything has been printed.
+func silent(code int) error { return &exitError{code, nil} }
+
+// codeOf gives the code of an error and what is left to print.
+func codeOf(err error) (int, string) {
+	if err == nil {
+		return exitOK, ""
+	}
+	var e *exitError
+	if !errors.As(err, &e) {
+		return exitConfig, err.Error() // the flag parser's own
+	}
+	if e.err == nil {
+		return e.code, ""
+	}
+	return e.code, e.err.Error()
+}

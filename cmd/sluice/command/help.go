@@ -1,0 +1,129 @@
+package command
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/sluicehq/sluice/cmd/sluice/config"
+)
+
+// Columns of help.
+const (
+	helpIndent = 34
+	helpWidth  = 110
+)
+
+// groupHelp is the help template of a command that only holds others.
+func groupHelp(usage string, commands []*cli.Command) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "{{.HelpName}}: %s\n\nUsage: {{.HelpName}} COMMAND [flags] [arguments]\n\nCommands:\n", usage)
+	for _, c := range commands {
+		fmt.Fprintf(&b, "  %-10s %s\n", c.Name, c.Usage)
+	}
+	b.WriteString("\nEvery command explains itself with --help.\n")
+	return b.String()
+}
+
+// helpText is the help template of a leaf command: its own flags, those of its
+// section of the configuration under the section's headings, and the global ones
+// last.
+func helpText(usage, arguments, section string, own []cli.Flag) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "{{.HelpName}}: %s\n\nUsage: {{.HelpName}} [flags]", usage)
+	if arguments != "" {
+		fmt.Fprintf(&b, " %s", arguments)
+	}
+	b.WriteString("\n")
+	var infos []config.FlagInfo
+	if section != "" {
+		infos = config.FlagsOf(section)
+	}
+	var headings []string
+	for _, i := range infos {
+		if !slices.Contains(headings, i.Section) {
+			headings = append(headings, i.Section)
+		}
+	}
+	if len(own)+len(infos) > 0 {
+		b.WriteString("\nFlags:\n")
+	}
+	for _, f := range own {
+		if d, ok := f.(cli.DocGenerationFlag); ok {
+			helpLine(&b, infoOf(f.Names(), d))
+		}
+	}
+	for _, heading := range headings {
+		if heading != "" {
+			fmt.Fprintf(&b, "\n%s:\n", headingText(heading))
+		}
+		for _, i := range infos {
+			if i.Section == heading {
+				helpLine(&b, i)
+			}
+		}
+	}
+	b.WriteString("\nEvery command:\n")
+	for _, i := range config.FlagsOf("global") {
+		helpLine(&b, i)
+	}
+	helpLine(&b, config.FlagInfo{Name: "help", Short: "h", Help: "This text", Bool: true})
+	return b.String()
+}
+
+func headingText(section string) string {
+	if section == "api" || section == "nats" {
+		return strings.ToUpper(section)
+	}
+	return strings.ToUpper(section[:1]) + strings.ReplaceAll(section[1:], "_", " ")
+}
+
+// infoOf describes a flag that is no setting in the same terms.
+func infoOf(names []string, d cli.DocGenerationFlag) config.FlagInfo {
+	i := config.FlagInfo{Name: names[0], Help: d.GetUsage()}
+	if len(names) > 1 {
+		i.Short = names[1]
+	}
+	if d.TakesValue() {
+		i.Word, i.Default = "VALUE", d.GetValue()
+	}
+	return i
+}
+
+func helpLine(b *strings.Builder, i config.FlagInfo) {
+	flag := "      --" + i.Name
+	if i.Short != "" {
+		flag = "  -" + i.Short + ", --" + i.Name
+	}
+	if i.Word != "" {
+		flag += " " + i.Word
+	}
+	text := i.Help
+	if i.Default != "" && i.Word != "" {
+		text += " [" + i.Default + "]"
+	}
+	if i.Env != "" {
+		text += " [$" + i.Env + "]"
+	}
+	b.WriteString(flag)
+	column := len(flag)
+	if column >= helpIndent-1 {
+		b.WriteByte('\n')
+		column = 0
+	}
+	for word := range strings.FieldsSeq(text) {
+		if column+1+len(word) > helpWidth {
+			b.WriteByte('\n')
+			column = 0
+		}
+		pad := 1
+		if column < helpIndent {
+			pad = helpIndent - column
+		}
+		b.WriteString(strings.Repeat(" ", pad) + word)
+		column += pad + len(word)
+	}
+	b.WriteByte('\n')
+}

@@ -1,0 +1,177 @@
+package command
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/correlation"
+	"github.com/sluicehq/sluice/sigma/result"
+)
+
+// errWrite is wrapped by errors of stdout.
+var errWrite = errors.New("write results")
+
+// detailWidth is where the DETAIL column is cut, in characters.
+const detailWidth = 200
+
+// printer writes the results of an evaluation in the chosen form.
+type printer struct {
+	out      *console
+	pretty   bool
+	table    *table
+	progress progress
+	seen     tally
+}
+
+func newPrinter(out *console, pretty bool) *printer {
+	columns := []string{"LEVEL", "RULE", "TYPE", "DETAIL"}
+	live := out.terminal && !out.explicit && !pretty
+	if live { // somebody is watching: rows for people, as they come
+		out.format = formatTable
+	}
+	p := &printer{out: out, pretty: out.pretty() || pretty && !out.explicit}
+	switch {
+	case live:
+		p.table = newLiveTable(out, columns, []int{len("informational"), 40, len("detection"), 0})
+	case out.tabular():
+		p.table = newTable(out, columns)
+	}
+	// Where results and progress share a screen, results come first.
+	p.progress.on = out.talkTo && !out.terminal && !out.quiet && !out.noStats
+	return p
+}
+
+// write prints the results of one chunk.
+func (p *printer) write(c *chunk) error {
+	p.seen.add(c.tally)
+	p.progress.show(p.out, p.seen, time.Now())
+	if p.table == nil {
+		if len(c.out) == 0 {
+			return nil
+		}
+		if _, err := p.out.Out.Write(c.out); err != nil {
+			return fmt.Errorf("%w: %w", errWrite, err)
+		}
+		return nil
+	}
+	for i, row := range c.rows {
+		if err := p.table.row(row, c.levels[i]); err != nil {
+			return fmt.Errorf("%w: %w", errWrite, err)
+		}
+	}
+	return nil
+}
+
+// finish writes what a table held back.
+func (p *printer) finish() error {
+	p.progress.clear(p.out)
+	if p.table == nil {
+		return nil
+	}
+	if err := p.table.flush(); err != nil {
+		return fmt.Errorf("%w: %w", errWrite, err)
+	}
+	return nil
+}
+
+// detail is the DETAIL column: the fields that matched.
+func detail(d *result.Detection) string {
+	var b strings.Builder
+	for i := range d.Fields {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(d.Fields[i].Name)
+		b.WriteByte('=')
+		b.Write(plainText(d.Fields[i].Value))
+	}
+	return cut(b.String(), detailWidth)
+}
+
+// correlationDetail is the DETAIL column: the group and the aggregate.
+func correlationDetail(r *correlation.Result) string {
+	var b []byte
+	for i, p := range r.Key {
+		if i > 0 {
+			b = append(b, ", "...)
+		}
+		b = append(append(append(b, p.Field...), '='), p.Value...)
+	}
+	if len(r.Key) > 0 {
+		b = append(b, ' ')
+	}
+	b = correlation.AppendNumber(append(b, "| agg="...), r.Value)
+	return cut(string(b), detailWidth)
+}
+
+// plainText drops the quotes of a JSON string.
+func plainText(value []byte) []byte {
+	var s string
+	if len(value) > 0 && value[0] == '"' && json.Unmarshal(value, &s) == nil {
+		return []byte(s)
+	}
+	return value
+}
+
+func cut(s string, width int) string {
+	if utf8.RuneCountInString(s) <= width {
+		return s
+	}
+	runes := []rune(s)
+	return string(runes[:width])
+}
+
+func levelColor(l sigma.Level) string {
+	switch l {
+	case sigma.LevelCritical:
+		return "\x1b[1;31m"
+	case sigma.LevelHigh:
+		return "\x1b[31m"
+	case sigma.LevelMedium:
+		return "\x1b[33m"
+	case sigma.LevelLow:
+		return "\x1b[36m"
+	case sigma.LevelInformational:
+		return "\x1b[2m"
+	}
+	return ""
+}
+
+// progress is a line that overwrites itself on a terminal during long inputs.
+type progress struct {
+	on    bool
+	begun time.Time
+	last  time.Time
+	shown bool
+}
+
+const (
+	progressDelay = time.Second
+	progressEvery = 200 * time.Millisecond
+)
+
+func (p *progress) show(out *console, t tally, now time.Time) {
+	if !p.on {
+		return
+	}
+	if p.begun.IsZero() {
+		p.begun = now
+	}
+	if now.Sub(p.begun) < progressDelay || now.Sub(p.last) < progressEvery {
+		return
+	}
+	p.last, p.shown = now, true
+	rate := float64(t.events) / now.Sub(p.begun).Seconds()
+	fmt.Fprintf(out.Err, "\r%d events, %d matches, %.0f events/s\x1b[K", t.events, t.matches+t.correlations, rate)
+}
+
+func (p *progress) clear(out *console) {
+	if p.shown {
+		fmt.Fprint(out.Err, "\r\x1b[K")
+	}
+}

@@ -1,0 +1,284 @@
+package command
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/sluicehq/sluice/cmd/sluice/ruleset"
+	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/condition"
+	"github.com/sluicehq/sluice/sigma/engine"
+	"github.com/sluicehq/sluice/sigma/load"
+)
+
+func (e *env) ruleCommands() []*cli.Command {
+	pipelines := repeatedFlag("Processing pipeline, built in or a file; repeatable", "pipeline", "p")
+	pretty := &cli.BoolFlag{Name: "pretty", Usage: "Indented JSON"}
+	return []*cli.Command{
+		command("validate", "check every document and count what is usable", "PATH...", []cli.Flag{
+			&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "Also list the usable documents"},
+			pipelines, repeatedFlag("File or directory of dynamic sources; repeatable", "source"),
+			&cli.BoolFlag{Name: "resolve-sources", Usage: "Fetch dynamic sources"}, configFlag(false),
+		}, e.ruleValidate),
+		command("parse", "print the documents of a file as JSON", "FILE", []cli.Flag{pretty}, e.ruleParse),
+		command("stdin", "print the documents on stdin as JSON", "", []cli.Flag{pretty}, e.ruleStdin),
+		command("condition", "print a condition expression as JSON", "EXPR", []cli.Flag{pretty}, e.ruleCondition),
+		command("fields", "list the fields rules look at, after pipelines", "[PATH...]", []cli.Flag{
+			repeatedFlag("Rule file or directory; repeatable", "rules", "r"), pipelines,
+			&cli.BoolFlag{Name: "no-filters", Usage: "Leave filter rules out"}, configFlag(false),
+		}, e.ruleFields),
+	}
+}
+
+// loadRules is ruleset.Load with exit codes.
+func loadRules(o ruleset.Options) (*ruleset.Rules, error) {
+	c, err := ruleset.Load(o)
+	switch {
+	case errors.Is(err, ruleset.ErrPipeline):
+		return nil, configFault(err)
+	case err != nil:
+		return nil, ruleFault(err)
+	}
+	return c, nil
+}
+
+// reportProblems prints every problem of every rejected document, then what the
+// authors of the others should know.
+func (e *env) reportProblems(c *ruleset.Rules, quiet bool) {
+	for _, p := range c.Problems() {
+		fmt.Fprintf(e.Err, "%s error: %s\n", p.Stage, p.Error())
+	}
+	if quiet {
+		return
+	}
+	e.warn(c.Notes...)
+	for i := range c.Warnings {
+		e.warn(c.Warnings[i].Error())
+	}
+}
+
+// verdict counts documents, for `rule validate`.
+type verdict struct {
+	Detection     int             `json:"detection_rules"`
+	Correlation   int             `json:"correlation_rules"`
+	Filter        int             `json:"filter_rules"`
+	ParseErrors   int             `json:"parse_errors"`
+	Compiled      int             `json:"compiled"`
+	CompileErrors int             `json:"compile_errors"`
+	Problems      []sigma.Problem `json:"problems"`
+}
+
+func (v verdict) rows() [][]string {
+	return [][]string{
+		{"detection rules", strconv.Itoa(v.Detection)},
+		{"correlation rules", strconv.Itoa(v.Correlation)},
+		{"filter rules", strconv.Itoa(v.Filter)},
+		{"parse errors", strconv.Itoa(v.ParseErrors)},
+		{"compiled", strconv.Itoa(v.Compiled)},
+		{"compile errors", strconv.Itoa(v.CompileErrors)},
+	}
+}
+
+// judge counts a document with any parse problem as a parse error, and one that
+// has only compile problems as a compile error.
+func judge(c *load.Collection) verdict {
+	v := verdict{
+		Detection: len(c.Rules), Correlation: len(c.Correlations), Filter: c.Filters,
+		Compiled: len(c.Rules) + len(c.Correlations), Problems: c.Problems(),
+	}
+	if v.Problems == nil {
+		v.Problems = []sigma.Problem{}
+	}
+	for _, r := range c.Rejected {
+		stage := sigma.StageCompile
+		for _, p := range r.Problems {
+			if p.Stage == sigma.StageParse {
+				stage = sigma.StageParse
+			}
+		}
+		if stage == sigma.StageParse {
+			v.ParseErrors++
+		} else {
+			v.CompileErrors++
+		}
+	}
+	return v
+}
+
+func (e *env) ruleValidate(c *cli.Context) error {
+	_, out, err := e.loadChecked(c, "")
+	if err != nil {
+		return err
+	}
+	if !c.Args().Present() {
+		return configFaultf("rule validate needs a path")
+	}
+	if len(repeated(c, "source")) > 0 || c.Bool("resolve-sources") {
+		return configFaultf("dynamic sources are not in this build")
+	}
+	rules, err := loadRules(ruleset.Options{Roots: c.Args().Slice(), Pipelines: repeated(c, "pipeline")})
+	if err != nil {
+		return err
+	}
+	if _, err := engine.Compile(rules.Rules, engine.Options{}); err != nil {
+		return ruleFault(err)
+	}
+	e.reportProblems(rules, out.quiet)
+	if c.Bool("verbose") {
+		for _, r := range rules.Rules {
+			fmt.Fprintf(e.Err, "ok: %s: document %d: %s\n", r.Origin.File, r.Origin.Document, r.Title)
+		}
+		for _, r := range rules.Correlations {
+			fmt.Fprintf(e.Err, "ok: %s: document %d: %s\n", r.Origin.File, r.Origin.Document, r.Title)
+		}
+	}
+	v := judge(rules.Collection)
+	switch {
+	case out.tabular():
+		err = out.writeTable([]string{"METRIC", "VALUE"}, v.rows())
+	case out.explicit:
+		err = writeJSON(e.Out, v, out.pretty())
+	default:
+		for _, row := range v.rows() {
+			fmt.Fprintf(e.Out, "%-18s %s\n", row[0]+":", row[1])
+		}
+	}
+	if err == nil && len(rules.Rejected) > 0 {
+		err = silent(exitRules)
+	}
+	return err
+}
+
+// parsed is the product of `rule parse`.
+type parsed struct {
+	Rules        []*sigma.Rule        `json:"rules"`
+	Correlations []*sigma.Correlation `json:"correlations"`
+	Filters      int                  `json:"filters"`
+}
+
+func (e *env) ruleParse(c *cli.Context) error {
+	if c.Args().Len() != 1 {
+		return configFaultf("rule parse needs one file")
+	}
+	data, err := os.ReadFile(c.Args().First())
+	if err != nil {
+		return ruleFault(err)
+	}
+	return e.printParsed(c, c.Args().First(), data)
+}
+
+func (e *env) ruleStdin(c *cli.Context) error {
+	data, err := io.ReadAll(e.In)
+	if err != nil {
+		return ruleFault(fmt.Errorf("read stdin: %w", err))
+	}
+	return e.printParsed(c, "stdin", data)
+}
+
+// printParsed prints what could be read. A document with faults is a warning as
+// long as another one is there to print.
+func (e *env) printParsed(c *cli.Context, name string, data []byte) error {
+	_, out, err := e.loadChecked(c, "")
+	if err != nil {
+		return err
+	}
+	rules := load.FromBytes(name, data, load.Options{NoFilters: true})
+	for _, p := range rules.Problems() {
+		e.warn(p.Error())
+	}
+	for i := range rules.Warnings {
+		e.warn(rules.Warnings[i].Error())
+	}
+	if len(rules.Rejected) > 0 && !rules.Usable() && rules.Filters == 0 {
+		return ruleFault(fmt.Errorf("%s holds no usable document", name))
+	}
+	p := parsed{Rules: rules.Rules, Correlations: rules.Correlations, Filters: rules.Filters}
+	if p.Rules == nil {
+		p.Rules = []*sigma.Rule{}
+	}
+	if p.Correlations == nil {
+		p.Correlations = []*sigma.Correlation{}
+	}
+	return e.printTree(c, out, p)
+}
+
+func (e *env) ruleCondition(c *cli.Context) error {
+	_, out, err := e.loadChecked(c, "")
+	if err != nil {
+		return err
+	}
+	if !c.Args().Present() {
+		return configFaultf("rule condition needs an expression")
+	}
+	expr, err := condition.Parse(strings.Join(c.Args().Slice(), " "))
+	if err != nil {
+		return ruleFault(err)
+	}
+	return e.printTree(c, out, expr)
+}
+
+func (e *env) printTree(c *cli.Context, out *console, v any) error {
+	if out.tabular() {
+		out.fallback("JSON")
+	}
+	return writeJSON(e.Out, v, c.Bool("pretty") || out.pretty())
+}
+
+func (e *env) ruleFields(c *cli.Context) error {
+	l, out, err := e.loadChecked(c, "")
+	if err != nil {
+		return err
+	}
+	roots := append(repeated(c, "rules"), c.Args().Slice()...)
+	if len(roots) == 0 {
+		roots = l.Config.Daemon.Rules
+	}
+	if len(roots) == 0 {
+		return configFaultf("no rules are named (--rules, or daemon.rules in a file)")
+	}
+	rules, err := loadRules(ruleset.Options{
+		Roots: roots, Pipelines: repeated(c, "pipeline"), NoFilters: c.Bool("no-filters"),
+	})
+	if err != nil {
+		return err
+	}
+	e.reportProblems(rules, out.quiet)
+	if err := e.printFields(out, load.Fields(rules.Collection)); err != nil {
+		return err
+	}
+	if len(rules.Rejected) > 0 && !rules.Usable() {
+		return silent(exitRules)
+	}
+	return nil
+}
+
+func (e *env) printFields(out *console, fields []load.FieldCount) error {
+	switch {
+	case out.tabular():
+		rows := make([][]string, len(fields))
+		for i, f := range fields {
+			rows[i] = []string{f.Field, strconv.Itoa(f.Rules)}
+		}
+		return out.writeTable([]string{"FIELD", "RULES"}, rows)
+	case out.format == formatJSON:
+		return writeJSON(e.Out, fields, out.pretty())
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	for _, f := range fields {
+		if err := enc.Encode(f); err != nil {
+			return err
+		}
+	}
+	_, err := e.Out.Write(b.Bytes())
+	return err
+}

@@ -1,0 +1,148 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/sluicehq/sluice/cmd/sluice/config"
+)
+
+// configFlags makes the flags of a section of the configuration. All but plain
+// switches are taken as text: config alone knows what each means.
+func configFlags(section string) []cli.Flag {
+	var flags []cli.Flag
+	for _, info := range config.FlagsOf(section) {
+		flags = append(flags, newFlag(info))
+	}
+	return flags
+}
+
+func newFlag(info config.FlagInfo) cli.Flag {
+	var aliases, vars []string
+	if info.Short != "" {
+		aliases = []string{info.Short}
+	}
+	if info.Env != "" {
+		vars = []string{info.Env}
+	}
+	switch {
+	case info.Bool:
+		return &cli.BoolFlag{Name: info.Name, Aliases: aliases, EnvVars: vars}
+	case info.List:
+		return &cli.GenericFlag{Name: info.Name, Aliases: aliases, EnvVars: vars, Value: &values{}}
+	}
+	return &cli.StringFlag{Name: info.Name, Aliases: aliases, EnvVars: vars}
+}
+
+// values is a flag that may be repeated. The library's own splits at commas and
+// says everything twice in help.
+type values []string
+
+// aliasCopy is what the library sets under the other names of a flag; no
+// argument of a process can hold it.
+const aliasCopy = "\x00"
+
+// Set adds one value.
+func (v *values) Set(s string) error {
+	if s != aliasCopy {
+		*v = append(*v, s)
+	}
+	return nil
+}
+
+// Serialize is the library's way to hand a value to the flag's other names,
+// which share it already.
+func (v *values) Serialize() string { return aliasCopy }
+
+// String satisfies the library; the default of a list is said in its help.
+func (v *values) String() string { return "" }
+
+func repeatedFlag(usage, name string, aliases ...string) cli.Flag {
+	return &cli.GenericFlag{Name: name, Aliases: aliases, Usage: usage, Value: &values{}}
+}
+
+// repeated returns all values of such a flag.
+func repeated(c *cli.Context, name string) []string {
+	if v, ok := c.Generic(name).(*values); ok {
+		return *v
+	}
+	return nil
+}
+
+// given lists the flags of a section that were set, as config takes them.
+func given(c *cli.Context, section string) []config.Flag {
+	var flags []config.Flag
+	for _, info := range config.FlagsOf(section) {
+		if !c.IsSet(info.Name) {
+			continue
+		}
+		texts := []string{c.String(info.Name)}
+		switch {
+		case info.Bool:
+			texts[0] = strconv.FormatBool(c.Bool(info.Name))
+		case info.List:
+			texts = repeated(c, info.Name)
+		}
+		flags = append(flags, config.Flag{Name: info.Name, Values: texts})
+	}
+	return flags
+}
+
+// load merges every layer for a command whose flags belong to section; an empty
+// one stands for commands that have only global flags.
+func (e *env) load(c *cli.Context, section string) (*config.Loaded, error) {
+	o := config.Options{File: c.String("config"), Section: section, Environ: os.Environ(), Flags: given(c, "global")}
+	if c.IsSet("config") && o.File == "" {
+		return nil, configFault(errors.New("--config: the path is empty"))
+	}
+	if section != "" {
+		o.Flags = append(o.Flags, given(c, section)...)
+	}
+	l, err := config.Load(o)
+	if err != nil {
+		return nil, configFault(err)
+	}
+	return l, nil
+}
+
+// loadChecked is load with warnings printed and the global settings checked.
+func (e *env) loadChecked(c *cli.Context, section string) (*config.Loaded, *console, error) {
+	l, err := e.load(c, section)
+	if err != nil {
+		return nil, nil, err
+	}
+	e.warn(l.Warnings...)
+	if err := l.Check(section); err != nil {
+		return nil, nil, configFault(err)
+	}
+	return l, e.console(c.Command.Name, l.Config.Global), nil
+}
+
+func (e *env) warn(warnings ...string) {
+	for _, w := range warnings {
+		fmt.Fprintf(e.Err, "warning: %s\n", w)
+	}
+}
+
+func configFlag(short bool) *cli.StringFlag {
+	f := &cli.StringFlag{Name: "config", Usage: "Configuration file to read instead of the usual ones"}
+	if short {
+		f.Aliases = []string{"c"}
+	}
+	return f
+}
+
+// dryRun prints the section that would take effect.
+func (e *env) dryRun(l *config.Loaded, section string) error {
+	text, err := l.ShowYAML(section)
+	if err != nil {
+		return configFault(err)
+	}
+	fmt.Fprintf(e.Err, "# effective %s section, all layers and flags merged; nothing was started\n", section)
+	_, err = e.Out.Write(text)
+	return err
+}

@@ -1,0 +1,309 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// files writes files below a new directory and returns options that see
+// nothing else: sys is the system's directory, the rest the working directory.
+func files(t *testing.T, texts map[string]string) Options {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range texts {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	work := filepath.Join(dir, "work")
+	if err := os.MkdirAll(work, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	return Options{Dir: work, SystemDir: filepath.Join(dir, "sys"), Section: "daemon"}
+}
+
+func mustLoad(t *testing.T, o Options) *Loaded {
+	t.Helper()
+	l, err := Load(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+func TestLayersMergeLeafByLeaf(t *testing.T) {
+	for _, tc := range []struct {
+		name  string
+		files map[string]string
+		env   []string
+		flags []Flag
+		want  func(*Config) any
+		value any
+		path  string
+		layer Layer
+	}{
+		{
+			name:  "case 1: a flag beats a file",
+			files: map[string]string{"work/sluice.yaml": `daemon: {rules: /f, api: {addr: "1.2.3.4:5"}, input: {buffer_size: 111}}`},
+			flags: []Flag{{"rules", []string{"/c"}}, {"buffer-size", []string{"999"}}},
+			want:  func(c *Config) any { return []any{c.Daemon.Rules, c.Daemon.Input.BufferSize, c.Daemon.API.Addr} },
+			value: []any{Paths{"/c"}, 999, "1.2.3.4:5"}, path: "daemon.rules", layer: LayerFlag,
+		},
+		{
+			name: "case 2: a file nearer by beats the system's, leaf by leaf",
+			files: map[string]string{
+				"sys/config.yaml":  `daemon: {api: {addr: "1.1.1.1:1"}, correlation: {max_events: 5}}`,
+				"work/sluice.yaml": `daemon: {api: {addr: "2.2.2.2:2"}}`,
+			},
+			want:  func(c *Config) any { return []any{c.Daemon.API.Addr, c.Daemon.Correlation.MaxEvents} },
+			value: []any{"2.2.2.2:2", 5}, path: "daemon.correlation.max_events", layer: LayerFile,
+		},
+		{
+			name: "case 3: a token granted below does not survive an override",
+			files: map[string]string{
+				"sys/config.yaml":  `daemon: {api: {auth: {tokens: [{name: x, token_env: X, role: admin}]}}}`,
+				"work/sluice.yaml": `daemon: {api: {auth: {anonymous_permissions: ["metrics:read"]}}}`,
+			},
+			want:  func(c *Config) any { return *c.Daemon.API.Auth },
+			value: Auth{AnonymousPermissions: []string{"metrics:read"}}, path: "daemon.api.auth.tokens", layer: LayerDefault,
+		},
+		{
+			name: "audit is replaced whole",
+			files: map[string]string{
+				"sys/config.yaml":  `daemon: {api: {audit: {max_entries: 5, sink: "file:///a"}}}`,
+				"work/sluice.yaml": `daemon: {api: {audit: {max_age: 1h}}}`,
+			},
+			want:  func(c *Config) any { return c.Daemon.API.Audit },
+			value: Audit{MaxEntries: 10_000, MaxAge: hour, MaxBodyBytes: 64 * kib}, path: "daemon.api.audit.max_entries", layer: LayerDefault,
+		},
+		{
+			name:  "two variables of one replaced section stand together",
+			files: map[string]string{"sys/config.yaml": `daemon: {api: {audit: {sink: "file:///a"}}}`},
+			env:   []string{"SLUICE_DAEMON__API__AUDIT__MAX_ENTRIES=5", "SLUICE_DAEMON__API__AUDIT__MAX_AGE=1h"},
+			want:  func(c *Config) any { return c.Daemon.API.Audit },
+			value: Audit{MaxEntries: 5, MaxAge: hour, MaxBodyBytes: 64 * kib}, path: "daemon.api.audit.max_age", layer: LayerEnv,
+		},
+		{
+			name:  "case 4: a variable beats a file",
+			files: map[string]string{"work/sluice.yaml": `daemon: {input: {buffer_size: 111}}`},
+			env:   []string{"SLUICE_DAEMON__INPUT__BUFFER_SIZE=42"},
+			want:  func(c *Config) any { return c.Daemon.Input.BufferSize },
+			value: 42, path: "daemon.input.buffer_size", layer: LayerEnv,
+		},
+		{
+			name:  "case 45: a path may stand for a list",
+			files: map[string]string{"work/sluice.yaml": `daemon: {rules: [a, b.yml]}`},
+			want:  func(c *Config) any { return c.Daemon.Rules },
+			value: Paths{"a", "b.yml"}, path: "daemon.rules", layer: LayerFile,
+		},
+		{
+			name:  "mailboxes merge entry by entry, and a flag overrides the one it names",
+			files: map[string]string{"work/sluice.yaml": `daemon: {mailboxes: {parse: 5, "sink:stdout": 7}}`},
+			flags: []Flag{{"mailbox-size", []string{"parse=9", "dispatch=3"}}},
+			want:  func(c *Config) any { return c.Daemon.Mailboxes },
+			value: map[string]int{"parse": 9, "sink:stdout": 7, "dispatch": 3}, path: "daemon.mailboxes.sink:stdout", layer: LayerFile,
+		},
+		{
+			name:  "custom dimensions are replaced whole by a file",
+			files: map[string]string{"sys/config.yml": `eval: {logsource_routing: {field_map: {product: p, custom: {a: b}}}}`, "work/sluice.yml": `eval: {logsource_routing: {field_map: {custom: {c: d}}}}`},
+			want:  func(c *Config) any { return c.Eval.LogsourceRouting.FieldMap },
+			value: Dimensions{Product: "p", Custom: map[string]string{"c": "d"}}, path: "eval.logsource_routing.field_map.custom", layer: LayerFile,
+		},
+		{
+			name:  "a dimension flag replaces the whole block",
+			files: map[string]string{"work/sluice.yaml": `daemon: {logsource_routing: {field_map: {product: p, service: s}}}`},
+			flags: []Flag{{"logsource-field-map", []string{" category = c ,, custom.x=y, product= "}}},
+			want:  func(c *Config) any { return c.Daemon.LogsourceRouting.FieldMap },
+			value: Dimensions{Category: "c", Custom: map[string]string{"x": "y"}}, path: "daemon.logsource_routing.field_map.product", layer: LayerFlag,
+		},
+		{
+			name:  "an enabling flag can only turn on",
+			files: map[string]string{"work/sluice.yaml": `daemon: {tap: {enabled: true}}`},
+			flags: []Flag{{"enable-tap", []string{"false"}}},
+			want:  func(c *Config) any { return c.Daemon.Tap.Enabled },
+			value: true, path: "daemon.tap.enabled", layer: LayerFile,
+		},
+		{
+			name:  "a null leaves what lower layers said",
+			files: map[string]string{"sys/config.yaml": `daemon: {rules: x, input: {batch_size: 3}}`, "work/sluice.yaml": "daemon: {rules: null, input: ~}"},
+			want:  func(c *Config) any { return []any{c.Daemon.Rules, c.Daemon.Input.BatchSize} },
+			value: []any{Paths{"x"}, 3}, path: "daemon.rules", layer: LayerFile,
+		},
+		{
+			name:  "a wrong colour is ignored and the layer below applies",
+			files: map[string]string{"sys/config.yaml": "global: {color: never}", "work/sluice.yaml": "global: {color: pink}"},
+			want:  func(c *Config) any { return c.Global.Color },
+			value: "never", path: "global.color", layer: LayerFile,
+		},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			o := files(t, tc.files)
+			o.Environ, o.Flags = tc.env, tc.flags
+			l := mustLoad(t, o)
+			if got := tc.want(l.Config); !reflect.DeepEqual(got, tc.value) {
+				t.Errorf("got %+v, want %+v", got, tc.value)
+			}
+			if got := l.Layer(tc.path); got != tc.layer {
+				t.Errorf("%s comes from %s, want %s", tc.path, got, tc.layer)
+			}
+		})
+	}
+}
+
+func TestDiscoveryTakesTheNearestRcFile(t *testing.T) {
+	o := files(t, map[string]string{
+		".sluicerc": "daemon: {rules: far}", "work/.sluicerc": "daemon: {rules: near}", "xdg/sluice/config.yaml": "",
+		"xdg/sluice/config.yml": "", "sys/config.yml": "",
+	})
+	o.Environ = []string{"XDG_CONFIG_HOME=" + filepath.Join(filepath.Dir(o.Dir), "xdg")}
+	l := mustLoad(t, o)
+	var names []string
+	for _, f := range l.Files {
+		rel, err := filepath.Rel(filepath.Dir(o.Dir), f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		names = append(names, rel)
+	}
+	want := []string{"sys/config.yml", "xdg/sluice/config.yaml", "work/.sluicerc"}
+	if !slices.Equal(names, want) || l.Config.Daemon.Rules[0] != "near" {
+		t.Errorf("got %v with rules %v, want %v", names, l.Config.Daemon.Rules, want)
+	}
+}
+
+func TestBadVariablesAreSkippedWithAWarning(t *testing.T) { // case 5
+	o := files(t, nil)
+	o.Environ = []string{
+		"SLUICE_DAEMON__OUTPUT__SINKS=notalist", "SLUICE_DAEMON__API__ADDR=127.0.0.1:7000", "SLUICE_DAEMON__NOPE=1",
+		"SLUICE_LOG=debug", "SLUICE_DAEMON__NATS__TOKEN=secret", "SLUICE_DAEMON__OUTPUT__WEBHOOKS=[a, b]",
+	}
+	l := mustLoad(t, o)
+	if got := l.Config.Daemon.API.Addr; got != "127.0.0.1:7000" {
+		t.Errorf("addr %q, want 127.0.0.1:7000", got)
+	}
+	if got := l.Config.Daemon.Output.Webhooks; !slices.Equal(got, []string{"a", "b"}) {
+		t.Errorf("webhooks %q, want a and b", got)
+	}
+	if got := l.Config.Daemon.Output.Sinks; !slices.Equal(got, []string{"stdout"}) {
+		t.Errorf("sinks %q, want the default", got)
+	}
+	all := strings.Join(l.Warnings, "\n")
+	for _, want := range []string{
+		"SLUICE_DAEMON__OUTPUT__SINKS is ignored", "unknown config key 'daemon.nope' in environment variable SLUICE_DAEMON__NOPE",
+		"unknown config key 'daemon.nats.token'",
+	} {
+		if !strings.Contains(all, want) {
+			t.Errorf("warnings lack %q:\n%s", want, all)
+		}
+	}
+	if strings.Contains(all, "secret") || len(l.Warnings) != 3 {
+		t.Errorf("want three warnings without the secret, got:\n%s", all)
+	}
+}
+
+func TestUnknownKeysInsideTokens(t *testing.T) {
+	o := files(t, map[string]string{"work/sluice.yaml": `daemon: {api: {auth: {tokens: [{name: a, token: hidden}]}}}`})
+	l := mustLoad(t, o)
+	if len(l.UnknownKeys) != 1 || l.UnknownKeys[0].Key != "daemon.api.auth.tokens[0].token" {
+		t.Errorf("got %v, want the token's value to be an unknown key", l.UnknownKeys)
+	}
+}
+
+func TestHostileFilesAreRefused(t *testing.T) {
+	for _, tc := range []struct{ name, text, want string }{
+		{"aliases that multiply", "a: &a [x,x,x,x,x,x,x,x,x,x]\nb: &b [*a,*a,*a,*a,*a,*a,*a,*a,*a,*a]\nc: &c [*b,*b,*b,*b,*b,*b,*b,*b,*b,*b]\nd: &d [*c,*c,*c,*c,*c,*c,*c,*c,*c,*c]\ne: [*d,*d,*d,*d,*d,*d,*d,*d,*d,*d]\n", "too large"},
+		{"nesting without end", "a: " + strings.Repeat("[", 60) + strings.Repeat("]", 60), "too deep"},
+		{"a key that is a list", "? [a]\n: b\n", "plain text"},
+		{"a file that is not text", "\x00\x01", "control characters"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			_, err := Load(files(t, map[string]string{"work/sluice.yaml": tc.text}))
+			if err == nil || !strings.Contains(err.Error(), tc.want) || !strings.Contains(err.Error(), "sluice.yaml") {
+				t.Errorf("got %v, want an error that names the file and says %q", err, tc.want)
+			}
+		})
+	}
+}
+
+func TestEverySettingIsDescribed(t *testing.T) {
+	known := make(map[string]bool)
+	tree().walk(func(f *field) {
+		known[f.path], known["--"+f.flag] = true, true
+		if f.flag == "" && strings.HasSuffix(f.path, "--") {
+			t.Errorf("%v can be set by nothing", f.path)
+		}
+	})
+	for _, f := range flagged(tree()) {
+		known["--"+f.flag] = true
+		if helpOf(f) == "" {
+			t.Errorf("%s (--%s) has no help text", f.path, f.flag)
+		}
+	}
+	for key := range helpTexts {
+		if !known[key] {
+			t.Errorf("help describes %s, which does not exist", key)
+		}
+	}
+	for _, u := range unbuilt {
+		found := false
+		tree().walk(func(f *field) {
+			found = found || f.path == u.path || strings.HasPrefix(f.path, u.path+".")
+		})
+		if !found {
+			t.Errorf("unbuilt lists %s, which does not exist", u.path)
+		}
+	}
+}
+
+func TestFlagsOfASectionAreUnique(t *testing.T) {
+	for _, section := range []string{"daemon", "eval"} {
+		seen := make(map[string]bool)
+		for _, f := range append(FlagsOf(section), FlagsOf("global")...) {
+			if seen[f.Name] {
+				t.Errorf("%s has --%s twice", section, f.Name)
+			}
+			seen[f.Name] = true
+		}
+	}
+}
+
+func TestDefaultsAreAllowed(t *testing.T) {
+	l := mustLoad(t, files(t, nil))
+	tree().walk(func(f *field) { l.sources[f.path] = LayerFile })
+	if err := l.CheckAll(); err != nil {
+		for line := range strings.SplitSeq(err.Error(), "\n") {
+			if !strings.Contains(line, `""`) { // unset
+				t.Error(line)
+			}
+		}
+	}
+}
+
+func FuzzAnyFileLoadsOrFails(f *testing.F) {
+	f.Add("daemon: {rules: [a], mailboxes: {parse: 1}, api: {auth: {tokens: [{name: a}]}}}")
+	f.Add("global: &g {color: never}\neval: *g\n")
+	f.Add("- a")
+	f.Add("version: 2")
+	f.Fuzz(func(t *testing.T, text string) {
+		root := tree()
+		l, _, err := parseYAML(root, LayerFile, "f", []byte(text))
+		if err != nil {
+			return
+		}
+		m := newMerged(root)
+		m.apply(l)
+		loaded := &Loaded{Config: m.config, root: root, sources: m.sources}
+		_ = loaded.CheckAll()
+		if _, err := loaded.ShowYAML(""); err != nil {
+			t.Errorf("show: %v", err)
+		}
+	})
+}

@@ -1,0 +1,292 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"github.com/sluicehq/sluice/actors"
+	"github.com/sluicehq/sluice/actors/reload"
+	"github.com/sluicehq/sluice/actors/sink"
+	"github.com/sluicehq/sluice/cmd/sluice/config"
+	"github.com/sluicehq/sluice/cmd/sluice/logging"
+	"github.com/sluicehq/sluice/http/api"
+	"github.com/sluicehq/sluice/http/server"
+	"github.com/sluicehq/sluice/sources"
+	"github.com/sluicehq/sluice/sources/ndjson"
+	"github.com/sluicehq/sluice/sources/stdin"
+)
+
+const metricPrefix = "svc_"
+
+// Options are what a daemon is made of. All but Version and Revision are
+// required.
+type Options struct {
+	Config   *config.Loaded // merged and checked
+	Log      *slog.Logger
+	In       io.Reader // events, with the input stdin
+	Out      io.Writer // results, with the sink stdout
+	Err      io.Writer // problems that keep the daemon from starting
+	Version  string
+	Revision string
+}
+
+// Daemon is the running service.
+type Daemon struct {
+	o   Options
+	cfg *config.Daemon
+	log *slog.Logger
+
+	begun    time.Time
+	health   health
+	registry *prometheus.Registry
+	server   *server.Server
+	api      *api.API
+	system   *actors.System
+	rules    *rules
+	serving  atomic.Pointer[generation]
+	line     *line
+	reloader *reload.Reloader
+	loaded   *reload.Metrics
+	watcher  *watcher
+	intake   *ndjson.Intake
+	keeper   *keeper // nil without a state database
+
+	ended     chan struct{} // closed when a finite input has ended
+	suspended chan string   // an actor used up its restart budget
+	over      chan struct{} // closed at the end of the drain
+
+	stopInput context.CancelFunc
+	work      sync.WaitGroup
+	failure   error // of Serve, read after work is done
+}
+
+// New builds the daemon: it binds the listener, which answers probes from then
+// on, loads the rules and opens the sinks. An error is a *Fault, and nothing of
+// the daemon is left behind.
+func New(ctx context.Context, o Options) (_ *Daemon, err error) {
+	d := &Daemon{
+		o: o, cfg: &o.Config.Config.Daemon, log: o.Log, begun: time.Now(), registry: prometheus.NewRegistry(),
+		ended: make(chan struct{}), suspended: make(chan string, 1), over: make(chan struct{}), stopInput: func() {},
+	}
+	defer func() {
+		if err != nil {
+			d.unwind()
+		}
+	}()
+	if d.rules, err = newRules(o.Config, logging.Target(d.log, "sluice.engine")); err != nil {
+		return nil, err
+	}
+	if err := checkInput(d.cfg.Input.Source); err != nil {
+		return nil, err
+	}
+	specs, labels, err := sinkSpecs(d.cfg, logging.Target(d.log, "sluice.sink"))
+	if err != nil {
+		return nil, err
+	}
+	if err := checkMailboxes(o.Config, labels, logging.Target(d.log, "sluice.actor")); err != nil {
+		return nil, err
+	}
+	if err := d.openState(); err != nil {
+		return nil, err
+	}
+	if err := d.bind(); err != nil {
+		return nil, err
+	}
+	first, err := d.rules.first(ctx, o.Err)
+	if err != nil {
+		return nil, err
+	}
+	d.serving.Store(first)
+	return d, d.assemble(first, specs, labels)
+}
+
+// bind listens and serves the probes.
+func (d *Daemon) bind() error {
+	addr, err := server.ParseAddress(d.cfg.API.Addr)
+	if err != nil {
+		return configFault(err)
+	}
+	if err := addr.CheckTransport(false, d.cfg.API.TLS.AllowPlaintext); err != nil {
+		return configFault(err)
+	}
+	log := logging.Target(d.log, "sluice.server")
+	d.server, err = server.Listen(addr, log)
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return configFaultf("%w (is another daemon running? --api-addr chooses another address, port 0 any free one)", err)
+	case err != nil:
+		return configFault(err)
+	}
+	d.registerProcess()
+	d.api = api.New(api.Options{
+		Log: logging.Target(d.log, "sluice.http"), Health: &d.health, Metrics: d.registry, Profiling: d.cfg.API.EnablePprof,
+	})
+	if d.cfg.API.EnablePprof && !addr.Loopback() && !addr.Unix() {
+		log.Warn("profiles are open to everybody who reaches the address", "addr", addr.String())
+	}
+	d.work.Go(func() {
+		if err := d.server.Serve(d.api); err != nil {
+			d.failure = err
+		}
+	})
+	return nil
+}
+
+// registerProcess registers what does not depend on the configuration.
+func (d *Daemon) registerProcess() {
+	reg := prometheus.WrapRegistererWithPrefix(metricPrefix, d.registry)
+	build := prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "build_info", Help: "Always 1; the labels name release, source revision and Go version.",
+	}, []string{"version", "revision", "goversion"})
+	build.WithLabelValues(d.o.Version, d.o.Revision, runtime.Version()).Set(1)
+	uptime := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "uptime_seconds", Help: "Seconds since the start.",
+	}, func() float64 { return time.Since(d.begun).Seconds() })
+	reg.MustRegister(build, uptime)
+	d.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+}
+
+// assemble opens the sinks and puts the stages together.
+func (d *Daemon) assemble(first *generation, specs []sink.Spec, labels []string) error {
+	reg := prometheus.WrapRegistererWithPrefix(metricPrefix, d.registry)
+	sinks, err := sink.NewMetrics(reg)
+	if err != nil {
+		return configFault(err)
+	}
+	out, err := openOutputs(d.cfg, specs, labels, d.o.Out, sinks, d.log)
+	if err != nil {
+		return err
+	}
+	if d.line, err = newLine(d.cfg, first.set, d.restored(first.set), out, d.log); err != nil {
+		return errors.Join(err, out.close())
+	}
+	d.system = actors.NewSystem(actors.Options{
+		Log: logging.Target(d.log, "sluice.actor"), MaxRestarts: d.cfg.Actors.MaxRestarts,
+		RestartWindow: time.Duration(d.cfg.Actors.RestartWindow) * time.Second, OnSuspended: d.onSuspended,
+	})
+	d.health.system.Store(d.system)
+	if d.loaded, err = reload.NewMetrics(reg); err != nil {
+		return configFault(err)
+	}
+	d.reloader = reload.New(reload.Options{
+		Pass: d.pass, Metrics: d.loaded, Log: logging.Target(d.log, "sluice.reload"), Capacity: d.cfg.Mailboxes[reload.Name],
+	})
+	if d.cfg.Input.Source == "http" {
+		d.intake = ndjson.NewIntake(d.line.parse.Intake("http"), int64(d.cfg.Input.HTTP.MaxBodyBytes), d.over)
+	}
+	err = errors.Join(reg.Register(actors.NewCollector(d.system)), d.line.register(reg), api.RegisterUnbuilt(d.registry, metricPrefix))
+	if err != nil {
+		return configFault(err)
+	}
+	return nil
+}
+
+func (d *Daemon) onSuspended(name string) {
+	select {
+	case d.suspended <- name:
+	default:
+	}
+}
+
+// checkInput refuses inputs that this build does not have.
+func checkInput(source string) error {
+	switch source {
+	case "stdin", "stdin://", "http":
+		return nil
+	}
+	if scheme, _, ok := strings.Cut(source, "://"); ok && (scheme == "nats" || scheme == "unix") {
+		return configFaultf("--input %s: this input is not in this build (stdin, http)", source)
+	}
+	return configFaultf("--input %s: unknown input (stdin, http, nats://host:port/subject, unix:///path)", source)
+}
+
+// Start spawns the actors, from the sinks towards the input, mounts every route
+// and opens the input. An error is a *Fault; Stop must be called all the same.
+func (d *Daemon) Start() error {
+	if err := d.line.spawn(d.system); err != nil {
+		return configFault(err)
+	}
+	if _, err := d.system.Spawn(d.reloader.Cell(), d.reloader.Produce); err != nil {
+		return configFault(err)
+	}
+	if d.keeper != nil {
+		d.keeper.start(d.line.publisher.Cut, d.system.Saved)
+	}
+	first := d.serving.Load()
+	d.remember(first)
+	d.loaded.Loaded(len(first.collection.Rules), len(first.collection.Correlations), len(first.collection.Rejected))
+	log := logging.Target(d.log, "sluice.reload")
+	w, err := watch(d.cfg.Rules, d.watchedFiles(), d.reloader.Trigger, log)
+	if err != nil {
+		log.Warn("files are not watched: reload by signal and request only", "err", err)
+	}
+	d.watcher = w
+	r := api.Resources{
+		Status: d, Rules: d, Reloader: d.reloader, Actors: d.system,
+		Correlations: correlations{d.line.windows}, MaxIngestBody: int64(d.cfg.Input.HTTP.MaxBodyBytes),
+	}
+	if d.intake != nil {
+		r.Ingest = d.intake
+	}
+	d.api.Mount(r)
+	d.health.serving.Store(true)
+	logging.Target(d.log, "sluice.server").Info("API server listening", "addr", d.server.Addr().String(), "sinks", len(d.line.outputs.sinks))
+	if d.intake == nil {
+		d.read(stdin.New(d.o.In))
+	}
+	return nil
+}
+
+// watchedFiles are the files beside the rules whose change asks for a pass.
+func (d *Daemon) watchedFiles() []string {
+	var files []string
+	for _, p := range d.cfg.Pipelines {
+		if !builtinPipeline(p) {
+			files = append(files, p)
+		}
+	}
+	return files
+}
+
+// read runs a source until it ends or the daemon stops.
+func (d *Daemon) read(s sources.Source) {
+	ctx, cancel := context.WithCancel(context.Background())
+	d.stopInput = cancel
+	log := logging.Target(d.log, "sluice.sources")
+	log.Info("source started", "source", d.cfg.Input.Source)
+	d.work.Go(func() {
+		defer close(d.ended)
+		if err := s.Run(ctx, d.line.parse.Intake("stdin")); err != nil {
+			log.Warn("source ended", "source", d.cfg.Input.Source, "err", err)
+			return
+		}
+		log.Info("source ended", "source", d.cfg.Input.Source)
+	})
+}
+
+// Addr is the bound address, with the real port.
+func (d *Daemon) Addr() string { return d.server.Addr().String() }
+
+// Ended is closed when a finite input has ended.
+func (d *Daemon) Ended() <-chan struct{} { return d.ended }
+
+// Suspended receives the name of an actor that used up its restart budget.
+func (d *Daemon) Suspended() <-chan string { return d.suspended }
+
+// Reload asks for a pass and has file sinks look at their paths again.
+func (d *Daemon) Reload(reason string) { d.reloader.Trigger(reason) }
+
+// Handler is the API, for tests that need no socket.
+func (d *Daemon) Handler() http.Handler { return d.api }

@@ -1,0 +1,100 @@
+package daemon
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/sluicehq/sluice/sigma/load"
+)
+
+// input is a file that rules are made of, as it was when it was looked at. What
+// a link points to counts, not the link.
+type input struct {
+	Path    string
+	Size    int64
+	ModTime int64 // Unix nanoseconds; 0 when it says nothing about the content
+	Inode   uint64
+	SHA256  [sha256.Size]byte
+	Missing bool // it cannot be read, so that it becoming readable is a change
+}
+
+// fresh is how young a file may be for its modification time to say nothing: it
+// may change again within the granularity of the clock.
+const fresh = 2 * time.Second
+
+// inputNames lists every rule and pipeline file in load order. Names of built-in
+// pipelines are among them.
+func (r *rules) inputNames() ([]string, error) {
+	files, err := load.Files(r.cfg.Rules)
+	if err != nil {
+		return nil, &Fault{Code: exitRules, Err: err}
+	}
+	return append(files, r.cfg.Pipelines...), nil
+}
+
+// survey looks at every file. One that is as it was when known looked at it is
+// not read again; others are. It reports whether any was read.
+func survey(names []string, known []input, now time.Time) (found []input, read bool) {
+	found = make([]input, len(names))
+	for i, name := range names {
+		in := stat(name, now)
+		if i < len(known) && in.trusts(&known[i]) {
+			in.SHA256 = known[i].SHA256
+		} else if !in.Missing {
+			read = true
+			var err error
+			in.SHA256, err = digest(name, in.Size)
+			in.Missing = err != nil
+		}
+		found[i] = in
+	}
+	return found, read
+}
+
+// trusts reports whether the file is certainly what it was.
+func (in *input) trusts(was *input) bool {
+	return !in.Missing && !was.Missing && in.ModTime != 0 &&
+		in.Path == was.Path && in.Size == was.Size && in.ModTime == was.ModTime && in.Inode == was.Inode
+}
+
+func stat(name string, now time.Time) input {
+	in := input{Path: name}
+	info, err := os.Stat(name)
+	if err != nil || !info.Mode().IsRegular() {
+		in.Missing = err != nil
+		return in
+	}
+	in.Size, in.Inode = info.Size(), inode(info)
+	if now.Sub(info.ModTime()) > fresh {
+		in.ModTime = info.ModTime().UnixNano()
+	}
+	return in
+}
+
+// fingerprint is a digest of the names and contents.
+func fingerprint(inputs []input) [32]byte {
+	all := sha256.New()
+	for i := range inputs {
+		in := &inputs[i]
+		fmt.Fprintf(all, "%q %x %t\n", in.Path, in.SHA256, in.Missing)
+	}
+	return [32]byte(all.Sum(nil))
+}
+
+// digest reads with a buffer about as large as the file: rule files are small and many.
+func digest(name string, size int64) (sum [sha256.Size]byte, err error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return sum, err
+	}
+	defer f.Close()
+	h := sha256.New()
+	buf := make([]byte, min(size+512, 32<<10))
+	if _, err := io.CopyBuffer(h, struct{ io.Reader }{f}, buf); err != nil {
+		return sum, err
+	}
+	return [sha256.Size]byte(h.Sum(nil)), nil
+}

@@ -1,0 +1,169 @@
+package daemon
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/sluicehq/sluice/actors"
+	"github.com/sluicehq/sluice/actors/dispatch"
+	"github.com/sluicehq/sluice/actors/sink"
+	"github.com/sluicehq/sluice/actors/sink/stdout"
+	"github.com/sluicehq/sluice/cmd/sluice/config"
+	"github.com/sluicehq/sluice/cmd/sluice/logging"
+	"github.com/sluicehq/sluice/graph"
+)
+
+// outputs are the sinks and the dead letter queue.
+type outputs struct {
+	sinks []*sink.Sink
+	dlq   *sink.DLQ // nil when off
+}
+
+// sinkSpecs reads the configured sinks and their labels.
+func sinkSpecs(cfg *config.Daemon, log *slog.Logger) (specs []sink.Spec, labels []string, err error) {
+	texts := cfg.Output.Sinks
+	if len(texts) == 0 {
+		texts = []string{"stdout"}
+	}
+	for _, text := range texts {
+		s, warnings, err := sink.ParseSpec(text, sink.RoleFindings)
+		if err != nil {
+			return nil, nil, configFault(err)
+		}
+		for _, w := range warnings {
+			log.Warn("sink", "spec", text, "warning", w)
+		}
+		if s.Format == sink.FormatOCSF {
+			return nil, nil, configFaultf("sink '%s': the format ocsf is not in this build", text)
+		}
+		specs = append(specs, s)
+	}
+	all := specs
+	if cfg.Output.DLQ != "" {
+		letters, _, err := sink.ParseSpec(cfg.Output.DLQ, sink.RoleDLQ)
+		if err != nil {
+			return nil, nil, configFault(err)
+		}
+		all = append(slices.Clone(specs), letters)
+	}
+	if err := sink.Distinct(all); err != nil {
+		return nil, nil, configFault(err)
+	}
+	return specs, sink.Labels(specs), nil
+}
+
+// openOutputs opens every destination. On an error nothing stays open.
+func openOutputs(cfg *config.Daemon, specs []sink.Spec, labels []string, stream io.Writer, m *sink.Metrics, log *slog.Logger) (_ *outputs, err error) {
+	log = logging.Target(log, "sluice.sink")
+	o := &outputs{}
+	defer func() {
+		if err != nil {
+			_ = o.close()
+		}
+	}()
+	out := stdout.NewStream(stream)
+	retry := sink.Retry{
+		Max: cfg.Output.RetryMax, Base: retryDelay(cfg.Output.BackoffBaseMS), Cap: retryDelay(cfg.Output.BackoffMaxMS),
+	}
+	capacity := func(name string) int {
+		if n, ok := cfg.Mailboxes[name]; ok {
+			return n
+		}
+		return cfg.Input.BufferSize
+	}
+	var letters sink.Letters
+	if cfg.Output.DLQ != "" {
+		spec, warnings, err := sink.ParseSpec(cfg.Output.DLQ, sink.RoleDLQ)
+		if err != nil {
+			return nil, configFault(err)
+		}
+		for _, w := range warnings {
+			log.Warn("dead letter queue", "spec", cfg.Output.DLQ, "warning", w)
+		}
+		t, err := sink.Open(spec, out, time.Now)
+		if err != nil {
+			return nil, configFaultf("dead letter queue: %w", err)
+		}
+		o.dlq = sink.NewDLQ(sink.DLQOptions{
+			Kind: spec.Kind, Transport: t, Retry: retry, BatchMax: cfg.Output.BatchMax,
+			Capacity: capacity(actors.NameDLQ), Bytes: int(cfg.Input.BufferBytes), Metrics: m, Log: log,
+		})
+		letters = o.dlq.Lane()
+	}
+	for i, spec := range specs {
+		t, err := sink.Open(spec, out, time.Now)
+		if err != nil {
+			return nil, configFaultf("sink %s: %w", labels[i], err)
+		}
+		s, err := sink.New(sink.Options{
+			Label: labels[i], Kind: spec.Kind, OnFull: spec.OnFull, Transport: t, Retry: retry, BatchMax: cfg.Output.BatchMax,
+			Capacity: capacity("sink:" + labels[i]), Bytes: int(cfg.Input.BufferBytes),
+			Pretty: cfg.Output.Pretty && spec.Kind == sink.KindStdout, Letters: letters, Metrics: m, Log: log,
+		})
+		if err != nil {
+			return nil, configFault(errors.Join(fmt.Errorf("sink %s: %w", labels[i], err), t.Close()))
+		}
+		o.sinks = append(o.sinks, s)
+	}
+	return o, nil
+}
+
+// letters is the way to the dead letter queue, a nil interface when there is none.
+func (o *outputs) letters() graph.Outlet[graph.DeadLetter] {
+	if o.dlq == nil {
+		return nil
+	}
+	return o.dlq.Lane()
+}
+
+// offered is what dispatch offers items to.
+func (o *outputs) offered() []dispatch.Sink {
+	out := make([]dispatch.Sink, 0, len(o.sinks))
+	for _, s := range o.sinks {
+		d := dispatch.Sink{Label: s.Label(), To: s.Lane()}
+		if s.Drops() {
+			d.Dropped = s.Dropped
+		}
+		out = append(out, d)
+	}
+	return out
+}
+
+func (o *outputs) spawn(s *actors.System) error {
+	if o.dlq != nil {
+		if _, err := s.Spawn(o.dlq.Cell(), o.dlq.Produce); err != nil {
+			return err
+		}
+	}
+	for _, x := range o.sinks {
+		if _, err := s.Spawn(x.Cell(), x.Produce); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// reopen makes file sinks look at their paths again.
+func (o *outputs) reopen() {
+	for _, s := range o.sinks {
+		s.Reopen()
+	}
+	if o.dlq != nil {
+		o.dlq.Reopen()
+	}
+}
+
+func (o *outputs) close() error {
+	var errs []error
+	for _, s := range o.sinks {
+		errs = append(errs, s.Close())
+	}
+	if o.dlq != nil {
+		errs = append(errs, o.dlq.Close())
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,244 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/sluicehq/sluice/cmd/sluice/config"
+	"github.com/sluicehq/sluice/cmd/sluice/ruleset"
+	"github.com/sluicehq/sluice/graph"
+	"github.com/sluicehq/sluice/http/api"
+	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/engine"
+	"github.com/sluicehq/sluice/sigma/load"
+	"github.com/sluicehq/sluice/sigma/pipeline"
+	"github.com/sluicehq/sluice/sigma/result"
+)
+
+// generation is one loaded rule set with what operators may ask about it.
+type generation struct {
+	set         *graph.RuleSet
+	collection  *load.Collection
+	notes       []string // about pipelines
+	details     []string // likewise, of less interest
+	inputs      []input  // every file it was made of
+	fingerprint [32]byte // of those
+	cached      bool     // it came from the rule cache, which has its rules
+	stale       bool     // the cache has them under an older header
+}
+
+// rules builds generations from the configuration.
+type rules struct {
+	cfg         *config.Daemon
+	log         *slog.Logger
+	engine      engine.Options
+	correlating correlating
+	cache       *ruleCache // nil without a state database
+	last        uint64     // generation number
+}
+
+func newRules(l *config.Loaded, log *slog.Logger) (*rules, error) {
+	cfg := &l.Config.Daemon
+	r := &rules{cfg: cfg, log: log}
+	var err error
+	if r.correlating, err = newCorrelating(l); err != nil {
+		return nil, err
+	}
+	detail, err := result.ParseDetail(cfg.Engine.MatchDetail)
+	if err != nil {
+		return nil, configFaultf("daemon.engine.match_detail: %w", err)
+	}
+	for _, e := range cfg.ExcludeRules {
+		if _, err := load.ParseExclusion(e); err != nil {
+			return nil, configFaultf("daemon.exclude_rules: %w", err)
+		}
+	}
+	r.engine = engine.Options{
+		MatchDetail: detail, IncludeEvent: cfg.Output.IncludeEvent, ResultTime: cfg.Output.ResultTime,
+		TimestampFields: cfg.Correlation.TimestampFields, Routing: ruleset.Routing(&cfg.LogsourceRouting),
+	}
+	return r, nil
+}
+
+// errUnchanged is returned by build when nothing differs from the set before.
+var errUnchanged = errors.New("nothing changed")
+
+// build loads and compiles. With serving it returns errUnchanged when every file
+// is as it was.
+func (r *rules) build(ctx context.Context, serving *generation) (*generation, error) {
+	g, err := r.load(serving)
+	if err != nil {
+		return nil, err
+	}
+	c := g.collection
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	options := r.engine
+	options.TimestampFields = append(append([]string(nil), c.Defaults.TimestampFields...), options.TimestampFields...)
+	set, err := engine.Compile(c.Rules, options)
+	if err != nil {
+		return nil, &Fault{Code: exitRules, Err: fmt.Errorf("compile rules: %w", err)}
+	}
+	p, err := r.correlating.compile(c)
+	if err != nil {
+		return nil, &Fault{Code: exitRules, Err: fmt.Errorf("compile rules: %w", err)}
+	}
+	debug.FreeOSMemory() // loading needs several times what it leaves behind
+	r.last++
+	g.set = &graph.RuleSet{Generation: r.last, Engine: set, Correlation: p, Rejected: len(c.Rejected)}
+	return g, nil
+}
+
+// options say what is loaded.
+func (r *rules) options() ruleset.Options {
+	return ruleset.Options{
+		Roots: r.cfg.Rules, Pipelines: r.cfg.Pipelines, MinLevel: r.cfg.MinLevel, ExcludeRules: r.cfg.ExcludeRules,
+	}
+}
+
+// load reads rules, those of the first set from the cache when it has them.
+func (r *rules) load(serving *generation) (*generation, error) {
+	names, err := r.inputNames()
+	if err != nil {
+		return nil, err
+	}
+	if serving == nil && r.cache != nil {
+		if c, ok := r.cache.read(names, r.options()); ok {
+			return &generation{
+				collection: c.rules.Collection, notes: c.rules.Notes, details: c.rules.Details,
+				inputs: c.inputs, fingerprint: fingerprint(c.inputs), cached: true, stale: c.stale,
+			}, nil
+		}
+	}
+	inputs, _ := survey(names, nil, time.Now())
+	print := fingerprint(inputs)
+	if serving != nil && print == serving.fingerprint {
+		return nil, errUnchanged
+	}
+	loaded, err := ruleset.Load(r.options())
+	switch {
+	case errors.Is(err, ruleset.ErrPipeline):
+		return nil, configFault(err)
+	case err != nil:
+		return nil, &Fault{Code: exitRules, Err: err}
+	}
+	return &generation{collection: loaded.Collection, notes: loaded.Notes, details: loaded.Details, inputs: inputs, fingerprint: print}, nil
+}
+
+// remember stores a set that serves for the next start.
+func (r *rules) remember(g *generation) {
+	if r.cache == nil || g.cached && !g.stale {
+		return
+	}
+	if err := r.cache.write(g, r.options()); err != nil {
+		r.log.Warn("rules not stored for the next start", "err", err)
+	}
+}
+
+// report logs what a load had to say.
+func (r *rules) report(g *generation) {
+	c := g.collection
+	for _, p := range c.Problems() {
+		r.log.Error("rule document rejected", problemAttrs(p)...)
+	}
+	for _, n := range g.notes {
+		r.log.Warn("pipeline", "note", n)
+	}
+	for _, n := range g.details {
+		r.log.Debug("pipeline", "note", n)
+	}
+	for _, w := range c.Warnings {
+		r.log.Warn("rule document", problemAttrs(w)...)
+	}
+	reportCorrelations(g.set.Correlation, r.log)
+	if c.Excluded > 0 {
+		r.log.Info("rule documents excluded", "count", c.Excluded)
+	}
+	if len(c.Rules)+len(c.Correlations) == 0 {
+		r.log.Warn("no rule is loaded", "path", strings.Join(r.cfg.Rules, ", "))
+	}
+	r.log.Info("rules loaded", "detection_rules", len(c.Rules), "correlation_rules", len(c.Correlations),
+		"rejected", len(c.Rejected), "path", strings.Join(r.cfg.Rules, ", "))
+}
+
+func problemAttrs(p sigma.Problem) []any {
+	attrs := []any{"file", p.File, "document", p.Document, "stage", string(p.Stage), "reason", p.Reason}
+	if p.Line > 0 {
+		attrs = append(attrs, "line", p.Line)
+	}
+	if p.Title != "" {
+		attrs = append(attrs, "title", p.Title)
+	}
+	if p.ID != "" {
+		attrs = append(attrs, "id", p.ID)
+	}
+	return attrs
+}
+
+// first builds the set the daemon starts with. What keeps it from starting is
+// written to errs, every problem on a line.
+func (r *rules) first(ctx context.Context, errs io.Writer) (*generation, error) {
+	g, err := r.build(ctx, nil)
+	if err != nil {
+		return nil, err
+	}
+	c := g.collection
+	strict := r.cfg.Engine.StrictRules && len(c.Rejected) > 0
+	if strict || !c.Usable() {
+		for _, p := range c.Problems() {
+			fmt.Fprintf(errs, "sluice: %s\n", p)
+		}
+		reason := "no rule is usable"
+		if strict {
+			reason = "documents are rejected and --strict-rules is set"
+		}
+		return nil, &Fault{Code: exitRules, Err: fmt.Errorf("Error compiling rules: %d of the documents rejected, %s", len(c.Rejected), reason)}
+	}
+	r.report(g)
+	return g, nil
+}
+
+// next builds the set of a reload. It fails on documents that the serving set
+// has not rejected already.
+func (r *rules) next(ctx context.Context, serving *generation) (*generation, error) {
+	g, err := r.build(ctx, serving)
+	var unusable *pipeline.LoadError
+	switch {
+	case errors.As(err, &unusable):
+		return nil, fmt.Errorf("Error reloading pipeline %w", unusable)
+	case err != nil:
+		return nil, err
+	}
+	if fresh := g.collection.NewlyRejected(serving.collection); len(fresh) > 0 {
+		for _, d := range fresh {
+			for _, p := range d.Problems {
+				r.log.Error("rule document rejected", problemAttrs(p)...)
+			}
+		}
+		return nil, fmt.Errorf("%d rule documents are newly rejected, the first is %w", len(fresh), fresh[0].Problems[0])
+	}
+	r.report(g)
+	return g, nil
+}
+
+// summary is what GET /api/v1/rules shows.
+func (g *generation) summary(paths []string) api.RuleReport {
+	c := g.collection
+	out := api.RuleReport{
+		DetectionRules: len(c.Rules), CorrelationRules: len(c.Correlations), Paths: paths,
+		Rejected: []api.RejectedDocument{}, Excluded: c.Excluded,
+	}
+	for _, d := range c.Rejected {
+		out.Rejected = append(out.Rejected, api.RejectedDocument{
+			File: d.File, Document: d.Document, Title: d.Title, ID: d.ID, Problems: d.Problems,
+		})
+	}
+	return out
+}

@@ -1,0 +1,92 @@
+package daemon
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"runtime/debug"
+	"syscall"
+
+	"github.com/sluicehq/sluice/cmd/sluice/logging"
+)
+
+// gcPercent trades memory for time where GOGC leaves the choice: what lives is
+// the rule set, and the garbage of results is short-lived.
+const gcPercent = 200
+
+// Run runs a daemon until its input ends, a signal asks for its end or an actor
+// fails for good, and returns the exit code. SIGHUP reloads. A second SIGINT or
+// SIGTERM ends it at once.
+func Run(signals <-chan os.Signal, o Options) int {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(gcPercent)
+	}
+	log := logging.Target(o.Log, "sluice.server")
+	stop, hup := make(chan struct{}), make(chan struct{}, 1)
+	code := make(chan int, 1)
+	go func() { code <- serve(o, stop, hup) }()
+	stopping := false
+	for {
+		select {
+		case c := <-code:
+			return c
+		case s := <-signals:
+			n, ok := s.(syscall.Signal)
+			switch {
+			case !ok:
+			case n == syscall.SIGHUP && !stopping:
+				select {
+				case hup <- struct{}{}:
+				default: // one is waiting already
+				}
+			case n == syscall.SIGHUP:
+			case stopping:
+				log.Warn("second signal, leaving at once", "signal", n.String())
+				return exitSignal + int(n)
+			default:
+				log.Info("shutting down", "signal", n.String())
+				stopping = true
+				close(stop)
+			}
+		}
+	}
+}
+
+// serve is one life of a daemon.
+func serve(o Options, stop, hup <-chan struct{}) int {
+	d, err := New(context.Background(), o)
+	if err != nil {
+		fmt.Fprintf(o.Err, "sluice: %v\n", err)
+		return codeOf(err)
+	}
+	code := exitOK
+	if err := d.Start(); err != nil {
+		fmt.Fprintf(o.Err, "sluice: %v\n", err)
+		code = codeOf(err)
+	} else {
+		code = d.await(stop, hup)
+	}
+	log := logging.Target(o.Log, "sluice.server")
+	if err := d.Stop(); err != nil {
+		log.Error("shutdown", "err", err)
+	}
+	log.Info("stopped")
+	return code
+}
+
+// await returns when the daemon is to end, with its exit code.
+func (d *Daemon) await(stop, hup <-chan struct{}) int {
+	for {
+		select {
+		case <-stop:
+			return exitOK
+		case <-d.Ended():
+			return exitOK
+		case <-hup:
+			d.Reload("SIGHUP")
+		case name := <-d.Suspended():
+			d.log.Error("an actor used up its restart budget, leaving", "actor", name)
+			return exitRuntime
+		}
+	}
+}

@@ -1,0 +1,319 @@
+package daemon
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sluicehq/sluice/actors"
+	"github.com/sluicehq/sluice/cmd/sluice/config"
+	"github.com/sluicehq/sluice/graph"
+	"github.com/sluicehq/sluice/state"
+)
+
+// text is a stage's state that is a text.
+type text struct {
+	revision uint64
+	content  string
+}
+
+func (v text) Revision() uint64 { return v.revision }
+
+func (v text) Encode(w io.Writer, _ int64) error {
+	_, err := io.WriteString(w, v.content)
+	return err
+}
+
+// stream stands for the stages: barriers pass at once and take export along.
+type stream struct {
+	export any
+	epoch  *graph.Epoch
+	kept   map[graph.Stage]any // of the last save that counted
+}
+
+func (s *stream) cut(_ context.Context, b *graph.Barrier) error {
+	s.epoch = b.Enter(s.epoch)
+	b.Export(graph.StageCorrelate, s.export)
+	b.Export(graph.StageDispatch, nil)
+	return nil
+}
+
+func (s *stream) current(exports map[graph.Stage]any, _ time.Time) { s.kept = exports }
+
+// openKeeper opens a database under a configuration and decides what comes back.
+func openKeeper(t *testing.T, dir string, s *stream, cfg config.Daemon) (*keeper, *bytes.Buffer) {
+	t.Helper()
+	var logged bytes.Buffer
+	store, err := state.Open(dir, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = store.Close() })
+	k := newKeeper(store, time.Hour, slog.New(slog.NewTextHandler(&logged, nil)))
+	s.epoch = graph.NewEpoch()
+	k.cut, k.current = s.cut, s.current
+	k.decide(&cfg)
+	return k, &logged
+}
+
+func (k *keeper) mustSave(t *testing.T) {
+	t.Helper()
+	if err := k.save(t.Context()); err != nil {
+		t.Fatalf("save: %v", err)
+	}
+}
+
+// content is the part as the current save has it.
+func (k *keeper) content(t *testing.T) string {
+	t.Helper()
+	k.decide(&config.Daemon{})
+	return k.stored(t)
+}
+
+// stored reads the part back, empty when there is none to restore.
+func (k *keeper) stored(t *testing.T) string {
+	t.Helper()
+	var b []byte
+	k.restore("correlation", 1, func(r io.Reader) (err error) {
+		b, err = io.ReadAll(r)
+		return err
+	})
+	return string(b)
+}
+
+func TestRestoreIsDecidedByWhatIsReplayed(t *testing.T) {
+	for _, tc := range []struct {
+		name     string
+		cfg      config.Daemon
+		position *state.Position
+		want     bool
+	}{
+		{"no replay and nothing stored", config.Daemon{}, nil, true},
+		{"no replay with a position", config.Daemon{}, &state.Position{Sequence: 100}, true},
+		{"case 32: behind the stored sequence", fromSequence("101"), &state.Position{Sequence: 100}, true},
+		{"case 32: from the stored sequence", fromSequence("100"), &state.Position{Sequence: 100}, false},
+		{"case 32: before the stored sequence", fromSequence("50"), &state.Position{Sequence: 100}, false},
+		{"case 33: a sequence and no stored position", fromSequence("42"), nil, false},
+		{"case 34: behind the stored time", fromTime(2000), &state.Position{Time: 1000}, true},
+		{"case 34: before the stored time", fromTime(500), &state.Position{Time: 1000}, false},
+		{"at the stored time", fromTime(1000), &state.Position{Time: 1000}, false},
+		{"a time and no stored position", fromTime(2000), nil, false},
+		{"from the latest", config.Daemon{NATS: config.NATS{ReplayFromLatest: true}}, &state.Position{Sequence: 1}, false},
+		{"clearing", config.Daemon{State: config.State{Clear: true}}, nil, false},
+		{"case 33: keeping, whatever is replayed", config.Daemon{
+			State: config.State{Keep: true}, NATS: config.NATS{ReplayFromSequence: "42"},
+		}, nil, true},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if got, reason := restores(&tc.cfg, tc.position); got != tc.want {
+				t.Errorf("restore = %v (%s), want %v", got, reason, tc.want)
+			}
+		})
+	}
+}
+
+func fromSequence(n string) config.Daemon {
+	return config.Daemon{NATS: config.NATS{ReplayFromSequence: n}}
+}
+
+func fromTime(seconds int64) config.Daemon {
+	return config.Daemon{NATS: config.NATS{ReplayFromTime: time.Unix(seconds, 0).UTC().Format(time.RFC3339)}}
+}
+
+func TestWhatABarrierCutComesBack(t *testing.T) {
+	dir := t.TempDir()
+	s := &stream{export: text{1, "one"}}
+	k, _ := openKeeper(t, dir, s, config.Daemon{})
+	k.mustSave(t)
+	s.export = text{2, "two"}
+	k.mustSave(t)
+	if s.kept[graph.StageCorrelate] != s.export {
+		t.Errorf("current save = %v, want %v", s.kept, s.export)
+	}
+	if err := k.close([]actors.Drained{{Actor: "parse"}, {Actor: "correlate", Export: text{3, "final"}}}); err != nil {
+		t.Fatal(err)
+	}
+	k, logged := openKeeper(t, dir, s, config.Daemon{})
+	if got := k.stored(t); got != "final" {
+		t.Errorf("restored %q, want %q\n%s", got, "final", logged)
+	}
+}
+
+func TestAnAbandonedStageKeepsItsStoredPart(t *testing.T) {
+	dir := t.TempDir()
+	s := &stream{export: text{1, "one"}}
+	k, _ := openKeeper(t, dir, s, config.Daemon{})
+	k.mustSave(t)
+	if err := k.close([]actors.Drained{{Actor: "correlate", Expired: true}}); err != nil {
+		t.Fatal(err)
+	}
+	k, _ = openKeeper(t, dir, s, config.Daemon{})
+	if got := k.stored(t); got != "one" {
+		t.Errorf("restored %q, want %q", got, "one")
+	}
+}
+
+func TestAnUnchangedPartIsNotWrittenAgain(t *testing.T) {
+	s := &stream{export: text{1, "one"}}
+	k, _ := openKeeper(t, t.TempDir(), s, config.Daemon{})
+	generation := func() uint64 {
+		h, err := k.series.Head()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return h.Parts["correlation"].Generation
+	}
+	k.mustSave(t)
+	first := generation()
+	k.mustSave(t)
+	if got := generation(); got != first {
+		t.Errorf("generation %d after a save without change, want %d", got, first)
+	}
+	s.export = text{2, "two"}
+	k.mustSave(t)
+	if got := generation(); got == first {
+		t.Errorf("generation %d after a change, want another", got)
+	}
+	s.export = nil // the rules have no correlations any more
+	k.mustSave(t)
+	if got := k.content(t); got != "two" {
+		t.Errorf("without correlations %q is stored, want %q", got, "two")
+	}
+}
+
+// Case 53 of part 23: the save before stays current until everything before the
+// barrier has ended.
+func TestASaveWaitsForWhatTheBarrierCut(t *testing.T) {
+	dir := t.TempDir()
+	s := &stream{export: text{1, "before"}}
+	k, _ := openKeeper(t, dir, s, config.Daemon{})
+	k.mustSave(t)
+	receipt := graph.NewReceipt(1, func() {})
+	token := receipt.Token(0).In(s.epoch)
+	s.export = text{2, "during"}
+	ctx, cancel := context.WithCancel(t.Context())
+	saved := make(chan error, 1)
+	go func() { saved <- k.save(ctx) }()
+	select {
+	case err := <-saved:
+		t.Fatalf("the save ended with a token open: %v", err)
+	case <-time.After(50 * time.Millisecond): // long enough for a save that does not wait
+	}
+	cancel()
+	if err := <-saved; !errors.Is(err, context.Canceled) {
+		t.Errorf("save: %v, want canceled", err)
+	}
+	if got := k.content(t); got != "before" {
+		t.Errorf("stored %q, want %q", got, "before")
+	}
+	token.Settle()
+	k.mustSave(t)
+	if got := k.content(t); got != "during" {
+		t.Errorf("stored %q after the token settled, want %q", got, "during")
+	}
+}
+
+func TestClearedStateDoesNotComeBackLater(t *testing.T) {
+	dir := t.TempDir()
+	s := &stream{export: text{1, "old"}}
+	k, _ := openKeeper(t, dir, s, config.Daemon{})
+	k.mustSave(t)
+	if err := k.close(nil); err != nil {
+		t.Fatal(err)
+	}
+	k, _ = openKeeper(t, dir, s, config.Daemon{State: config.State{Clear: true}})
+	if got := k.stored(t); got != "" {
+		t.Errorf("restored %q, want nothing", got)
+	}
+	s.export = nil // and without correlations
+	k.mustSave(t)
+	if err := k.close(nil); err != nil {
+		t.Fatal(err)
+	}
+	k, _ = openKeeper(t, dir, s, config.Daemon{})
+	if got := k.stored(t); got != "" {
+		t.Errorf("restored %q at the start after, want nothing", got)
+	}
+}
+
+// Case 35 of part 23, and its neighbours.
+func TestWhatCannotBeUsedIsSetAside(t *testing.T) {
+	save := func(t *testing.T, k *keeper, version int) {
+		t.Helper()
+		v, err := k.series.Begin()
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = v.Write("correlation", version, func(w io.Writer) error { _, err := w.Write([]byte("x")); return err })
+		if err = errors.Join(err, v.Commit(1, nil)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, tc := range []struct {
+		name    string
+		version int
+		read    error
+		want    []string // in the log
+		stays   bool     // without a new export the part stays what it is
+	}{
+		{"another version is told with both", 2, nil, []string{"level=WARN", "another version", "stored=2", "known=1"}, true},
+		{"an undecodable part is told by name", 1, errors.New("boom"), []string{"level=WARN", "part=correlation", "boom"}, false},
+		{"a part that reads is no news", 1, nil, nil, true},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			k, logged := openKeeper(t, t.TempDir(), &stream{}, config.Daemon{})
+			save(t, k, tc.version)
+			k.decide(&config.Daemon{})
+			logged.Reset()
+			got := k.restore("correlation", 1, func(io.Reader) error { return tc.read })
+			if want := tc.want == nil; got != want {
+				t.Errorf("restored = %v, want %v", got, want)
+			}
+			for _, w := range tc.want {
+				if !strings.Contains(logged.String(), w) {
+					t.Errorf("log lacks %q:\n%s", w, logged)
+				}
+			}
+			if tc.want == nil && logged.Len() > 0 {
+				t.Errorf("log is %s, want nothing", logged)
+			}
+			k.mustSave(t)
+			if h, _ := k.series.Head(); (h.Parts["correlation"].Chunks == 1) != tc.stays {
+				t.Errorf("parts after the next save: %v, want the stored one: %v", h.Parts, tc.stays)
+			}
+		})
+	}
+}
+
+// An interval that ends during a save is skipped, and failures are warnings.
+func TestSavesRunOneAtATime(t *testing.T) {
+	s := &stream{export: text{1, "one"}}
+	k, logged := openKeeper(t, t.TempDir(), s, config.Daemon{})
+	k.interval = time.Millisecond
+	running, most, calls := 0, 0, make(chan struct{}, 100)
+	k.start(func(context.Context, *graph.Barrier) error {
+		running++
+		most = max(most, running)
+		time.Sleep(3 * time.Millisecond)
+		running--
+		calls <- struct{}{}
+		return errors.New("no space")
+	}, s.current)
+	for range 3 {
+		<-calls
+	}
+	if err := k.close(nil); err != nil {
+		t.Fatal(err)
+	}
+	if most != 1 {
+		t.Errorf("%d saves at a time, want 1", most)
+	}
+	if got := strings.Count(logged.String(), "level=WARN msg=\"state not saved\" err=\"no space\""); got < 2 {
+		t.Errorf("%d warnings for three failed saves:\n%s", got, logged)
+	}
+}

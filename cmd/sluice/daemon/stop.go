@@ -1,0 +1,103 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/sluicehq/sluice/actors"
+	"github.com/sluicehq/sluice/actors/reload"
+	"github.com/sluicehq/sluice/cmd/sluice/logging"
+)
+
+// stopGrace bounds what follows the drain: actors that are inside a step, and
+// goroutines on their way out.
+const stopGrace = time.Second
+
+// Stop drains and ends everything: readiness off, no new requests, inputs, then
+// the stages in graph order and the sinks, all within the drain timeout, and the
+// last save, within ten seconds more. It may be called once, also after a failed
+// Start.
+func (d *Daemon) Stop() error {
+	d.health.serving.Store(false)
+	timeout := time.Duration(d.cfg.Output.DrainTimeout) * time.Second
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
+	defer cancel()
+	if d.watcher != nil {
+		d.watcher.close()
+	}
+	d.api.Drain()
+	served := make(chan error, 1)
+	go func() { served <- d.server.Shutdown(ctx) }()
+	d.stopInput()
+	if d.keeper != nil {
+		d.keeper.quit()
+	}
+	abandoned := d.abandonReload(ctx)
+	drained := d.system.Drain(ctx)
+	<-abandoned
+	if lost, stuck := drainWarning(drained); len(stuck) > 0 {
+		logging.Target(d.log, "sluice.server").Warn("drain timeout exceeded", "timeout", timeout, "undelivered", lost, "actors", stuck)
+	}
+	close(d.over)
+	err := <-served
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = nil // its connections were closed; the warning above tells
+	}
+	return errors.Join(err, d.closeState(drained), d.release())
+}
+
+// closeState writes the last save and closes the database.
+func (d *Daemon) closeState(drained []actors.Drained) error {
+	if d.keeper == nil {
+		return nil
+	}
+	return d.keeper.close(drained)
+}
+
+// abandonReload lets a pass that has swapped finish and ends any other. It
+// closes what it returns, within a moment, when no pass is running any more.
+func (d *Daemon) abandonReload(ctx context.Context) <-chan struct{} {
+	now, cancel := context.WithCancel(ctx)
+	cancel()
+	done := make(chan struct{})
+	d.work.Go(func() {
+		defer close(done)
+		if _, err := d.system.DrainActor(now, reload.Name); err != nil {
+			d.log.Debug("reload was not running", "err", err)
+		}
+	})
+	return done
+}
+
+// release gives back what New took.
+func (d *Daemon) release() error {
+	grace, cancel := context.WithTimeout(context.Background(), stopGrace)
+	defer cancel()
+	err := errors.Join(d.system.Stop(grace), d.line.outputs.close(), d.server.Close())
+	done := make(chan struct{})
+	go func() { d.work.Wait(); close(done) }()
+	select {
+	case <-done:
+		return errors.Join(err, d.failure)
+	case <-grace.Done():
+		return errors.Join(err, errors.New("parts of the daemon did not end in time"))
+	}
+}
+
+// unwind gives back what a failed New has taken so far.
+func (d *Daemon) unwind() {
+	if d.server != nil {
+		_ = d.server.Close()
+	}
+	if d.system != nil {
+		grace, cancel := context.WithTimeout(context.Background(), stopGrace)
+		defer cancel()
+		_ = d.system.Stop(grace)
+	}
+	if d.line != nil {
+		_ = d.line.outputs.close()
+	}
+	_ = d.closeState(nil)
+	d.work.Wait()
+}

@@ -1,0 +1,38 @@
+package ruleset
+
+import (
+	"fmt"
+
+	"github.com/sluicehq/sluice/cmd/sluice/config"
+	"github.com/sluicehq/sluice/sigma/correlation/plan"
+	"github.com/sluicehq/sluice/sigma/load"
+	"github.com/sluicehq/sluice/sigma/timespan"
+)
+
+// Correlation gives the settings of correlations that state none of their own:
+// what the configuration says, else what the detection rules ask for.
+// actionGiven tells a configured action from the default.
+func Correlation(c *config.Correlation, actionGiven bool, d load.Defaults) (plan.Options, error) {
+	o := plan.Options{Action: plan.Action(c.Action), MaxEvents: c.MaxEvents, NoDetections: c.NoDetections}
+	if !actionGiven && d.Action != "" {
+		o.Action = plan.Action(d.Action)
+	}
+	switch {
+	case c.Suppress != "":
+		span, err := timespan.ParseSpan(c.Suppress)
+		if err != nil {
+			return o, fmt.Errorf("suppress: %w", err)
+		}
+		o.Suppress = span.Seconds()
+	case d.Suppress != nil:
+		o.Suppress = d.Suppress.Seconds()
+	}
+	if c.MaxGroupEntries != nil {
+		o.MaxGroupEntries = *c.MaxGroupEntries
+	}
+	var err error
+	if o.EventMode, err = plan.ParseEventMode(c.EventMode); err != nil {
+		return o, fmt.Errorf("event_mode: %w", err)
+	}
+	return o, nil
+}

@@ -1,0 +1,88 @@
+// Package ruleset turns settings into rules: files read, filters merged,
+// pipelines applied, documents checked. Every command and the daemon load rules
+// this way, so that they cannot disagree about what a setting means.
+package ruleset
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/load"
+	"github.com/sluicehq/sluice/sigma/pipeline"
+)
+
+// Options say which rules, and how they are rewritten.
+type Options struct {
+	Roots        []string
+	Pipelines    []string // names of built-in ones, and files
+	MinLevel     string   // empty excludes nothing
+	ExcludeRules []string
+	NoFilters    bool
+
+	// Observe, when not nil, is told what the pipelines make of each detection
+	// rule, in load order. There is nothing to tell without pipelines.
+	Observe func(before, after *sigma.Rule, o load.Outcome, err error)
+}
+
+// ErrPipeline is wrapped by errors of pipelines, which are faults of the
+// configuration and not of rules.
+var ErrPipeline = errors.New("Error loading pipeline") //nolint:staticcheck // the text is fixed by the specification
+
+// Rules is what was loaded.
+type Rules struct {
+	*load.Collection
+	// Notes say what is amiss with pipelines without making them unusable.
+	Notes []string
+	// Details are worth a line of debugging each.
+	Details []string
+}
+
+// Load reads the rules. The error is fatal: a root that cannot be read, or one
+// that wraps ErrPipeline.
+func Load(o Options) (*Rules, error) {
+	set, err := pipeline.Load(o.Pipelines)
+	if err != nil {
+		return nil, fmt.Errorf("%w %w", ErrPipeline, err)
+	}
+	out := load.Options{ExcludeRules: o.ExcludeRules, NoFilters: o.NoFilters}
+	if o.MinLevel != "" {
+		if out.MinLevel, err = sigma.ParseLevel(o.MinLevel); err != nil {
+			return nil, err
+		}
+	}
+	if len(set.Pipelines) > 0 {
+		out.Transform, out.TransformCorrelation = set.Apply, set.ApplyCorrelation
+		if o.Observe != nil {
+			out.Transform = func(before *sigma.Rule) (*sigma.Rule, load.Outcome, error) {
+				after, outcome, err := set.Apply(before)
+				o.Observe(before, after, outcome, err)
+				return after, outcome, err
+			}
+		}
+	}
+	rules := &Rules{Notes: notes(set)}
+	for _, p := range set.Pipelines {
+		if len(p.Ignored) > 0 {
+			rules.Details = append(rules.Details, fmt.Sprintf("pipeline %s: %s have no effect here", p.Path, strings.Join(p.Ignored, ", ")))
+		}
+	}
+	if rules.Collection, err = load.Load(o.Roots, out); err != nil {
+		return nil, err
+	}
+	return rules, nil
+}
+
+func notes(set *pipeline.Set) []string {
+	var out []string
+	for _, p := range set.Pipelines {
+		for _, w := range p.Warnings {
+			out = append(out, fmt.Sprintf("pipeline %s: %s", p.Path, w))
+		}
+		if p.Dynamic {
+			out = append(out, fmt.Sprintf("pipeline %s: its dynamic sources are not resolved here", p.Path))
+		}
+	}
+	return out
+}

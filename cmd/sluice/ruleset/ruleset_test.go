@@ -1,0 +1,79 @@
+package ruleset
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/sluicehq/sluice/cmd/sluice/config"
+)
+
+const rule = `title: Whoami
+level: high
+logsource: {product: windows, category: process_creation}
+detection:
+  sel: {CommandLine|contains: whoami}
+  condition: sel
+`
+
+func dir(t *testing.T, files map[string]string) string {
+	t.Helper()
+	d := t.TempDir()
+	for name, text := range files {
+		if err := os.WriteFile(filepath.Join(d, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return d
+}
+
+func TestLoad(t *testing.T) {
+	d := dir(t, map[string]string{"a.yml": rule, "b.yml": strings.Replace(rule, "high", "low", 1)})
+	for _, tc := range []struct {
+		name  string
+		o     Options
+		rules int
+		field string // of the first rule
+	}{
+		{"as written", Options{Roots: []string{d}}, 2, "CommandLine"},
+		{"without low levels", Options{Roots: []string{d}, MinLevel: "high"}, 1, "CommandLine"},
+		{"through a pipeline", Options{Roots: []string{d}, Pipelines: []string{"ecs_windows"}}, 2, "process.command_line"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			r, err := Load(tc.o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(r.Rules) != tc.rules {
+				t.Fatalf("%d rules, want %d", len(r.Rules), tc.rules)
+			}
+			if got := r.Rules[0].Detections[0].Node.Items[0].Field; got != tc.field {
+				t.Errorf("field %s, want %s", got, tc.field)
+			}
+		})
+	}
+}
+
+func TestFatalErrorsTellPipelinesFromRules(t *testing.T) {
+	d := dir(t, map[string]string{"a.yml": rule})
+	if _, err := Load(Options{Roots: []string{d}, Pipelines: []string{"nope.yml"}}); !errors.Is(err, ErrPipeline) {
+		t.Errorf("a missing pipeline gives %v, want ErrPipeline", err)
+	}
+	if _, err := Load(Options{Roots: []string{filepath.Join(d, "nope")}}); err == nil || errors.Is(err, ErrPipeline) {
+		t.Errorf("a missing root gives %v, want an error that is no ErrPipeline", err)
+	}
+}
+
+func TestRouting(t *testing.T) {
+	if got := Routing(&config.LogsourceRouting{}); got != nil {
+		t.Errorf("routing that is off gives %v", got)
+	}
+	got := Routing(&config.LogsourceRouting{
+		Enabled: true, FieldMap: config.Dimensions{Product: "p"}, EventLogsource: config.Dimensions{Custom: map[string]string{"a": "b"}},
+	})
+	if got.Fields.Product != "p" || got.Fields.Service != "" || got.Static.Custom["a"] != "b" {
+		t.Errorf("got %+v", got)
+	}
+}
