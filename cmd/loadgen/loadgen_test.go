@@ -1,0 +1,55 @@
+package main
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestBodiesAreWholeLines(t *testing.T) {
+	for _, tc := range []struct {
+		name, data string
+		lines      int
+		want       []string
+	}{
+		{"nothing is no body", "", 2, nil},
+		{"the last body takes what is left", "a\nb\nc\n", 2, []string{"a\nb\n", "c\n"}},
+		{"a last line without an end counts", "a\nb", 5, []string{"a\nb"}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			p := &post{lines: tc.lines}
+			got, err := p.bodies([]byte(tc.data))
+			if err != nil || len(got) != len(tc.want) {
+				t.Fatalf("%d bodies, %v, want %q", len(got), err, tc.want)
+			}
+			for i := range got {
+				if string(got[i]) != tc.want[i] {
+					t.Errorf("body %d is %q, want %q", i, got[i], tc.want[i])
+				}
+			}
+		})
+	}
+}
+
+func TestSpentReadsTheDaemonsOwnFigures(t *testing.T) {
+	page := "# HELP x y\nsvc_events_processed_total 1.2e+06\nsvc_detection_matches_total 7\nother 1\n"
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(page)) }))
+	defer s.Close()
+	c := &child{addr: strings.TrimPrefix(s.URL, "http://")}
+	if _, err := c.spent(t.Context()); err == nil {
+		t.Error("no error, want one: the page has no processor time")
+	}
+	page += "process_cpu_seconds_total 1.5\n"
+	got, err := c.spent(t.Context())
+	if want := (spent{events: 1_200_000, results: 7, cpu: 1500 * time.Millisecond}); err != nil || got != want {
+		t.Errorf("got %+v, %v, want %+v", got, err, want)
+	}
+}
+
+func TestMedian(t *testing.T) {
+	if got := median([]float64{5, 1, 3}); got != 3 {
+		t.Errorf("got %v, want 3", got)
+	}
+}

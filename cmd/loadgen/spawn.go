@@ -1,0 +1,155 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// child is a daemon that this process started.
+type child struct {
+	cmd  *exec.Cmd
+	addr string
+}
+
+// spawn starts a daemon that takes events over HTTP and throws its results away.
+// It returns when the daemon serves.
+func spawn(ctx context.Context, program, rules string, more ...string) (*child, error) {
+	args := append([]string{
+		"engine", "daemon", "--rules", rules, "--input", "http", "--api-addr", "127.0.0.1:0", "--output", "file://" + os.DevNull,
+	}, more...)
+	c := &child{cmd: exec.CommandContext(ctx, program, args...)}
+	stderr, err := c.cmd.StderrPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := c.cmd.Start(); err != nil {
+		return nil, fmt.Errorf("start the daemon: %w", err)
+	}
+	addr := make(chan string, 1)
+	go func() {
+		defer close(addr)
+		follow(stderr, addr)
+	}()
+	if c.addr = <-addr; c.addr == "" {
+		return nil, fmt.Errorf("the daemon did not serve: %w", c.cmd.Wait())
+	}
+	if err := waitReady(ctx, c.addr, 30*time.Second); err != nil {
+		c.stop()
+		return nil, err
+	}
+	return c, nil
+}
+
+// follow reads the daemon's log to its end, tells the address once and repeats
+// errors.
+func follow(log io.Reader, addr chan<- string) {
+	scan := bufio.NewScanner(log)
+	scan.Buffer(nil, 1<<20)
+	for scan.Scan() {
+		var entry struct {
+			Level  string
+			Fields struct{ Message, Addr string }
+		}
+		if json.Unmarshal(scan.Bytes(), &entry) != nil || entry.Level == "ERROR" {
+			fmt.Fprintf(os.Stderr, "%s\n", scan.Bytes())
+			continue
+		}
+		if entry.Fields.Message == "API server listening" {
+			addr <- entry.Fields.Addr
+		}
+	}
+	_, _ = io.Copy(io.Discard, log)
+}
+
+// stop ends the daemon and waits for it.
+func (c *child) stop() {
+	_ = c.cmd.Process.Signal(syscall.SIGTERM)
+	_ = c.cmd.Wait()
+}
+
+// spent is what a daemon has done so far.
+type spent struct {
+	events  int64
+	results int64
+	cpu     time.Duration
+}
+
+// spent reads the daemon's own figures, which /metrics takes at one moment.
+func (c *child) spent(ctx context.Context) (spent, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+c.addr+"/metrics", nil)
+	if err != nil {
+		return spent{}, err
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return spent{}, err
+	}
+	defer resp.Body.Close()
+	var s spent
+	found := 0
+	for scan := bufio.NewScanner(resp.Body); scan.Scan(); {
+		name, text, _ := strings.Cut(scan.Text(), " ")
+		v, err := strconv.ParseFloat(text, 64)
+		if err != nil {
+			continue
+		}
+		switch name {
+		case "svc_events_processed_total":
+			s.events = int64(v)
+		case "svc_detection_matches_total":
+			s.results = int64(v)
+		case "process_cpu_seconds_total":
+			s.cpu = time.Duration(v * float64(time.Second))
+		default:
+			continue
+		}
+		found++
+	}
+	if found < 3 {
+		return spent{}, fmt.Errorf("%s shows neither events nor processor time", req.URL)
+	}
+	return s, nil
+}
+
+// done waits until the daemon has processed all events and returns its figures.
+func (c *child) done(ctx context.Context, events int64) (spent, error) {
+	for {
+		s, err := c.spent(ctx)
+		if err != nil || s.events >= events {
+			return s, err
+		}
+		select {
+		case <-ctx.Done():
+			return s, ctx.Err()
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// load posts the bodies, all of them once and then for the given time, and
+// returns what that cost the daemon, up to the last event it accepted.
+func (c *child) load(ctx context.Context, p *post, bodies [][]byte, each time.Duration) (did spent, took time.Duration, err error) {
+	first, err := c.done(ctx, p.accepted.Load())
+	if err != nil {
+		return did, 0, err
+	}
+	begin := time.Now()
+	if err := p.send(ctx, bodies, func(round int) bool { return round == 0 || time.Since(begin) < each }); err != nil {
+		return did, 0, err
+	}
+	last, err := c.done(ctx, p.accepted.Load())
+	if err != nil {
+		return did, 0, err
+	}
+	return spent{last.events - first.events, last.results - first.results, last.cpu - first.cpu}, time.Since(begin), nil
+}
