@@ -1,0 +1,315 @@
+package acceptance
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// A fence is a fenced block of a page. Blocks of sh are run; a block of json or
+// text right behind one is what it must print.
+type fence struct {
+	page, info string
+	line       int
+	text       string
+}
+
+func (f fence) String() string { return fmt.Sprintf("%s:%d", f.page, f.line) }
+
+func fences(t *testing.T, page string) []fence {
+	t.Helper()
+	raw, err := os.ReadFile(filepath.Join(root, page))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []fence
+	inside := false
+	for i, line := range strings.Split(string(raw), "\n") {
+		info, mark := strings.CutPrefix(line, "```")
+		switch {
+		case mark && !inside:
+			inside = true
+			out = append(out, fence{page: page, info: info, line: i + 1})
+		case mark:
+			inside = false
+		case inside:
+			out[len(out)-1].text += line + "\n"
+		}
+	}
+	if inside {
+		t.Fatalf("%s: a block is left open", page)
+	}
+	return out
+}
+
+// Every command of these pages does what the page says.
+func TestPagesTellTheTruth(t *testing.T) {
+	for _, tool := range []string{"sh", "curl"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			t.Skipf("the pages use %s: %v", tool, err)
+		}
+	}
+	for _, page := range []string{"README.md", "docs/http-api.md", "docs/rules.md", "docs/operations.md"} {
+		t.Run(page, func(t *testing.T) {
+			r := newReader(t)
+			all := fences(t, page)
+			for i, f := range all {
+				if f.info != "sh" {
+					continue
+				}
+				got := r.follow(f)
+				if i+1 < len(all) && (all[i+1].info == "json" || all[i+1].info == "text") {
+					compare(t, all[i+1], got)
+				}
+			}
+		})
+	}
+}
+
+// What pages name is there: series, flags, and the files links lead to.
+func TestPagesNameWhatExists(t *testing.T) {
+	var flags strings.Builder
+	for _, args := range [][]string{
+		{"engine", "daemon"}, {"engine", "eval"}, {"engine", "status"}, {"rule", "validate"}, {"config", "validate"}, {"pipeline", "diff"},
+	} {
+		flags.WriteString(sluice(t, "", append(args, "--help")...).stdout)
+	}
+	series, err := os.ReadFile(filepath.Join(root, "docs", "metrics.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, generated, _ := strings.Cut(string(series), generatedBegin)
+	for _, page := range pages(t) {
+		raw, err := os.ReadFile(filepath.Join(root, page))
+		if err != nil {
+			t.Fatal(err)
+		}
+		written, rest, _ := strings.Cut(string(raw), generatedBegin)
+		_, after, _ := strings.Cut(rest, generatedEnd)
+		for _, name := range mentionedFlag.FindAllString(outsideFences(written+after), -1) {
+			if !regexp.MustCompile(regexp.QuoteMeta(name) + `\b`).MatchString(flags.String()) {
+				t.Errorf("%s: no command has a flag %s", page, name)
+			}
+		}
+		for _, name := range mentionedSeries.FindAllString(string(raw), -1) {
+			if !strings.Contains(generated, "`"+name+"`") {
+				t.Errorf("%s: there is no series %s", page, name)
+			}
+		}
+		for _, m := range link.FindAllStringSubmatch(string(raw), -1) {
+			target, _, _ := strings.Cut(m[1], "#")
+			if _, err := os.Stat(filepath.Join(root, filepath.Dir(page), target)); err != nil {
+				t.Errorf("%s: a link leads nowhere: %v", page, err)
+			}
+		}
+	}
+}
+
+var (
+	mentionedFlag   = regexp.MustCompile(`--[a-z][a-z-]+`)
+	mentionedSeries = regexp.MustCompile(`svc_[a-z_]+`)
+	link            = regexp.MustCompile(`\]\(([^):]+)\)`) // inside the repository
+)
+
+func pages(t *testing.T) []string {
+	t.Helper()
+	out := []string{"README.md", "CHANGELOG.md"}
+	for _, pattern := range []string{"docs/*.md", "docs/adr/*.md"} {
+		names, err := filepath.Glob(filepath.Join(root, pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range names {
+			rel, err := filepath.Rel(root, name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			out = append(out, filepath.ToSlash(rel))
+		}
+	}
+	return out
+}
+
+// outsideFences leaves out what is run anyway.
+func outsideFences(page string) string {
+	var b strings.Builder
+	for i, part := range strings.Split(page, "```") {
+		if i%2 == 0 {
+			b.WriteString(part)
+		}
+	}
+	return b.String()
+}
+
+// reader follows a page in a directory that looks like a clone after make build.
+type reader struct {
+	t      *testing.T
+	dir    string
+	daemon *daemon
+}
+
+func newReader(t *testing.T) *reader {
+	t.Helper()
+	r := &reader{t: t, dir: t.TempDir()}
+	if err := os.Mkdir(filepath.Join(r.dir, "bin"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(binary, filepath.Join(r.dir, "bin", "sluice")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.CopyFS(filepath.Join(r.dir, "examples"), os.DirFS(filepath.Join(root, "examples"))); err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// documented is the address the pages use; the reader's daemon has another.
+const documented = "127.0.0.1:9090"
+
+// follow runs a block and returns what it printed. Targets of make are run
+// elsewhere, and a daemon goes on behind the blocks that follow.
+func (r *reader) follow(f fence) string {
+	r.t.Helper()
+	script := f.text
+	if rest, ok := strings.CutPrefix(script, "make "); ok {
+		target, rest, _ := strings.Cut(rest, "\n")
+		mustHaveTarget(r.t, f, target)
+		script = rest
+	}
+	if args, ok := strings.CutPrefix(script, "bin/sluice engine daemon "); ok && !strings.ContainsAny(args, "<|") {
+		r.serve(strings.Fields(strings.ReplaceAll(args, "\\\n", " ")))
+		return ""
+	}
+	if r.daemon != nil {
+		script = strings.ReplaceAll(script, documented, r.daemon.addr)
+	}
+	cmd := exec.Command("sh", "-e", "-c", script)
+	cmd.Dir = r.dir
+	cmd.Env = []string{"HOME=" + r.dir, "PATH=" + os.Getenv("PATH"), "TZ=UTC"}
+	got := finish(r.t, cmd, "")
+	if got.code != 0 {
+		r.t.Errorf("%s: exit code %d\n%s%s", f, got.code, got.stdout, got.stderr)
+	}
+	return got.stdout
+}
+
+func (r *reader) serve(args []string) {
+	r.t.Helper()
+	if r.daemon != nil {
+		r.daemon.stop()
+	}
+	for i, a := range args {
+		if a == documented {
+			args[i] = "127.0.0.1:0"
+		}
+	}
+	r.daemon = startIn(r.t, r.dir, args...)
+}
+
+func mustHaveTarget(t *testing.T, f fence, target string) {
+	t.Helper()
+	raw, err := os.ReadFile(filepath.Join(root, "Makefile"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(raw), "\n"+target+":") {
+		t.Errorf("%s: the Makefile has no target %q", f, target)
+	}
+}
+
+// compare fails unless got is what the page promises. In JSON, numbers and times
+// may differ in value, and "..." stands for further members.
+func compare(t *testing.T, want fence, got string) {
+	t.Helper()
+	if want.info == "text" {
+		if strings.TrimSpace(got) != strings.TrimSpace(want.text) {
+			t.Errorf("%s: got\n%s\nwant\n%s", want, got, want.text)
+		}
+		return
+	}
+	wants, gots := values(t, want.text), values(t, got)
+	if len(wants) != len(gots) {
+		t.Fatalf("%s: got %d values, want %d\n%s", want, len(gots), len(wants), got)
+	}
+	for i := range wants {
+		if where, ok := alike(gots[i], wants[i]); !ok {
+			t.Errorf("%s: differs at %q: got\n%s", want, where, got)
+		}
+	}
+}
+
+func values(t *testing.T, text string) []any {
+	t.Helper()
+	var out []any
+	for dec := json.NewDecoder(strings.NewReader(text)); ; {
+		var v any
+		switch err := dec.Decode(&v); {
+		case err == nil:
+			out = append(out, v)
+		case dec.InputOffset() >= int64(len(strings.TrimRight(text, " \n"))):
+			return out
+		default:
+			t.Fatalf("no JSON: %v\n%s", err, text)
+		}
+	}
+}
+
+const more = "..."
+
+func alike(got, want any) (where string, ok bool) {
+	switch w := want.(type) {
+	case float64:
+		_, ok := got.(float64)
+		return "", ok
+	case string:
+		g, ok := got.(string)
+		return "", ok && (g == w || isTime(g) && isTime(w))
+	case []any:
+		g, ok := got.([]any)
+		if n := len(w); n > 0 && w[n-1] == more {
+			w = w[:n-1]
+			g = g[:min(len(g), len(w))]
+		}
+		if !ok || len(g) != len(w) {
+			return "[]", false
+		}
+		for i := range w {
+			if where, ok := alike(g[i], w[i]); !ok {
+				return fmt.Sprintf("[%d]%s", i, where), false
+			}
+		}
+		return "", true
+	case map[string]any:
+		g, ok := got.(map[string]any)
+		if _, open := w[more]; !ok || !open && len(g) != len(w) {
+			return "{}", false
+		}
+		for _, k := range slices.Sorted(maps.Keys(w)) {
+			if k == more {
+				continue
+			}
+			v, present := g[k]
+			if !present {
+				return "." + k, false
+			}
+			if where, ok := alike(v, w[k]); !ok {
+				return "." + k + where, false
+			}
+		}
+		return "", true
+	}
+	return "", got == want
+}
+
+func isTime(s string) bool {
+	_, err := time.Parse(time.RFC3339Nano, s)
+	return err == nil
+}

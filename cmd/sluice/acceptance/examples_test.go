@@ -1,0 +1,161 @@
+package acceptance
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"gopkg.in/yaml.v3"
+)
+
+func TestTheDemoShowsWhatItPromises(t *testing.T) {
+	if _, err := exec.LookPath("sh"); err != nil {
+		t.Skip(err)
+	}
+	r := newReader(t)
+	// Read, so that a cached outcome is that of these sources.
+	if err := os.CopyFS(filepath.Join(t.TempDir(), "loadgen"), os.DirFS(filepath.Join(root, "cmd", "loadgen"))); err != nil {
+		t.Fatal(err)
+	}
+	build := exec.Command("go", "build", "-o", filepath.Join(r.dir, "bin", "loadgen"), "github.com/sluicehq/sluice/cmd/loadgen")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("build loadgen: %v\n%s", err, out)
+	}
+	cmd := command(t, "unused")
+	cmd.Path, cmd.Args, cmd.Err = "/bin/sh", []string{"sh", "examples/demo/run.sh", "bin"}, nil
+	cmd.Dir = r.dir
+	got := finish(t, cmd, "")
+	if got.code != 0 || got.stderr != "" {
+		t.Fatalf("exit code %d, want 0 and no complaint:\n%s", got.code, got.stderr)
+	}
+	for _, want := range []string{
+		"critical       Shadow Copies Deleted",
+		"source.ip=203.0.113.9 | agg=3",
+		`{"rule_title":"Shadow Copies Deleted","rule_id":"5b0f3c0a-8f0e-4c5e-9a55-0d6a3c7c1b02",`,
+		"events_processed           13",
+		"detection_matches          9",
+		"correlation_matches        1",
+	} {
+		if !strings.Contains(got.stdout, want) {
+			t.Errorf("output lacks %q:\n%s", want, got.stdout)
+		}
+	}
+}
+
+func TestTheDemoSaysWhyItDoesNotStart(t *testing.T) {
+	r := newReader(t)
+	cmd := command(t, "unused")
+	cmd.Path, cmd.Args, cmd.Err = "/bin/sh", []string{"sh", "examples/demo/run.sh", "bin"}, nil
+	cmd.Dir, cmd.Env = r.dir, append(cmd.Env, "SLUICE_DEMO_ADDR=192.0.2.1:80")
+	got := finish(t, cmd, "")
+	if got.code != 1 || !strings.Contains(got.stderr, "refusing to bind plaintext on 192.0.2.1:80") || !strings.Contains(got.stderr, "SLUICE_DEMO_ADDR") {
+		t.Errorf("exit code %d, want 1 and a reason:\n%s", got.code, got.stderr)
+	}
+}
+
+func TestTheExampleConfigurationServes(t *testing.T) {
+	r := newReader(t)
+	file := filepath.Join("examples", "config", "sluice.yaml")
+	d := startIn(t, r.dir, "--config", file, "--api-addr", "127.0.0.1:0")
+	d.push(`{"Image":"C:\\Windows\\System32\\vssadmin.exe","CommandLine":"vssadmin delete shadows"}`)
+	var got struct {
+		Event  map[string]any   `json:"event"`
+		Time   string           `json:"timestamp"`
+		Fields []map[string]any `json:"matched_fields"`
+	}
+	if err := json.Unmarshal([]byte(d.stdout.String()), &got); err != nil {
+		t.Fatalf("output %q: %v", d.stdout, err)
+	}
+	if len(got.Event) != 2 || !isTime(got.Time) || len(got.Fields) != 2 || got.Fields[0]["matcher"] != "endswith" {
+		t.Errorf("result %+v, want event, time and how it matched", got)
+	}
+	if n := d.metric(`svc_actor_mailbox_capacity{actor="evaluate"}`); n != 2048 {
+		t.Errorf("mailbox of evaluate holds %v, want 2048", n)
+	}
+	d.stop()
+	if _, err := os.Stat(filepath.Join(r.dir, "sluice-dead-letters.ndjson")); err != nil {
+		t.Error(err)
+	}
+}
+
+// manifest is what the test reads of a deployment.
+type manifest struct {
+	Spec struct {
+		Template struct {
+			Spec struct {
+				Grace      int         `yaml:"terminationGracePeriodSeconds"`
+				Containers []container `yaml:"containers"`
+			} `yaml:"spec"`
+		} `yaml:"template"`
+	} `yaml:"spec"`
+}
+
+type container struct {
+	Args  []string `yaml:"args"`
+	Ports []struct {
+		Number int `yaml:"containerPort"`
+	} `yaml:"ports"`
+	Liveness  probe `yaml:"livenessProbe"`
+	Readiness probe `yaml:"readinessProbe"`
+	Startup   probe `yaml:"startupProbe"`
+}
+
+type probe struct {
+	HTTPGet struct {
+		Path string `yaml:"path"`
+	} `yaml:"httpGet"`
+}
+
+func TestTheKubernetesManifestFitsTheProgram(t *testing.T) {
+	raw, err := os.ReadFile(filepath.Join(root, "examples", "kubernetes", "deployment.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var m manifest
+	if err := yaml.Unmarshal(raw, &m); err != nil {
+		t.Fatal(err)
+	}
+	pod := m.Spec.Template.Spec
+	if len(pod.Containers) != 1 || len(pod.Containers[0].Ports) != 1 {
+		t.Fatalf("%d containers, want one with one port", len(pod.Containers))
+	}
+	c := pod.Containers[0]
+	got := sluice(t, "", append(c.Args, "--dry-run")...)
+	if got.code != 0 {
+		t.Fatalf("exit code %d:\n%s", got.code, got.stderr)
+	}
+	var settings struct {
+		Daemon struct {
+			API struct {
+				Addr string `yaml:"addr"`
+			} `yaml:"api"`
+			Output struct {
+				Drain int `yaml:"drain_timeout"`
+			} `yaml:"output"`
+		} `yaml:"daemon"`
+	}
+	if err := yaml.Unmarshal([]byte(got.stdout), &settings); err != nil {
+		t.Fatal(err)
+	}
+	if want := ":" + strconv.Itoa(c.Ports[0].Number); !strings.HasSuffix(settings.Daemon.API.Addr, want) {
+		t.Errorf("the daemon listens on %s, the container opens %s", settings.Daemon.API.Addr, want)
+	}
+	if want := settings.Daemon.Output.Drain + 15; pod.Grace < want {
+		t.Errorf("grace period %d s, want at least %d", pod.Grace, want)
+	}
+	if c.Liveness.HTTPGet.Path != "/healthz" || c.Readiness.HTTPGet.Path != "/readyz" || c.Startup.HTTPGet.Path != "/readyz" {
+		t.Errorf("probes %+v", c)
+	}
+	dir := t.TempDir()
+	write(t, dir, "a.yml", rule("A", "evil"))
+	args := slices.Clone(c.Args[2:])
+	for i := range args {
+		args[i] = strings.NewReplacer("/rules", dir, "0.0.0.0:9090", "127.0.0.1:0").Replace(args[i])
+	}
+	start(t, args...).stop()
+}

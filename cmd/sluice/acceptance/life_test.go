@@ -1,0 +1,274 @@
+package acceptance
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+func TestAFiniteInputIsDrainedAndEndsTheDaemon(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "a.yml", rule("A", "evil"))
+	cmd := command(t, "engine", "daemon", "-r", dir, "--api-addr", "127.0.0.1:0")
+	got := finish(t, cmd, event("evil one")+"\n\nnot json at all\r\n"+event("fine")+"\n"+event("EVIL two"))
+	want := resultLine("A", "evil one") + "\n" + resultLine("A", "EVIL two") + "\n"
+	if got.code != 0 || got.stdout != want {
+		t.Errorf("code %d, results\n%s\nwant 0 and\n%s\nlog\n%s", got.code, got.stdout, want, got.stderr)
+	}
+}
+
+func TestAnEmptyInputIsACleanExit(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "a.yml", rule("A", "evil"))
+	got := sluice(t, "", "engine", "daemon", "-r", dir, "--api-addr", "127.0.0.1:0")
+	if got.code != 0 || got.stdout != "" {
+		t.Errorf("code %d, output %q, want 0 and nothing\n%s", got.code, got.stdout, got.stderr)
+	}
+}
+
+func TestStartsThatFailSayWhy(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "good/a.yml", rule("A", "evil"))
+	write(t, dir, "mixed/a.yml", rule("A", "evil"))
+	write(t, dir, "mixed/b.yml", "id: x\n")
+	write(t, dir, "bad/b.yml", "title: B\ndetection: {sel: {A|foo: x, B|cidr: 10.0.0.1}, condition: sel}\n")
+	write(t, dir, "list.yaml", "- a\n")
+	good := filepath.Join(dir, "good")
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	for _, tc := range []struct {
+		name string
+		args []string
+		code int
+		want []string
+	}{
+		{"no rules anywhere", []string{}, 3, []string{"rules"}},
+		{"a rules path that is missing", []string{"-r", filepath.Join(dir, "nope")}, 2, []string{"nope"}},
+		{"plaintext on every address is refused by default", []string{"-r", good, "--api-addr", "0.0.0.0:0"}, 3, []string{"refusing to bind plaintext", "--allow-plaintext"}},
+		{"a host name as address", []string{"-r", good, "--api-addr", "localhost:9090"}, 3, []string{"localhost:9090"}},
+		{"a port that is taken", []string{"-r", good, "--api-addr", taken.Addr().String()}, 3, []string{taken.Addr().String(), "in use"}},
+		{"an unknown flag", []string{"-r", good, "--bogus"}, 3, []string{"bogus"}},
+		{"an unknown input", []string{"-r", good, "--input", "pigeon"}, 3, []string{"pigeon", "stdin"}},
+		{"an unknown format", []string{"-r", good, "--input-format", "xml"}, 3, []string{"xml", "json"}},
+		{"a buffer that is too large", []string{"-r", good, "--buffer-size", "1000001"}, 3, []string{"buffer", "1000000"}},
+		{"an unknown actor", []string{"-r", good, "--mailbox-size", "bogus=5"}, 3, []string{"bogus", "evaluate", "sink:stdout"}},
+		{"an unknown sink", []string{"-r", good, "--output", "ftp://x"}, 3, []string{"Unsupported output sink"}},
+		{"an unknown sink format", []string{"-r", good, "--output", "file:///d/a?format=bogus"}, 3, []string{"Unknown sink format"}},
+		{"a file sink in a directory that is missing", []string{"-r", good, "--output", "file://" + dir + "/no/such/file"}, 3, []string{"no/such/file"}},
+		{"a configuration that is no mapping", []string{"--config", filepath.Join(dir, "list.yaml")}, 3, []string{"mapping"}},
+		{"a configuration that is missing", []string{"--config", filepath.Join(dir, "missing.yaml")}, 3, []string{"missing.yaml"}},
+		{"no usable rule", []string{"-r", filepath.Join(dir, "bad")}, 2, []string{"Unknown modifier 'foo'", "invalid CIDR", "Error compiling rules"}},
+		{"strict rules", []string{"-r", filepath.Join(dir, "mixed"), "--strict-rules"}, 2, []string{"b.yml", "Missing required field 'title'"}},
+		{"an unknown level", []string{"-r", good, "--min-level", "urgent"}, 3, []string{"urgent", "critical"}},
+		{"an unknown status", []string{"-r", good, "--exclude-rule", "status:old"}, 3, []string{"old"}},
+		{"a bad field map", []string{"-r", good, "--logsource-routing", "--logsource-field-map", "os=linux"}, 3, []string{"os"}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			args := append([]string{"engine", "daemon"}, tc.args...)
+			if !strings.Contains(strings.Join(args, " "), "--api-addr") {
+				args = append(args, "--api-addr", "127.0.0.1:0")
+			}
+			got := sluice(t, "", args...)
+			if got.code != tc.code {
+				t.Errorf("exit code %d, want %d\n%s", got.code, tc.code, got.stderr)
+			}
+			for _, w := range tc.want {
+				if !strings.Contains(got.stderr, w) {
+					t.Errorf("stderr lacks %q:\n%s", w, got.stderr)
+				}
+			}
+		})
+	}
+}
+
+func TestABrokenDocumentLeavesTheOthersServing(t *testing.T) { // part 10 case 42, part 23 cases 24 to 27
+	dir := t.TempDir()
+	write(t, dir, "a.yml", rule("A", "evil"))
+	write(t, dir, "b.yml", "id: x\n")
+	d := start(t, "-r", dir, "--input", "http")
+	if got := d.metric("svc_rules_rejected"); got != 1 {
+		t.Errorf("svc_rules_rejected %v, want 1", got)
+	}
+	rules := d.get("/api/v1/rules").json(t)
+	if fmt.Sprint(rules["detection_rules"]) != "1" || !strings.Contains(fmt.Sprint(rules["rejected"]), "Missing required field 'title'") {
+		t.Errorf("rules %v", rules)
+	}
+	reload := func(ready bool) {
+		t.Helper()
+		before := d.metric("svc_reloads_total")
+		if a := d.do("POST", "/api/v1/reload", ""); a.status != 200 || strings.TrimSpace(a.body) != `{"status":"reload_triggered"}` {
+			t.Fatalf("reload: %d %s", a.status, a.body)
+		}
+		d.await("reload pass", func() bool { return d.metric("svc_reloads_total") > before && !d.reloading() })
+		want := map[bool]int{true: 200, false: 503}[ready]
+		d.await(fmt.Sprintf("readiness %d", want), func() bool { return d.get("/readyz").status == want })
+	}
+	reload(true) // a document rejected before does not fail a pass
+	write(t, dir, "c.yml", "title: C\ndetection: {sel: {C|foo: x}, condition: sel}\n")
+	d.await("failed pass", func() bool { return d.metric("svc_reloads_failed_total") >= 1 })
+	if d.get("/readyz").status != 503 || d.metric("svc_rules_rejected") != 1 {
+		t.Error("a newly rejected document must turn readiness off and leave the gauge alone")
+	}
+	d.push(event("evil"))
+	if got := d.stdout.String(); got != resultLine("A", "evil")+"\n" {
+		t.Errorf("results %q: the old rules must go on", got)
+	}
+	if err := os.Remove(filepath.Join(dir, "c.yml")); err != nil {
+		t.Fatal(err)
+	}
+	d.await("ready again", func() bool { return d.get("/readyz").status == 200 })
+	write(t, dir, "README.md", "no rule\n")
+	d.stop()
+}
+
+// reloading reports whether a pass is waiting or under way.
+func (d *daemon) reloading() bool {
+	a := d.get("/api/v1/actors/reload")
+	return a.status != 200 || !strings.Contains(a.body, `"depth":0`)
+}
+
+func TestRulesFollowTheirFiles(t *testing.T) {
+	for _, tc := range []struct {
+		name   string
+		change func(t *testing.T, dir string)
+	}{
+		{"written in place", func(t *testing.T, dir string) { t.Helper(); write(t, dir, "a.yml", rule("B", "evil")) }},
+		{"renamed over, as editors do", func(t *testing.T, dir string) {
+			t.Helper()
+			tmp := write(t, dir, ".a.yml.swp", rule("B", "evil"))
+			if err := os.Rename(tmp, filepath.Join(dir, "a.yml")); err != nil {
+				t.Fatal(err)
+			}
+		}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			dir := t.TempDir()
+			write(t, dir, "a.yml", rule("A", "evil"))
+			d := start(t, "-r", dir, "--input", "http")
+			tc.change(t, dir)
+			d.await("pass", func() bool { return d.metric("svc_reloads_total") >= 1 })
+			d.await("new rule", func() bool {
+				d.push(event("evil"))
+				return strings.Contains(d.stdout.String(), `"rule_title":"B"`)
+			})
+			d.stop()
+		})
+	}
+}
+
+func TestRulesInAMountedVolumeFollowItsSwap(t *testing.T) { // part 23 case 49
+	dir := t.TempDir()
+	volume := func(name, content string) {
+		write(t, dir, name+"/a.yml", content)
+		link := filepath.Join(dir, "..data_tmp")
+		if err := os.Symlink(name, link); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Rename(link, filepath.Join(dir, "..data")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	volume("..2026_1", rule("A", "evil"))
+	if err := os.Symlink("..data/a.yml", filepath.Join(dir, "a.yml")); err != nil {
+		t.Fatal(err)
+	}
+	d := start(t, "-r", dir, "--input", "http")
+	volume("..2026_2", rule("B", "evil"))
+	d.await("pass", func() bool { return d.metric("svc_reloads_total") >= 1 })
+	d.await("new rule", func() bool {
+		d.push(event("evil"))
+		return strings.Contains(d.stdout.String(), `"rule_title":"B"`)
+	})
+	if strings.Count(d.get("/api/v1/rules").body, `"detection_rules":1`) != 1 {
+		t.Errorf("rules %s, want one: files behind dot entries are read through their links only", d.get("/api/v1/rules").body)
+	}
+	d.stop()
+}
+
+func TestSIGHUPReloads(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "a.yml", rule("A", "evil"))
+	d := start(t, "-r", dir, "--input", "http")
+	d.signal(syscall.SIGHUP)
+	d.await("pass", func() bool { return d.metric("svc_reloads_total") == 1 })
+	if got := d.metric("svc_reloads_failed_total"); got != 0 {
+		t.Errorf("failed passes %v, want 0", got)
+	}
+	d.stop()
+}
+
+func TestSeveralTriggersAreOnePass(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "a.yml", rule("A", "evil"))
+	d := start(t, "-r", dir, "--input", "http")
+	for i := range 5 {
+		write(t, dir, fmt.Sprintf("n%d.yml", i), rule(fmt.Sprintf("N%d", i), "evil"))
+		d.do("POST", "/api/v1/reload", "")
+	}
+	d.await("six rules", func() bool { return d.metric("svc_detection_rules_loaded") == 6 })
+	if got := d.metric("svc_reloads_total"); got != 1 {
+		t.Errorf("passes %v, want 1", got)
+	}
+	d.stop()
+}
+
+func TestSIGTERMLosesNothingThatWasAccepted(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "rules/a.yml", rule("A", "evil"))
+	out := filepath.Join(dir, "out.ndjson")
+	d := start(t, "-r", filepath.Join(dir, "rules"), "--input", "http", "--output", "file://"+out, "--drain-timeout", "20")
+	const bodies, lines = 40, 500
+	body := strings.Repeat(event("evil")+"\n", lines)
+	for range bodies {
+		if a := d.do("POST", "/api/v1/events", body); a.status != 200 {
+			t.Fatalf("push: %d %s", a.status, a.body)
+		}
+	}
+	d.stop()
+	raw, err := os.ReadFile(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Count(string(raw), "\n"); got != bodies*lines {
+		t.Errorf("%d results, want %d", got, bodies*lines)
+	}
+}
+
+func TestASecondSignalEndsAtOnce(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "rules/a.yml", rule("A", "evil"))
+	fifo := filepath.Join(dir, "stuck")
+	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+		t.Skipf("no named pipes here: %v", err)
+	}
+	// Somebody holds the pipe open and never reads.
+	reader, err := os.OpenFile(fifo, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reader.Close()
+	d := start(t, "-r", filepath.Join(dir, "rules"), "--input", "http", "--output", "file://"+fifo, "--drain-timeout", "60", "--sink-retry-max", "1000000")
+	a := d.do("POST", "/api/v1/events", strings.Repeat(event("evil")+"\n", 5000))
+	if a.status != 200 {
+		t.Fatalf("push: %d %s", a.status, a.body)
+	}
+	d.signal(syscall.SIGTERM)
+	time.Sleep(100 * time.Millisecond)
+	select {
+	case <-d.done:
+		t.Fatalf("the daemon ended with code %d before the stuck sink was drained", d.code)
+	default:
+	}
+	d.signal(syscall.SIGTERM)
+	if code := d.wait(); code != 143 {
+		t.Errorf("exit code %d, want 143", code)
+	}
+}

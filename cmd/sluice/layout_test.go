@@ -1,0 +1,211 @@
+package main
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/sluicehq/sluice/"
+
+// A place is where a package stands. Imports go to lower layers, or stay within
+// the unit: the tree of packages that make one thing, such as a stage.
+type place struct {
+	layer int
+	unit  string
+	test  bool // serves tests only: it imports what it likes, and only tests import it
+}
+
+// layout lists every package. A new one fails the test until somebody has
+// written down where it belongs.
+var layout = map[string]place{
+	"sigma":                     {1, "sigma", false},
+	"sigma/condition":           {1, "sigma", false},
+	"sigma/correlation":         {1, "sigma", false},
+	"sigma/correlation/age":     {1, "sigma", false},
+	"sigma/correlation/exact":   {1, "sigma", false},
+	"sigma/correlation/match":   {1, "sigma", false},
+	"sigma/correlation/plan":    {1, "sigma", false},
+	"sigma/correlation/rank":    {1, "sigma", false},
+	"sigma/correlation/wheel":   {1, "sigma", false},
+	"sigma/correlation/window":  {1, "sigma", false},
+	"sigma/engine":              {1, "sigma", false},
+	"sigma/engine/lazydfa":      {1, "sigma", false},
+	"sigma/engine/literal":      {1, "sigma", false},
+	"sigma/engine/plan":         {1, "sigma", false},
+	"sigma/engine/reference":    {1, "sigma", false},
+	"sigma/engine/scan":         {1, "sigma", false},
+	"sigma/event":               {1, "sigma", false},
+	"sigma/load":                {1, "sigma", false},
+	"sigma/load/document":       {1, "sigma", false},
+	"sigma/pipeline":            {1, "sigma", false},
+	"sigma/result":              {1, "sigma", false},
+	"sigma/sigmatest":           {1, "sigma", true},
+	"sigma/timespan":            {1, "sigma", false},
+	"state":                     {1, "state", false},
+	"graph":                     {2, "graph", false},
+	"actors":                    {3, "actors", false},
+	"actors/actorstest":         {3, "actors", true},
+	"actors/parse":              {4, "actors/parse", false},
+	"actors/parse/format":       {4, "actors/parse", false},
+	"actors/observe":            {4, "actors/observe", false},
+	"actors/evaluate":           {4, "actors/evaluate", false},
+	"actors/correlate":          {4, "actors/correlate", false},
+	"actors/enrich":             {4, "actors/enrich", false},
+	"actors/risk":               {4, "actors/risk", false},
+	"actors/alert":              {4, "actors/alert", false},
+	"actors/dispatch":           {4, "actors/dispatch", false},
+	"actors/reload":             {4, "actors/reload", false},
+	"actors/sink":               {4, "actors/sink", false},
+	"actors/sink/file":          {4, "actors/sink", false},
+	"actors/sink/stdout":        {4, "actors/sink", false},
+	"actors/sink/sinktest":      {4, "actors/sink", true},
+	"actors/assembly":           {4, "actors/assembly", true},
+	"sources":                   {4, "sources", false},
+	"sources/ndjson":            {4, "sources", false},
+	"sources/stdin":             {4, "sources", false},
+	"sources/sourcetest":        {4, "sources", true},
+	"http/server":               {5, "http/server", false},
+	"http/api":                  {5, "http/api", false},
+	"cmd/benchcorpus":           {6, "cmd/benchcorpus", true},
+	"cmd/benchcorrelation":      {6, "cmd/benchcorrelation", true},
+	"cmd/loadgen":               {6, "cmd/loadgen", true},
+	"cmd/sluice":                {6, "cmd/sluice", false},
+	"cmd/sluice/acceptance":     {6, "cmd/sluice", true},
+	"cmd/sluice/command":        {6, "cmd/sluice", false},
+	"cmd/sluice/config":         {6, "cmd/sluice", false},
+	"cmd/sluice/daemon":         {6, "cmd/sluice", false},
+	"cmd/sluice/logging":        {6, "cmd/sluice", false},
+	"cmd/sluice/ruleset":        {6, "cmd/sluice", false},
+	"cmd/sluice/ruleset/packed": {6, "cmd/sluice", false},
+}
+
+// aloof packages import nothing of ours outside their unit.
+var aloof = []string{"http/server", "state"}
+
+// keepers name the only files that may import a third-party library, as
+// patterns of path.Match.
+var keepers = map[string][]string{
+	"github.com/asynkron/protoactor-go": {
+		"actors/*.go", "actors/*/actor.go", "actors/*/client.go", "cmd/sluice/daemon/*.go",
+		"actors/*/stage.go", "actors/sink/dlq.go", "actors/sink/sink.go", // they make the actor a supervisor restarts
+	},
+	"github.com/dgraph-io/badger": {"state/*.go"},
+	"github.com/urfave/cli":       {"cmd/sluice/command/*.go"},
+	"google.golang.org/grpc":      {"otlp/*.go", "otlp/*/*.go", "http/server/*.go"},
+	"github.com/nats-io":          {"sources/nats/*.go", "sources/natsconn/*.go", "actors/sink/nats/*.go"},
+	"github.com/gorilla/mux":      {"http/api/*.go"},
+	"github.com/fsnotify":         {"cmd/sluice/daemon/*.go"},
+}
+
+// imports of one file.
+type source struct {
+	file    string // slash path below the module
+	pkg     string
+	test    bool
+	imports []string
+}
+
+func sources(t *testing.T) []source {
+	t.Helper()
+	root := filepath.Join("..", "..")
+	if _, err := os.Stat(filepath.Join(root, "go.mod")); err != nil {
+		t.Fatal(err)
+	}
+	var out []source
+	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && name != root && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata" || d.Name() == "bin"):
+			return fs.SkipDir
+		case d.IsDir() || !strings.HasSuffix(name, ".go"):
+			return nil
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(root, name)
+		if err != nil {
+			return err
+		}
+		s := source{file: filepath.ToSlash(rel), test: strings.HasSuffix(name, "_test.go")}
+		s.pkg = path.Dir(s.file)
+		for _, spec := range f.Imports {
+			p, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				return err
+			}
+			s.imports = append(s.imports, p)
+		}
+		out = append(out, s)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func TestPackagesStandInTheirLayer(t *testing.T) {
+	seen := make(map[string]bool)
+	for _, s := range sources(t) {
+		from, listed := layout[s.pkg]
+		if !listed && !seen[s.pkg] {
+			t.Errorf("package %s is not in the layout: write down its layer", s.pkg)
+		}
+		seen[s.pkg] = true
+		for _, imported := range s.imports {
+			name, ours := strings.CutPrefix(imported, module)
+			if !ours {
+				continue
+			}
+			to, known := layout[name]
+			switch {
+			case !known || !listed:
+			case to.test && !s.test && !from.test:
+				t.Errorf("%s imports %s, which serves tests", s.file, name)
+			case s.test || from.test || to.unit == from.unit:
+			case slices.Contains(aloof, from.unit):
+				t.Errorf("%s imports %s, but %s imports nothing of ours", s.file, name, from.unit)
+			case to.layer >= from.layer:
+				t.Errorf("%s (layer %d) imports %s (layer %d)", s.file, from.layer, name, to.layer)
+			}
+		}
+	}
+	for name := range layout {
+		if !seen[name] {
+			t.Errorf("the layout lists %s, which does not exist", name)
+		}
+	}
+}
+
+func TestThirdPartyLibrariesStayWithTheirKeepers(t *testing.T) {
+	for _, s := range sources(t) {
+		if s.test || layout[s.pkg].test {
+			continue
+		}
+		for _, imported := range s.imports {
+			for library, patterns := range keepers {
+				if !strings.HasPrefix(imported, library) {
+					continue
+				}
+				kept := slices.ContainsFunc(patterns, func(p string) bool {
+					ok, err := path.Match(p, s.file)
+					return err == nil && ok
+				})
+				if !kept {
+					t.Errorf("%s imports %s, which belongs to %s", s.file, imported, strings.Join(patterns, ", "))
+				}
+			}
+		}
+	}
+}
