@@ -89,6 +89,34 @@ func TestStartsThatFailSayWhy(t *testing.T) {
 	}
 }
 
+func TestARuleSetWithoutRulesServesWithAWarning(t *testing.T) { // part 10 section 1.6, part 23 case 27a
+	dir := t.TempDir()
+	write(t, dir, "excluded/a.yml", rule("A", "evil"))
+	write(t, dir, "none/README.md", "no rule\n")
+	for _, tc := range []struct {
+		name     string
+		args     []string
+		excluded string
+	}{
+		{"an empty directory", []string{"-r", filepath.Join(dir, "none"), "--strict-rules"}, "0"},
+		{"every rule excluded", []string{"-r", filepath.Join(dir, "excluded"), "--min-level", "critical"}, "1"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			d := start(t, append(tc.args, "--input", "http")...)
+			d.awaitLog("no rule is loaded")
+			rules := d.get("/api/v1/rules").json(t)
+			if d.get("/readyz").status != 200 || fmt.Sprint(rules["detection_rules"]) != "0" || fmt.Sprint(rules["excluded"]) != tc.excluded {
+				t.Errorf("ready %d, rules %v, want 200, no rule and %s excluded", d.get("/readyz").status, rules, tc.excluded)
+			}
+			d.push(event("evil"))
+			d.stop()
+			if got := d.stdout.String(); got != "" {
+				t.Errorf("results %q, want none", got)
+			}
+		})
+	}
+}
+
 func TestABrokenDocumentLeavesTheOthersServing(t *testing.T) { // part 10 case 42, part 23 cases 24 to 27
 	dir := t.TempDir()
 	write(t, dir, "a.yml", rule("A", "evil"))

@@ -190,8 +190,8 @@ func (r *rules) first(ctx context.Context, errs io.Writer) (*generation, error) 
 		return nil, err
 	}
 	c := g.collection
-	strict := r.cfg.Engine.StrictRules && len(c.Rejected) > 0
-	if strict || !c.Usable() {
+	strict := r.cfg.Engine.StrictRules
+	if len(c.Rejected) > 0 && (strict || !c.Usable()) {
 		for _, p := range c.Problems() {
 			fmt.Fprintf(errs, "sluice: %s\n", p)
 		}
