@@ -146,6 +146,15 @@ func TestEngineDefaultsFromRules(t *testing.T) {
 	}
 }
 
+func TestRulesOfEveryKindNameTimestampFields(t *testing.T) {
+	c := FromBytes("f.yml", []byte("title: F\nsluice.timestamp_field: f\nfilter: {rules: any, s: {b: c}, condition: not s}\n"+
+		corr("")+"sluice.timestamp_field: c\n---\nsluice.timestamp_field: a\nid: d-login\n"+named("A")), Options{})
+	wantReasons(t, c)
+	if got, want := c.Defaults.TimestampFields, []string{"c", "f", "a"}; !reflect.DeepEqual(got, want) {
+		t.Errorf("fields %q, want %q: those of correlations before those of filters before those of detections", got, want)
+	}
+}
+
 func TestChains(t *testing.T) {
 	link := func(name, ref string) string {
 		return over(name, "{type: event_count, rules: "+ref+", timespan: 5m, condition: {gte: 2}}")
@@ -165,6 +174,10 @@ func TestChains(t *testing.T) {
 	// A correlation over a faulty document is rejected too, and so is what refers to it.
 	c = FromBytes("d.yml", []byte("title: D\nid: d\ndetection: {s: {C|re: '['}, condition: s}\n"+link("x", "d")+link("y", "x")), Options{})
 	wantReasons(t, c, "invalid regex", "unknown rule reference 'd' in correlation 'x': d.yml document 1", "unknown rule reference 'x' in correlation 'y': d.yml document 2")
+
+	// Wherever it stands, the cause is told first.
+	c = FromBytes("d.yml", []byte(link("y", "x")+link("x", "d")+"---\ntitle: D\nid: d\ndetection: {s: {C|re: '['}, condition: s}\n"), Options{})
+	wantReasons(t, c, "invalid regex", "unknown rule reference 'd' in correlation 'x': d.yml document 3", "unknown rule reference 'x' in correlation 'y': d.yml document 2")
 
 	long := login + link("c0", "d-login")
 	for i := range 11 {

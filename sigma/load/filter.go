@@ -145,6 +145,15 @@ func (l *loader) warnIdleFilters() {
 	}
 }
 
+// filterDefaults gathers what filters set for the whole engine.
+func (l *loader) filterDefaults() {
+	for _, d := range l.drafts {
+		if d.filter != nil && d.usable() {
+			l.timestampField(d, &d.filter.meta)
+		}
+	}
+}
+
 // cloneScope copies a scope, so that pipelines rewrite it for one rule alone.
 func cloneScope(s sigma.FilterScope) sigma.FilterScope {
 	s.Detections = cloneDetections(s.Detections)

@@ -182,15 +182,14 @@ func (d *draft) parse(isFilter bool) {
 func (l *loader) finish() *Collection {
 	l.mergeFilters()
 	l.transformRules()
+	l.filterDefaults()
 	l.resolveCorrelations()
 	l.warnIdleFilters()
 	l.warnDuplicates()
 	for _, d := range l.drafts {
 		l.out.Warnings = append(l.out.Warnings, d.warnings...)
-		if !d.usable() {
-			l.out.Rejected = append(l.out.Rejected, d.rejected())
-		}
 	}
+	l.reject()
 	for i := range l.exclusions {
 		if e := &l.exclusions[i]; !e.used {
 			l.out.Warnings = append(l.out.Warnings, sigma.Problem{Reason: fmt.Sprintf("exclude rule %q leaves nothing out", e.text)})
@@ -198,6 +197,28 @@ func (l *loader) finish() *Collection {
 	}
 	l.out.Excluded = len(l.excluded)
 	return &l.out
+}
+
+// reject lists the rejected documents in load order, but each behind those it is
+// rejected for.
+func (l *loader) reject() {
+	listed := make(map[*draft]bool)
+	var list func(d *draft)
+	list = func(d *draft) {
+		if d.usable() || listed[d] {
+			return
+		}
+		listed[d] = true
+		if d.correlation != nil {
+			for _, cause := range slices.Concat(d.correlation.targets...) {
+				list(cause)
+			}
+		}
+		l.out.Rejected = append(l.out.Rejected, d.rejected())
+	}
+	for _, d := range l.drafts {
+		list(d)
+	}
 }
 
 // transformRules runs the pipelines over every detection rule and checks what

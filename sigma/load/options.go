@@ -101,7 +101,8 @@ func (c *Collection) NewlyRejected(before *Collection) []Rejected {
 // Usable reports whether at least one rule can be served.
 func (c *Collection) Usable() bool { return len(c.Rules)+len(c.Correlations) > 0 }
 
-// Problems returns every problem of every rejected document in load order.
+// Problems returns every problem of every rejected document in the order of
+// Rejected.
 func (c *Collection) Problems() []sigma.Problem {
 	var all []sigma.Problem
 	for _, r := range c.Rejected {
