@@ -2,6 +2,7 @@ package engine
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/sluicehq/sluice/sigma"
 	"github.com/sluicehq/sluice/sigma/engine/plan"
@@ -23,6 +24,10 @@ type Options struct {
 
 // defaultTimeFields follow the configured ones (specification part 11 section 4).
 var defaultTimeFields = [...]string{"@timestamp", "timestamp", "EventTime", "TimeCreated", "eventTime"}
+
+// DefaultTimestampFields returns the fields that are asked for the time of an
+// event after the configured ones.
+func DefaultTimestampFields() []string { return slices.Clone(defaultTimeFields[:]) }
 
 // Set is a compiled rule set.
 type Set struct {

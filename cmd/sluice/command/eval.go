@@ -118,8 +118,7 @@ func (e *env) compileFor(l *config.Loaded, out *console, log *slog.Logger) (*com
 	c := &compiled{}
 	options := engine.Options{
 		MatchDetail: detail, IncludeEvent: o.IncludeEvent, ResultTime: o.ResultTime,
-		TimestampFields: append(append([]string{}, rules.Defaults.TimestampFields...), o.Correlation.TimestampFields...),
-		Routing:         ruleset.Routing(&o.LogsourceRouting),
+		TimestampFields: ruleset.TimestampFields(&o.Correlation, rules.Defaults), Routing: ruleset.Routing(&o.LogsourceRouting),
 	}
 	if len(rules.Correlations) > 0 {
 		if c.plan, err = e.planFor(l, rules); err != nil {

@@ -61,7 +61,7 @@ func newRules(l *config.Loaded, log *slog.Logger) (*rules, error) {
 	}
 	r.engine = engine.Options{
 		MatchDetail: detail, IncludeEvent: cfg.Output.IncludeEvent, ResultTime: cfg.Output.ResultTime,
-		TimestampFields: cfg.Correlation.TimestampFields, Routing: ruleset.Routing(&cfg.LogsourceRouting),
+		Routing: ruleset.Routing(&cfg.LogsourceRouting),
 	}
 	return r, nil
 }
@@ -81,7 +81,7 @@ func (r *rules) build(ctx context.Context, serving *generation) (*generation, er
 		return nil, err
 	}
 	options := r.engine
-	options.TimestampFields = append(append([]string(nil), c.Defaults.TimestampFields...), options.TimestampFields...)
+	options.TimestampFields = ruleset.TimestampFields(&r.cfg.Correlation, c.Defaults)
 	set, err := engine.Compile(c.Rules, options)
 	if err != nil {
 		return nil, &Fault{Code: exitRules, Err: fmt.Errorf("compile rules: %w", err)}

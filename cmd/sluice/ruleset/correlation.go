@@ -2,9 +2,11 @@ package ruleset
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/sluicehq/sluice/cmd/sluice/config"
 	"github.com/sluicehq/sluice/sigma/correlation/plan"
+	"github.com/sluicehq/sluice/sigma/engine"
 	"github.com/sluicehq/sluice/sigma/load"
 	"github.com/sluicehq/sluice/sigma/timespan"
 )
@@ -35,4 +37,18 @@ func Correlation(c *config.Correlation, actionGiven bool, d load.Defaults) (plan
 		return o, fmt.Errorf("event_mode: %w", err)
 	}
 	return o, nil
+}
+
+// TimestampFields gives the fields that are asked for the time of an event before
+// the default ones: those that rules name, unless they are asked anyway, then the
+// configured ones.
+func TimestampFields(c *config.Correlation, d load.Defaults) []string {
+	asked := slices.Concat(c.TimestampFields, engine.DefaultTimestampFields())
+	var fields []string
+	for _, f := range d.TimestampFields {
+		if !slices.Contains(asked, f) {
+			fields = append(fields, f)
+		}
+	}
+	return append(fields, c.TimestampFields...)
 }
