@@ -34,45 +34,61 @@ type drainState struct {
 
 // Drain stops stages in graph order, then the sinks side by side, then the
 // dead-letter queue: each when its predecessors have stopped, its lane is empty
-// and its workers are idle, or when ctx ends. Whoever is not through a second
-// after that is abandoned. Nothing gets past a suspended stage, so the stages up
-// to it do not wait for ctx. Control actors are left running.
+// and its workers are idle. When ctx ends, whoever is left stops side by side, so
+// that a stage that is stuck does not take from the sinks the second in which they
+// put aside what they hold; whoever is not through after that is abandoned. Nothing
+// gets past a suspended stage, so the stages up to it do not wait for ctx. Control
+// actors are left running.
 func (s *System) Drain(ctx context.Context) []Drained {
-	var all []Drained
-	var sinks []*Cell
-	var dlq *Cell
-	cells := s.listed()
-	limits, release := newDrainLimits(ctx)
-	defer release()
+	var stages, sinks, dlq []*Cell
 	blocked := -1
-	for i, c := range cells {
-		if c.kind == KindStage && c.suspended() {
-			blocked = i
-		}
-	}
-	for i, c := range cells {
+	for _, c := range s.listed() {
 		switch {
-		case c.kind == KindStage && i <= blocked:
-			all = append(all, c.drain(limits.now()))
 		case c.kind == KindStage:
-			all = append(all, c.drain(limits))
+			if c.suspended() {
+				blocked = len(stages)
+			}
+			stages = append(stages, c)
 		case c.name == NameDLQ:
-			dlq = c
+			dlq = append(dlq, c)
 		case c.kind == KindSink:
 			sinks = append(sinks, c)
 		}
 	}
-	ends := make([]Drained, len(sinks))
+	limits, release := newDrainLimits(ctx)
+	defer release()
+	ends := make([]Drained, len(stages)+len(sinks))
 	var wg sync.WaitGroup
+	drain := func(i int, c *Cell, turn <-chan struct{}, l drainLimits) (ended <-chan struct{}) {
+		done := make(chan struct{})
+		wg.Go(func() {
+			defer close(done)
+			select {
+			case <-turn:
+			case <-l.soft.Done():
+			}
+			ends[i] = c.drain(l)
+		})
+		return done
+	}
+	before := make(chan struct{})
+	close(before)
+	var turn <-chan struct{} = before
+	for i, c := range stages {
+		l := limits
+		if i <= blocked {
+			l = limits.now()
+		}
+		turn = drain(i, c, turn, l)
+	}
 	for i, c := range sinks {
-		wg.Go(func() { ends[i] = c.drain(limits) })
+		drain(len(stages)+i, c, turn, limits)
 	}
 	wg.Wait()
-	all = append(all, ends...)
-	if dlq != nil { // it has the grace to write what the sinks have just handed in
-		all = append(all, dlq.drain(drainLimits{soft: limits.hard, hard: limits.hard}))
+	for _, c := range dlq { // it has the grace to write what the sinks have just handed in
+		ends = append(ends, c.drain(drainLimits{soft: limits.hard, hard: limits.hard}))
 	}
-	return all
+	return ends
 }
 
 // DrainActor stops one actor, which nobody sends data to any more.

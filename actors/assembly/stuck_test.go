@@ -116,6 +116,31 @@ func TestStuckSinks(t *testing.T) {
 			}
 		})
 	})
+	t.Run("what sinks hold at the end of the drain becomes dead letters although every stage is stuck", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			slow, acks := newStuck(), &tally{}
+			l := assemble(t, settings{rules: evil, dlq: true, buffer: 4, sinks: []sinkSettings{{transport: slow, capacity: 2}}})
+			lines := acks.lines(slices.Repeat([]string{`{"a":"evil"}`}, 200)...)
+			done := make(chan struct{})
+			go func() {
+				defer close(done)
+				_, _ = l.parse.Intake("stdin").Put(context.Background(), lines)
+			}()
+			synctest.Wait()
+			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+			defer cancel()
+			begin := time.Now()
+			l.system.Drain(ctx)
+			<-done
+			if took := time.Since(begin); took > 6*time.Second {
+				t.Errorf("the drain took %s, want at most a second beyond its 5", took)
+			}
+			if got := l.letters.Lines(); len(got) != 3 {
+				t.Errorf("dead letters %q, want one from the worker and 2 from the queue", got)
+			}
+			acks.want(t, func(int) bool { return false })
+		})
+	})
 	t.Run("a stuck dead letter queue does not prolong the end of the drain", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			slow, dead, acks := newStuck(), newStuck(), &tally{}
