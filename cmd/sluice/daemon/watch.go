@@ -22,6 +22,9 @@ type watcher struct {
 	roots   []string // directories are watched with all below them
 	files   []string // watched by name in their directory
 	done    sync.WaitGroup
+
+	mu   sync.Mutex      // guards dirs
+	dirs map[string]bool // watched directories, to know one by its name when it is gone
 }
 
 // swapLink is the link through which mounted volumes exchange all their files.
@@ -33,7 +36,7 @@ func watch(roots, files []string, trigger func(string), log *slog.Logger) (*watc
 	if err != nil {
 		return nil, err
 	}
-	w := &watcher{notify: n, log: log, trigger: trigger}
+	w := &watcher{notify: n, log: log, trigger: trigger, dirs: make(map[string]bool)}
 	for _, path := range append(append([]string(nil), roots...), files...) {
 		if info, err := os.Stat(path); err == nil && info.IsDir() {
 			w.roots = append(w.roots, filepath.Clean(path))
@@ -90,7 +93,28 @@ func (w *watcher) tree(dir string, seen map[string]bool) {
 func (w *watcher) add(dir string) {
 	if err := w.notify.Add(dir); err != nil {
 		w.log.Warn("directory is not watched", "path", dir, "err", err)
+		return
 	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.dirs[dir] = true
+}
+
+// forget ends the watching of a directory that is no longer where it was, and of
+// those below it. It reports whether the name was one.
+func (w *watcher) forget(dir string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.dirs[dir] {
+		return false
+	}
+	for watched := range w.dirs {
+		if watched == dir || strings.HasPrefix(watched, dir+string(filepath.Separator)) {
+			delete(w.dirs, watched)
+			_ = w.notify.Remove(watched) // what was deleted is not watched any more
+		}
+	}
+	return true
 }
 
 func (w *watcher) run() {
@@ -116,15 +140,21 @@ func (w *watcher) event(e fsnotify.Event) {
 	if e.Op == fsnotify.Chmod {
 		return
 	}
-	if e.Has(fsnotify.Create) && w.below(e.Name) {
-		if info, err := os.Stat(e.Name); err == nil && info.IsDir() && !strings.HasPrefix(filepath.Base(e.Name), ".") {
+	name := filepath.Clean(e.Name)
+	if e.Has(fsnotify.Remove|fsnotify.Rename) && w.forget(name) {
+		w.trigger("directory " + name)
+		return
+	}
+	if e.Has(fsnotify.Create) && w.below(name) {
+		if info, err := os.Stat(name); err == nil && info.IsDir() && !strings.HasPrefix(filepath.Base(name), ".") {
+			w.forget(name) // it may stand where another one was
 			w.sync()
-			w.trigger("directory " + e.Name)
+			w.trigger("directory " + name)
 			return
 		}
 	}
-	if w.relevant(e.Name) {
-		w.trigger("file " + e.Name)
+	if w.relevant(name) {
+		w.trigger("file " + name)
 	}
 }
 
@@ -137,11 +167,10 @@ func (w *watcher) relevant(name string) bool {
 	if ext := filepath.Ext(base); ext != ".yml" && ext != ".yaml" {
 		return false
 	}
-	return slices.Contains(w.files, filepath.Clean(name)) || w.below(name) && !strings.HasPrefix(base, ".")
+	return slices.Contains(w.files, name) || w.below(name) && !strings.HasPrefix(base, ".")
 }
 
 func (w *watcher) below(name string) bool {
-	name = filepath.Clean(name)
 	for _, root := range w.roots {
 		if root == "." && !filepath.IsAbs(name) {
 			return true
