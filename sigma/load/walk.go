@@ -19,8 +19,9 @@ type source struct {
 	err  error
 }
 
-// Files lists the paths of the rule files below roots in load order. The error
-// is that of the first root that is missing or unreadable.
+// Files lists the paths of the rule files below roots in load order, with those
+// that cannot be read among them. The error is that of the first root that is
+// missing or unreadable.
 func Files(roots []string) ([]string, error) {
 	sources, err := find(roots)
 	if err != nil {
@@ -28,9 +29,7 @@ func Files(roots []string) ([]string, error) {
 	}
 	var paths []string
 	for _, s := range sources {
-		if s.err == nil {
-			paths = append(paths, s.path)
-		}
+		paths = append(paths, s.path)
 	}
 	return paths, nil
 }

@@ -65,6 +65,14 @@ func (c *cacheTest) touch(name string, at time.Time) {
 	}
 }
 
+// dangling makes a rule file that cannot be read.
+func (c *cacheTest) dangling(name string) {
+	c.t.Helper()
+	if err := os.Symlink("nowhere", filepath.Join(c.dir, name)); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
 // start is what the daemon does with rules at its start: the set it gets.
 func (c *cacheTest) start(producer string, change func(*config.Daemon)) *generation {
 	c.t.Helper()
@@ -107,6 +115,7 @@ func TestUnchangedFilesAreNotLoadedAgain(t *testing.T) {
 		{"a file changed to one of the same size", func(c *cacheTest) { c.file("a.yml", fmt.Sprintf(cachedRule, "Z", "A", "high")) }, nil, false, "a.yml is not what it was"},
 		{"a file more", func(c *cacheTest) { c.file("c.yml", fmt.Sprintf(cachedRule, "C", "C", "high")) }, nil, false, "5 files, there were 4"},
 		{"a file less", func(c *cacheTest) { _ = os.Remove(filepath.Join(c.dir, "b.yml")) }, nil, false, "3 files, there were 4"},
+		{"a link that leads nowhere", func(c *cacheTest) { c.dangling("c.yml") }, nil, false, "5 files, there were 4"},
 		{"a file that is no rule", func(c *cacheTest) { c.file("README.md", "x") }, nil, true, ""},
 		{"case 46: rules left out by level", func(*cacheTest) {}, func(d *config.Daemon) { d.MinLevel = "high" }, false, "options differ"},
 		{"case 46: rules left out by name", func(*cacheTest) {}, func(d *config.Daemon) { d.ExcludeRules = []string{"id-A"} }, false, "options differ"},

@@ -1,7 +1,6 @@
 package daemon
 
 import (
-	"io"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -82,7 +81,7 @@ func TestWhatIsLoadedIsWatched(t *testing.T) {
 			w.write("rules/sub/b.yml")
 			w.write("pipes/p.yml")
 			t.Chdir(w.dir)
-			watching, err := watch([]string{"rules/"}, []string{"./pipes/p.yml"}, func(reason string) { w.reasons <- reason }, slog.New(slog.NewTextHandler(io.Discard, nil)))
+			watching, err := watch([]string{"rules/"}, []string{"./pipes/p.yml"}, func(reason string) { w.reasons <- reason }, slog.New(slog.DiscardHandler))
 			if err != nil {
 				t.Skipf("files cannot be watched here: %v", err)
 			}
@@ -99,7 +98,7 @@ func TestADirectoryThatTookAnothersPlaceIsWatched(t *testing.T) {
 	w := &watchedTree{t: t, dir: t.TempDir(), reasons: make(chan string, 64)}
 	w.write("rules/sub/a.yml")
 	w.write("new/a.yml")
-	watching, err := watch([]string{w.path("rules")}, nil, func(reason string) { w.reasons <- reason }, slog.New(slog.NewTextHandler(io.Discard, nil)))
+	watching, err := watch([]string{w.path("rules")}, nil, func(reason string) { w.reasons <- reason }, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Skipf("files cannot be watched here: %v", err)
 	}
