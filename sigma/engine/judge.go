@@ -95,16 +95,21 @@ func (w *Worker) textHolds(p *plan.Pred, i int32) bool {
 // matchText judges a text form, regular expressions by a machine as long as that
 // can answer.
 func (w *Worker) matchText(p *plan.Pred, text []byte) bool {
-	if p.Kind == plan.Regex && p.More.Program != nil {
-		m := &w.machines[p.More.Machine]
-		if *m == nil {
-			*m = lazydfa.NewMachine(p.More.Program)
-		}
-		if match, ok := (*m).Match(text); ok {
+	if p.Kind == plan.Regex {
+		if match, ok := w.machine(p.More.Regex).Match(text); ok {
 			return match
 		}
 	}
 	return p.MatchText(text)
+}
+
+// machine returns the worker's machine for an expression.
+func (w *Worker) machine(e *plan.Expression) *lazydfa.Machine {
+	m := &w.machines[e.Number]
+	if *m == nil {
+		*m = lazydfa.NewMachine(e.Program())
+	}
+	return *m
 }
 
 // values appends the values of a field.

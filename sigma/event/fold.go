@@ -55,5 +55,12 @@ func AppendFolded(dst, text []byte) []byte {
 	return dst
 }
 
-// Fold returns the folded form of s.
-func Fold(s string) string { return string(AppendFolded(nil, []byte(s))) }
+// Fold returns the folded form of s, which is s itself when nothing changes.
+func Fold(s string) string {
+	for i := range len(s) {
+		if c := s[i]; c >= utf8.RuneSelf || 'A' <= c && c <= 'Z' {
+			return string(AppendFolded(make([]byte, 0, len(s)+8), []byte(s)))
+		}
+	}
+	return s
+}

@@ -27,7 +27,16 @@ var (
 	never  = &Expr{Op: False}
 )
 
-func atom(pred uint32) *Expr { return &Expr{Op: Atom, Pred: pred} }
+// atom returns the expression of a predicate, one for all who ask about it.
+func (b *builder) atom(pred uint32) *Expr {
+	for len(b.atoms) <= int(pred) {
+		b.atoms = append(b.atoms, nil)
+	}
+	if b.atoms[pred] == nil {
+		b.atoms[pred] = &Expr{Op: Atom, Pred: pred}
+	}
+	return b.atoms[pred]
+}
 
 func not(x *Expr) *Expr {
 	switch x.Op {

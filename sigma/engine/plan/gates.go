@@ -11,7 +11,7 @@ import (
 // or nil when none are known.
 func (b *builder) gates(p *Pred) []uint32 {
 	simple := func(kind Kind, text string) uint32 {
-		return b.pred(Pred{Kind: kind, Field: p.Field, Text: b.intern(event.Fold(text))})
+		return b.pred(Pred{Kind: kind, Field: p.Field, Text: event.Fold(text)})
 	}
 	switch p.Kind {
 	case Exact, Prefix, Suffix:

@@ -2,10 +2,8 @@ package plan
 
 import (
 	"net/netip"
-	"regexp"
 
 	"github.com/sluicehq/sluice/sigma"
-	"github.com/sluicehq/sluice/sigma/engine/lazydfa"
 	"github.com/sluicehq/sluice/sigma/event"
 	"github.com/sluicehq/sluice/sigma/result"
 )
@@ -67,9 +65,8 @@ func (b *builder) exists(it *Item, src *sigma.Item) {
 
 // itemExpr says what the item means in terms of its predicates.
 func (b *builder) itemExpr(it *Item) *Expr {
-	present := atom(b.pred(Pred{Kind: Present, Field: it.Field}))
 	if it.Exists != 0 {
-		x := and(present, not(atom(b.pred(Pred{Kind: IsNull, Field: it.Field}))))
+		x := and(b.present(it.Field), not(b.atom(b.pred(Pred{Kind: IsNull, Field: it.Field}))))
 		if it.Exists < 0 {
 			return not(x)
 		}
@@ -77,7 +74,7 @@ func (b *builder) itemExpr(it *Item) *Expr {
 	}
 	alts := make([]*Expr, 0, len(it.Alts)+1)
 	for _, id := range it.Alts {
-		alts = append(alts, atom(id))
+		alts = append(alts, b.atom(id))
 	}
 	switch {
 	case it.Neq:
@@ -85,19 +82,23 @@ func (b *builder) itemExpr(it *Item) *Expr {
 		if it.Usable != nil {
 			usable = never
 			for _, id := range it.Usable {
-				usable = or(usable, atom(id))
+				usable = or(usable, b.atom(id))
 			}
 		}
-		return and(present, usable, not(or(alts...)))
+		return and(b.present(it.Field), usable, not(or(alts...)))
 	case it.All:
 		if len(alts) == 0 {
 			return never
 		}
 		return and(alts...)
 	case it.HasNull && !it.Keyword:
-		alts = append(alts, not(present))
+		alts = append(alts, not(b.present(it.Field)))
 	}
 	return or(alts...)
+}
+
+func (b *builder) present(field uint32) *Expr {
+	return b.atom(b.pred(Pred{Kind: Present, Field: field}))
 }
 
 // alternative adds the predicates of one value. Several predicates of one value
@@ -148,7 +149,7 @@ func (it *Item) add(id uint32) { it.Alts = append(it.Alts, id) }
 
 // addNever adds an alternative that nothing satisfies.
 func (it *Item) addNever(b *builder) {
-	it.add(b.pred(Pred{Kind: Regex, Field: it.Field, Text: `\z\A.`, More: &Operand{Regex: b.never}}))
+	b.expression(it, nothing)
 }
 
 // textual says that a number is compared by its text.
@@ -182,26 +183,17 @@ func (b *builder) number(it *Item, kind Kind, text string, part sigma.Modifier) 
 }
 
 func (b *builder) regex(it *Item, mods sigma.Modifiers, source string) {
-	source = RegexFlags(mods) + source
-	more, ok := b.regexes[source]
-	if !ok {
-		more = b.compileRegex(source)
-		b.regexes[source] = more
-	}
-	it.add(b.pred(Pred{Kind: Regex, Field: it.Field, Text: source, More: more}))
+	b.expression(it, RegexFlags(mods)+source)
 }
 
-// compileRegex compiles an expression that the loader has checked.
-func (b *builder) compileRegex(source string) *Operand {
-	re, err := regexp.Compile(source)
-	if err != nil {
-		return &Operand{Regex: b.never}
+// expression adds a regular expression, equal ones of all fields being one.
+func (b *builder) expression(it *Item, source string) {
+	more, ok := b.expressions[source]
+	if !ok {
+		more = &Operand{Regex: &Expression{Number: len(b.expressions), source: source}}
+		b.expressions[source] = more
 	}
-	more := &Operand{Regex: re, Machine: b.machines}
-	if more.Program, err = lazydfa.Compile(source); err == nil {
-		b.machines++
-	}
-	return more
+	it.add(b.pred(Pred{Kind: Regex, Field: it.Field, Text: source, More: more}))
 }
 
 // RegexFlags writes the flag modifiers as RE2 has them in front of a source.

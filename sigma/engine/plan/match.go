@@ -27,7 +27,7 @@ func (p *Pred) MatchText(text []byte) bool {
 	case Glob:
 		return p.More.Glob.Match(text)
 	case Regex:
-		return p.More.Regex.Match(text)
+		return p.More.Regex.Regexp().Match(text)
 	case CIDR:
 		return inNetwork(p.More.Net, text)
 	}

@@ -1,7 +1,7 @@
 package plan
 
 import (
-	"regexp"
+	"slices"
 
 	"github.com/sluicehq/sluice/sigma"
 	"github.com/sluicehq/sluice/sigma/engine/literal"
@@ -33,22 +33,24 @@ type Plan struct {
 }
 
 type builder struct {
-	fields   *Fields
-	preds    []Pred
-	ids      map[predKey]uint32
-	regexes  map[string]*Operand
-	machines int // programs of expressions
-	interned map[string]string
-	never    *regexp.Regexp
-	detail   result.Detail
-	profile  *profile
+	fields      *Fields
+	preds       []Pred
+	atoms       []*Expr // by predicate, nil while none is asked for
+	ids         map[predKey]uint32
+	expressions map[string]*Operand
+	interned    map[string]string // patterns of results
+	detail      result.Detail
+	profile     *profile
 }
+
+// predsPerRule is how many predicates a rule adds to those before it, about.
+const predsPerRule = 10
 
 // Build compiles rules, which must have passed every check of the loader.
 func Build(rules []*sigma.Rule, o Options) *Plan {
 	b := &builder{
-		fields: newFields(), ids: make(map[predKey]uint32), regexes: make(map[string]*Operand),
-		interned: make(map[string]string), never: regexp.MustCompile(`\z\A.`), detail: o.Detail, profile: newProfile(),
+		fields: newFields(), preds: make([]Pred, 0, predsPerRule*len(rules)), ids: make(map[predKey]uint32, predsPerRule*len(rules)),
+		expressions: make(map[string]*Operand), interned: make(map[string]string), detail: o.Detail, profile: newProfile(),
 	}
 	for _, name := range o.Names {
 		b.fields.Add(name, 0)
@@ -59,8 +61,8 @@ func Build(rules []*sigma.Rule, o Options) *Plan {
 	}
 	b.fields.Table.Settle()
 	b.wake(p)
-	p.Preds = b.preds
-	p.Rarity, p.Machines = b.profile.rarity, b.machines
+	p.Preds = slices.Clip(b.preds)
+	p.Rarity, p.Machines = b.profile.rarity, len(b.expressions)
 	p.compile()
 	return p
 }
@@ -68,6 +70,9 @@ func Build(rules []*sigma.Rule, o Options) *Plan {
 // rule compiles one rule: a condition must hold, and one of each filter.
 func (b *builder) rule(r *sigma.Rule) Rule {
 	scope := b.scope(r.Detections, r.Conditions, context{version: r.Version})
+	if len(r.Filters) == 0 {
+		return Rule{Match: scope.any(), Scope: scope}
+	}
 	parts := []*Expr{scope.any()}
 	for i := range r.Filters {
 		f := &r.Filters[i]

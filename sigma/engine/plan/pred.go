@@ -2,10 +2,8 @@ package plan
 
 import (
 	"net/netip"
-	"regexp"
 
 	"github.com/sluicehq/sluice/sigma"
-	"github.com/sluicehq/sluice/sigma/engine/lazydfa"
 	"github.com/sluicehq/sluice/sigma/event"
 )
 
@@ -55,9 +53,7 @@ type Pred struct {
 // Operand holds what only some kinds need.
 type Operand struct {
 	Glob     *Pattern
-	Regex    *regexp.Regexp
-	Program  *lazydfa.Program // Regex: the same, faster for ASCII; nil for none
-	Machine  int              // Regex: number of the program among all
+	Regex    *Expression
 	Net      netip.Prefix
 	Number   event.Numeric
 	Part     sigma.Modifier

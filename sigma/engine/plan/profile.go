@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"encoding/binary"
 	"strings"
 
 	"github.com/sluicehq/sluice/sigma/event"
@@ -11,10 +10,16 @@ import (
 // what Windows and Linux telemetry usually looks like; a bad guess costs time,
 // never a match.
 type profile struct {
-	values  []string // typical values, folded
-	windows map[uint32]int
-	pairs   map[[2]byte]int
+	values  []string                // typical values, folded
+	windows map[uint32]int          // of three and four bytes: how often they are met
+	met     [windowBits / 64]uint64 // hashed windows that are
+	pairs   [1 << 16]uint8          // of bytes: how often they are met, at most maxPair
 }
+
+const (
+	windowBits = 1 << 16
+	maxPair    = 50
+)
 
 // typical values stand for traffic: how programs, command lines, paths, users
 // and messages mostly look.
@@ -115,44 +120,66 @@ get /index.html http/1.1 200 mozilla/5.0 (windows nt 10.0; win64; x64) applewebk
 function prompt { param($name) if ($null -eq $name) { return get-childitem -path . | foreach-object { $_.name } } write-host new-object system }`
 
 func newProfile() *profile {
-	p := &profile{windows: make(map[uint32]int), pairs: make(map[[2]byte]int)}
+	p := &profile{windows: make(map[uint32]int)}
 	for v := range strings.SplitSeq(typical, "\n") {
 		v = event.Fold(v)
 		p.values = append(p.values, v)
 		for i := 0; i+1 < len(v); i++ {
-			p.pairs[[2]byte{v[i], v[i+1]}]++
+			if n := &p.pairs[uint16(v[i])<<8|uint16(v[i+1])]; *n < maxPair {
+				*n++
+			}
 			if i+3 <= len(v) {
-				p.windows[uint32(v[i])|uint32(v[i+1])<<8|uint32(v[i+2])<<16]++
+				p.meet(uint32(v[i]) | uint32(v[i+1])<<8 | uint32(v[i+2])<<16)
 			}
 			if i+4 <= len(v) {
-				p.windows[binary.LittleEndian.Uint32([]byte(v[i:i+4]))]++
+				p.meet(windowAt(v, i))
 			}
 		}
 	}
 	return p
 }
 
+func (p *profile) meet(w uint32) {
+	p.windows[w]++
+	h := windowHash(w)
+	p.met[h/64] |= 1 << (h % 64)
+}
+
+// meets reports false for windows that no typical value has: most.
+func (p *profile) meets(w uint32) bool {
+	h := windowHash(w)
+	return p.met[h/64]>>(h%64)&1 != 0
+}
+
+func windowHash(w uint32) uint32 { return w * 0x9E3779B1 >> 16 }
+
+func windowAt(s string, i int) uint32 {
+	return uint32(s[i]) | uint32(s[i+1])<<8 | uint32(s[i+2])<<16 | uint32(s[i+3])<<24
+}
+
 // rarity orders windows of four bytes, or of three with a zero behind, by how
 // often they are met. Random hexadecimal and decimal text is everywhere, so
 // windows of digits alone come last.
 func (p *profile) rarity(w uint32) int {
-	b := [4]byte{byte(w), byte(w >> 8), byte(w >> 16), byte(w >> 24)}
-	n := 1000 * p.windows[w]
-	hex := true
-	for i, c := range b {
-		if i == 3 && c == 0 {
-			break
-		}
-		hex = hex && ('0' <= c && c <= '9' || 'a' <= c && c <= 'f' || c == '-')
-		if i > 0 {
-			n += min(p.pairs[[2]byte{b[i-1], c}], 50)
-		}
+	n := 0
+	if p.meets(w) {
+		n = 1000 * p.windows[w]
 	}
-	if hex {
+	before := byte(w)
+	digits := isHex(before)
+	for rest := w >> 8; rest != 0; rest >>= 8 {
+		c := byte(rest)
+		digits = digits && isHex(c)
+		n += int(p.pairs[uint16(before)<<8|uint16(c)])
+		before = c
+	}
+	if digits {
 		n += 800
 	}
 	return n
 }
+
+func isHex(c byte) bool { return '0' <= c && c <= '9' || 'a' <= c && c <= 'f' || c == '-' }
 
 // share estimates how often a predicate holds for an event.
 func (p *profile) share(pred *Pred, field string) float64 {
@@ -169,13 +196,24 @@ func (p *profile) share(pred *Pred, field string) float64 {
 	if pred.Kind == Exact && field == "EventID" {
 		return here * equalShare(field, pred.Text)
 	}
+	return here * (float64(p.count(pred))/float64(len(p.values))*4 + base(len(pred.Text)))
+}
+
+// count returns for how many of the typical values a predicate holds. None is
+// looked at unless all windows of the text are met somewhere: the fast path.
+func (p *profile) count(pred *Pred) int {
+	for i := 0; i+4 <= len(pred.Text); i++ {
+		if !p.meets(windowAt(pred.Text, i)) {
+			return 0
+		}
+	}
 	n := 0
 	for _, v := range p.values {
 		if holdsFor(pred, v) {
 			n++
 		}
 	}
-	return here * (float64(n)/float64(len(p.values))*4 + base(len(pred.Text)))
+	return n
 }
 
 // base is the share of what the typical values do not show.

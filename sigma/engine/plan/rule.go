@@ -213,6 +213,6 @@ func (b *builder) array(out *Node, n *sigma.Node, c context) *Node {
 	}
 	id := uint32(len(b.preds)) // blocks are not compared with each other
 	b.preds = append(b.preds, Pred{Kind: Block, More: more})
-	out.Expr = atom(id)
+	out.Expr = b.atom(id)
 	return out
 }

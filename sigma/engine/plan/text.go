@@ -52,7 +52,7 @@ func (b *builder) parts(field uint32, parts []sigma.Part, op Kind, cased bool) u
 			s = parts[0].Text
 		}
 		if !cased {
-			s = b.intern(event.Fold(s))
+			s = event.Fold(s)
 		}
 		return b.pred(Pred{Kind: op, Cased: cased, Field: field, Text: s})
 	}

@@ -10,31 +10,58 @@ import (
 // wake chooses, for every rule, predicates of which one must hold whenever the
 // rule fires: its witnesses. Only rules of which a witness holds are judged.
 func (b *builder) wake(p *Plan) {
-	w := witnesses{b: b, profile: b.profile, shares: make(map[uint32]float64)}
-	waiting := make(map[uint32][]uint32)
-	demand := make(map[uint32]float64)
+	w := witnesses{b: b, profile: b.profile}
+	var waiting []wait
+	var demand table[float64]
 	for i := range p.Rules {
 		c := w.choose(p.Rules[i].Match)
 		if c.none {
 			p.Always = append(p.Always, uint32(i))
 			continue
 		}
-		w.demand(demand, p.Rules[i].Match, c.share)
+		w.demand(&demand, p.Rules[i].Match, c.share)
 		slices.Sort(c.preds)
 		for _, id := range slices.Compact(c.preds) {
-			waiting[id] = append(waiting[id], uint32(i))
+			waiting = append(waiting, wait{id, uint32(i)})
 		}
 	}
+	p.waiting(waiting, len(b.preds))
 	for id := range b.preds {
-		p := &b.preds[id]
-		p.Early = waiting[uint32(id)] != nil || w.worthwhile(uint32(id)) || demand[uint32(id)] > oftenAsked && w.judgeable(p)
-		p.Direct = p.Early && !w.indexable(p)
+		pred, id := &b.preds[id], uint32(id)
+		pred.Early = p.WakeStart[id] < p.WakeStart[id+1] || w.worthwhile(id) || *demand.at(id) > oftenAsked && w.judgeable(pred)
+		pred.Direct = pred.Early && !w.indexable(pred)
 	}
-	p.WakeStart = make([]uint32, len(b.preds)+1)
-	for id := range b.preds {
-		p.Wakes = append(p.Wakes, waiting[uint32(id)]...)
-		p.WakeStart[id+1] = uint32(len(p.Wakes))
+}
+
+// wait is a rule that waits for a predicate.
+type wait struct{ pred, rule uint32 }
+
+// waiting lists the rules by predicate. Given is a list in the order of rules.
+func (p *Plan) waiting(list []wait, preds int) {
+	p.WakeStart = make([]uint32, preds+1)
+	for _, x := range list {
+		p.WakeStart[x.pred+1]++
 	}
+	for id := range preds {
+		p.WakeStart[id+1] += p.WakeStart[id]
+	}
+	p.Wakes = make([]uint32, len(list))
+	free := slices.Clone(p.WakeStart)
+	for _, x := range list {
+		p.Wakes[free[x.pred]] = x.rule
+		free[x.pred]++
+	}
+}
+
+// table holds a value per predicate, of which there may be more every moment.
+type table[T any] struct{ values []T }
+
+// at returns the place of a value, the zero one when nothing was put there.
+func (t *table[T]) at(id uint32) *T {
+	for len(t.values) <= int(id) {
+		t.values = append(t.values, *new(T))
+	}
+	return &t.values[id]
 }
 
 // choice is a set of predicates of which one must hold for an expression to
@@ -50,7 +77,7 @@ var unknown = choice{none: true}
 type witnesses struct {
 	b       *builder
 	profile *profile
-	shares  map[uint32]float64
+	shares  table[float64] // of events in which a predicate holds, 0 where nobody has asked
 }
 
 func (w *witnesses) choose(x *Expr) choice {
@@ -93,12 +120,9 @@ func (w *witnesses) refuse(x *Expr) choice {
 	case And:
 		var out choice
 		for _, a := range x.Args {
-			c := w.refuse(a)
-			if c.none {
+			if !out.unite(w.refuse(a)) {
 				return unknown
 			}
-			out.preds = append(out.preds, c.preds...)
-			out.share += c.share
 		}
 		return out
 	}
@@ -108,6 +132,15 @@ func (w *witnesses) refuse(x *Expr) choice {
 // ofSeveral unites what the args need. Where n of them must hold, the dearest
 // n-1 may be left out.
 func (w *witnesses) ofSeveral(x *Expr) choice {
+	if x.Op == Or {
+		out := choice{preds: make([]uint32, 0, len(x.Args))}
+		for _, a := range x.Args {
+			if c := w.choose(a); !out.unite(c) {
+				return unknown
+			}
+		}
+		return out
+	}
 	var list []choice
 	for _, a := range x.Args {
 		list = append(list, w.choose(a))
@@ -122,14 +155,19 @@ func (w *witnesses) ofSeveral(x *Expr) choice {
 		return cmp.Compare(a.share, b.share)
 	})
 	var out choice
-	for _, c := range list[:len(list)-max(x.N, 1)+1] {
-		if c.none {
+	for _, c := range list[:len(list)-x.N+1] {
+		if !out.unite(c) {
 			return unknown
 		}
-		out.preds = append(out.preds, c.preds...)
-		out.share += c.share
 	}
 	return out
+}
+
+// unite adds what something else needs. It reports false when that is unknown.
+func (c *choice) unite(with choice) bool {
+	c.preds = append(c.preds, with.preds...)
+	c.share += with.share
+	return !with.none
 }
 
 func (w *witnesses) ofPred(id uint32) choice {
@@ -175,12 +213,9 @@ func (w *witnesses) ofAny(preds []uint32) choice {
 	}
 	var out choice
 	for _, id := range preds {
-		c := w.ofPred(id)
-		if c.none {
+		if !out.unite(w.ofPred(id)) {
 			return unknown
 		}
-		out.preds = append(out.preds, c.preds...)
-		out.share += c.share
 	}
 	return out
 }
@@ -223,9 +258,9 @@ const oftenAsked = 0.1
 
 // demand adds the share of events for which a rule is judged to what its
 // predicates are asked for.
-func (w *witnesses) demand(sum map[uint32]float64, x *Expr, share float64) {
+func (w *witnesses) demand(sum *table[float64], x *Expr, share float64) {
 	if x.Op == Atom {
-		sum[x.Pred] += share
+		*sum.at(x.Pred) += share
 	}
 	for _, a := range x.Args {
 		w.demand(sum, a, share)
@@ -255,11 +290,10 @@ func (w *witnesses) worthwhile(id uint32) bool {
 }
 
 func (w *witnesses) share(id uint32) float64 {
-	s, ok := w.shares[id]
-	if !ok {
+	s := w.shares.at(id)
+	if *s == 0 {
 		p := &w.b.preds[id]
-		s = w.profile.share(p, w.b.fields.List[p.Field].Name)
-		w.shares[id] = s
+		*s = w.profile.share(p, w.b.fields.List[p.Field].Name)
 	}
-	return s
+	return *s
 }
