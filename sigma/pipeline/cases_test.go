@@ -3,6 +3,7 @@ package pipeline_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -376,6 +377,16 @@ func TestRulesThatAPipelineRejects(t *testing.T) {
 				t.Errorf("reason %q, want it to contain %q", got, tc.want)
 			}
 		})
+	}
+}
+
+func TestPipelinesSayNothingOfWhatIsFaultyAlready(t *testing.T) {
+	for _, detection := range []string{`sel: {A|foo: 1}, condition: sel`, `sel: [{A|foo: 1}, {B: 2}], condition: sel`, `sel: {}, condition: sel`, `sel: [], condition: sel`} {
+		want := load.FromBytes("r.yml", []byte(ruleWith(detection)), load.Options{}).Problems()
+		got := loadWith(t, set(t, items(`{type: field_name_prefix, prefix: x.}`)), ruleWith(detection)).Problems()
+		if len(want) == 0 || !slices.Equal(got, want) {
+			t.Errorf("%s: problems %v, want those without the pipeline: %v", detection, got, want)
+		}
 	}
 }
 

@@ -42,7 +42,9 @@ func (r *run) correlate(it *item) (done bool, err error) {
 	case setAttribute, ruleFailure:
 		return true, t.apply(c)
 	case setState:
-		return it.kind == "set_state", t.apply(c)
+		if it.kind == "set_state" {
+			return true, t.apply(c)
+		}
 	case nest:
 		return true, t.apply(c)
 	}

@@ -86,10 +86,15 @@ func readGroup[C any](r *reader, n *document.Node, where, prefix, what string, r
 	if op != "" && n.Get(prefix+"_cond_expr") != nil || op != "" && n.Get(prefix+"_cond_expression") != nil {
 		return g, fmt.Errorf("'%s_cond_op' and '%s_cond_expr' exclude each other", prefix, prefix)
 	}
-	if strings.TrimSpace(expr) == "" {
+	switch {
+	case p.get(prefix+"_cond_expr", prefix+"_cond_expression") == nil:
 		return g, nil
+	case strings.TrimSpace(expr) == "":
+		g.expr = &boolExpr{op: '&'}
+	default:
+		g.expr, err = parseBool(expr, g.names)
 	}
-	if g.expr, err = parseBool(expr, g.names); err != nil {
+	if err != nil {
 		return g, fmt.Errorf("%s_cond_expr: %w", prefix, err)
 	}
 	for i, name := range g.names {

@@ -94,6 +94,8 @@ func TestWhatTransformationsMakeOfARule(t *testing.T) {
 		{"texts of everything", items(`{type: convert_type}`), `{A: [1, 1.5, true, null, x]}`, "(A=[s:1 s:1.5 s:true s:null s:x])"},
 		{"truth of words and numbers", items(`{type: convert_type, target_type: bool}`), `{A: [Yes, '0', 2, 0, x, null]}`, "(A=[b:true b:false b:true b:false s:x n:])"},
 		{"integers toward zero", items(`{type: convert_type, target_type: integer}`), `{A: [-1.9, '1.5', '7', true]}`, "(A=[n:-1 s:1.5 n:7 n:1])"},
+		{"integers of any length are integers", items(`{type: convert_type, target_type: int}`), `{A: [12345678901234567890123, -5]}`, "(A=[n:12345678901234567890123 n:-5])"},
+		{"and numbers", items(`{type: convert_type, target_type: num}`), `{A: [12345678901234567890123, 1.5, '1.50', '7', true]}`, "(A=[n:12345678901234567890123 n:1.5 n:1.5 n:7 b:true])"},
 		{"a hash by its length", items(`{type: hashes_fields}`), `{Hash: '*` + strings.Repeat("a", 32) + `'}`, "(FileMD5=[s:" + strings.Repeat("a", 32) + "])"},
 		{"all hashes together where all was asked", items(`{type: hashes_fields, field_prefix: h_}`), `{Hashes|contains|all: ['MD5=a', 'SHA1|b']}`, "(h_MD5|contains=[s:a] and h_SHA1|contains=[s:b])"},
 		{"one field without the algorithm", items(`{type: hashes_fields, field_prefix: hash, drop_algo_prefix: true, field_to_parse: H}`), `{h: ['MD5=a', 'SHA1=b'], Hashes: x}`, "(((hash=[s:a]) or (hash=[s:b])) and (Hashes=[s:x]))"},
@@ -169,7 +171,8 @@ func TestRuleConditions(t *testing.T) {
 		{"negated at last", `[{type: is_sigma_rule}, {type: tag, tag: x}], rule_cond_not: true`, true},
 		{"an expression without blanks", `{w: {type: is_sigma_rule}, p-1: {type: tag, tag: x}}, rule_cond_expression: "(w)AND(NOT p-1 or not(not w))"`, true},
 		{"names of a mapping win over ids", `{cond_0: {type: is_sigma_rule, id: x}}, rule_cond_expr: cond_0`, true},
-		{"an empty expression", `[{type: is_sigma_rule}], rule_cond_expr: " "`, true},
+		{"an empty expression is satisfied", `[{type: is_sigma_correlation_rule}], rule_cond_expr: " "`, true},
+		{"and can be negated", `[{type: is_sigma_rule}], rule_cond_expression: "", rule_cond_not: true`, false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			rules := head + "detection: {sel: {A: word, B: 5, C: null}, condition: sel}\n---\ntitle: F\nfilter: {rules: any, f: {F: 1}, condition: not f}\n"
@@ -355,6 +358,7 @@ func TestWhatReachesCorrelations(t *testing.T) {
 		{"for correlations alone", items(`{type: field_name_mapping, mapping: {Host: h}, rule_conditions: [{type: is_sigma_correlation_rule}]}`), "[who User h] User [Name]"},
 		{"inside nest, after a state", items(`{type: set_state, key: k, val: v}`, `{type: nest, items: [{type: field_name_mapping, mapping: {Host: h}, rule_conditions: [{type: processing_state, key: k, val: v}]}]}`), "[who User h] User [Name]"},
 		{"items that do nothing are not applied", items(`{id: a, type: add_condition, conditions: {Q: 1}}`, `{type: field_name_mapping, mapping: {Host: h}, rule_conditions: [{type: processing_item_applied, processing_item_id: a}]}`), "[who User Host] User [Name]"},
+		{"and set no state", items(`{type: query_expression_placeholders, expression: e}`, `{type: field_name_mapping, mapping: {Host: h}, rule_conditions: [{type: processing_state, key: query_expression_template, val: e}]}`), "[who User Host] User [Name]"},
 		{"no items to look for", items(`{type: field_name_mapping, mapping: {Host: h}, rule_conditions: [{type: contains_field, field: CommandLine}]}`), "[who User Host] User [Name]"},
 		{"a tag", items(`{type: field_name_mapping, mapping: {Host: h}, rule_conditions: [{type: tag, tag: t}]}`), "[who User h] User [Name]"},
 		{"a condition field has one name", items(`{type: field_name_mapping, mapping: {Name: [a, b]}}`), "one-to-many cannot be applied to correlation condition field reference 'Name'"},

@@ -194,6 +194,9 @@ func (t convertType) convert(v sigma.Value) (sigma.Value, bool) {
 		}
 		return number(map[string]string{"true": "1", "false": "0"}[v.Text], true)
 	}
+	if v.Kind == sigma.Number && (t.to == "num" || t.to == "int" && !strings.Contains(plain, ".")) {
+		return v, false // it is one already, of any length
+	}
 	switch t.to {
 	case "int":
 		if n, err := strconv.ParseInt(plain, 10, 64); err == nil {

@@ -130,7 +130,7 @@ func rewrite(n *sigma.Node, replace func(n *sigma.Node, it sigma.Item) (replacem
 	case sigma.KindItems, sigma.KindKeywords:
 		return rewriteItems(n, replace)
 	case sigma.KindAll:
-		if len(n.Nodes) == 0 {
+		if len(n.Nodes) == 0 && whole > 0 {
 			return nil, nil
 		}
 	case sigma.KindAny, sigma.KindArray:
@@ -193,10 +193,12 @@ func rewriteItems(n *sigma.Node, replace func(*sigma.Node, sigma.Item) (replacem
 			parts = append(parts, any)
 		}
 	}
-	switch len(parts) {
-	case 0:
+	switch {
+	case len(n.Items) == 0: // of a faulty document: nothing was lost here
+		return n, nil
+	case len(parts) == 0:
 		return nil, nil
-	case 1:
+	case len(parts) == 1:
 		return parts[0], nil
 	}
 	return &sigma.Node{Kind: sigma.KindAll, Nodes: parts, Line: n.Line}, nil
