@@ -9,9 +9,14 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// drainGrace is how long an actor may take after the deadline to put aside what
-// it still holds.
-const drainGrace = time.Second
+const (
+	// drainGrace is how long an actor may take after the deadline to put aside what
+	// it still holds.
+	drainGrace = time.Second
+	// stageGrace is the same for a stage, which has nowhere to put it. What is left
+	// of the grace belongs to the dead-letter queue.
+	stageGrace = drainGrace / 2
+)
 
 // Drained is how an actor ended.
 type Drained struct {
@@ -79,13 +84,14 @@ func (s *System) Drain(ctx context.Context) []Drained {
 		if i <= blocked {
 			l = limits.now()
 		}
+		l.grace = stageGrace
 		turn = drain(i, c, turn, l)
 	}
 	for i, c := range sinks {
 		drain(len(stages)+i, c, turn, limits)
 	}
 	wg.Wait()
-	for _, c := range dlq { // it has the grace to write what the sinks have just handed in
+	for _, c := range dlq { // it has the rest of the grace to write what the sinks have just handed in
 		ends = append(ends, c.drain(drainLimits{soft: limits.hard, hard: limits.hard}))
 	}
 	return ends
@@ -103,7 +109,10 @@ func (s *System) DrainActor(ctx context.Context, name string) (Drained, error) {
 }
 
 // drainLimits are the deadline of a drain and its end, a grace later.
-type drainLimits struct{ soft, hard context.Context }
+type drainLimits struct {
+	soft, hard context.Context
+	grace      time.Duration // of one actor, within the end
+}
 
 func newDrainLimits(ctx context.Context) (l drainLimits, release func()) {
 	hard, cancel := context.WithCancel(context.WithoutCancel(ctx))
@@ -114,14 +123,14 @@ func newDrainLimits(ctx context.Context) (l drainLimits, release func()) {
 		case <-hard.Done():
 		}
 	})
-	return drainLimits{soft: ctx, hard: hard}, func() { stop(); cancel() }
+	return drainLimits{soft: ctx, hard: hard, grace: drainGrace}, func() { stop(); cancel() }
 }
 
 // now is the same drain for an actor that cannot get rid of what it has.
 func (l drainLimits) now() drainLimits {
 	over, cancel := context.WithCancel(l.soft)
 	cancel()
-	return drainLimits{soft: over, hard: l.hard}
+	return drainLimits{soft: over, hard: l.hard, grace: l.grace}
 }
 
 func (c *Cell) suspended() bool {
@@ -145,7 +154,7 @@ func (c *Cell) drain(l drainLimits) Drained {
 			select {
 			case <-done:
 			case <-l.hard.Done():
-			case <-time.After(drainGrace):
+			case <-time.After(l.grace):
 			}
 		}
 	}

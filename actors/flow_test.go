@@ -228,8 +228,8 @@ func TestCase16AHungWorkerDoesNotKeepTheDrainFromEnding(t *testing.T) {
 		defer cancel()
 		begin := time.Now()
 		ends := s.Drain(ctx)
-		if got := time.Since(begin); got != 31*time.Second {
-			t.Errorf("drained after: got %v, want the deadline and a second", got)
+		if got := time.Since(begin); got < 30*time.Second || got > 31*time.Second {
+			t.Errorf("drained after: got %v, want the deadline and at most a second", got)
 		}
 		if !ends[0].Expired || ends[0].Lost != 2 || receipt.Open() != 3 {
 			t.Errorf("got expired %t, lost %d, %d open, want true, 2 in the lane, 3 not acknowledged",

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/actors/dispatch"
 	"github.com/sluicehq/sluice/actors/sink/sinktest"
 )
@@ -130,13 +131,21 @@ func TestStuckSinks(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 			defer cancel()
 			begin := time.Now()
-			l.system.Drain(ctx)
+			ends := l.system.Drain(ctx)
 			<-done
 			if took := time.Since(begin); took > 6*time.Second {
 				t.Errorf("the drain took %s, want at most a second beyond its 5", took)
 			}
 			if got := l.letters.Lines(); len(got) != 3 {
 				t.Errorf("dead letters %q, want one from the worker and 2 from the queue", got)
+			}
+			if len(l.log.Matching("items left at the end of the drain", "sink=stdout", "items=3")) != 1 {
+				t.Error("no warning that 3 items were left")
+			}
+			for _, d := range ends {
+				if d.Actor == actors.NameDLQ && d.Expired {
+					t.Error("the dead letter queue had no time to end")
+				}
 			}
 			acks.want(t, func(int) bool { return false })
 		})

@@ -3,6 +3,7 @@ package sink
 import (
 	"context"
 	"log/slog"
+	"sync"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -110,17 +111,31 @@ func (s *shell[T]) spill(now time.Time) {
 		}
 	}
 	left := s.deliveries(nil, s.lane.Remaining(), now)
-	if len(left) == 0 {
-		return
+	items := int(s.courier.late.Load()) + len(left)
+	if s.pool.Busy() > 0 && !s.ended() {
+		items += len(s.batch) // the worker does not come back
 	}
-	s.log.Warn("items left at the end of the drain", "sink", s.label, "items", len(left))
+	if items > 0 {
+		s.log.Warn("items left at the end of the drain", "sink", s.label, "items", items)
+	}
 	for i := range left {
 		s.courier.report.failed(&left[i], 0, errDrainTimeout)
 	}
 }
 
+// ended reports whether the worker is through with the batch at hand.
+func (s *shell[T]) ended() bool {
+	select {
+	case <-s.working:
+		return true
+	default:
+		return false
+	}
+}
+
 // repeating lets a message about a lasting condition through once in 10 s.
 type repeating struct {
+	mu   sync.Mutex // guards the rest: at the end of the drain the actor logs beside a worker that is stuck
 	next time.Time
 	kept int
 }
@@ -130,6 +145,8 @@ const repeatEvery = 10 * time.Second
 // allow reports whether to log now, and how many were kept back before.
 func (r *repeating) allow() (kept int, ok bool) {
 	now := time.Now()
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	if now.Before(r.next) {
 		r.kept++
 		return 0, false

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"runtime/debug"
+	"sync/atomic"
 	"time"
 )
 
@@ -37,6 +38,7 @@ type courier[T any] struct {
 	whole     bool // batches are written as a unit, else item by item
 	report    outcomes[T]
 	lines     [][]byte
+	late      atomic.Int64 // items given up because the drain was over
 }
 
 // deliver ends every item of batch, in order. When ctx ends the rest fails with
@@ -156,6 +158,9 @@ func (c *courier[T]) giveUp(unit []Delivery[T], attempts int, err error) {
 	for i := range unit {
 		if d := &unit[i]; !d.ended {
 			d.ended = true
+			if errors.Is(err, errDrainTimeout) {
+				c.late.Add(1)
+			}
 			c.report.failed(d, attempts, err)
 		}
 	}

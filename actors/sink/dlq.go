@@ -31,6 +31,7 @@ type DLQ struct {
 	pool     *actors.Pool
 	courier  courier[graph.DeadLetter]
 	counters *counters
+	losing   repeating
 }
 
 // NewDLQ builds the dead letter queue. It writes once it is spawned.
@@ -64,7 +65,9 @@ func (q *DLQ) Close() error {
 func (q *DLQ) outcomes() outcomes[graph.DeadLetter] {
 	lost := func(d *Delivery[graph.DeadLetter], attempts int, err error) {
 		q.counters.failures.add()
-		q.o.Log.Error("dead letter not written", "stage", d.Item.Stage, "cause", d.Item.Error, "attempts", attempts, "err", err)
+		if kept, ok := q.losing.allow(); ok {
+			q.o.Log.Error("dead letter not written", "stage", d.Item.Stage, "cause", d.Item.Error, "attempts", attempts, "err", err, "suppressed", kept)
+		}
 		if !errors.Is(err, errDrainTimeout) {
 			d.Item.Token.Settle()
 		}

@@ -43,8 +43,8 @@ type Sink struct {
 	pool     *actors.Pool
 	courier  courier[*graph.Item]
 	counters *counters
-	noisy    repeating              // touched by the worker alone
-	failing  repeating              // likewise
+	noisy    repeating              // retries
+	failing  repeating              // deliveries given up
 	late     func() context.Context // for dead letters after the end of the drain
 }
 

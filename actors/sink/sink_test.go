@@ -3,7 +3,6 @@ package sink
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -42,7 +41,7 @@ func newRig(t *testing.T, out, letters *script, pretty bool) *rig {
 	}
 	r.system = actorstest.System(t, actors.Options{MaxRestarts: 10})
 	if letters != nil {
-		r.dlq = NewDLQ(DLQOptions{Kind: KindFile, Transport: letters, Retry: DefaultRetry(), BatchMax: 4, Capacity: 10, Metrics: r.metrics, Log: slog.New(slog.DiscardHandler)})
+		r.dlq = NewDLQ(DLQOptions{Kind: KindFile, Transport: letters, Retry: DefaultRetry(), BatchMax: 4, Capacity: 10, Metrics: r.metrics, Log: r.log.Logger()})
 		o.Letters = r.dlq.Lane()
 		if _, err := r.system.Spawn(r.dlq.Cell(), r.dlq.Produce); err != nil {
 			t.Fatal(err)
@@ -174,6 +173,24 @@ func TestFailures(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestLostDeadLettersAreLoggedOnceInAWhile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, &script{t: t}, &script{t: t, answers: always(errors.New("disk full"), 12)}, false)
+		for range 12 { // four at a time, three batches of four attempts
+			r.dlq.Lane().TryPut([]graph.DeadLetter{{Original: []byte("x"), Error: "parse error", Stage: "parse"}})
+			synctest.Wait()
+		}
+		time.Sleep(5 * time.Second)
+		synctest.Wait()
+		if got := value(t, r.metrics.failures.WithLabelValues("dlq")); got < 5 {
+			t.Errorf("%g records were lost, want several", got)
+		}
+		if got := len(r.log.Matching("dead letter not written", "disk full")); got != 1 {
+			t.Errorf("%d messages, want one in ten seconds", got)
+		}
+	})
 }
 
 func TestDetailShowsTheSink(t *testing.T) {
