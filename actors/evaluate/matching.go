@@ -7,7 +7,6 @@ import (
 	"github.com/sluicehq/sluice/sigma/correlation/match"
 	"github.com/sluicehq/sluice/sigma/correlation/plan"
 	"github.com/sluicehq/sluice/sigma/engine"
-	"github.com/sluicehq/sluice/sigma/event"
 )
 
 // matching writes down what correlations want to know of the events of one
@@ -17,7 +16,7 @@ type matching struct {
 	timed     bool   // events without a time of their own do not concern correlations
 	fallbacks uint64 // events without a time of their own, not taken yet
 	extractor *match.Extractor
-	source    source
+	source    *match.Event
 
 	rules   []int // load indexes of the rules that the event at hand met
 	records []byte
@@ -33,15 +32,16 @@ type noted struct {
 
 type mark struct{ matches, bytes int }
 
-// newMatching returns what a worker needs for the correlations of p, nil when
-// there are none.
-func newMatching(p *plan.Plan, timed bool) *matching {
+// newMatching returns what a worker needs for the correlations of a rule set,
+// nil when there are none.
+func newMatching(set *graph.RuleSet, timed bool) *matching {
+	p := set.Correlation
 	if p == nil || p.Len() == 0 {
 		return nil
 	}
 	return &matching{
 		plan: p, timed: timed, extractor: match.NewExtractor(p.Spec()),
-		source: source{Document: match.NewDocument(p.Spec())},
+		source: match.NewEvent(p.Spec(), set.Engine),
 	}
 }
 
@@ -82,8 +82,8 @@ func (m *matching) event(b *graph.Batch, e, from int, w *engine.Worker) {
 		if !known {
 			at = b.Arrival
 		}
-		m.source.open(b.Events, e)
-		m.records = m.extractor.Append(m.records, m.rules, at, b.Seq, &m.source)
+		m.source.Open(w, b.Events, e)
+		m.records = m.extractor.Append(m.records, m.rules, at, b.Seq, m.source)
 	}
 	m.withhold(b, from)
 	if known || !m.timed {
@@ -129,25 +129,3 @@ func (m *matching) end() []graph.Match {
 	}
 	return out
 }
-
-// source is the event at hand as the extractor sees it.
-type source struct {
-	*match.Document
-	events *engine.Events
-	event  int
-}
-
-// noFields is a plain line for whoever looks for fields.
-var noFields = []byte("{}")
-
-func (s *source) open(ev *engine.Events, i int) {
-	s.events, s.event = ev, i
-	if ev.Kind(i) == event.Plain {
-		s.Set(noFields)
-		return
-	}
-	s.Set(ev.Root(i).Raw)
-}
-
-// AppendJSON appends the event as groups keep it.
-func (s *source) AppendJSON(dst []byte) []byte { return s.events.AppendJSON(dst, s.event) }

@@ -19,11 +19,11 @@ const counted = "title: A\nid: a\nlogsource: {product: x}\ndetection: {s: {a: ev
 func correlatingSet(t *testing.T, o plan.Options) *graph.RuleSet {
 	t.Helper()
 	c := load.FromBytes("r.yml", []byte(counted), load.Options{})
-	set, err := engine.Compile(c.Rules, engine.Options{})
+	p, err := plan.Compile(c.Correlations, c.Rules, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := plan.Compile(c.Correlations, c.Rules, o)
+	set, err := engine.Compile(c.Rules, engine.Options{Fields: p.Spec().Fields})
 	if err != nil {
 		t.Fatal(err)
 	}

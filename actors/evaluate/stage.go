@@ -71,7 +71,7 @@ func (s *Stage) Cell() *actors.Cell { return s.cell }
 func (s *Stage) judge(slot int, set *graph.RuleSet) *judge {
 	j := &s.judges[slot]
 	if j.set != set {
-		*j = judge{set, set.Engine.NewWorker(), newMatching(set.Correlation, s.timed)}
+		*j = judge{set, set.Engine.NewWorker(), newMatching(set, s.timed)}
 	}
 	return j
 }

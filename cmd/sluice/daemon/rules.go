@@ -82,11 +82,12 @@ func (r *rules) build(ctx context.Context, serving *generation) (*generation, er
 	}
 	options := r.engine
 	options.TimestampFields = ruleset.TimestampFields(&r.cfg.Correlation, c.Defaults)
-	set, err := engine.Compile(c.Rules, options)
+	p, err := r.correlating.compile(c)
 	if err != nil {
 		return nil, &Fault{Code: exitRules, Err: fmt.Errorf("compile rules: %w", err)}
 	}
-	p, err := r.correlating.compile(c)
+	options.Fields = p.Spec().Fields
+	set, err := engine.Compile(c.Rules, options)
 	if err != nil {
 		return nil, &Fault{Code: exitRules, Err: fmt.Errorf("compile rules: %w", err)}
 	}
