@@ -74,14 +74,11 @@ func TestDaemonGetsTheMergedConfiguration(t *testing.T) {
 	inEmptyDir(t)
 	write(t, "sluice.yaml", `daemon: {rules: /f, api: {addr: "1.2.3.4:5", tls: {allow_plaintext: true}}, input: {buffer_size: 111}}`)
 	var got capture
-	run := sluiceWith(t, Program{Daemon: got.run}, "", "daemon", "--rules", "/c", "--buffer-size", "64", "--batch-size", "512")
+	run := sluiceWith(t, Program{Daemon: got.run}, "", "daemon", "--rules", "/c", "--buffer-size", "64")
 	run.wantCode(t, 0)
 	d := got.cfg.Config.Daemon
 	if len(d.Rules) != 1 || d.Rules[0] != "/c" || d.Input.BufferSize != 64 || d.API.Addr != "1.2.3.4:5" {
 		t.Errorf("case 1: got rules %v, buffer %d, addr %s", d.Rules, d.Input.BufferSize, d.API.Addr)
-	}
-	if n := d.EffectiveBatchSize(); n != 64 {
-		t.Errorf("case 20: effective batch size %d, want 64", n)
 	}
 }
 
@@ -91,6 +88,12 @@ func TestDaemonSaysWhichSettingsNothingComesOf(t *testing.T) {
 	warned := sluiceWith(t, Program{Daemon: new(capture).run}, "", append(args, "--enable-tap")...)
 	warned.wantCode(t, 0)
 	warned.wantErr(t, "--enable-tap: not in this build (tap sessions); it has no effect")
+	write(t, "sluice.yaml", "daemon: {sources: [], output: {webhooks: []}, mailboxes: {}}")
+	empty := sluiceWith(t, Program{Daemon: new(capture).run}, "", args...)
+	empty.wantCode(t, 0)
+	if empty.err != "" {
+		t.Errorf("empty lists: stderr got %q, want nothing", empty.err)
+	}
 	refused := sluiceWith(t, Program{Daemon: new(capture).run}, "", append(args, "--risk", "r.yml")...)
 	refused.wantCode(t, 3)
 	refused.wantErr(t, "--risk: not in this build (the risk layer)")

@@ -12,7 +12,9 @@ const Version = 1
 //	min,max the bounds of a number
 //	mode    replace: a layer that names the section replaces all of it;
 //	        value: a boolean flag that takes its value; on: the flag can only
-//	        turn on; whole: the map is one leaf
+//	        turn on; whole: the map is one leaf; loose: in files and variables
+//	        case and surrounding blanks do not matter, and true and false are
+//	        words
 type Config struct {
 	Version   int       `yaml:"version" min:"1"`
 	Global    Global    `yaml:"global"`

@@ -138,6 +138,19 @@ func TestLayersMergeLeafByLeaf(t *testing.T) {
 			value: []any{Paths{"x"}, 3}, path: "daemon.rules", layer: LayerFile,
 		},
 		{
+			name:  "blanks and case of match_detail do not matter in a file",
+			files: map[string]string{"work/sluice.yaml": `daemon: {engine: {match_detail: " Full "}}`},
+			want:  func(c *Config) any { return c.Daemon.Engine.MatchDetail },
+			value: "full", path: "daemon.engine.match_detail", layer: LayerFile,
+		},
+		{
+			name:  "the aliases of event_mode that YAML reads as booleans are words",
+			files: map[string]string{"work/sluice.yaml": `daemon: {correlation: {event_mode: true}}`},
+			env:   []string{"SLUICE_DAEMON__CORRELATION__EVENT_MODE=False"},
+			want:  func(c *Config) any { return c.Daemon.Correlation.EventMode },
+			value: "false", path: "daemon.correlation.event_mode", layer: LayerEnv,
+		},
+		{
 			name:  "a wrong colour is ignored and the layer below applies",
 			files: map[string]string{"sys/config.yaml": "global: {color: never}", "work/sluice.yaml": "global: {color: pink}"},
 			want:  func(c *Config) any { return c.Global.Color },

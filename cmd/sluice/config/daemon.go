@@ -119,7 +119,7 @@ type Correlation struct {
 	Suppress          string   `yaml:"suppress" flag:"suppress"`
 	Action            string   `yaml:"action" flag:"action" oneof:"alert reset"`
 	NoDetections      bool     `yaml:"no_detections" flag:"no-detections"`
-	EventMode         string   `yaml:"event_mode" flag:"correlation-event-mode"`
+	EventMode         string   `yaml:"event_mode" flag:"correlation-event-mode" mode:"loose"`
 	MaxEvents         int      `yaml:"max_events" flag:"max-correlation-events" min:"1"`
 	MaxStateEntries   int      `yaml:"max_state_entries" flag:"max-state-entries" min:"1"`
 	MaxGroupEntries   *int     `yaml:"max_group_entries" flag:"max-group-entries" min:"1"` // nil: unbounded
@@ -141,7 +141,7 @@ type Engine struct {
 	BloomPrefilter       bool   `yaml:"bloom_prefilter" flag:"bloom-prefilter"`
 	BloomMaxBytes        Bytes  `yaml:"bloom_max_bytes" flag:"bloom-max-bytes" min:"0"`
 	CrossRuleAC          bool   `yaml:"cross_rule_ac" flag:"cross-rule-ac"`
-	MatchDetail          string `yaml:"match_detail" flag:"match-detail" oneof:"off summary full"`
+	MatchDetail          string `yaml:"match_detail" flag:"match-detail" oneof:"off summary full" mode:"loose"`
 	ObserveFields        bool   `yaml:"observe_fields" flag:"observe-fields"`
 	ObserveFieldsMaxKeys int    `yaml:"observe_fields_max_keys" flag:"observe-fields-max-keys" min:"1"`
 	AllowRemoteInclude   bool   `yaml:"allow_remote_include" flag:"allow-remote-include"`
@@ -274,23 +274,4 @@ func defaultCorrelation() Correlation {
 	return Correlation{
 		Action: "alert", EventMode: "none", MaxEvents: 10, MaxStateEntries: 100_000, TimestampFallback: "wallclock",
 	}
-}
-
-// EffectiveBatchSize is the configured batch size, but never more than fits
-// into the mailbox of parse.
-func (d *Daemon) EffectiveBatchSize() int {
-	capacity := d.Input.BufferSize
-	if n, ok := d.Mailboxes["parse"]; ok {
-		capacity = n
-	}
-	return min(d.Input.BatchSize, capacity)
-}
-
-// AuditEnabled reports whether the audit trail is on: as configured, else when
-// there is a state database to keep it.
-func (d *Daemon) AuditEnabled() bool {
-	if e := d.API.Audit.Enabled; e != nil {
-		return *e
-	}
-	return d.State.DB != ""
 }

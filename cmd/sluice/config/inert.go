@@ -93,7 +93,7 @@ func (l *Loaded) Inert(section string) []Inert {
 			return
 		}
 		was := at(defaults, f.index, false)
-		if was.IsValid() && reflect.DeepEqual(v.Interface(), was.Interface()) {
+		if was.IsValid() && same(v, was) {
 			return
 		}
 		if feature, refuse, ok := lacking(f.path); ok {
@@ -102,6 +102,14 @@ func (l *Loaded) Inert(section string) []Inert {
 	})
 	slices.SortStableFunc(out, func(a, b Inert) int { return strings.Compare(a.Name, b.Name) })
 	return out
+}
+
+// same compares values; an empty list is as good as none.
+func same(a, b reflect.Value) bool {
+	if k := a.Kind(); (k == reflect.Slice || k == reflect.Map) && a.Len() == 0 && b.Len() == 0 {
+		return true
+	}
+	return reflect.DeepEqual(a.Interface(), b.Interface())
 }
 
 // madeBy is the layer of a leaf, or of any of a map's entries.

@@ -91,12 +91,28 @@ func (l *layer) collect(f *field, n *yaml.Node) error {
 	}
 	var d decoder
 	v := reflect.New(f.typ).Elem()
+	if f.mode == "loose" {
+		n = loose(n)
+	}
 	if err := d.decode(f.path, n, v); err != nil {
 		return err
 	}
 	l.unknown = append(l.unknown, d.unknown...)
 	l.settings = append(l.settings, setting{field: f, value: v})
 	return nil
+}
+
+// loose makes a word of a scalar that YAML or its author wrote otherwise.
+func loose(n *yaml.Node) *yaml.Node {
+	if n.Kind != yaml.ScalarNode {
+		return n
+	}
+	word := *n
+	word.Value = strings.ToLower(strings.TrimSpace(n.Value))
+	if n.ShortTag() == "!!bool" {
+		word.Tag = "!!str"
+	}
+	return &word
 }
 
 func (l *layer) collectSection(f *field, n *yaml.Node) error {

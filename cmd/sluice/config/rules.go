@@ -10,6 +10,7 @@ import (
 
 	"github.com/sluicehq/sluice/actors/parse/format"
 	"github.com/sluicehq/sluice/http/server"
+	"github.com/sluicehq/sluice/sigma/correlation/plan"
 	"github.com/sluicehq/sluice/sigma/load"
 	"github.com/sluicehq/sluice/sigma/timespan"
 )
@@ -88,21 +89,8 @@ func checkSuppress(s string) error {
 	return err
 }
 
-// EventMode gives the plain form of a correlation event mode and its aliases.
-func EventMode(s string) (string, error) {
-	switch strings.ToLower(s) {
-	case "none", "off", "false":
-		return "none", nil
-	case "full", "true":
-		return "full", nil
-	case "refs", "references":
-		return "refs", nil
-	}
-	return "", fmt.Errorf("%q is not allowed (none, full, refs)", s)
-}
-
 func checkEventMode(s string) error {
-	_, err := EventMode(s)
+	_, err := plan.ParseEventMode(s)
 	return err
 }
 

@@ -5,7 +5,6 @@ import (
 	"encoding"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -198,6 +197,3 @@ func below(n *yaml.Node, key string) *yaml.Node {
 	n.Content = append(n.Content, &yaml.Node{Kind: yaml.ScalarNode, Value: key}, m)
 	return m
 }
-
-// Sources returns the layer of every setting some layer made.
-func (l *Loaded) Sources() map[string]Layer { return maps.Clone(l.sources) }
