@@ -64,7 +64,13 @@ func (e *env) configInit(c *cli.Context) error {
 	return nil
 }
 
-// validation is the product of `config validate --format json`.
+// invalid is the product of `config validate --format json` on an error.
+type invalid struct {
+	OK    bool   `json:"ok"`
+	Error string `json:"error"`
+}
+
+// validation is the product otherwise.
 type validation struct {
 	OK       bool                `json:"ok"`
 	Sources  []string            `json:"sources"`
@@ -83,7 +89,7 @@ func (e *env) configValidate(c *cli.Context) error {
 	}
 	if err != nil {
 		if format == "json" {
-			if werr := writeJSON(e.Out, map[string]any{"ok": false, "error": err.Error()}, false); werr != nil {
+			if werr := writeJSON(e.Out, invalid{Error: err.Error()}, false); werr != nil {
 				return configFault(werr)
 			}
 			return silent(exitConfig)
@@ -137,6 +143,10 @@ func (e *env) configShow(c *cli.Context) error {
 	}
 	format, err := e.localFormat(c, l, "text", "json", "yaml")
 	if err != nil {
+		return err
+	}
+	// What is shown is what every command finds, so this one's flags are no part of it.
+	if l, err = e.loadLayers(c, "", false); err != nil {
 		return err
 	}
 	e.warn(l.Warnings...)

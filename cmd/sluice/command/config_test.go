@@ -112,7 +112,7 @@ func TestConfigValidateAsJSON(t *testing.T) {
 	write(t, "sluice.yaml", "- a")
 	got = sluice(t, "", "config", "validate", "--format", "json")
 	got.wantCode(t, 3)
-	if !strings.HasPrefix(got.out, `{"error":`) || !strings.Contains(got.out, `"ok":false`) {
+	if !strings.HasPrefix(got.out, `{"ok":false,"error":"config file ./sluice.yaml: `) {
 		t.Errorf("got %s", got.out)
 	}
 }
@@ -145,6 +145,10 @@ func TestConfigShowTellsWhereValuesComeFrom(t *testing.T) { // case 11
 	}
 	if got := shown.Config.Daemon.Input.BufferBytes; got != 1<<30 { // case 47
 		t.Errorf("buffer_bytes %d, want %d", got, 1<<30)
+	}
+	global := sluice(t, "", "config", "show", "--for", "global", "--output-format", "json", "--color", "never")
+	if want := `{"config":{"global":{"color":"auto","log_format":null,"output_format":null}},"sources":{"global.color":"default","global.log_format":"default","global.output_format":"default"}}` + "\n"; global.out != want {
+		t.Errorf("the flags of the command itself are shown:\n%s", global.out)
 	}
 }
 

@@ -52,7 +52,7 @@ func (e *env) eval(c *cli.Context) error {
 	if err != nil {
 		return configFault(err)
 	}
-	src, inline, err := e.openEvents(o.Event)
+	src, inline, err := e.openEvents(o.Event, c.IsSet("event"))
 	if err != nil {
 		return ruleFault(err)
 	}
@@ -67,7 +67,7 @@ func (e *env) eval(c *cli.Context) error {
 			return ruleFault(fmt.Errorf("--event: %w (a file of events is @FILE)", err))
 		}
 	}
-	if f, ok := e.In.(*os.File); ok && o.Event == "" && term.IsTerminal(int(f.Fd())) {
+	if f, ok := e.In.(*os.File); ok && !c.IsSet("event") && term.IsTerminal(int(f.Fd())) {
 		out.note("reading events from the terminal, one a line; end with Ctrl-D")
 	}
 	return e.judgeAll(o, out, rules, decoder, src)
@@ -148,12 +148,12 @@ func acceptable(rules *load.Collection, strict bool) error {
 	return nil
 }
 
-// openEvents opens what --event names. The text of an inline event is a stream
-// of its own.
-func (e *env) openEvents(event string) (src io.ReadCloser, inline bool, err error) {
+// openEvents opens what --event names, stdin when it is not given. The text of an
+// inline event is a stream of its own.
+func (e *env) openEvents(event string, given bool) (src io.ReadCloser, inline bool, err error) {
 	path, file := strings.CutPrefix(event, "@")
 	switch {
-	case event == "":
+	case !given:
 		return io.NopCloser(e.In), false, nil
 	case !file:
 		// One event, whatever line ends its text holds.

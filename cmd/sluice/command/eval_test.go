@@ -37,6 +37,7 @@ func TestEval(t *testing.T) {
 		{"case 37: a match that must not be", nil, hit, []string{"--fail-on-detection"}, 1, 1, nil},
 		{"no match where none must be", nil, "{}\n", []string{"--fail-on-detection"}, 0, 0, []string{"Processed 1 events, 0 matches.\n"}},
 		{"case 36: an inline event that is no JSON", nil, "", []string{"-e", "{bad"}, 2, 0, []string{"--event"}},
+		{"case 36: an inline event that is empty", nil, hit, []string{"-e", ""}, 2, 0, []string{"--event"}},
 		{"case 36: a file that is missing", nil, "", []string{"-e", "@missing"}, 2, 0, []string{"missing"}},
 		{"a directory of events", map[string]string{"d/x": ""}, "", []string{"-e", "@d"}, 2, 0, []string{"is a directory"}},
 		{"Windows event records", nil, "", []string{"-e", "@x.EVTX"}, 2, 0, []string{"not supported yet"}},

@@ -95,11 +95,19 @@ func given(c *cli.Context, section string) []config.Flag {
 // load merges every layer for a command whose flags belong to section; an empty
 // one stands for commands that have only global flags.
 func (e *env) load(c *cli.Context, section string) (*config.Loaded, error) {
-	o := config.Options{File: c.String("config"), Section: section, Environ: os.Environ(), Flags: given(c, "global")}
+	return e.loadLayers(c, section, true)
+}
+
+// loadLayers is load with or without the layer of the flags.
+func (e *env) loadLayers(c *cli.Context, section string, flags bool) (*config.Loaded, error) {
+	o := config.Options{File: c.String("config"), Section: section, Environ: os.Environ()}
 	if c.IsSet("config") && o.File == "" {
 		return nil, configFault(errors.New("--config: the path is empty"))
 	}
-	if section != "" {
+	if flags {
+		o.Flags = given(c, "global")
+	}
+	if flags && section != "" {
 		o.Flags = append(o.Flags, given(c, section)...)
 	}
 	l, err := config.Load(o)
