@@ -61,17 +61,19 @@ func readGroup[C any](r *reader, n *document.Node, where, prefix, what string, r
 		case document.Null:
 		case document.List:
 			for i, c := range list.Items {
-				name, ok := c.Get("id").Str()
-				if !ok {
-					name = fmt.Sprintf("cond_%d", i)
+				name := fmt.Sprintf("cond_%d", i)
+				if id := c.Get("id"); id != nil && id.Kind != document.Null {
+					if name, err = text(id, "id"); err != nil {
+						return g, err
+					}
 				}
-				if err := g.add(r, name, c, what, read); err != nil {
+				if err := g.add(r, where, name, c, what, read); err != nil {
 					return g, err
 				}
 			}
 		case document.Map:
 			for _, e := range list.Entries {
-				if err := g.add(r, e.Key.Text, e.Value, what, read); err != nil {
+				if err := g.add(r, where, e.Key.Text, e.Value, what, read); err != nil {
 					return g, err
 				}
 			}
@@ -105,7 +107,7 @@ func readGroup[C any](r *reader, n *document.Node, where, prefix, what string, r
 	return g, nil
 }
 
-func (g *group[C]) add(r *reader, name string, n *document.Node, what string, read func(string, *params) (C, error)) error {
+func (g *group[C]) add(r *reader, where, name string, n *document.Node, what string, read func(string, *params) (C, error)) error {
 	if n.Kind != document.Map {
 		return fmt.Errorf("%s must be a mapping", what)
 	}
@@ -116,10 +118,12 @@ func (g *group[C]) add(r *reader, name string, n *document.Node, what string, re
 	if slices.Contains(g.names, name) {
 		return fmt.Errorf("%s '%s' is named twice", what, name)
 	}
-	c, err := read(typ, &params{reader: r, node: n, known: []string{"type", "id"}})
+	p := &params{reader: r, node: n, where: fmt.Sprintf("%s: %s '%s'", where, what, name), known: []string{"type", "id"}}
+	c, err := read(typ, p)
 	if err != nil {
 		return err
 	}
+	p.warnUnknown()
 	g.names = append(g.names, name)
 	g.conds = append(g.conds, c)
 	return nil

@@ -90,11 +90,7 @@ func (r *reader) item(n *document.Node, where string, nested bool) (*item, error
 	if n.Get("include") != nil && !slices.Contains(p.known, "include") {
 		return nil, fmt.Errorf("'include' does not go with type %s", typ)
 	}
-	for _, e := range n.Entries {
-		if !slices.Contains(p.known, e.Key.Text) {
-			r.pipeline.warn("%s: unknown key '%s' is ignored", it.where, e.Key.Text)
-		}
-	}
+	p.warnUnknown()
 	return it, nil
 }
 
@@ -104,6 +100,15 @@ type params struct {
 	node   *document.Node
 	where  string
 	known  []string
+}
+
+// warnUnknown tells of the keys that nobody asked for.
+func (p *params) warnUnknown() {
+	for _, e := range p.node.Entries {
+		if !slices.Contains(p.known, e.Key.Text) {
+			p.reader.pipeline.warn("%s: unknown key '%s' is ignored", p.where, e.Key.Text)
+		}
+	}
 }
 
 // get returns the value under the first of the names that is present and not
@@ -186,7 +191,9 @@ func (p *params) oneOf(fallback string, spellings map[string]string, names ...st
 	}
 	var allowed []string
 	for k := range spellings {
-		allowed = append(allowed, k)
+		if k != "" {
+			allowed = append(allowed, k)
+		}
 	}
 	slices.Sort(allowed)
 	return "", fmt.Errorf("'%s': unknown value '%s' (%s)", names[0], s, strings.Join(allowed, ", "))

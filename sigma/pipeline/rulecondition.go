@@ -157,7 +157,26 @@ func readAttributeCondition(p *params) (ruleCondition, error) {
 	if len(c.value) > 1 && op != "in" && op != "not_in" {
 		return nil, errors.New("'value' must be a scalar")
 	}
-	return c, nil
+	return c, c.checkOrder()
+}
+
+// checkOrder reports a level or status that has no place in the order asked for.
+func (c attributeCondition) checkOrder() error {
+	if !c.op.ordering() {
+		return nil
+	}
+	want := strings.ToLower(c.value[0])
+	switch c.attribute {
+	case "level":
+		if _, err := sigma.ParseLevel(want); err != nil {
+			return fmt.Errorf("'value': unknown level '%s'", c.value[0])
+		}
+	case "status":
+		if !slices.Contains(statusOrder, want) {
+			return fmt.Errorf("'value': unknown status '%s'", c.value[0])
+		}
+	}
+	return nil
 }
 
 func (c attributeCondition) rule(r *run) bool {

@@ -293,6 +293,7 @@ func TestWarningsOfPipelines(t *testing.T) {
 	for _, tc := range []struct{ name, doc, want string }{
 		{"an unknown key", "colour: red\n", "unknown key 'colour' is ignored"},
 		{"an unknown key of an item", items(`{id: a, type: regex, colour: red}`), "transformations[0] 'a': unknown key 'colour' is ignored"},
+		{"an unknown key of a condition", items(`{type: regex, rule_conditions: [{type: logsource, prodct: windows}]}`), "transformations[0]: rule condition 'cond_0': unknown key 'prodct' is ignored"},
 		{"a condition nobody mentions", items(`{type: regex, rule_conditions: {a: {type: is_sigma_rule}, b: {type: is_sigma_rule}}, rule_cond_expr: a}`), "transformations[0]: rule_cond_expr does not mention condition 'b'"},
 		{"a target that is no name", items(`{type: field_name_mapping, mapping: {A: [x, 5]}}`), "mapping of 'A' has a target that is no string, dropped"},
 		{"a key without target", items(`{type: field_name_mapping, mapping: {A: []}}`), "mapping of 'A' has no target and does nothing"},
