@@ -53,11 +53,18 @@ func (w *Worker) walk(s *plan.Scope, k *plan.Cond, out *result.Batch) {
 }
 
 func (w *Worker) support(d *plan.Detection, out *result.Batch) {
-	if slices.Contains(w.names, d.Name) {
-		return
+	known := len(w.names)
+	if w.names = appendNew(w.names, d.Name); len(w.names) > known {
+		w.entries(d.Node, out)
 	}
-	w.names = append(w.names, d.Name)
-	w.entries(d.Node, out)
+}
+
+// appendNew appends a name that is not among names yet.
+func appendNew(names []string, name string) []string {
+	if slices.Contains(names, name) {
+		return names
+	}
+	return append(names, name)
 }
 
 // entries adds the entries of a node that holds.

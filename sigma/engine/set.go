@@ -34,7 +34,8 @@ type Set struct {
 	options Options
 	plan    *plan.Plan
 	handles []*result.Rule
-	include []bool // by load index: results carry the event
+	include []bool              // by load index: results carry the event
+	settled []*result.Detection // by load index: what never depends on the event
 
 	matchers   []*matcher // by field
 	earlyWords []uint64   // predicates that need no asking, as bits
@@ -60,6 +61,7 @@ func Compile(rules []*sigma.Rule, o Options) (s *Set, err error) {
 	names := append(append([]string{}, o.Fields...), timeFields...)
 	names = append(names, o.Routing.names()...)
 	s.plan = plan.Build(rules, plan.Options{Detail: o.MatchDetail, Names: names})
+	s.settled = settledDetections(s.plan, s.handles)
 	for _, name := range timeFields {
 		id, _ := s.plan.Fields.Lookup(name)
 		s.times = append(s.times, id)

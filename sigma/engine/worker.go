@@ -73,11 +73,21 @@ func (w *Worker) Evaluate(ev *Events, i int, arrival int64, out *result.Batch) {
 
 // detect appends the detection of a rule that the event met.
 func (w *Worker) detect(ev *Events, i int, rule uint32, arrival int64, out *result.Batch) {
+	extra := w.set.include[rule] || w.set.options.ResultTime
+	if d := w.set.settled[rule]; d != nil && !extra {
+		out.Share(d)
+		return
+	}
 	w.explain(rule, out)
+	s := w.selections(rule)
+	if len(w.fields) == 0 && !extra {
+		out.Share(s.Bare())
+		return
+	}
 	d := out.Add(w.set.handles[rule])
-	d.Selections = w.selections(rule)
+	d.Selections = s
 	d.Fields = out.FieldList(w.fields)
-	if w.set.include[rule] || w.set.options.ResultTime {
+	if extra {
 		d.Extra = w.extra(ev, i, rule, arrival, out)
 	}
 }
@@ -110,7 +120,7 @@ func (w *Worker) selections(rule uint32) *result.Selections {
 			return s
 		}
 	}
-	s := result.NewSelections(w.names)
+	s := result.NewSelections(w.set.handles[rule], w.names)
 	if len(w.usual[rule]) < maxUsual {
 		w.usual[rule] = append(w.usual[rule], s)
 	}

@@ -1,11 +1,12 @@
 package result
 
-// Batch collects the detections of one batch of events and owns their memory.
-// It is filled by one goroutine. Afterwards anyone may read it, and what was
-// read stays valid whatever becomes of the Batch.
+// Batch collects the detections of one batch of events and owns the memory of
+// those that it does not share. It is filled by one goroutine. Afterwards anyone
+// may read it, and what was read stays valid whatever becomes of the Batch.
 type Batch struct {
-	pages  [][]Detection // full but for the last
+	pages  [][]*Detection // full but for the last
 	n      int
+	own    []Detection
 	fields []Field
 	bytes  []byte
 }
@@ -13,34 +14,41 @@ type Batch struct {
 // Sizes of the pieces in which memory is taken. A piece that is full is left to
 // the detections that use it, and the next is four times as large.
 const (
+	minOwn, maxOwn       = 16, 256
 	minFields, maxFields = 64, 4096
 	minBytes, maxBytes   = 4 << 10, 256 << 10
 )
 
-// page is how many detections are kept together.
+// page is how many detections are listed together.
 const page = 128
 
 // Len returns the number of detections.
 func (b *Batch) Len() int { return b.n }
 
-// At returns detection i. The pointer stays valid until the batch is truncated.
-func (b *Batch) At(i int) *Detection { return &b.pages[i/page][i%page] }
+// At returns detection i, which stays what it is.
+func (b *Batch) At(i int) *Detection { return b.pages[i/page][i%page] }
 
 // Add appends a detection of r and returns it for filling.
 func (b *Batch) Add(r *Rule) *Detection {
-	if b.n == len(b.pages)*page {
-		b.pages = append(b.pages, make([]Detection, page))
-	}
-	d := b.At(b.n)
-	b.n++
-	d.Rule = r
+	b.own = append(room(b.own, 1, minOwn, maxOwn), Detection{Rule: r})
+	d := &b.own[len(b.own)-1]
+	b.Share(d)
 	return d
+}
+
+// Share appends a detection that exists already.
+func (b *Batch) Share(d *Detection) {
+	if b.n == len(b.pages)*page {
+		b.pages = append(b.pages, make([]*Detection, page))
+	}
+	b.pages[b.n/page][b.n%page] = d
+	b.n++
 }
 
 // Truncate forgets all detections from number n on.
 func (b *Batch) Truncate(n int) {
 	for i := n; i < b.n; i++ {
-		*b.At(i) = Detection{}
+		b.pages[i/page][i%page] = nil
 	}
 	b.n = min(b.n, n)
 }

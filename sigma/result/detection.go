@@ -24,11 +24,11 @@ type Field struct {
 	Match *Match
 }
 
-// Detection is one rule met by one event. Its parts are shared and must not be
-// changed.
+// Detection is one rule met by one event, or by several that it says the same of.
+// It and its parts are shared and must not be changed once they are filled.
 type Detection struct {
 	Rule       *Rule
-	Selections *Selections // nil for none
+	Selections *Selections // of Rule, nil for none
 	Fields     []Field
 	Extra      *Extra // nil for nothing
 }
@@ -43,8 +43,28 @@ type Extra struct {
 // AppendNative appends the native line without its line feed. Enrichments is a
 // JSON object, or empty for none.
 func (d *Detection) AppendNative(dst, enrichments []byte) []byte {
+	dst = d.appendOpening(dst, enrichments)
+	for i := range d.Fields {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = d.Fields[i].append(dst)
+	}
+	if d.Extra != nil && d.Extra.Event != nil {
+		dst = append(append(dst, `],"event":`...), d.Extra.Event...)
+		return append(dst, '}')
+	}
+	return append(dst, "]}"...)
+}
+
+// appendOpening appends what comes before the entries of matched_fields.
+func (d *Detection) appendOpening(dst, enrichments []byte) []byte {
+	timed := d.Extra != nil && d.Extra.HasTime
+	if d.Selections != nil && !timed && len(enrichments) == 0 {
+		return append(dst, d.Selections.opening...)
+	}
 	dst = append(dst, d.Rule.head...)
-	if d.Extra != nil && d.Extra.HasTime {
+	if timed {
 		dst = append(dst, `,"timestamp":"`...)
 		dst = time.Unix(d.Extra.Time, 0).UTC().AppendFormat(dst, "2006-01-02T15:04:05Z")
 		dst = append(dst, '"')
@@ -53,19 +73,10 @@ func (d *Detection) AppendNative(dst, enrichments []byte) []byte {
 	if len(enrichments) > 0 {
 		dst = append(append(dst, `,"enrichments":`...), enrichments...)
 	}
-	dst = d.Selections.append(dst)
-	dst = append(dst, `,"matched_fields":[`...)
-	for i := range d.Fields {
-		if i > 0 {
-			dst = append(dst, ',')
-		}
-		dst = d.Fields[i].append(dst)
+	if d.Selections == nil {
+		return append(dst, noSelections...)
 	}
-	dst = append(dst, ']')
-	if d.Extra != nil && d.Extra.Event != nil {
-		dst = append(append(dst, `,"event":`...), d.Extra.Event...)
-	}
-	return append(dst, '}')
+	return append(dst, d.Selections.member...)
 }
 
 func (f *Field) append(dst []byte) []byte {

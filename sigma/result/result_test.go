@@ -29,7 +29,7 @@ func TestNativeLine(t *testing.T) {
 		{
 			"every part",
 			Detection{
-				Rule: full, Selections: NewSelections([]string{"img", "kw"}), Fields: []Field{{"Image", []byte(`"C:\\PS.exe"`), match}, {"n", []byte("1.50"), nil}},
+				Rule: full, Selections: NewSelections(full, []string{"img", "kw"}), Fields: []Field{{"Image", []byte(`"C:\\PS.exe"`), match}, {"n", []byte("1.50"), nil}},
 				Extra: &Extra{Event: []byte(`{"a":1}`), Time: 1720614600, HasTime: true},
 			},
 			`{"e":1}`,
@@ -45,6 +45,26 @@ func TestNativeLine(t *testing.T) {
 		}
 		if !json.Valid([]byte(got)) {
 			t.Errorf("%s: not JSON: %s", tc.name, got)
+		}
+	}
+}
+
+func TestBareDetectionReadsLikeOneThatWasFilled(t *testing.T) {
+	rule := NewRule(0, &sigma.Rule{Meta: sigma.Meta{Title: "T", Attributes: map[string]any{"n": json.Number("1")}}})
+	for _, names := range [][]string{nil, {"a"}, {"a", "quo\"ted"}} {
+		s := NewSelections(rule, names)
+		var b Batch
+		b.Share(s.Bare())
+		b.Add(rule).Selections = s
+		b.Share(s.Bare())
+		if b.Len() != 3 || b.At(0) != s.Bare() || b.At(2) != s.Bare() || b.At(1) == s.Bare() {
+			t.Fatalf("%q: %d detections, the first %p, the last %p, want three with %p at both ends", names, b.Len(), b.At(0), b.At(2), s.Bare())
+		}
+		for _, enrichments := range []string{"", `{"e":1}`} {
+			got, want := string(b.At(0).AppendNative(nil, []byte(enrichments))), string(b.At(1).AppendNative(nil, []byte(enrichments)))
+			if got != want || !json.Valid([]byte(got)) {
+				t.Errorf("%q, enrichments %q: got %s, want %s", names, enrichments, got, want)
+			}
 		}
 	}
 }
@@ -72,7 +92,7 @@ func TestBatchKeepsWhatWasRead(t *testing.T) {
 	var firsts []*Detection
 	for range 1000 {
 		d := b.Add(rule)
-		d.Selections = NewSelections([]string{"a", "b"})
+		d.Selections = NewSelections(rule, []string{"a", "b"})
 		d.Fields = b.FieldList([]Field{{Name: "f", Value: b.Bytes([]byte(`"v"`))}})
 		firsts = append(firsts, d)
 	}

@@ -6,34 +6,44 @@ import (
 	"github.com/sluicehq/sluice/sigma/event"
 )
 
-// Selections are the names of the selections that a rule was met by. Results
-// share them, so they never change.
+// Selections are the names of the selections that a rule was met by, with the
+// result that says no more than that. Results share them, so they never change.
 type Selections struct {
-	names  []string
-	member []byte // `,"matched_selections":[...]`
+	names []string
+	bare  Detection
+
+	// What a native line begins with, up to the entries of matched_fields, when
+	// it tells neither a time nor enrichments; and the part of it from
+	// matched_selections on.
+	opening []byte
+	member  []byte
 }
 
-// NewSelections returns the selections of these names, which it copies.
-func NewSelections(names []string) *Selections {
+// noSelections is the member of results that have none.
+const noSelections = `,"matched_selections":[],"matched_fields":[`
+
+// NewSelections returns the selections of a rule that have these names, which it
+// copies.
+func NewSelections(r *Rule, names []string) *Selections {
 	s := &Selections{names: slices.Clone(names)}
-	s.member = append(s.member, `,"matched_selections":[`...)
+	s.bare = Detection{Rule: r, Selections: s}
+	s.opening = slices.Concat(r.head, r.attributes)
+	at := len(s.opening)
+	s.opening = append(s.opening, `,"matched_selections":[`...)
 	for i, name := range names {
 		if i > 0 {
-			s.member = append(s.member, ',')
+			s.opening = append(s.opening, ',')
 		}
-		s.member = event.AppendQuoted(s.member, name)
+		s.opening = event.AppendQuoted(s.opening, name)
 	}
-	s.member = append(s.member, ']')
+	s.opening = slices.Clip(append(s.opening, `],"matched_fields":[`...))
+	s.member = s.opening[at:]
 	return s
 }
 
 // Are reports whether the selections have these names, in this order.
 func (s *Selections) Are(names []string) bool { return slices.Equal(s.names, names) }
 
-// append appends the member matched_selections with a comma in front.
-func (s *Selections) append(dst []byte) []byte {
-	if s == nil {
-		return append(dst, `,"matched_selections":[]`...)
-	}
-	return append(dst, s.member...)
-}
+// Bare returns the detection without fields that all events share which meet the
+// rule by these selections.
+func (s *Selections) Bare() *Detection { return &s.bare }

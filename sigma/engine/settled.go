@@ -1,0 +1,60 @@
+package engine
+
+import (
+	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/condition"
+	"github.com/sluicehq/sluice/sigma/engine/plan"
+	"github.com/sluicehq/sluice/sigma/result"
+)
+
+// settledDetections returns, by load index, the detections of the rules that
+// explain themselves alike whatever the event: most that only have keywords, at
+// match detail off. Where the event matters the entry is nil.
+func settledDetections(p *plan.Plan, handles []*result.Rule) []*result.Detection {
+	out := make([]*result.Detection, len(handles))
+	for i := range p.Rules {
+		r := &p.Rules[i]
+		if len(r.Conditions) != 1 {
+			continue
+		}
+		if names, ok := settledNames(nil, &r.Scope, r.Conditions[0]); ok {
+			out[i] = result.NewSelections(handles[i], names).Bare()
+		}
+	}
+	return out
+}
+
+// settledNames appends the names that walk finds under a condition that holds. It
+// is false when they, or entries of fields, depend on the event.
+func settledNames(names []string, s *plan.Scope, k *plan.Cond) (_ []string, ok bool) {
+	switch k.Op {
+	case condition.Not:
+		return names, true
+	case condition.Ident:
+		d := &s.Detections[k.Covers[0]]
+		return appendNew(names, d.Name), silent(d.Node)
+	case condition.And:
+		for _, a := range k.Args {
+			if names, ok = settledNames(names, s, a); !ok {
+				return nil, false
+			}
+		}
+		return names, true
+	}
+	return nil, false
+}
+
+// silent reports whether a node never gives entries.
+func silent(n *plan.Node) bool {
+	for i := range n.Items {
+		if it := &n.Items[i]; !it.Keyword || it.Match != nil && !it.Neq {
+			return false
+		}
+	}
+	for _, sub := range n.Nodes {
+		if !silent(sub) {
+			return false
+		}
+	}
+	return n.Kind != sigma.KindArray && n.Kind != sigma.KindNested
+}
