@@ -270,20 +270,43 @@ func TestSIGTERMLosesNothingThatWasAccepted(t *testing.T) {
 	}
 }
 
-func TestASecondSignalEndsAtOnce(t *testing.T) {
-	dir := t.TempDir()
-	write(t, dir, "rules/a.yml", rule("A", "evil"))
-	fifo := filepath.Join(dir, "stuck")
-	if err := syscall.Mkfifo(fifo, 0o600); err != nil {
+// unread makes a named pipe that somebody holds open and never reads: a sink that
+// is stuck once the pipe is full.
+func unread(t *testing.T, dir string) (path string) {
+	t.Helper()
+	path = filepath.Join(dir, "stuck")
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
 		t.Skipf("no named pipes here: %v", err)
 	}
-	// Somebody holds the pipe open and never reads.
-	reader, err := os.OpenFile(fifo, os.O_RDWR, 0)
+	reader, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer reader.Close()
-	d := start(t, "-r", filepath.Join(dir, "rules"), "--input", "http", "--output", "file://"+fifo, "--drain-timeout", "60", "--sink-retry-max", "1000000")
+	t.Cleanup(func() { reader.Close() })
+	return path
+}
+
+func TestACommitIsAnsweredWhenTheDrainEnds(t *testing.T) { // part 14 section 5
+	dir := t.TempDir()
+	write(t, dir, "rules/a.yml", rule("A", "evil"))
+	d := start(t, "-r", filepath.Join(dir, "rules"), "--input", "http", "--output", "file://"+unread(t, dir), "--drain-timeout", "1")
+	if a := d.do("POST", "/api/v1/events", strings.Repeat(event("evil")+"\n", 2000)); a.status != 200 {
+		t.Fatalf("push: %d %s", a.status, a.body)
+	}
+	answered := make(chan answer, 1)
+	go func() { answered <- d.do("POST", "/api/v1/events?commit=true", event("evil")) }()
+	d.await("the line", func() bool { return d.metric("svc_events_processed_total") == 2001 })
+	d.stop()
+	a := <-answered
+	if a.status != 503 || !strings.Contains(a.body, `"error":"commit deadline passed","accepted":1`) {
+		t.Errorf("%d %s, want 503 and how many lines were accepted", a.status, a.body)
+	}
+}
+
+func TestASecondSignalEndsAtOnce(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "rules/a.yml", rule("A", "evil"))
+	d := start(t, "-r", filepath.Join(dir, "rules"), "--input", "http", "--output", "file://"+unread(t, dir), "--drain-timeout", "60", "--sink-retry-max", "1000000")
 	a := d.do("POST", "/api/v1/events", strings.Repeat(event("evil")+"\n", 5000))
 	if a.status != 200 {
 		t.Fatalf("push: %d %s", a.status, a.body)

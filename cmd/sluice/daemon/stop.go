@@ -14,6 +14,10 @@ import (
 // goroutines on their way out.
 const stopGrace = time.Second
 
+// answerGrace is what requests get after the end of the drain to tell their
+// clients how it ended.
+const answerGrace = 100 * time.Millisecond
+
 // Stop drains and ends everything: readiness off, no new requests, inputs, then
 // the stages in graph order and the sinks, all within the drain timeout, and the
 // last save, within ten seconds more. It may be called once, also after a failed
@@ -27,8 +31,10 @@ func (d *Daemon) Stop() error {
 		d.watcher.close()
 	}
 	d.api.Drain()
+	requests, cut := context.WithCancel(context.Background())
+	defer cut()
 	served := make(chan error, 1)
-	go func() { served <- d.server.Shutdown(ctx) }()
+	go func() { served <- d.server.Shutdown(requests) }()
 	d.stopInput()
 	if d.keeper != nil {
 		d.keeper.quit()
@@ -40,11 +46,25 @@ func (d *Daemon) Stop() error {
 		logging.Target(d.log, "sluice.server").Warn("drain timeout exceeded", "timeout", timeout, "undelivered", lost, "actors", stuck)
 	}
 	close(d.over)
-	err := <-served
-	if errors.Is(err, context.DeadlineExceeded) {
-		err = nil // its connections were closed; the warning above tells
-	}
+	err := lastAnswers(ctx, served, cut)
 	return errors.Join(err, d.closeState(drained), d.release())
+}
+
+// lastAnswers waits for the requests in flight: to the end of ctx, and a moment
+// longer for those that have waited for the drain. Then their connections are cut.
+func lastAnswers(ctx context.Context, served <-chan error, cut context.CancelFunc) error {
+	select {
+	case err := <-served:
+		return err
+	case <-ctx.Done():
+	}
+	late := time.AfterFunc(answerGrace, cut)
+	defer late.Stop()
+	err := <-served
+	if errors.Is(err, context.Canceled) {
+		return nil // whoever was cut off had the whole drain
+	}
+	return err
 }
 
 // closeState writes the last save and closes the database.
