@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/sluicehq/sluice/cmd/sluice/ruleset"
-	"github.com/sluicehq/sluice/cmd/sluice/ruleset/packed"
+	"github.com/sluicehq/sluice/sigma/packed"
 	"github.com/sluicehq/sluice/state"
 )
 

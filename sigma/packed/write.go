@@ -27,10 +27,7 @@ func Append(dst []byte, v any) ([]byte, error) { return appendValue(dst, reflect
 func appendValue(dst []byte, v reflect.Value) (_ []byte, err error) {
 	switch v.Kind() {
 	case reflect.Bool:
-		if v.Bool() {
-			return append(dst, 1), nil
-		}
-		return append(dst, 0), nil
+		return AppendBool(dst, v.Bool()), nil
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
 		return binary.AppendVarint(dst, v.Int()), nil
 	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
@@ -38,7 +35,7 @@ func appendValue(dst []byte, v reflect.Value) (_ []byte, err error) {
 	case reflect.Float64:
 		return binary.LittleEndian.AppendUint64(dst, math.Float64bits(v.Float())), nil
 	case reflect.String:
-		return appendString(dst, v.String()), nil
+		return AppendText(dst, v.String()), nil
 	case reflect.Pointer:
 		if v.IsNil() {
 			return append(dst, 0), nil
@@ -64,7 +61,16 @@ func appendValue(dst []byte, v reflect.Value) (_ []byte, err error) {
 	return nil, fmt.Errorf("values of type %s cannot be packed", v.Type())
 }
 
-func appendString(dst []byte, s string) []byte {
+// AppendBool appends a byte that Reader.Bool reads.
+func AppendBool(dst []byte, b bool) []byte {
+	if b {
+		return append(dst, 1)
+	}
+	return append(dst, 0)
+}
+
+// AppendText appends a text that Reader.Text reads.
+func AppendText(dst []byte, s string) []byte {
 	return append(binary.AppendUvarint(dst, uint64(len(s))), s...)
 }
 
@@ -111,9 +117,9 @@ func appendJSON(dst []byte, v any) ([]byte, error) {
 		}
 		return append(dst, tagFalse), nil
 	case string:
-		return appendString(append(dst, tagString), v), nil
+		return AppendText(append(dst, tagString), v), nil
 	case json.Number:
-		return appendString(append(dst, tagNumber), string(v)), nil
+		return AppendText(append(dst, tagNumber), string(v)), nil
 	case float64:
 		return binary.LittleEndian.AppendUint64(append(dst, tagFloat), math.Float64bits(v)), nil
 	case int:

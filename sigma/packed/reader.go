@@ -1,0 +1,128 @@
+package packed
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+)
+
+// ErrDamaged is wrapped by errors about bytes that cannot have been written.
+var ErrDamaged = errors.New("packed data is damaged")
+
+// Reader takes values off the front of packed data, for types that say
+// themselves how they are written. After a failure it gives zeros to the end, so
+// one look at End is enough.
+type Reader struct {
+	rest string
+	bad  bool
+}
+
+// NewReader reads data, whose memory the texts it gives share.
+func NewReader(data string) *Reader { return &Reader{rest: data} }
+
+// Fail notes that a value is not one that can have been written.
+func (r *Reader) Fail() { r.bad = true }
+
+// Failed reports whether anything was not as it should be.
+func (r *Reader) Failed() bool { return r.bad }
+
+// End returns an error that wraps ErrDamaged unless everything was as it should
+// be and nothing is left.
+func (r *Reader) End() error {
+	switch {
+	case r.bad:
+		return fmt.Errorf("%w: %d bytes before its end", ErrDamaged, len(r.rest))
+	case r.rest != "":
+		return fmt.Errorf("%w: %d bytes too many", ErrDamaged, len(r.rest))
+	}
+	return nil
+}
+
+// Byte reads one byte.
+func (r *Reader) Byte() byte {
+	if r.bad = r.bad || r.rest == ""; r.bad {
+		return 0
+	}
+	b := r.rest[0]
+	r.rest = r.rest[1:]
+	return b
+}
+
+// Bool reads what AppendBool wrote.
+func (r *Reader) Bool() bool { return r.Byte() == 1 }
+
+// Uint reads what binary.AppendUvarint wrote.
+func (r *Reader) Uint() uint64 {
+	if len(r.rest) > 0 && r.rest[0] < 0x80 && !r.bad { // the fast path
+		n := uint64(r.rest[0])
+		r.rest = r.rest[1:]
+		return n
+	}
+	var n uint64
+	for shift := 0; shift < 64; shift += 7 {
+		b := r.Byte()
+		n |= uint64(b&0x7f) << shift
+		if b < 0x80 {
+			return n
+		}
+	}
+	r.Fail()
+	return 0
+}
+
+// Below reads an unsigned number that must be less than limit.
+func (r *Reader) Below(limit int) uint32 {
+	n := r.Uint()
+	if n >= uint64(limit) {
+		r.Fail()
+		return 0
+	}
+	return uint32(n)
+}
+
+// Int reads what binary.AppendVarint wrote.
+func (r *Reader) Int() int64 {
+	u := r.Uint()
+	return int64(u>>1) ^ -int64(u&1)
+}
+
+// Float reads eight bytes.
+func (r *Reader) Float() float64 {
+	if r.bad = r.bad || len(r.rest) < 8; r.bad {
+		return 0
+	}
+	b := []byte(r.rest[:8])
+	r.rest = r.rest[8:]
+	return math.Float64frombits(binary.LittleEndian.Uint64(b))
+}
+
+// Text reads what AppendText wrote.
+func (r *Reader) Text() string {
+	n := r.Uint()
+	if r.bad = r.bad || n > uint64(len(r.rest)); r.bad {
+		return ""
+	}
+	s := r.rest[:n]
+	r.rest = r.rest[n:]
+	return s
+}
+
+// Count reads a number of things that follow. Each takes a byte at least, so a
+// count that lies takes no memory.
+func (r *Reader) Count() int {
+	n := r.Uint()
+	if r.bad = r.bad || n > uint64(len(r.rest)); r.bad {
+		return 0
+	}
+	return int(n)
+}
+
+// length reads the length of what may be nil.
+func (r *Reader) length() (n int, isNil bool) {
+	u := r.Uint()
+	if r.bad = r.bad || u > uint64(len(r.rest))+1; r.bad || u == 0 {
+		return 0, true
+	}
+	return int(u - 1), false
+}
