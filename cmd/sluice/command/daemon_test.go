@@ -43,7 +43,7 @@ func TestDaemonRefusesContradictions(t *testing.T) {
 		{"case 47: a lane too small", "", []string{"--buffer-bytes", "64KiB"}, "--buffer-bytes: 65536"},
 		{"an empty auth block", "daemon: {api: {auth: {}}}", nil, "nobody could reach the API"},
 		{"a built-in role redefined", `daemon: {api: {auth: {anonymous_permissions: ["*"], roles: {admin: ["*:*"]}}}}`, nil, "daemon.api.auth.roles.admin"},
-		{"a format for the dead-letter queue", "", []string{"--dlq", "file:///x?format=ndjson"}, "the format cannot be chosen"},
+		{"a format for the dead-letter queue", "", []string{"--dlq", "file:///x?format=ndjson"}, "format= is only supported on findings sinks"},
 		{"snapshot without a state database", "", []string{"--nats-ack-mode", "snapshot"}, "--nats-ack-mode: snapshot needs"},
 		{"two ways to log in", "", []string{"--nats-token", "a", "--nats-creds", "b"}, "--nats-creds: excludes --nats-token"},
 		{"two replays", "", []string{"--replay-from-latest", "--replay-from-sequence", "4"}, "excludes --replay-from-sequence"},
@@ -88,7 +88,7 @@ func TestDaemonSaysWhichSettingsNothingComesOf(t *testing.T) {
 	warned := sluiceWith(t, Program{Daemon: new(capture).run}, "", append(args, "--enable-tap")...)
 	warned.wantCode(t, 0)
 	warned.wantErr(t, "--enable-tap: not in this build (tap sessions); it has no effect")
-	write(t, "sluice.yaml", "daemon: {sources: [], output: {webhooks: []}, mailboxes: {}}")
+	write(t, "sluice.yaml", "daemon: {sources: [], output: {sinks: [], webhooks: []}, mailboxes: {}}")
 	empty := sluiceWith(t, Program{Daemon: new(capture).run}, "", args...)
 	empty.wantCode(t, 0)
 	if empty.err != "" {

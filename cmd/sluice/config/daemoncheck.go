@@ -113,22 +113,21 @@ func builtInRole(name string) bool {
 	return name == "reader" || name == "operator" || name == "ingest" || name == "admin"
 }
 
+const errFormat = "format= is only supported on findings sinks"
+
 func (c *checker) audit(d *Daemon) {
 	a := d.API.Audit
 	if a.Enabled != nil && *a.Enabled && d.State.DB == "" {
 		c.fault("daemon.api.audit.enabled", "needs a state database (--state-db)")
 	}
 	if hasFormat(a.Sink) {
-		c.fault("daemon.api.audit.sink", "the format cannot be chosen")
+		c.fault("daemon.api.audit.sink", errFormat)
 	}
 }
 
 func (c *checker) outputs(d *Daemon) {
 	if hasFormat(d.Output.DLQ) {
-		c.fault("daemon.output.dlq", "the format cannot be chosen")
-	}
-	if len(d.Output.Sinks) == 0 && len(d.Output.Webhooks) == 0 {
-		c.fault("daemon.output.sinks", "no sink is named")
+		c.fault("daemon.output.dlq", errFormat)
 	}
 }
 
