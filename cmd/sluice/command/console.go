@@ -38,7 +38,10 @@ func (e *env) console(command string, g config.Global) *console {
 		terminal: isTerminal(e.Out), talkTo: isTerminal(e.Err), quiet: g.Quiet, noStats: g.NoStats,
 	}
 	if !c.explicit {
-		c.format = defaultFormat(c.terminal)
+		c.format = formatNDJSON
+		if c.terminal {
+			c.format = formatJSON
+		}
 	}
 	switch g.Color {
 	case "always":
@@ -47,14 +50,6 @@ func (e *env) console(command string, g config.Global) *console {
 		c.color = c.terminal && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
 	}
 	return c
-}
-
-// defaultFormat is for people on a terminal and for programs elsewhere.
-func defaultFormat(terminal bool) string {
-	if terminal {
-		return formatJSON
-	}
-	return formatNDJSON
 }
 
 func isTerminal(w io.Writer) bool {

@@ -29,9 +29,17 @@ type printer struct {
 }
 
 func newPrinter(out *console, pretty bool) *printer {
+	columns := []string{"LEVEL", "RULE", "TYPE", "DETAIL"}
+	live := out.terminal && !out.explicit && !pretty
+	if live { // somebody is watching: rows for people, as they come; part 23 section 6.1 would have JSON here
+		out.format = formatTable
+	}
 	p := &printer{out: out, pretty: out.pretty() || pretty && !out.explicit}
-	if out.tabular() {
-		p.table = newTable(out, []string{"LEVEL", "RULE", "TYPE", "DETAIL"})
+	switch {
+	case live:
+		p.table = newLiveTable(out, columns, []int{len("informational"), 40, len("detection"), 0})
+	case out.tabular():
+		p.table = newTable(out, columns)
 	}
 	// Where results and progress share a screen, results come first.
 	p.progress.on = out.talkTo && !out.terminal && !out.quiet && !out.noStats

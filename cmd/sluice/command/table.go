@@ -33,11 +33,20 @@ type table struct {
 	paint  []string // colour of each held row's first column
 	width  []int    // nil until settled
 	right  []bool
+	live   bool // the header is still to come
 	buf    bytes.Buffer
 }
 
 func newTable(c *console, header []string) *table {
 	return &table{out: c.Out, format: c.format, color: c.color, header: header}
+}
+
+// newLiveTable is a table of given widths that holds nothing back. Its header
+// comes with the first row.
+func newLiveTable(c *console, header []string, widths []int) *table {
+	t := newTable(c, header)
+	t.width, t.right, t.live = widths, make([]bool, len(header)), true
+	return t
 }
 
 // row adds a row, whose first column gets the colour.
@@ -48,6 +57,12 @@ func (t *table) row(cells []string, color string) error {
 			t.header = nil
 		}
 		return t.emit(func() { t.separated(cells) })
+	}
+	if t.live {
+		t.live = false
+		if err := t.emit(func() { t.aligned(t.header, "") }); err != nil {
+			return err
+		}
 	}
 	if t.width != nil {
 		return t.emit(func() { t.aligned(cells, color) })

@@ -3,9 +3,12 @@ package command
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/sluicehq/sluice/sigma"
 )
 
 func TestTablesAlignWhatTheyHaveSeen(t *testing.T) {
@@ -58,26 +61,22 @@ func TestProgressIsShownOnlyDuringLongInputs(t *testing.T) {
 	}
 }
 
-func TestResultsOnATerminalAreIndented(t *testing.T) { // part 23 section 6.1
-	for _, tc := range []struct {
-		name   string
-		c      console
-		pretty bool
-		want   bool
-	}{
-		{"on a terminal where nobody chose", console{terminal: true}, false, true},
-		{"on a terminal where JSON was chosen", console{terminal: true, format: formatJSON, explicit: true}, false, true},
-		{"on a terminal where lines were chosen", console{terminal: true, format: formatNDJSON, explicit: true}, true, false},
-		{"in a pipe where nobody chose", console{}, false, false},
-		{"in a pipe where JSON was chosen", console{format: formatJSON, explicit: true}, false, false},
-		{"in a pipe with --pretty", console{}, true, true},
-	} {
-		c := tc.c
-		if !c.explicit {
-			c.format = defaultFormat(c.terminal)
-		}
-		if p := newPrinter(&c, tc.pretty); p.pretty != tc.want || p.table != nil {
-			t.Errorf("%s: indented %v, table %v, want %v and none", tc.name, p.pretty, p.table != nil, tc.want)
-		}
+func TestResultsOnATerminalAreRowsAsTheyCome(t *testing.T) {
+	var out bytes.Buffer
+	c := &console{Streams: Streams{Out: &out, Err: io.Discard}, format: formatJSON, terminal: true, color: true}
+	p := newPrinter(c, false)
+	if c.format != formatTable || p.table == nil {
+		t.Fatalf("format %s, want a table for a person who watches", c.format)
+	}
+	if err := p.table.row([]string{"high", "A rule", "detection", "Image=a.exe"}, levelColor(sigma.LevelHigh)); err != nil {
+		t.Fatal(err)
+	}
+	want := "LEVEL          RULE                                      TYPE       DETAIL\n" +
+		"\x1b[31mhigh\x1b[0m           A rule                                    detection  Image=a.exe\n"
+	if got := out.String(); got != want {
+		t.Errorf("output\n%q\nwant\n%q", got, want)
+	}
+	if p := newPrinter(&console{format: formatJSON, terminal: true}, true); p.table != nil || !p.pretty {
+		t.Error("--pretty on a terminal must give indented JSON")
 	}
 }
