@@ -1,10 +1,12 @@
 package acceptance
 
 import (
+	"encoding/json"
 	"fmt"
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -28,6 +30,43 @@ func TestAnEmptyInputIsACleanExit(t *testing.T) {
 	got := sluice(t, "", "engine", "daemon", "-r", dir, "--api-addr", "127.0.0.1:0")
 	if got.code != 0 || got.stdout != "" {
 		t.Errorf("code %d, output %q, want 0 and nothing\n%s", got.code, got.stdout, got.stderr)
+	}
+}
+
+func TestAStartTellsItsSteps(t *testing.T) { // part 23 sections 9 and 14
+	dir := t.TempDir()
+	write(t, dir, "rules/a.yml", rule("A", "evil"))
+	d := start(t, "-r", filepath.Join(dir, "rules"), "--input", "http", "--state-db", filepath.Join(dir, "state"))
+	d.awaitLog("source started")
+	d.stop()
+	type line struct {
+		Level, Target string
+		Fields        struct{ Message string }
+		Span          struct{ Name string }
+		Spans         []struct{ Name string }
+	}
+	var steps []string
+	for _, text := range d.stderr.lines() {
+		var l line
+		if err := json.Unmarshal([]byte(text), &l); err != nil {
+			t.Fatalf("line %s: %v", text, err)
+		}
+		if l.Level != "INFO" {
+			continue
+		}
+		steps = append(steps, l.Target+": "+l.Fields.Message)
+		loading := l.Target == "sluice.engine"
+		if (l.Span.Name == "load_rules") != loading || (len(l.Spans) == 1) != loading {
+			t.Errorf("span %q of %d in %s", l.Span.Name, len(l.Spans), text)
+		}
+	}
+	want := []string{
+		"sluice.state: state opened", "sluice.state: no state is stored", "sluice.state: restore of state decided",
+		"sluice.server: probes listening", "sluice.engine: rules loaded", "sluice.server: API server listening",
+		"sluice.sources: source started", "sluice.server: shutting down", "sluice.server: stopped",
+	}
+	if !slices.Equal(steps, want) {
+		t.Errorf("steps\n%s\nwant\n%s", strings.Join(steps, "\n"), strings.Join(want, "\n"))
 	}
 }
 

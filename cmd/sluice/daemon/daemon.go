@@ -85,7 +85,7 @@ func New(ctx context.Context, o Options) (_ *Daemon, err error) {
 			d.unwind()
 		}
 	}()
-	if d.rules, err = newRules(o.Config, logging.Target(d.log, "sluice.engine")); err != nil {
+	if d.rules, err = newRules(o.Config, logging.Span(logging.Target(d.log, "sluice.engine"), "load_rules")); err != nil {
 		return nil, err
 	}
 	if err := checkInput(d.cfg.Input.Source); err != nil {
@@ -243,6 +243,7 @@ func (d *Daemon) Start() error {
 	d.api.Mount(r)
 	d.health.serving.Store(true)
 	logging.Target(d.log, "sluice.server").Info("API server listening", "addr", d.server.Addr().String(), "sinks", len(d.line.outputs.sinks))
+	logging.Target(d.log, "sluice.sources").Info("source started", "source", d.cfg.Input.Source)
 	if d.intake == nil {
 		d.read(stdin.New(d.o.In))
 	}
@@ -265,7 +266,6 @@ func (d *Daemon) read(s sources.Source) {
 	ctx, cancel := context.WithCancel(context.Background())
 	d.stopInput = cancel
 	log := logging.Target(d.log, "sluice.sources")
-	log.Info("source started", "source", d.cfg.Input.Source)
 	d.work.Go(func() {
 		defer close(d.ended)
 		if err := s.Run(ctx, d.line.parse.Intake("stdin")); err != nil {
