@@ -1,6 +1,7 @@
 package actors
 
 import (
+	"bytes"
 	"log/slog"
 	"sync/atomic"
 	"time"
@@ -106,12 +107,15 @@ func (c *Cell) Finished(units int) {
 	c.counters.events.Add(int64(units))
 }
 
-// Quarantine moves a poisonous line to the dead-letter queue. Without one (a nil
-// outbox) the line is lost, which the guard has already logged, and settled.
+// Quarantine moves a copy of a poisonous line to the dead-letter queue. Without
+// one (a nil outbox) the line is lost, which the guard has already logged, and
+// settled.
 func (c *Cell) Quarantine(to *Outbox[graph.DeadLetter], original []byte, t graph.Token, p *Poison) {
-	if !to.Push(graph.DeadLetter{Original: original, Error: p.Error(), Stage: c.name, Token: t}) {
+	if to == nil {
 		t.Settle()
+		return
 	}
+	to.Push(graph.DeadLetter{Original: bytes.Clone(original), Error: p.Error(), Stage: c.name, Token: t})
 }
 
 // Hold keeps data from the actor until Release, beyond what its outboxes and its

@@ -36,6 +36,7 @@ type Record interface {
 type List struct {
 	Token   Token
 	Raw     []byte   // the original line, quarantined if a stage cannot process the list
+	Chunk   *Chunk   // what Raw lies in, with the share of the line
 	Results []Result // in evaluation order; of each event detections first, then correlations
 	Record  Record   // instead of results
 	Barrier *Barrier // instead of anything

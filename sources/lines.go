@@ -3,6 +3,8 @@ package sources
 import (
 	"bytes"
 	"io"
+
+	"github.com/sluicehq/sluice/graph"
 )
 
 const (
@@ -11,19 +13,19 @@ const (
 	// ExcerptSize is how much of an oversize line is kept to show for it.
 	ExcerptSize = 8192
 
-	firstChunk = 8 << 10 // enough for a request with one event
-	chunkSize  = 64 << 10
-	minRead    = 4 << 10 // below this much room a new chunk is begun
-	maxIdle    = 100     // reads in a row that bring neither bytes nor an error
+	minRead = 4 << 10 // below this much room a new chunk is begun
+	maxIdle = 100     // reads in a row that bring neither bytes nor an error
 )
 
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
 // Text is one line of a stream, without its terminator.
 type Text struct {
-	// Bytes belong to the caller for good: the reader never writes to them
-	// again. Of an oversize line they are the first ExcerptSize bytes.
+	// Bytes are not written to again before the caller gives its share of Chunk
+	// back; without a chunk they belong to the caller for good. Of an oversize
+	// line they are the first ExcerptSize bytes.
 	Bytes    []byte
+	Chunk    *graph.Chunk
 	Oversize bool
 }
 
@@ -35,17 +37,37 @@ type Text struct {
 // It is not safe for concurrent use.
 type LineReader struct {
 	src      io.Reader
-	chunk    []byte // what was read; bytes before start have been handed out
-	size     int    // of the next chunk: they double, as a stream proves long
-	start    int    // of the unfinished line
-	scanned  int    // there is no LF in chunk[start:scanned]
-	began    bool   // a byte order mark has been looked for
-	skipping bool   // inside an oversize line, up to the next LF
-	err      error  // of the stream, once met
+	buffers  *Buffers     // nil for chunks that are not used again
+	lent     *graph.Chunk // what chunk lies in, with a share of the reader's; nil without buffers
+	chunk    []byte       // what was read; bytes before start have been handed out
+	size     int          // of the next chunk: they double, as a stream proves long
+	start    int          // of the unfinished line
+	scanned  int          // there is no LF in chunk[start:scanned]
+	began    bool         // a byte order mark has been looked for
+	skipping bool         // inside an oversize line, up to the next LF
+	err      error        // of the stream, once met
 }
 
 // NewLineReader returns a reader of the lines of src.
 func NewLineReader(src io.Reader) *LineReader { return &LineReader{src: src, size: firstChunk} }
+
+// NewReader returns a reader of the lines of src whose memory is b's. It is to
+// be closed.
+func (b *Buffers) NewReader(src io.Reader) *LineReader {
+	r := NewLineReader(src)
+	r.buffers = b
+	return r
+}
+
+// Close gives the reader's memory back; nothing is read any more. Lines that
+// were handed out keep theirs.
+func (r *LineReader) Close() { r.renew(nil, nil) }
+
+// renew goes on with another chunk.
+func (r *LineReader) renew(lent *graph.Chunk, chunk []byte) {
+	r.lent.Leave(1)
+	r.lent, r.chunk, r.start, r.scanned = lent, chunk, 0, len(chunk)
+}
 
 // Next appends to dst the lines that have been read and returns it. It reads
 // only when no whole line is left, and never to make a run longer. The error is
@@ -71,6 +93,7 @@ func (r *LineReader) cut(dst []Text) []Text {
 	if !r.begin() {
 		return dst
 	}
+	from := len(dst)
 	for {
 		i := bytes.IndexByte(r.chunk[r.scanned:], '\n')
 		if i < 0 {
@@ -91,12 +114,29 @@ func (r *LineReader) cut(dst []Text) []Text {
 	case len(rest) > MaxLine+1: // a CR may still turn out to belong to the terminator
 		dst = appendLine(dst, rest)
 		r.skipping = true
-		r.chunk, r.start, r.scanned = nil, 0, 0
+		r.share(dst[from:])
+		r.renew(nil, nil)
 	case r.err == io.EOF && len(rest) > 0: //nolint:errorlint // readers return it bare; what wraps it is a failure
 		dst = appendLine(dst, rest[:len(rest):len(rest)])
 		r.start = len(r.chunk)
 	}
+	r.share(dst[from:])
 	return dst
+}
+
+// share gives each of the lines a share of the chunk they lie in.
+func (r *LineReader) share(lines []Text) {
+	if r.lent == nil {
+		return
+	}
+	n := 0
+	for i := range lines {
+		if !lines[i].Oversize {
+			lines[i].Chunk = r.lent
+			n++
+		}
+	}
+	r.lent.Share(n)
 }
 
 // begin removes a byte order mark. It returns false while too little has been
@@ -127,8 +167,8 @@ func (r *LineReader) fill() {
 		rest := r.chunk[r.start:]
 		size := max(r.size, min(2*len(rest), MaxLine+1)+minRead)
 		r.size = min(2*r.size, chunkSize)
-		r.chunk = append(make([]byte, 0, size), rest...)
-		r.start, r.scanned = 0, len(rest)
+		lent, chunk := r.buffers.get(size)
+		r.renew(lent, append(chunk, rest...))
 	}
 	for range maxIdle {
 		n, err := r.src.Read(r.chunk[len(r.chunk):cap(r.chunk)])

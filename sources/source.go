@@ -10,7 +10,8 @@ import (
 type Intake interface {
 	// Put admits the lines of run in order and waits while there is no room. It
 	// returns how many were admitted, fewer than all of them only with an
-	// error: ctx ended, or the daemon is draining. Run stays the caller's.
+	// error: ctx ended, or the daemon is draining. The shares that admitted lines
+	// have of their chunks go with them; run stays the caller's.
 	Put(ctx context.Context, run []graph.Line) (admitted int, err error)
 
 	// Oversize counts a line longer than MaxLine, shows its excerpt to the dead
@@ -40,11 +41,12 @@ type Pump struct {
 }
 
 // Run hands over the lines of r until the stream ends, in runs of what has been
-// read, and returns how many were admitted. A nil error means the end of the
-// stream. Errors of the stream are *ReadError, an oversize line at which the
+// read, closes r and returns how many were admitted. A nil error means the end of
+// the stream. Errors of the stream are *ReadError, an oversize line at which the
 // pump stops is ErrOversize, anything else comes from the intake. A pump can run
 // again when it has returned.
 func (p *Pump) Run(ctx context.Context, r *LineReader) (admitted int, err error) {
+	defer r.Close()
 	defer p.forget()
 	for {
 		p.texts, err = r.Next(p.texts[:0])
@@ -55,7 +57,7 @@ func (p *Pump) Run(ctx context.Context, r *LineReader) (admitted int, err error)
 		for len(texts) > 0 {
 			run := p.run[:0]
 			for len(texts) > 0 && !texts[0].Oversize {
-				run = append(run, graph.Line{Raw: texts[0].Bytes})
+				run = append(run, graph.Line{Raw: texts[0].Bytes, Chunk: texts[0].Chunk})
 				texts = texts[1:]
 			}
 			p.run = run
@@ -87,7 +89,9 @@ func (p *Pump) put(ctx context.Context, run []graph.Line) (int, error) {
 		return 0, nil
 	}
 	if p.Receipt == nil {
-		return p.Intake.Put(ctx, run)
+		n, err := p.Intake.Put(ctx, run)
+		graph.LeaveLines(run[n:])
+		return n, err
 	}
 	receipt := p.Receipt(len(run))
 	for i := range run {
@@ -95,6 +99,7 @@ func (p *Pump) put(ctx context.Context, run []graph.Line) (int, error) {
 	}
 	n, err := p.Intake.Put(ctx, run)
 	receipt.Withdraw(n)
+	graph.LeaveLines(run[n:])
 	return n, err
 }
 

@@ -1,6 +1,7 @@
 package correlate
 
 import (
+	"bytes"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -147,11 +148,13 @@ func (s *shell) line(b *graph.Batch, i int) {
 	line, f := &b.Lines[i], &b.Fates[i]
 	switch f.Outcome {
 	case graph.Undecodable:
-		if !s.letters.Push(graph.DeadLetter{
-			Original: line.Raw, Error: errUndecodable, Stage: string(graph.StageParse), Token: line.Token,
-		}) {
+		if s.letters == nil {
 			line.Token.Settle()
+			return
 		}
+		s.letters.Push(graph.DeadLetter{
+			Original: bytes.Clone(line.Raw), Error: errUndecodable, Stage: string(graph.StageParse), Token: line.Token,
+		})
 	case graph.Decoded:
 		if f.Matches.Len() > 0 {
 			if p := s.counted(b, i); p != nil {

@@ -63,9 +63,11 @@ func (m *merging) list(b *graph.Batch, i int) *graph.List {
 	if len(m.flat) == from {
 		return nil
 	}
+	line := &b.Lines[i]
 	m.lists = append(m.lists, graph.List{
-		Token: b.Lines[i].Token, Raw: b.Lines[i].Raw, Results: m.flat[from:len(m.flat):len(m.flat)],
+		Token: line.Token, Raw: line.Raw, Chunk: line.Chunk, Results: m.flat[from:len(m.flat):len(m.flat)],
 	})
+	line.Chunk = nil // its share goes with the list
 	return &m.lists[len(m.lists)-1]
 }
 

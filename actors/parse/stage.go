@@ -92,6 +92,7 @@ func (s *Stage) Cell() *actors.Cell { return s.cell }
 // release takes a batch back that nobody needs any more.
 func (s *Stage) release(b *graph.Batch) {
 	b.Events.Reset()
+	graph.LeaveLines(b.Lines)
 	clear(b.Lines) // what they refer to is needed no longer
 	*b = graph.Batch{Events: b.Events, Lines: b.Lines[:0], Fates: b.Fates[:0], Release: b.Release}
 	s.batches.Put(b)

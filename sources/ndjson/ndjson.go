@@ -49,6 +49,7 @@ type Intake struct {
 	maxBody int64
 	over    <-chan struct{}
 	pumps   sync.Pool
+	buffers sources.Buffers
 }
 
 // NewIntake returns an intake that hands over to in. A body may have maxBody
@@ -84,7 +85,7 @@ func (n *Intake) Ingest(ctx context.Context, body io.Reader, o Options) (accepte
 		commit = newCommit()
 		pump.Receipt = commit.receipt
 	}
-	accepted, err = pump.Run(ctx, sources.NewLineReader(&capped{src: body, left: n.maxBody}))
+	accepted, err = pump.Run(ctx, n.buffers.NewReader(&capped{src: body, left: n.maxBody}))
 	if err = outcome(ctx, err); err != nil || commit == nil {
 		return accepted, err
 	}

@@ -27,7 +27,7 @@ func (s *Source) Run(ctx context.Context, in sources.Intake) error {
 	ended := make(chan error, 1)
 	go func() {
 		pump := sources.Pump{Intake: gate}
-		_, err := pump.Run(ctx, sources.NewLineReader(s.in))
+		_, err := pump.Run(ctx, new(sources.Buffers).NewReader(s.in))
 		ended <- err
 	}()
 	var err error

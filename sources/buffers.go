@@ -1,0 +1,40 @@
+package sources
+
+import (
+	"math/bits"
+	"sync"
+
+	"github.com/sluicehq/sluice/graph"
+)
+
+const (
+	firstChunk = 8 << 10 // enough for a request with one event
+	chunkSize  = 64 << 10
+)
+
+// Buffers lends the memory that lines lie in, and takes it back when the last
+// line of it has ended. Any number of readers may share one; a nil *Buffers makes
+// memory that is nobody's but the lines'.
+type Buffers struct {
+	idle [chunkSizes]sync.Pool // by size, from firstChunk to chunkSize
+}
+
+// chunkSizes is how many sizes of chunks are kept.
+const chunkSizes = 4
+
+// get returns memory without content, of the given size at least, and the chunk
+// it belongs to, with a share for the caller. Memory larger than chunkSize is for
+// a long line and not kept.
+func (b *Buffers) get(size int) (*graph.Chunk, []byte) {
+	class := bits.Len(uint(size-1) / firstChunk)
+	if b == nil || class >= chunkSizes {
+		return nil, make([]byte, 0, size)
+	}
+	c, ok := b.idle[class].Get().(*graph.Chunk)
+	if ok {
+		c.Share(1)
+	} else {
+		c = graph.NewChunk(make([]byte, 0, firstChunk<<class), func(c *graph.Chunk) { b.idle[class].Put(c) })
+	}
+	return c, c.Bytes[:0]
+}
