@@ -12,14 +12,19 @@ type DeliveryID [16]byte
 func (id DeliveryID) String() string { return "msg_" + hex.EncodeToString(id[:]) }
 
 // Item is what dispatch offers to the sinks: the rendered results of one line,
-// or one record. All sinks share it, so nobody changes it.
+// or one record. All sinks share it, so nobody changes it; a sink that is through
+// with it says so by End.
 type Item struct {
 	ID     DeliveryID
 	Time   time.Time // of the delivery; the same for all sinks and retries
 	Token  Token     // one share for each sink that took the item; zero for a record
 	Record Record    // nil for results
 	Lines  [][]byte  // native lines, each ending with LF
+	Chunk  *Chunk    // what the item lies in, with a share for each sink; nil for memory of its own
 }
+
+// End gives a sink's share of the item back. The item is not the sink's any more.
+func (i *Item) End() { i.Chunk.Leave(1) }
 
 // SizeOfItem is the size of an item in a data lane: one unit, and what is rendered.
 func SizeOfItem(i *Item) (units, bytes int) {

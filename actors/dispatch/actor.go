@@ -32,6 +32,7 @@ type Stage struct {
 	lane    *actors.Lane[*graph.List]
 	sinks   []outlet
 	letters *actors.Outbox[graph.DeadLetter]
+	sheets  sheets
 }
 
 // outlet is a sink with the items it still has to take.
@@ -67,7 +68,9 @@ func (s *Stage) Lane() *actors.Lane[*graph.List] { return s.lane }
 func (s *Stage) Cell() *actors.Cell { return s.cell }
 
 // Produce makes an instance of the actor.
-func (s *Stage) Produce(actors.Handover) actor.Actor { return &shell{Stage: s} }
+func (s *Stage) Produce(actors.Handover) actor.Actor {
+	return &shell{Stage: s, render: renderer{from: &s.sheets, sinks: len(s.sinks)}}
+}
 
 // shell is the actor: it renders, offers and answers.
 type shell struct {
@@ -103,10 +106,12 @@ func (s *shell) lists(run *actors.Run[*graph.List], now time.Time) {
 		var item *graph.Item
 		if p := s.cell.Guard().Step(func() { item = s.render.item(list, now) }, nil); p != nil {
 			s.cell.Quarantine(s.letters, list.Raw, list.Token, p)
+			list.Chunk.Leave(1)
 			continue
 		}
 		s.offer(item)
 		run.Done() // its items leave now, whatever happens to the next list
+		list.Chunk.Leave(1)
 		if !s.taken() {
 			return
 		}
@@ -135,6 +140,7 @@ func (s *shell) offer(item *graph.Item) {
 		if sink.To.TryPut([]*graph.Item{item}) == 0 {
 			sink.Dropped()
 			item.Token.Settle()
+			item.End()
 		}
 	}
 }

@@ -3,6 +3,7 @@ package dispatch
 import (
 	"bytes"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -11,7 +12,7 @@ import (
 )
 
 func TestRenderedLinesStayAsTheyWere(t *testing.T) {
-	var r renderer
+	r := renderer{from: new(sheets), sinks: 1}
 	var items []*graph.Item
 	var want []string
 	for i := range 3000 {
@@ -40,10 +41,41 @@ func TestRenderedLinesStayAsTheyWere(t *testing.T) {
 }
 
 func BenchmarkRender(b *testing.B) {
-	var r renderer
+	r := renderer{from: new(sheets), sinks: 1}
 	l := &graph.List{Results: []graph.Result{detection("a title of a rule"), detection("another")}}
 	b.ReportAllocs()
 	for b.Loop() {
-		r.item(l, time.Time{})
+		r.item(l, time.Time{}).End()
+	}
+}
+
+// What a sink still needs is not written over, however many others are through.
+func TestASheetIsUsedAgainWhenAllOfItHasEnded(t *testing.T) {
+	r := renderer{from: new(sheets), sinks: 2}
+	render := func(text string) *graph.Item { return r.item(&graph.List{Record: note(text)}, time.Time{}) }
+	kept := render("kept")
+	for i := range 100 * sheetItems {
+		item := render(strconv.Itoa(i))
+		item.End()
+		if i%2 == 0 {
+			item.End()
+			continue
+		}
+		if got := string(item.Lines[0]); got != strconv.Itoa(i)+"\n" {
+			t.Fatalf("item %d is %q after one of two sinks is through with it", i, got)
+		}
+		item.End()
+	}
+	if got := string(kept.Lines[0]); got != "kept\n" {
+		t.Errorf("the item nobody ended is %q, want %q", got, "kept\n")
+	}
+}
+
+func TestRenderingAllocatesNothing(t *testing.T) {
+	r := renderer{from: new(sheets), sinks: 1}
+	l := &graph.List{Results: []graph.Result{detection("a title of a rule"), detection("another")}}
+	perItem := testing.AllocsPerRun(100*sheetItems, func() { r.item(l, time.Time{}).End() })
+	if perItem > 0.5 { // a collection may empty the pool
+		t.Errorf("%.2f allocations for an item, want none", perItem)
 	}
 }

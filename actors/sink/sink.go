@@ -114,13 +114,17 @@ func detailOf(k Kind, f OnFull, c *counters) Detail {
 // outcomes settle tokens and write dead letters. They run in the worker.
 func (s *Sink) outcomes() outcomes[*graph.Item] {
 	return outcomes[*graph.Item]{
-		done: func(d *Delivery[*graph.Item]) { d.Item.Token.Settle() },
+		done: func(d *Delivery[*graph.Item]) {
+			d.Item.Token.Settle()
+			d.Item.End()
+		},
 		parked: func(d *Delivery[*graph.Item], attempts int, err error) {
 			d.Item.Token.Share(1)
 			s.giveUp(d.Item, d.Item.Lines[d.Next:d.Next+1], attempts, err)
 		},
 		failed: func(d *Delivery[*graph.Item], attempts int, err error) {
 			s.giveUp(d.Item, d.Item.Lines[d.Next:], attempts, err)
+			d.Item.End()
 		},
 		retried: func(attempt int, err error) {
 			s.counters.retries.add()
