@@ -1,18 +1,40 @@
 package scan
 
 import (
-	"bytes"
+	"slices"
 
 	"github.com/sluicehq/sluice/sigma/event"
 )
 
 // key is a key as it was met in lines: where it leads and what came next.
 type key struct {
-	spelled string // quoted, with the colon
-	parent  int32
-	node    int32
-	next    *key // the key that followed last time
-	first   *key // the first key of an object that was its value
+	spelled    string // quoted, with the colon
+	head, tail uint64 // the outermost eight bytes of spelled, if it has as many
+	parent     int32
+	node       int32
+	lone       bool // a string below it is at most one cell, that of field
+	rank       uint16
+	field      uint32
+	next       *key // the key that followed last time
+	first      *key // the first key of an object that was its value
+}
+
+// word is how many bytes are compared at once.
+const word = 8
+
+// stands reports whether the key is spelled at i.
+func (k *key) stands(b []byte, i int) bool {
+	n := len(k.spelled)
+	if i+n > len(b) {
+		return false
+	}
+	if n < word {
+		return string(b[i:i+n]) == k.spelled
+	}
+	if load(b, i) != k.head || load(b, i+n-word) != k.tail {
+		return false
+	}
+	return n <= 2*word || string(b[i+word:i+n-word]) == k.spelled[word:n-word]
 }
 
 // memory holds the keys met so far. It is bounded: a key beyond the bound, or
@@ -35,15 +57,22 @@ const (
 
 func newMemory() memory { return memory{keys: make(map[memoryKey]*key)} }
 
+func newKey(quoted []byte, parent, node int32) *key {
+	spelled := append(slices.Clip(quoted), ':')
+	k := &key{spelled: string(spelled), parent: parent, node: node}
+	if n := len(spelled); n >= word {
+		k.head, k.tail = load(spelled, 0), load(spelled, n-word)
+	}
+	return k
+}
+
 // key reads the key at i and its colon. It returns where the key leads, what is
 // remembered of it, if anything, and the position behind the colon. Next
 // predicts the key and is corrected.
 func (s *Scanner) key(i int, at int32, next **key) (*key, int32, int) {
 	b := s.line
-	if k := *next; k != nil && k.parent == at {
-		if n := i + len(k.spelled); n <= len(b) && string(b[i:n]) == k.spelled {
-			return k, k.node, n
-		}
+	if k := *next; k != nil && k.parent == at && k.stands(b, i) {
+		return k, k.node, i + len(k.spelled)
 	}
 	if i >= len(b) || b[i] != '"' {
 		return nil, 0, -1
@@ -69,7 +98,8 @@ func (s *Scanner) key(i int, at int32, next **key) (*key, int32, int) {
 	if len(quoted) > maxKeyLength || len(s.keys.keys) >= maxKeys {
 		return nil, child, i + 1
 	}
-	k := &key{spelled: string(bytes.Join([][]byte{quoted, {':'}}, nil)), parent: at, node: child}
+	k := newKey(quoted, at, child)
+	k.lone, k.field, k.rank = s.table.lone(child)
 	s.keys.keys[memoryKey{at, string(quoted)}] = k
 	*next = k
 	return k, child, i + 1

@@ -178,6 +178,10 @@ func (s *Scanner) object(i int, at int32, depth int, next **key) int {
 	}
 	arrays := s.inArrays
 	s.inArrays = 0
+	var keyword Flags
+	if s.table.Keywords && depth <= KeywordDepth {
+		keyword = Keyword
+	}
 	b := s.line
 	i = skipSpace(b, i+1)
 	if i < len(b) && b[i] == '}' {
@@ -194,7 +198,11 @@ func (s *Scanner) object(i int, at int32, depth int, next **key) int {
 		if i < len(b) && b[i] <= ' ' {
 			i = skipSpace(b, i)
 		}
-		i = s.value(i, child, depth, k)
+		if k != nil && k.lone && i < len(b) && b[i] == '"' {
+			i = s.lone(i, k, keyword)
+		} else {
+			i = s.value(i, child, depth, k)
+		}
 		if i < 0 {
 			return -1
 		}
@@ -220,6 +228,20 @@ func (s *Scanner) object(i int, at int32, depth int, next **key) int {
 			return -1
 		}
 	}
+}
+
+// lone reads the string at i, the value of a key that leads to at most one field:
+// the most common case of value.
+func (s *Scanner) lone(i int, k *key, keyword Flags) int {
+	end, flags := scanString(s.line, i)
+	switch {
+	case end < 0:
+	case k.field != 0:
+		s.cells = append(s.cells, Cell{uint32(i), uint32(end), k.field, k.rank, event.String, flags | keyword | Terminal})
+	case keyword != 0:
+		s.cells = append(s.cells, Cell{uint32(i), uint32(end), 0, 0, event.String, flags | keyword})
+	}
+	return end
 }
 
 // array reads the array at i, whose elements the node still stands for.

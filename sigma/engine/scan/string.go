@@ -3,6 +3,7 @@ package scan
 import (
 	"encoding/binary"
 	"math/bits"
+	"unsafe"
 )
 
 const (
@@ -10,12 +11,19 @@ const (
 	highs = 0x8080808080808080
 )
 
+// load reads eight bytes of b at i, which the caller has checked to be there.
+// Checking once more costs a tenth of a scan.
+func load(b []byte, i int) uint64 {
+	p := (*[word]byte)(unsafe.Add(unsafe.Pointer(unsafe.SliceData(b)), i))
+	return binary.LittleEndian.Uint64(p[:])
+}
+
 // stop marks, in the high bit of each byte, quotes, backslashes and control
-// characters. The lowest mark is exact, marks above it may be false.
+// characters. The lowest mark is exact, marks above it may be false. Flipping one
+// bit puts the quote just above the control characters, so that one subtraction
+// finds both.
 func stop(x uint64) uint64 {
-	q := x ^ ones*'"'
-	b := x ^ ones*'\\'
-	return ((q-ones)&^q | (b-ones)&^b | (x-ones*' ')&^x) & highs
+	return ((x ^ ones*('"'^' ') - ones*(' '+1)) | (x ^ ones*'\\' - ones)) &^ x & highs
 }
 
 // scanString reads the string whose opening quote is at i. It returns the
@@ -26,12 +34,12 @@ func scanString(b []byte, i int) (int, Flags) {
 	var flags Flags
 	i++
 	for {
-		for i+8 <= len(b) {
-			x := binary.LittleEndian.Uint64(b[i:])
+		for i+word <= len(b) {
+			x := load(b, i)
 			m := stop(x)
 			if m == 0 {
 				high |= x
-				i += 8
+				i += word
 				continue
 			}
 			n := bits.TrailingZeros64(m)

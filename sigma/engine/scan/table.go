@@ -132,6 +132,16 @@ func (t *Table) lookup(at int32, key []byte) int32 {
 	return nowhere
 }
 
+// lone returns the only field that a string leads to by the node, 0 for none; ok
+// is false when there are several, or when others could give way to it.
+func (t *Table) lone(at int32) (ok bool, field uint32, rank uint16) {
+	if at == nowhere || len(t.nodes[at].targets) == 0 {
+		return true, 0, 0
+	}
+	g := &t.nodes[at].targets[0]
+	return len(t.nodes[at].targets) == 1 && !g.shared, g.field, g.rank
+}
+
 // Flat returns the cells' target of a whole name, for events that are lists of
 // pairs. Only ways by the whole name count.
 func (t *Table) Flat(name string, visit func(field uint32, rank uint16, shared bool)) {
