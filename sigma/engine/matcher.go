@@ -145,7 +145,7 @@ func (w *Worker) search(dst []uint32, m, k *matcher, i int32) []uint32 {
 			continue
 		}
 		if x.literals != nil {
-			dst = x.literals.Find(dst, w.view.folded(i), c.Flags&scan.High != 0)
+			dst = x.literals.Find(dst, w.view.searched(i), c.Flags&scan.High != 0)
 		}
 		for _, id := range x.direct {
 			if w.textHolds(&w.set.plan.Preds[id], i) {

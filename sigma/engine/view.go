@@ -178,6 +178,16 @@ func (v *view) folded(i int32) []byte {
 	return t.folded
 }
 
+// searched returns the text form of cell i for looking up literals, where the
+// case of ASCII letters does not matter: as it stands in the event, if possible.
+func (v *view) searched(i int32) []byte {
+	c := &v.cells[i]
+	if c.Type == event.String && c.Flags&(scan.Escaped|scan.High) == 0 {
+		return v.doc[c.Start+1 : c.End-1]
+	}
+	return v.folded(i)
+}
+
 func (v *view) slot(i int32) *cellText {
 	t := &v.texts[i]
 	if t.epoch != v.epoch {

@@ -1,7 +1,6 @@
 package literal
 
 import (
-	"encoding/binary"
 	"math/bits"
 	"slices"
 )
@@ -91,20 +90,17 @@ func newAffixTable(literals []Literal, last bool) affixTable {
 // key packs the outermost n bytes of text.
 func (t *affixTable) key(text []byte, n int) uint64 {
 	if t.last {
-		text = text[len(text)-n:]
+		return lastBytes(text, n)
 	}
 	return firstBytes(text, n)
 }
 
 // has reports whether text begins or ends with s.
 func (t *affixTable) has(text []byte, s string) bool {
-	if len(s) > len(text) {
-		return false
-	}
 	if t.last {
-		return string(text[len(text)-len(s):]) == s
+		return stands(text, len(text)-len(s), s)
 	}
-	return string(text[:len(s)]) == s
+	return stands(text, 0, s)
 }
 
 func (t *affixTable) find(dst []uint32, text []byte) []uint32 {
@@ -123,17 +119,34 @@ func (t *affixTable) find(dst []uint32, text []byte) []uint32 {
 	return dst
 }
 
-// firstBytes packs the first n bytes of text, n at most 8, so that texts of
-// different n differ.
+// firstBytes packs the first n bytes of text, n at most 8, with caseBits, so that
+// texts of different n differ.
 func firstBytes(text []byte, n int) uint64 {
-	if n == 8 {
-		return binary.LittleEndian.Uint64(text)
+	if len(text) >= 8 {
+		return pack(load(text, 0), n)
 	}
 	var x uint64
 	for i := n - 1; i >= 0; i-- {
 		x = x<<8 | uint64(text[i])
 	}
-	return x | uint64(n)<<56
+	return pack(x, n)
+}
+
+// lastBytes is the same for the last n bytes.
+func lastBytes(text []byte, n int) uint64 {
+	if len(text) < 8 {
+		return firstBytes(text[len(text)-n:], n)
+	}
+	return pack(load(text, len(text)-8)>>(8*(8-n)), n)
+}
+
+// pack leaves the n lowest bytes of x and marks how many they are.
+func pack(x uint64, n int) uint64 {
+	x |= caseBits
+	if n == 8 {
+		return x
+	}
+	return x&(1<<(8*n)-1) | uint64(n)<<56
 }
 
 // exactTable files whole texts under a hash.
@@ -156,7 +169,7 @@ func (t *exactTable) find(dst []uint32, text []byte) []uint32 {
 		return dst
 	}
 	for _, l := range t.get(whole(text)) {
-		if string(text) == l.Text {
+		if len(text) == len(l.Text) && stands(text, 0, l.Text) {
 			dst = append(dst, l.ID)
 		}
 	}
@@ -170,12 +183,12 @@ func whole(text []byte) uint64 {
 	if n < 8 {
 		return firstBytes(text, n)
 	}
-	h := binary.LittleEndian.Uint64(text)*multiplier ^ uint64(n)
+	h := (load(text, 0)|caseBits)*multiplier ^ uint64(n)
 	h ^= h >> 29
-	h = (h ^ binary.LittleEndian.Uint64(text[n-8:])) * multiplier
+	h = (h ^ (load(text, n-8) | caseBits)) * multiplier
 	if n > 16 {
 		h ^= h >> 31
-		h = (h ^ binary.LittleEndian.Uint64(text[n/2-4:])) * multiplier
+		h = (h ^ (load(text, n/2-4) | caseBits)) * multiplier
 	}
 	return h
 }

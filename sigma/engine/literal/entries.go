@@ -8,7 +8,7 @@ import (
 
 // entry is a literal filed under one of its windows.
 type entry struct {
-	window uint32
+	window uint32 // with caseBits
 	offset uint32 // of the window in the literal
 	id     uint32
 	text   string
@@ -20,14 +20,13 @@ func (e *entry) context() (uint64, bool) {
 	if int(e.offset)+contextBytes > len(e.text) {
 		return 0, false
 	}
-	return binary.LittleEndian.Uint64([]byte(e.text[e.offset : e.offset+contextBytes])), true
+	return binary.LittleEndian.Uint64([]byte(e.text[e.offset:e.offset+contextBytes])) | caseBits, true
 }
 
 // verify appends the literal's id when it stands around its window, which was
 // met at position at.
 func (e *entry) verify(dst []uint32, text []byte, at int) []uint32 {
-	from := at - int(e.offset)
-	if to := from + len(e.text); from >= 0 && to <= len(text) && string(text[from:to]) == e.text {
+	if stands(text, at-int(e.offset), e.text) {
 		dst = append(dst, e.id)
 	}
 	return dst

@@ -1,6 +1,11 @@
 package literal
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"math"
+	"math/bits"
+	"slices"
+)
 
 // Index finds literals inside texts. Each is filed under some of its windows of
 // four bytes. A bitmap of hashed windows, small enough for the first-level
@@ -13,6 +18,7 @@ type Index struct {
 	contexts entryTable // by a window and what follows it
 	windows  entryTable // by a window at the end of its literal
 	tiny     *tinyTable // literals shorter than minNarrow, nil for none
+	shortest int        // length of the shortest literal
 }
 
 const (
@@ -29,7 +35,10 @@ const (
 	minWide   = window + wide - 1
 )
 
+// hash expects the case bits to be set.
 func hash(w uint32) uint32 { return w * 0x9E3779B1 }
+
+const windowCase = caseBits & (1<<32 - 1)
 
 // newIndex files the literals, and tiny ones where every second position is
 // looked at; nil when there are none.
@@ -37,7 +46,8 @@ func newIndex(literals, tiny []Literal, rarity Rarity, stride int) *Index {
 	if len(literals)+len(tiny) == 0 {
 		return nil
 	}
-	x := &Index{bitmap: make([]uint64, bitmapSize(stride*len(literals)+marksOf(tiny)/2)), wide: stride == wide, kinds: make([]uint8, kindSlots)}
+	x := &Index{bitmap: make([]uint64, bitmapSize(stride*len(literals)+marksOf(tiny))), wide: stride == wide, kinds: make([]uint8, kindSlots)}
+	x.shortest = shortest(literals, tiny)
 	var contexts, windows []entry
 	crowd := make(map[uint64]int)
 	for _, l := range literals {
@@ -58,6 +68,14 @@ func newIndex(literals, tiny []Literal, rarity Rarity, stride int) *Index {
 		x.tiny = newTinyTable(tiny, func(w uint32) { x.mark(w, inTiny) })
 	}
 	return x
+}
+
+func shortest(lists ...[]Literal) int {
+	n := math.MaxInt
+	for _, l := range slices.Concat(lists...) {
+		n = min(n, len(l.Text))
+	}
+	return n
 }
 
 // bitmapSize returns the words of a bitmap for some windows: sparse as long as it
@@ -91,6 +109,11 @@ func marked(bitmap []uint64, mask, h uint32) bool {
 	return word(bitmap, h>>16&mask)>>(h>>10&63)&1 != 0
 }
 
+// mark is 1 for a window that may be filed, else 0.
+func mark(bitmap []uint64, mask, h uint32) uint32 {
+	return uint32(word(bitmap, h>>16&mask) >> (h >> 10 & 63) & 1)
+}
+
 // crowding is what a literal already filed under the same key adds to the rarity
 // of a window: one look at a common window may cost less than many comparisons at
 // a rare one.
@@ -103,12 +126,13 @@ func file(l Literal, phase, stride int, rarity Rarity, crowd map[uint64]int) ent
 	var bestKey uint64
 	least := -1
 	for at := phase; at+window <= len(l.Text); at += stride {
-		e := entry{window: binary.LittleEndian.Uint32([]byte(l.Text[at : at+window])), offset: uint32(at), id: l.ID, text: l.Text}
+		w := binary.LittleEndian.Uint32([]byte(l.Text[at : at+window]))
+		e := entry{window: w | windowCase, offset: uint32(at), id: l.ID, text: l.Text}
 		key, ok := e.context()
 		if !ok {
 			key = uint64(e.window)
 		}
-		if r := rarity(e.window) + crowding*crowd[key]; least < 0 || r < least {
+		if r := rarity(w) + crowding*crowd[key]; least < 0 || r < least {
 			least, best, bestKey = r, e, key
 		}
 	}
@@ -119,80 +143,72 @@ func file(l Literal, phase, stride int, rarity Rarity, crowd map[uint64]int) ent
 // Find appends the ids of the literals that the text contains, some perhaps
 // several times.
 func (x *Index) Find(dst []uint32, text []byte) []uint32 {
-	i, stride := 0, narrow
+	if len(text) < x.shortest {
+		return dst
+	}
+	skip, block, stride := skipNarrow, narrowBlock, narrow
 	if x.wide {
-		stride = wide
-		for {
-			i = skipWide(x.bitmap, text, i)
-			if i+16 > len(text) {
-				break
-			}
-			dst = x.look(dst, text, i, 16, wide)
-			i += 16
+		skip, block, stride = skipWide, wideBlock, wide
+	}
+	i, met := skip(x.bitmap, text, 0)
+	for met != 0 {
+		for ; met != 0; met &= met - 1 {
+			dst = x.check(dst, text, i+bits.TrailingZeros32(met))
 		}
-	} else {
-		for {
-			i = skipNarrow(x.bitmap, text, i)
-			if i+8 > len(text) {
-				break
-			}
-			dst = x.look(dst, text, i, 6, narrow)
-			i += 6
+		i, met = skip(x.bitmap, text, i+block)
+	}
+	for ; i <= len(text)-window; i += stride { // what is left is less than a block
+		if marked(x.bitmap, uint32(len(x.bitmap)-1), hash(window4(text, i))) {
+			dst = x.check(dst, text, i)
 		}
 	}
-	dst = x.look(dst, text, i, len(text)-i, stride)
 	if x.tiny != nil {
 		dst = x.tiny.atEnd(dst, text)
 	}
 	return dst
 }
 
-// look checks the windows that begin in the n bytes from i on.
-func (x *Index) look(dst []uint32, text []byte, i, n, stride int) []uint32 {
-	for end := min(i+n, len(text)-window+1); i < end; i += stride {
-		w := binary.LittleEndian.Uint32(text[i:])
-		if h := hash(w); marked(x.bitmap, uint32(len(x.bitmap)-1), h) {
-			dst = x.check(dst, text, i, w)
-		}
-	}
-	return dst
-}
+// The bytes that skipping takes at once, and those it needs.
+const (
+	narrowBlock, narrowNeed = 6, 8
+	wideBlock, wideNeed     = 16, 16
+)
 
-// skipNarrow returns the first position from i on, in steps of six, where one of
-// three windows is in the bitmap, or where fewer than eight bytes are left. It
-// and its like call nothing, so that all they need stays in registers.
-func skipNarrow(bitmap []uint64, text []byte, i int) int {
+// skipNarrow returns the first position from i on, in steps of a block, where one
+// of three windows is in the bitmap, and at which offsets: as bits. None means
+// that less than a block is left. It and its like call nothing, so that all they
+// need stays in registers.
+func skipNarrow(bitmap []uint64, text []byte, i int) (at int, met uint32) {
 	mask := uint32(len(bitmap) - 1)
-	for ; i <= len(text)-8; i += 6 {
-		v := load(text, i)
+	for ; i <= len(text)-narrowNeed; i += narrowBlock {
+		v := load(text, i) | caseBits
 		h0, h1, h2 := hash(uint32(v)), hash(uint32(v>>16)), hash(uint32(v>>32))
-		if marked(bitmap, mask, h0) || marked(bitmap, mask, h1) ||
-			marked(bitmap, mask, h2) {
-			break
+		if marked(bitmap, mask, h0) || marked(bitmap, mask, h1) || marked(bitmap, mask, h2) {
+			return i, mark(bitmap, mask, h0) | mark(bitmap, mask, h1)<<2 | mark(bitmap, mask, h2)<<4
 		}
 	}
-	return i
+	return i, 0
 }
 
-// skipWide is the same for every fourth position, sixteen bytes at a time.
-func skipWide(bitmap []uint64, text []byte, i int) int {
+// skipWide is the same for every fourth position.
+func skipWide(bitmap []uint64, text []byte, i int) (at int, met uint32) {
 	mask := uint32(len(bitmap) - 1)
-	for ; i <= len(text)-16; i += 16 {
-		v, u := load(text, i), load(text, i+8)
+	for ; i <= len(text)-wideNeed; i += wideBlock {
+		v, u := load(text, i)|caseBits, load(text, i+8)|caseBits
 		h0, h1, h2, h3 := hash(uint32(v)), hash(uint32(v>>32)), hash(uint32(u)), hash(uint32(u>>32))
-		if marked(bitmap, mask, h0) || marked(bitmap, mask, h1) ||
-			marked(bitmap, mask, h2) || marked(bitmap, mask, h3) {
-			break
+		if marked(bitmap, mask, h0) || marked(bitmap, mask, h1) || marked(bitmap, mask, h2) || marked(bitmap, mask, h3) {
+			return i, mark(bitmap, mask, h0) | mark(bitmap, mask, h1)<<4 | mark(bitmap, mask, h2)<<8 | mark(bitmap, mask, h3)<<12
 		}
 	}
-	return i
+	return i, 0
 }
 
 // check compares the literals filed under the window that stands at position at.
-func (x *Index) check(dst []uint32, text []byte, at int, w uint32) []uint32 {
+func (x *Index) check(dst []uint32, text []byte, at int) []uint32 {
+	w := window4(text, at)
 	kinds := x.kinds[hash(w)>>19]
 	if kinds&inContexts != 0 && at+contextBytes <= len(text) {
-		dst = x.contexts.check(dst, text, at, load(text, at))
+		dst = x.contexts.check(dst, text, at, load(text, at)|caseBits)
 	}
 	if kinds&inWindows != 0 {
 		dst = x.windows.check(dst, text, at, uint64(w))

@@ -15,14 +15,15 @@ const (
 	tinyBuckets = 256
 	tinyBytes   = 3
 	tinyMask    = 1<<24 - 1
+	tinyCase    = caseBits & tinyMask
 
 	// maxTinyMarks is how many windows may be marked before the bitmap lets too
 	// much pass.
-	maxTinyMarks = 8192
+	maxTinyMarks = 4096
 )
 
 // marksOf returns how many windows the literals mark.
-func marksOf(tiny []Literal) int { return len(tiny) * 2 * 256 }
+func marksOf(tiny []Literal) int { return len(tiny) * 2 * 128 }
 
 func tinyHash(three uint32) uint32 { return three * 0x9E3779B1 >> 24 }
 
@@ -31,8 +32,8 @@ func newTinyTable(literals []Literal, mark func(window uint32)) *tinyTable {
 	for _, l := range literals {
 		first := threeBytes(l.Text)
 		for c := range uint32(256) {
-			if 'A' <= c && c <= 'Z' {
-				continue // folded texts have none
+			if c|tinyCase&0xFF != c {
+				continue // looks like one that has the case bit
 			}
 			mark(c | first<<8) // met one byte before
 			if len(l.Text) == tinyBytes {
@@ -40,7 +41,7 @@ func newTinyTable(literals []Literal, mark func(window uint32)) *tinyTable {
 			}
 		}
 		if len(l.Text) > tinyBytes {
-			mark(first | uint32(l.Text[tinyBytes])<<24)
+			mark(first | uint32(l.Text[tinyBytes])<<24 | windowCase)
 		}
 		t.entries = append(t.entries, entry{id: l.ID, text: l.Text, window: first})
 		t.starts[tinyHash(first)+1]++
@@ -53,7 +54,7 @@ func newTinyTable(literals []Literal, mark func(window uint32)) *tinyTable {
 }
 
 func threeBytes[T string | []byte](s T) uint32 {
-	return uint32(s[0]) | uint32(s[1])<<8 | uint32(s[2])<<16
+	return uint32(s[0]) | uint32(s[1])<<8 | uint32(s[2])<<16 | tinyCase
 }
 
 // check compares the literals that begin at the window or one byte behind.
