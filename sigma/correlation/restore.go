@@ -90,8 +90,12 @@ func (e *Engine) restoreFamily(d *decoder, owners map[string]int, seen map[strin
 	var f *family
 	reason := Removed
 	if i, ok := owners[h.stable]; ok {
-		reason = ShapeChanged
-		if e.plan.At(i).Shape == h.shape && !seen[h.stable] {
+		switch {
+		case seen[h.stable]:
+			reason = SharedID
+		case e.plan.At(i).Shape != h.shape:
+			reason = ShapeChanged
+		default:
 			f = e.families[i]
 		}
 	}

@@ -153,6 +153,24 @@ func TestCase43AnotherIdOrShapeDropsState(t *testing.T) {
 	}
 }
 
+func TestOfTwoWithOneIdTheFirstKeepsItsState(t *testing.T) {
+	p := compile(t, body(count3)+"---\n"+body(count3), plan.Options{})
+	want := []correlation.Dropped{{Correlation: "c", Reason: correlation.SharedID, Groups: 1}}
+	for name, renew := range map[string]func(*driver) []correlation.Dropped{
+		"restart": func(d *driver) []correlation.Dropped { return d.restart(p).Dropped },
+		"reload":  func(d *driver) []correlation.Dropped { return d.engine.Swap(p, d.now) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := newDriver(t, p, 0)
+			d.run(at(100, 101))
+			if got := renew(d); !slices.Equal(got, want) {
+				t.Errorf("dropped %v, want %v", got, want)
+			}
+			wantFires(t, d.run(at(102)), []string{"3@102"})
+		})
+	}
+}
+
 func TestReloadKeepsStateOfEqualShape(t *testing.T) {
 	for _, tc := range []struct {
 		name, before, after string

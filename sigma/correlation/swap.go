@@ -18,6 +18,7 @@ type Dropped struct {
 const (
 	Removed      = "removed"       // no correlation has this stable id any more
 	ShapeChanged = "shape_changed" // type, group-by, aliases or fields are others
+	SharedID     = "shared_id"     // an earlier correlation has the same stable id
 )
 
 // Swap puts another plan in force, between two events. Groups stay with the
@@ -35,7 +36,9 @@ func (e *Engine) Swap(p *plan.Plan, now int64) []Dropped {
 				e.carry(f, p.At(i), now)
 				continue
 			}
-			reason = ShapeChanged
+			if reason = ShapeChanged; families[i] != nil {
+				reason = SharedID
+			}
 		}
 		if f.live > 0 {
 			dropped = append(dropped, Dropped{f.c.Stable, reason, f.live})

@@ -146,7 +146,7 @@ func (d *Daemon) restored(set *graph.RuleSet) *correlation.Engine {
 		return nil
 	}
 	for _, lost := range back.Dropped {
-		log.Info("correlation state dropped", "correlation", lost.Correlation, "reason", lost.Reason, "groups", lost.Groups)
+		log.Warn("correlation state dropped", "correlation", lost.Correlation, "reason", lost.Reason, "groups", lost.Groups)
 	}
 	if back.Evicted > 0 {
 		log.Warn("correlation state evicted at restore", "groups", back.Evicted, "limit", d.cfg.Correlation.MaxStateEntries)

@@ -170,7 +170,11 @@ func (r *rules) report(g *generation) {
 }
 
 func problemAttrs(p sigma.Problem) []any {
-	attrs := []any{"file", p.File, "document", p.Document, "stage", string(p.Stage), "reason", p.Reason}
+	attrs := []any{"file", p.File, "document", p.Document}
+	if p.Stage != "" { // of a rejection; a warning has none
+		attrs = append(attrs, "stage", string(p.Stage))
+	}
+	attrs = append(attrs, "reason", p.Reason)
 	if p.Line > 0 {
 		attrs = append(attrs, "line", p.Line)
 	}
@@ -196,11 +200,11 @@ func (r *rules) first(ctx context.Context, errs io.Writer) (*generation, error) 
 		for _, p := range c.Problems() {
 			fmt.Fprintf(errs, "sluice: %s\n", p)
 		}
-		reason := "no rule is usable"
+		reason := "none usable"
 		if strict {
-			reason = "documents are rejected and --strict-rules is set"
+			reason = "and --strict-rules allows none"
 		}
-		return nil, &Fault{Code: exitRules, Err: fmt.Errorf("Error compiling rules: %d of the documents rejected, %s", len(c.Rejected), reason)}
+		return nil, &Fault{Code: exitRules, Err: fmt.Errorf("Error compiling rules: %d documents rejected, %s", len(c.Rejected), reason)}
 	}
 	r.report(g)
 	return g, nil

@@ -181,11 +181,12 @@ func (k *keeper) writeParts(ctx context.Context, s *state.Save, exports map[grap
 		if was, ok := k.revisions[p.name]; ok && was == v.Revision() && s.Keep(p.name) {
 			continue
 		}
+		var size int64
 		err := s.Write(p.name, p.version, func(w io.Writer) error {
-			return v.Encode(cancellable{ctx, w}, now.Unix())
+			return v.Encode(cancellable{ctx, w, &size}, now.Unix())
 		})
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("%w (after %d bytes)", err, size)
 		}
 		written[p.name] = v.Revision()
 	}
@@ -211,17 +212,20 @@ func (k *keeper) background(work func()) {
 	}
 }
 
-// cancellable fails writes once its context is done.
+// cancellable counts what is written and fails writes once its context is done.
 type cancellable struct {
-	ctx context.Context
-	w   io.Writer
+	ctx  context.Context
+	w    io.Writer
+	size *int64
 }
 
 func (c cancellable) Write(b []byte) (int, error) {
 	if err := c.ctx.Err(); err != nil {
 		return 0, err
 	}
-	return c.w.Write(b)
+	n, err := c.w.Write(b)
+	*c.size += int64(n)
+	return n, err
 }
 
 // close saves what the drain exported, when there was one, and closes the

@@ -290,6 +290,26 @@ func TestWhatCannotBeUsedIsSetAside(t *testing.T) {
 	}
 }
 
+// halfway fails after its content.
+type halfway struct{ text }
+
+func (v halfway) Encode(w io.Writer, savedAt int64) error {
+	return errors.Join(v.text.Encode(w, savedAt), errors.New("no space"))
+}
+
+func TestASaveThatFailsHalfwayTellsHowFarItCame(t *testing.T) {
+	s := &stream{export: text{1, "one"}}
+	k, _ := openKeeper(t, t.TempDir(), s, config.Daemon{})
+	k.mustSave(t)
+	s.export = halfway{text{2, "1234567"}}
+	if err := k.save(t.Context()); err == nil || err.Error() != "write part correlation: no space (after 7 bytes)" {
+		t.Errorf("error %v, want one that tells the size", err)
+	}
+	if got := k.content(t); got != "one" {
+		t.Errorf("the current save has %q, want that of the save before", got)
+	}
+}
+
 // An interval that ends during a save is skipped, and failures are warnings.
 func TestSavesRunOneAtATime(t *testing.T) {
 	s := &stream{export: text{1, "one"}}
