@@ -446,6 +446,11 @@ func TestWarningsAreFew(t *testing.T) {
 		if late := b.log.Matching("too late", "count=2"); len(late) != 1 {
 			t.Errorf("logged %q, want one line for both", late)
 		}
+		time.Sleep(10 * time.Second)
+		synctest.Wait()
+		if rest := b.log.Matching("level=WARN", "correlation state is full", "evicted=90", "rounds=90"); len(rest) != 1 {
+			t.Errorf("logged %q, want one warning for the other rounds", rest)
+		}
 		e := &b.stage.metrics.effects
 		if got := [4]uint64{total(e.cap), total(e.late), total(e.expired), total(e.reload)}; got != [4]uint64{91, 2, 0, 0} {
 			t.Errorf("counted %v, want 91 evicted because of the limit and 2 late", got)

@@ -17,6 +17,7 @@ type notices struct {
 	told            time.Time
 
 	rounds, groups int // of evictions, not told yet
+	before, limit  int // groups there were before the last of them, and may be
 	evictedTold    time.Time
 }
 
@@ -30,16 +31,22 @@ func (n *notices) add(o *correlation.Outcome) {
 func (n *notices) evicted(log *slog.Logger, o *correlation.Outcome, limit int, now time.Time) {
 	n.rounds++
 	n.groups += o.Evicted
-	if now.Sub(n.evictedTold) < pause {
+	n.before, n.limit = o.Before, limit
+	n.tellEvicted(log, now)
+}
+
+func (n *notices) tellEvicted(log *slog.Logger, now time.Time) {
+	if n.rounds == 0 || now.Sub(n.evictedTold) < pause {
 		return
 	}
-	log.Warn("correlation state is full, groups evicted", "groups", o.Before, "max_state_entries", limit, "evicted", n.groups, "rounds", n.rounds,
+	log.Warn("correlation state is full, groups evicted", "groups", n.before, "max_state_entries", n.limit, "evicted", n.groups, "rounds", n.rounds,
 		"hint", "raise max_state_entries or shorten windows")
 	n.rounds, n.groups, n.evictedTold = 0, 0, now
 }
 
 // tell reports what gathered since the last time.
 func (n *notices) tell(log *slog.Logger, now time.Time) {
+	n.tellEvicted(log, now)
 	if n.late+n.truncated == 0 || now.Sub(n.told) < pause {
 		return
 	}
