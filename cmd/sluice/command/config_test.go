@@ -79,6 +79,8 @@ func TestConfigValidate(t *testing.T) {
 		{"case 7: unknown keys are errors when asked", "bogus: 1\n", []string{"--strict"}, 3, []string{"'bogus'"}},
 		{"case 8: a list is no configuration", "- a\n", nil, 3, []string{"./sluice.yaml", "mapping"}},
 		{"case 9: a named file must be there", "", []string{"--config", "/missing.yaml"}, 3, []string{"/missing.yaml"}},
+		{"a device is no file", "", []string{"--config", "/dev/null"}, 3, []string{"/dev/null is no regular file"}},
+		{"a path that is empty", "daemon: {rules: [a, '']}", nil, 3, []string{"daemon.rules: a path is empty"}},
 		{"case 19: a value that is not allowed", "daemon: {state: {save_interval: 0}}", nil, 3, []string{"daemon.state.save_interval: 0"}},
 		{"a duplicate key", "daemon: {rules: a, rules: b}", nil, 3, []string{`"rules" occurs twice`}},
 		{"a wrong type", "daemon:\n  input:\n    buffer_size: many\n", nil, 3, []string{`line 3: daemon.input.buffer_size: want an integer, got "many"`}},

@@ -94,6 +94,13 @@ func TestDaemonSaysWhichSettingsNothingComesOf(t *testing.T) {
 	if empty.err != "" {
 		t.Errorf("empty lists: stderr got %q, want nothing", empty.err)
 	}
+	t.Setenv("NATS_TOKEN", "of another program")
+	foreign := sluiceWith(t, Program{Daemon: new(capture).run}, "", args...)
+	foreign.wantCode(t, 0)
+	foreign.wantErr(t, "--nats-token: not in this build (the message bus); it has no effect")
+	if strings.Contains(foreign.err, "another program") {
+		t.Errorf("stderr tells a secret: %s", foreign.err)
+	}
 	refused := sluiceWith(t, Program{Daemon: new(capture).run}, "", append(args, "--risk", "r.yml")...)
 	refused.wantCode(t, 3)
 	refused.wantErr(t, "--risk: not in this build (the risk layer)")

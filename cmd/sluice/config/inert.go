@@ -40,6 +40,11 @@ var unbuilt = []struct {
 	{"daemon.schema.routing", true, "schema routing"},
 	{"daemon.schema.on_unknown", true, "schema routing"},
 	{"daemon.schema", false, "schema recognition"},
+	{"daemon.nats.--nats-creds", false, "the message bus"}, // variables that others set, too
+	{"daemon.nats.--nats-token", false, "the message bus"},
+	{"daemon.nats.--nats-user", false, "the message bus"},
+	{"daemon.nats.--nats-password", false, "the message bus"},
+	{"daemon.nats.--nats-nkey", false, "the message bus"},
 	{"daemon.nats", true, "the message bus"},
 	{"daemon.tap", false, "tap sessions"},
 	{"daemon.tail", false, "tail sessions"},

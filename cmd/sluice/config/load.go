@@ -126,6 +126,9 @@ func (o Options) discover() ([]string, error) {
 		if info.IsDir() {
 			return nil, fmt.Errorf("read config: %s is a directory", o.File)
 		}
+		if !info.Mode().IsRegular() {
+			return nil, fmt.Errorf("read config: %s is no regular file", o.File)
+		}
 		return []string{o.File}, nil
 	}
 	system := o.SystemDir

@@ -19,6 +19,8 @@ import (
 // lists cannot express. The flag names it, because sections share flags.
 func ruleFor(f *field) func(string) error {
 	switch f.flag {
+	case "rules":
+		return checkPath
 	case "input":
 		return checkInput
 	case "syslog-tz":
@@ -42,6 +44,13 @@ func ruleFor(f *field) func(string) error {
 	}
 	if f.path == "daemon.capture.ttl" {
 		return checkTTL
+	}
+	return nil
+}
+
+func checkPath(s string) error {
+	if s == "" {
+		return errors.New("a path is empty")
 	}
 	return nil
 }
