@@ -20,6 +20,8 @@ func TestInstant(t *testing.T) {
 		{"milliseconds", `1720583100123`, 1720583100, true},
 		{"microseconds", `1720583100123456`, 1720583100, true},
 		{"nanoseconds", `1720583100123456789`, 1720583100, true},
+		{"1e18 itself is microseconds", `1000000000000000000`, 1000000000000, true},
+		{"one more is nanoseconds", `1000000000000000001`, 1000000000, true},
 		{"a float is cut toward zero", `1720583100.9`, 1720583100, true},
 		{"never negative", `-5`, 0, true},
 		{"digits as text", `"1720583100"`, 1720583100, true},

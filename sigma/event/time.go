@@ -39,11 +39,11 @@ func numberInstant(text []byte) (int64, bool) {
 		}
 		n.Abs = uint64(n.Float)
 	}
-	return int64(n.Abs) / unitOf(float64(n.Abs)), true
+	return int64(n.Abs) / unitOf(n.Abs), true
 }
 
 // unitOf says how many of a stamp's units make a second, by its magnitude.
-func unitOf(magnitude float64) int64 {
+func unitOf[N uint64 | float64](magnitude N) int64 {
 	switch {
 	case magnitude > 1e18:
 		return 1e9
