@@ -59,7 +59,8 @@ func (b *bench) run(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(out, "%-25s %14s %14s %8s %12s %8s %6s\n", "lane", "engine/s alone", "daemon/s CPU", "cores", "results", "share", "bar")
+	fmt.Fprintf(out, "%-25s %14s %14s %8s %12s %8s  %9s %6s\n",
+		"lane", "engine/s alone", "daemon/s CPU", "cores", "results", "share", "half in", "bar")
 	missed := false
 	for _, lane := range sigmatest.Lanes() {
 		if b.lane != "" && b.lane != lane {
@@ -77,14 +78,16 @@ func (b *bench) run(ctx context.Context, out io.Writer) error {
 	return nil
 }
 
-// rounds is how often engine and daemon take turns on a lane: a machine that
-// others use does not keep its pace.
-const rounds = 8
+// rounds is how often the daemon has its turn on a lane, between two turns of the
+// engine alone, by whose mean it is measured: a machine that others use does not
+// keep its pace.
+const rounds = 15
 
 // figures are of one lane; rates are of the median round.
 type figures struct {
 	alone, daemon float64 // events per second of processor time
 	share         float64 // median of the rounds' shares
+	low, high     float64 // between which the middle half of them lies
 	cores         float64 // that the daemon kept busy
 	results       int64
 }
@@ -109,7 +112,8 @@ func (b *bench) measure(ctx context.Context, out io.Writer, engine *alone, rules
 		ok = f.share >= minShare
 		verdict = fmt.Sprintf(" %6.2f %s", minShare, map[bool]string{true: "PASS", false: "FAIL"}[ok])
 	}
-	fmt.Fprintf(out, "%-25s %14.0f %14.0f %8.2f %12d %8.2f%s\n", lane, f.alone, f.daemon, f.cores, f.results, f.share, verdict)
+	fmt.Fprintf(out, "%-25s %14.0f %14.0f %8.2f %12d %8.2f  %4.2f-%4.2f%s\n",
+		lane, f.alone, f.daemon, f.cores, f.results, f.share, f.low, f.high, verdict)
 	return ok, nil
 }
 
@@ -128,26 +132,33 @@ func (b *bench) turns(ctx context.Context, engine *alone, c *child, lines [][]by
 	if _, _, err := c.load(ctx, p, bodies, 0); err != nil {
 		return f, err
 	}
+	before, err := engine.rate(lines, b.each/rounds)
+	if err != nil {
+		return f, err
+	}
 	var alone, daemon, shares, cores []float64
 	for range rounds {
-		base, err := engine.rate(lines, b.each/rounds)
-		if err != nil {
-			return f, err
-		}
 		did, took, err := c.load(ctx, p, bodies, b.each/rounds)
 		if err != nil {
 			return f, err
 		}
+		after, err := engine.rate(lines, b.each/rounds)
+		if err != nil {
+			return f, err
+		}
 		f.results += did.results
-		rate := float64(did.events) / did.cpu.Seconds()
+		base, rate := (before+after)/2, float64(did.events)/did.cpu.Seconds()
 		alone, daemon = append(alone, base), append(daemon, rate)
 		shares, cores = append(shares, rate/base), append(cores, did.cpu.Seconds()/took.Seconds())
+		before = after
 	}
-	f.alone, f.daemon, f.share, f.cores = median(alone), median(daemon), median(shares), median(cores)
+	f.alone, f.daemon, f.cores = quantile(alone, 2), quantile(daemon, 2), quantile(cores, 2)
+	f.low, f.share, f.high = quantile(shares, 1), quantile(shares, 2), quantile(shares, 3)
 	return f, nil
 }
 
-func median(in []float64) float64 {
+// quantile returns the quarter-th quartile; the second is the median.
+func quantile(in []float64, quarter int) float64 {
 	s := slices.Sorted(slices.Values(in))
-	return s[len(s)/2]
+	return s[len(s)*quarter/4]
 }

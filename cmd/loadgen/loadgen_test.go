@@ -49,7 +49,9 @@ func TestSpentReadsTheDaemonsOwnFigures(t *testing.T) {
 }
 
 func TestMedian(t *testing.T) {
-	if got := median([]float64{5, 1, 3}); got != 3 {
-		t.Errorf("got %v, want 3", got)
+	for quarter, want := range []float64{1, 2, 3, 4} {
+		if got := quantile([]float64{4, 1, 3, 2}, quarter); got != want {
+			t.Errorf("quartile %d is %v, want %v", quarter, got, want)
+		}
 	}
 }

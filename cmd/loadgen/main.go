@@ -39,7 +39,7 @@ func run(args []string, stdout, stderr io.Writer) error {
 	fs.StringVar(&b.daemon, "daemon", "bin/sluice", "with -bench: the program to start")
 	fs.StringVar(&b.data, "data", "", "with -bench: directory of the corpus (default: SLUICE_DATA, else ../shared/data)")
 	fs.StringVar(&b.lane, "lane", "", "with -bench: measure only this lane")
-	fs.DurationVar(&b.each, "time", 5*time.Second, "with -bench: how long each lane is posted")
+	fs.DurationVar(&b.each, "time", 9*time.Second, "with -bench: how long each lane is posted")
 	fs.BoolVar(&b.check, "check", false, "with -bench: exit 1 when a bar is missed")
 	if err := fs.Parse(args); err != nil {
 		return err
