@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -53,6 +54,7 @@ func TestIngest(t *testing.T) {
 		{"case 26: a line that is too long ends the body", strings.NewReader("{\"a\":1}\n" + long + "\nb\n"), ndjson.Options{}, 0, []string{`{"a":1}`}, 1, ndjson.ErrLineTooLong},
 		{"case 28: a compressed body", strings.NewReader(compressed(t, "a\nb\n")), ndjson.Options{Gzip: true}, 0, []string{"a", "b"}, 0, nil},
 		{"exactly the cap is allowed", strings.NewReader("a\nbb\n"), ndjson.Options{}, 5, []string{"a", "bb"}, 0, nil},
+		{"the largest cap there is", strings.NewReader("a\nbb\n"), ndjson.Options{}, math.MaxInt64, []string{"a", "bb"}, 0, nil},
 		{"above the cap", strings.NewReader("a\nbb\nc"), ndjson.Options{}, 5, []string{"a", "bb"}, 0, ndjson.ErrBodyTooLarge},
 		{"the cap counts inflated bytes", strings.NewReader(compressed(t, strings.Repeat("x", 1000)+"\ny")), ndjson.Options{Gzip: true}, 1001, []string{strings.Repeat("x", 1000)}, 0, ndjson.ErrBodyTooLarge},
 		{"a body that breaks off keeps what is in", io.MultiReader(strings.NewReader("a\nb"), iotest.ErrReader(broken)), ndjson.Options{}, 0, []string{"a"}, 0, broken},
