@@ -41,6 +41,8 @@ func TestDaemonRefusesContradictions(t *testing.T) {
 		{"case 43: a buffer too large", "", []string{"--buffer-size", "1000001"}, "--buffer-size: 1000001 is not allowed (1 to 1000000)"},
 		{"case 43: a body too small", "daemon: {input: {http: {max_body_bytes: 1000}}}", nil, "daemon.input.http.max_body_bytes: 1000"},
 		{"case 47: a lane too small", "", []string{"--buffer-bytes", "64KiB"}, "--buffer-bytes: 65536"},
+		{"a save interval beyond what clocks count", "", []string{"--state-save-interval", "10000000000"}, "--state-save-interval: 10000000000 is not allowed (1 to 1000000000)"},
+		{"a pause beyond what clocks count", "daemon: {output: {backoff_max_ms: 10000000000000}}", nil, "daemon.output.backoff_max_ms: 10000000000000"},
 		{"an empty auth block", "daemon: {api: {auth: {}}}", nil, "nobody could reach the API"},
 		{"a built-in role redefined", `daemon: {api: {auth: {anonymous_permissions: ["*"], roles: {admin: ["*:*"]}}}}`, nil, "daemon.api.auth.roles.admin"},
 		{"a format for the dead-letter queue", "", []string{"--dlq", "file:///x?format=ndjson"}, "format= is only supported on findings sinks"},

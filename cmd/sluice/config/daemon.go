@@ -106,12 +106,12 @@ type Output struct {
 	IncludeEvent  bool     `yaml:"include_event" flag:"include-event"`
 	Pretty        bool     `yaml:"pretty" flag:"pretty"`
 	ResultTime    bool     `yaml:"result_time" flag:"result-time"`
-	DrainTimeout  int      `yaml:"drain_timeout" flag:"drain-timeout" min:"0"` // seconds
+	DrainTimeout  int      `yaml:"drain_timeout" flag:"drain-timeout" min:"0" max:"1000000000"` // seconds
 	RetryMax      int      `yaml:"retry_max" flag:"sink-retry-max" min:"0"`
-	BackoffBaseMS int      `yaml:"backoff_base_ms" flag:"sink-backoff-base-ms" min:"0"`
-	BackoffMaxMS  int      `yaml:"backoff_max_ms" flag:"sink-backoff-max-ms" min:"0"`
+	BackoffBaseMS int      `yaml:"backoff_base_ms" flag:"sink-backoff-base-ms" min:"0" max:"1000000000000"`
+	BackoffMaxMS  int      `yaml:"backoff_max_ms" flag:"sink-backoff-max-ms" min:"0" max:"1000000000000"`
 	BatchMax      int      `yaml:"batch_max" flag:"sink-batch-max" min:"1"`
-	BatchFlushMS  int      `yaml:"batch_flush_ms" flag:"sink-batch-flush-ms" min:"0"`
+	BatchFlushMS  int      `yaml:"batch_flush_ms" flag:"sink-batch-flush-ms" min:"0" max:"1000000000000"`
 }
 
 // Correlation holds the defaults of correlation rules and their bounds.
@@ -130,7 +130,7 @@ type Correlation struct {
 // State is what survives a restart.
 type State struct {
 	DB           string `yaml:"db" flag:"state-db"`
-	SaveInterval int    `yaml:"save_interval" flag:"state-save-interval" min:"1"` // seconds
+	SaveInterval int    `yaml:"save_interval" flag:"state-save-interval" min:"1" max:"1000000000"` // seconds
 	Clear        bool   `yaml:"-" flag:"clear-state"`
 	Keep         bool   `yaml:"-" flag:"keep-state"`
 }
@@ -233,7 +233,7 @@ type Capture struct {
 // Actors bounds how often an actor may be restarted.
 type Actors struct {
 	MaxRestarts   int `yaml:"max_restarts" min:"0"`
-	RestartWindow int `yaml:"restart_window" min:"1"` // seconds
+	RestartWindow int `yaml:"restart_window" min:"1" max:"1000000000"` // seconds
 }
 
 func defaultDaemon() Daemon {

@@ -17,12 +17,16 @@ func helpOf(f *field) string {
 	return ""
 }
 
+// technical is where upper bounds begin that only keep a span countable; they go
+// without saying.
+const technical = 1_000_000_000
+
 // allowed spells out what bounds and word lists permit.
 func allowed(f *field) string {
 	switch {
 	case f.words != nil:
 		return " (" + list(f.words) + ")"
-	case f.min != nil && f.max != nil:
+	case f.min != nil && f.max != nil && *f.max < technical:
 		return fmt.Sprintf(" (%d to %d)", *f.min, *f.max)
 	}
 	return ""

@@ -31,6 +31,8 @@ var unbuilt = []struct {
 	{"daemon.api.--api-token-env", true, "authentication"},
 	{"daemon.api.audit", false, "the audit trail"},
 	{"daemon.output.webhooks", true, "webhooks"},
+	{"daemon.output.batch_flush_ms", false, "sinks that wait for a full delivery"},
+	{"daemon.engine.egress_policy", false, "outbound requests"},
 	{"daemon.engine.bloom_prefilter", false, "a pre-filter beside the engine's own index"},
 	{"daemon.engine.bloom_max_bytes", false, "a pre-filter beside the engine's own index"},
 	{"daemon.engine.cross_rule_ac", false, "an automaton beside the engine's own index"},
