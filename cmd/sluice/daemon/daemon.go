@@ -74,7 +74,7 @@ type Daemon struct {
 
 // New builds the daemon: it binds the listener, which answers probes from then
 // on, loads the rules and opens the sinks. An error is a *Fault, and nothing of
-// the daemon is left behind.
+// the daemon is left behind. It gives up when ctx ends.
 func New(ctx context.Context, o Options) (_ *Daemon, err error) {
 	d := &Daemon{
 		o: o, cfg: &o.Config.Config.Daemon, log: o.Log, begun: time.Now(), registry: prometheus.NewRegistry(),
@@ -106,6 +106,9 @@ func New(ctx context.Context, o Options) (_ *Daemon, err error) {
 	}
 	first, err := d.rules.first(ctx, o.Err)
 	if err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	d.serving.Store(first)

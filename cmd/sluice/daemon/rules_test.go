@@ -1,7 +1,10 @@
 package daemon
 
 import (
+	"context"
 	"errors"
+	"io"
+	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -9,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/sluicehq/sluice/cmd/sluice/config"
+	"github.com/sluicehq/sluice/state"
 )
 
 func TestAFileThatCannotBeReadFailsAPass(t *testing.T) {
@@ -32,5 +36,30 @@ func TestAFileThatCannotBeReadFailsAPass(t *testing.T) {
 	}
 	if _, err := r.next(t.Context(), serving); !errors.Is(err, errUnchanged) {
 		t.Errorf("the pass ended with %v, want nothing changed", err)
+	}
+}
+
+func TestAStartThatIsToldToEndLeavesNothingBehind(t *testing.T) {
+	c := newCacheTest(t)
+	socket := filepath.Join(t.TempDir(), "s")
+	cfg := &config.Loaded{Config: config.Default()}
+	cfg.Config.Daemon.Rules = []string{c.dir}
+	cfg.Config.Daemon.API.Addr = "unix://" + socket
+	cfg.Config.Daemon.State.DB = filepath.Join(t.TempDir(), "state")
+	o := Options{Config: cfg, Log: slog.New(slog.DiscardHandler), In: strings.NewReader(""), Out: io.Discard, Err: io.Discard}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := New(ctx, o); !errors.Is(err, context.Canceled) {
+		t.Fatalf("the start ended with %v, want what ended it", err)
+	}
+	if _, err := os.Stat(socket); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the socket file is left: %v", err)
+	}
+	store, err := state.Open(cfg.Config.Daemon.State.DB, o.Log)
+	if err != nil {
+		t.Fatalf("the state database is still open: %v", err)
+	}
+	if err := store.Close(); err != nil {
+		t.Error(err)
 	}
 }

@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"runtime/debug"
@@ -54,8 +55,22 @@ func Run(signals <-chan os.Signal, o Options) int {
 
 // serve is one life of a daemon.
 func serve(o Options, stop, hup <-chan struct{}) int {
-	d, err := New(context.Background(), o)
-	if err != nil {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	go func() {
+		select {
+		case <-stop:
+			cancel()
+		case <-ctx.Done():
+		}
+	}()
+	log := logging.Target(o.Log, "sluice.server")
+	d, err := New(ctx, o)
+	switch {
+	case errors.Is(err, context.Canceled):
+		log.Info("stopped before anything was served")
+		return exitOK
+	case err != nil:
 		fmt.Fprintf(o.Err, "sluice: %v\n", err)
 		return codeOf(err)
 	}
@@ -66,7 +81,6 @@ func serve(o Options, stop, hup <-chan struct{}) int {
 	} else {
 		code = d.await(stop, hup)
 	}
-	log := logging.Target(o.Log, "sluice.server")
 	if err := d.Stop(); err != nil {
 		log.Error("shutdown", "err", err)
 	}
