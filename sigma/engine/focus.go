@@ -69,7 +69,7 @@ func (s *Set) focus(r *route) *focus {
 	}
 	slot, number, first := s.focuses.slot(r.conflict)
 	if first {
-		slot.built.Store(&focus{number, newMatchers(s.plan, s.plan.Needed(r.conflict))})
+		slot.built.Store(&focus{number, newMatchers(s.plan, s.plan.Needed(r.conflict), nil)})
 	}
 	r.slot = slot
 	return nil

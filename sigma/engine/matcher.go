@@ -20,7 +20,8 @@ type matcher struct {
 
 // newMatchers builds the matchers of all fields; nil where a field needs none.
 // They look for the early predicates among only, or for all when that is nil.
-func newMatchers(p *plan.Plan, only []uint64) []*matcher {
+// Choices may be nil.
+func newMatchers(p *plan.Plan, only []uint64, choices *literal.Choices) []*matcher {
 	out := make([]*matcher, len(p.Fields.List))
 	builders := make([]*literal.Builder, len(out))
 	for id := range p.Preds {
@@ -38,6 +39,7 @@ func newMatchers(p *plan.Plan, only []uint64) []*matcher {
 		}
 		if pred.IsText() && builders[f] == nil {
 			builders[f] = literal.NewBuilder(p.Rarity)
+			builders[f].Use(choices)
 		}
 		switch b, id := builders[f], uint32(id); pred.Kind {
 		case plan.Present:

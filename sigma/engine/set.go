@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/engine/literal"
 	"github.com/sluicehq/sluice/sigma/engine/plan"
 	"github.com/sluicehq/sluice/sigma/result"
 )
@@ -52,17 +53,30 @@ func Compile(rules []*sigma.Rule, o Options) (s *Set, err error) {
 			s, err = nil, fmt.Errorf("compile rules: unsound rule tree: %v", r)
 		}
 	}()
-	s = &Set{options: o, handles: make([]*result.Rule, len(rules)), include: make([]bool, len(rules))}
+	p := plan.Build(rules, plan.Options{Detail: o.MatchDetail, Names: o.names()})
+	return newSet(rules, o, &compiled{plan: p, settled: settledNames(p, len(rules))}), nil
+}
+
+// compiled is what compiling finds out about rules.
+type compiled struct {
+	plan    *plan.Plan
+	settled [][]string       // by load index: the selections of rules that explain themselves alike, else nil
+	choices *literal.Choices // for the matchers of all fields; nil when there are none yet
+}
+
+func newSet(rules []*sigma.Rule, o Options, c *compiled) *Set {
+	s := &Set{
+		options: o, plan: c.plan, handles: make([]*result.Rule, len(rules)), include: make([]bool, len(rules)),
+		settled: make([]*result.Detection, len(rules)),
+	}
 	for i, r := range rules {
 		s.handles[i] = result.NewRule(i, r)
 		s.include[i] = o.IncludeEvent || wantsEvent(r)
+		if names := c.settled[i]; names != nil {
+			s.settled[i] = result.NewSelections(s.handles[i], names).Bare()
+		}
 	}
-	timeFields := append(append([]string{}, o.TimestampFields...), defaultTimeFields[:]...)
-	names := append(append([]string{}, o.Fields...), timeFields...)
-	names = append(names, o.Routing.names()...)
-	s.plan = plan.Build(rules, plan.Options{Detail: o.MatchDetail, Names: names})
-	s.settled = settledDetections(s.plan, s.handles)
-	for _, name := range timeFields {
+	for _, name := range o.timeFields() {
 		id, _ := s.plan.Fields.Lookup(name)
 		s.times = append(s.times, id)
 	}
@@ -72,11 +86,19 @@ func Compile(rules []*sigma.Rule, o Options) (s *Set, err error) {
 			s.earlyWords[id/64] |= 1 << (id % 64)
 		}
 	}
-	s.matchers = newMatchers(s.plan, nil)
+	s.matchers = newMatchers(s.plan, nil, c.choices)
 	s.focuses.after = focusAfter
 	s.routes = newRouteTable(rules, o.Routing, s.plan.Fields)
-	return s, nil
+	return s
 }
+
+// timeFields are the names of the fields of the event's time, in order.
+func (o *Options) timeFields() []string {
+	return slices.Concat(o.TimestampFields, defaultTimeFields[:])
+}
+
+// names are those that need a field besides those of the rules.
+func (o *Options) names() []string { return slices.Concat(o.Fields, o.timeFields(), o.Routing.names()) }
 
 // wantsEvent reports whether the rule asks for events in its results.
 func wantsEvent(r *sigma.Rule) bool {

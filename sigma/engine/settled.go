@@ -4,29 +4,28 @@ import (
 	"github.com/sluicehq/sluice/sigma"
 	"github.com/sluicehq/sluice/sigma/condition"
 	"github.com/sluicehq/sluice/sigma/engine/plan"
-	"github.com/sluicehq/sluice/sigma/result"
 )
 
-// settledDetections returns, by load index, the detections of the rules that
-// explain themselves alike whatever the event: most that only have keywords, at
-// match detail off. Where the event matters the entry is nil.
-func settledDetections(p *plan.Plan, handles []*result.Rule) []*result.Detection {
-	out := make([]*result.Detection, len(handles))
-	for i := range p.Rules {
-		r := &p.Rules[i]
+// settledNames returns, by load index, the selections of the rules that explain
+// themselves alike whatever the event: most that only have keywords, at match
+// detail off. Where the event matters the entry is nil.
+func settledNames(p *plan.Plan, rules int) [][]string {
+	out := make([][]string, rules)
+	for i := range out {
+		r := p.Rule(uint32(i))
 		if len(r.Conditions) != 1 {
 			continue
 		}
-		if names, ok := settledNames(nil, &r.Scope, r.Conditions[0]); ok {
-			out[i] = result.NewSelections(handles[i], names).Bare()
+		if names, ok := settle([]string{}, &r.Scope, r.Conditions[0]); ok {
+			out[i] = names
 		}
 	}
 	return out
 }
 
-// settledNames appends the names that walk finds under a condition that holds. It
+// settle appends the names that walk finds under a condition that holds. It
 // is false when they, or entries of fields, depend on the event.
-func settledNames(names []string, s *plan.Scope, k *plan.Cond) (_ []string, ok bool) {
+func settle(names []string, s *plan.Scope, k *plan.Cond) (_ []string, ok bool) {
 	switch k.Op {
 	case condition.Not:
 		return names, true
@@ -35,7 +34,7 @@ func settledNames(names []string, s *plan.Scope, k *plan.Cond) (_ []string, ok b
 		return appendNew(names, d.Name), silent(d.Node)
 	case condition.And:
 		for _, a := range k.Args {
-			if names, ok = settledNames(names, s, a); !ok {
+			if names, ok = settle(names, s, a); !ok {
 				return nil, false
 			}
 		}

@@ -87,15 +87,18 @@ func (r *Reader) Int() int64 {
 	return int64(u>>1) ^ -int64(u&1)
 }
 
-// Float reads eight bytes.
-func (r *Reader) Float() float64 {
+// Fixed reads eight bytes, little end first.
+func (r *Reader) Fixed() uint64 {
 	if r.bad = r.bad || len(r.rest) < 8; r.bad {
 		return 0
 	}
-	b := []byte(r.rest[:8])
+	n := binary.LittleEndian.Uint64([]byte(r.rest[:8]))
 	r.rest = r.rest[8:]
-	return math.Float64frombits(binary.LittleEndian.Uint64(b))
+	return n
 }
+
+// Float reads a number of the same size.
+func (r *Reader) Float() float64 { return math.Float64frombits(r.Fixed()) }
 
 // Text reads what AppendText wrote.
 func (r *Reader) Text() string {

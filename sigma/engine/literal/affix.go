@@ -1,9 +1,6 @@
 package literal
 
-import (
-	"math/bits"
-	"slices"
-)
+import "math/bits"
 
 // table is a hash table from 64-bit keys to runs of literals. It has at least
 // twice as many slots as keys.
@@ -24,31 +21,36 @@ func newTable(literals []Literal, key func(string) uint64) table {
 	if len(literals) == 0 {
 		return table{}
 	}
-	literals = slices.Clone(literals)
-	slices.SortStableFunc(literals, func(a, b Literal) int {
-		x, y := key(a.Text), key(b.Text)
-		switch {
-		case x < y:
-			return -1
-		case x > y:
-			return 1
-		}
-		return 0
-	})
 	size := bits.Len(uint(2*len(literals) - 1))
-	t := table{slots: make([]slot, 1<<size), shift: uint(64 - size), literals: literals}
-	for i := 0; i < len(literals); {
-		k, from := key(literals[i].Text), i
-		for i < len(literals) && key(literals[i].Text) == k {
-			i++
-		}
-		at := k * multiplier >> t.shift
-		for t.slots[at].start != t.slots[at].end {
-			at = (at + 1) & uint64(len(t.slots)-1)
-		}
-		t.slots[at] = slot{k, uint32(from), uint32(i)}
+	t := table{slots: make([]slot, 1<<size), shift: uint(64 - size), literals: make([]Literal, len(literals))}
+	slots := make([]*slot, len(literals)) // by literal
+	for i, l := range literals {
+		slots[i] = t.slot(key(l.Text))
+		slots[i].end++ // counts, until all are known
+	}
+	end := uint32(0)
+	for i := range t.slots {
+		s := &t.slots[i]
+		s.start, s.end, end = end, end, end+s.end
+	}
+	for i, s := range slots {
+		t.literals[s.end] = literals[i]
+		s.end++
 	}
 	return t
+}
+
+// slot returns the slot of a key, a free one when the key is new.
+func (t *table) slot(key uint64) *slot {
+	for at := key * multiplier >> t.shift; ; at = (at + 1) & uint64(len(t.slots)-1) {
+		s := &t.slots[at]
+		if s.end == 0 {
+			s.key = key
+		}
+		if s.key == key {
+			return s
+		}
+	}
 }
 
 // get returns the literals filed under a key.

@@ -42,17 +42,17 @@ const windowCase = caseBits & (1<<32 - 1)
 
 // newIndex files the literals, and tiny ones where every second position is
 // looked at; nil when there are none.
-func newIndex(literals, tiny []Literal, rarity Rarity, stride int) *Index {
+func newIndex(literals, tiny []Literal, c chooser, stride int) *Index {
 	if len(literals)+len(tiny) == 0 {
 		return nil
 	}
 	x := &Index{bitmap: make([]uint64, bitmapSize(stride*len(literals)+marksOf(tiny))), wide: stride == wide, kinds: make([]uint8, kindSlots)}
 	x.shortest = shortest(literals, tiny)
-	var contexts, windows []entry
+	contexts, windows := make([]entry, 0, stride*len(literals)), []entry(nil)
 	crowd := make(map[uint64]int)
 	for _, l := range literals {
 		for phase := range stride {
-			e := file(l, phase, stride, rarity, crowd)
+			e := c.file(l, phase, stride, crowd)
 			if _, ok := e.context(); ok {
 				x.mark(e.window, inContexts)
 				contexts = append(contexts, e)
@@ -121,22 +121,30 @@ const crowding = 400
 
 // file chooses the rarest window of a literal among those of one phase, the
 // offsets that a look at every stride-th position meets together.
-func file(l Literal, phase, stride int, rarity Rarity, crowd map[uint64]int) entry {
-	best := entry{id: l.ID, text: l.Text}
+func (c *chooser) file(l Literal, phase, stride int, crowd map[uint64]int) entry {
+	filed := func(at uint32) (e entry, w uint32) {
+		w = binary.LittleEndian.Uint32([]byte(l.Text[at : at+window]))
+		return entry{window: w | windowCase, offset: at, id: l.ID, text: l.Text}, w
+	}
+	if at, ok := c.choice(l, phase, stride, window); ok {
+		e, _ := filed(at)
+		return e
+	}
+	var best entry
 	var bestKey uint64
 	least := -1
 	for at := phase; at+window <= len(l.Text); at += stride {
-		w := binary.LittleEndian.Uint32([]byte(l.Text[at : at+window]))
-		e := entry{window: w | windowCase, offset: uint32(at), id: l.ID, text: l.Text}
+		e, w := filed(uint32(at))
 		key, ok := e.context()
 		if !ok {
 			key = uint64(e.window)
 		}
-		if r := rarity(w) + crowding*crowd[key]; least < 0 || r < least {
+		if r := c.rarity(w) + crowding*crowd[key]; least < 0 || r < least {
 			least, best, bestKey = r, e, key
 		}
 	}
 	crowd[bestKey]++
+	c.chose(best.offset)
 	return best
 }
 

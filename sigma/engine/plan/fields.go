@@ -10,6 +10,9 @@ import (
 // Keywords is the number of the field that stands for all strings of an event.
 const Keywords uint32 = 1
 
+// firstField is the number of the first field that has a name.
+const firstField = int(Keywords) + 1
+
 // Field is a name, or a list of places, that predicates ask about.
 type Field struct {
 	Name    string       // as results show it
@@ -17,9 +20,11 @@ type Field struct {
 	Virtual bool         // has positions: resolved in the event when asked for
 	Placed  bool         // Paths are places
 	Hints   []uint32     // Virtual: fields of which one is present when this one is
+
+	written string // Virtual: the name with its escapes
 }
 
-// Fields numbers the fields of a rule set. Numbers begin at 2.
+// Fields numbers the fields of a rule set, from firstField on.
 type Fields struct {
 	List  []Field
 	Table *scan.Table
@@ -27,7 +32,7 @@ type Fields struct {
 }
 
 func newFields() *Fields {
-	return &Fields{List: make([]Field, Keywords+1), Table: scan.NewTable(), ids: make(map[string]uint32)}
+	return &Fields{List: make([]Field, firstField), Table: scan.NewTable(), ids: make(map[string]uint32)}
 }
 
 // Lookup returns the number of a plain field name, when it has one.
@@ -60,7 +65,7 @@ func (f *Fields) addVirtual(name string, p event.Path) uint32 {
 		return id
 	}
 	hints := f.Hints(&p)
-	return f.append(key, Field{Name: p.Name, Paths: []event.Path{p}, Virtual: true, Hints: hints})
+	return f.append(key, Field{Name: p.Name, Paths: []event.Path{p}, Virtual: true, Hints: hints, written: name})
 }
 
 // Hints returns fields of which one is present whenever the path resolves.

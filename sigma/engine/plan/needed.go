@@ -13,10 +13,11 @@ func (p *Plan) Needed(without []uint64) []uint64 {
 			}
 		}
 	}
-	for i := range p.Rules {
-		if judged(uint32(i)) {
-			n.expr(p.Rules[i].Match)
-			n.scope(&p.Rules[i].Scope)
+	for i := range uint32(len(p.trees)) {
+		if judged(i) {
+			r := p.look(i)
+			n.expr(r.Match)
+			n.scope(&r.Scope)
 		}
 	}
 	return n.preds

@@ -18,7 +18,6 @@ type Options struct {
 type Plan struct {
 	Fields *Fields
 	Preds  []Pred
-	Rules  []Rule // by load index
 
 	Programs  []int32  // by load index: where the rule's program begins
 	Code      []Instr  // all programs
@@ -30,6 +29,8 @@ type Plan struct {
 
 	Rarity   literal.Rarity // of windows in traffic
 	Machines int            // how many machines a worker needs for expressions
+
+	trees []tree // by load index
 }
 
 type builder struct {
@@ -50,28 +51,28 @@ const predsPerRule = 10
 func Build(rules []*sigma.Rule, o Options) *Plan {
 	b := &builder{
 		fields: newFields(), preds: make([]Pred, 0, predsPerRule*len(rules)), ids: make(map[predKey]uint32, predsPerRule*len(rules)),
-		expressions: make(map[string]*Operand), interned: make(map[string]string), detail: o.Detail, profile: newProfile(),
+		expressions: make(map[string]*Operand), interned: make(map[string]string), detail: o.Detail, profile: traffic(),
 	}
 	for _, name := range o.Names {
 		b.fields.Add(name, 0)
 	}
-	p := &Plan{Fields: b.fields, Rules: make([]Rule, len(rules))}
+	p := &Plan{Fields: b.fields, trees: make([]tree, len(rules))}
 	for i, r := range rules {
-		p.Rules[i] = b.rule(r)
+		p.trees[i].built.Store(b.rule(r))
 	}
 	b.fields.Table.Settle()
 	b.wake(p)
 	p.Preds = slices.Clip(b.preds)
-	p.Rarity, p.Machines = b.profile.rarity, len(b.expressions)
+	p.Rarity, p.Machines = rarity, len(b.expressions)
 	p.compile()
 	return p
 }
 
 // rule compiles one rule: a condition must hold, and one of each filter.
-func (b *builder) rule(r *sigma.Rule) Rule {
+func (b *builder) rule(r *sigma.Rule) *Rule {
 	scope := b.scope(r.Detections, r.Conditions, context{version: r.Version})
 	if len(r.Filters) == 0 {
-		return Rule{Match: scope.any(), Scope: scope}
+		return &Rule{Match: scope.any(), Scope: scope}
 	}
 	parts := []*Expr{scope.any()}
 	for i := range r.Filters {
@@ -79,7 +80,7 @@ func (b *builder) rule(r *sigma.Rule) Rule {
 		s := b.scope(f.Detections, f.Conditions, context{version: f.Version})
 		parts = append(parts, s.any())
 	}
-	return Rule{Match: and(parts...), Scope: scope}
+	return &Rule{Match: and(parts...), Scope: scope}
 }
 
 // intern keeps one copy of equal texts.

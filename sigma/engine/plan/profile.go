@@ -2,6 +2,7 @@ package plan
 
 import (
 	"strings"
+	"sync"
 
 	"github.com/sluicehq/sluice/sigma/event"
 )
@@ -118,6 +119,12 @@ sshd: accepted password for root from 10.0.0.1 port 22 ssh2
 user executed: show running-config interface gigabitethernet0/1
 get /index.html http/1.1 200 mozilla/5.0 (windows nt 10.0; win64; x64) applewebkit/537.36 (khtml, like gecko) chrome/120.0.0.0 safari/537.36
 function prompt { param($name) if ($null -eq $name) { return get-childitem -path . | foreach-object { $_.name } } write-host new-object system }`
+
+// traffic is the profile, made once.
+var traffic = sync.OnceValue(newProfile)
+
+// rarity is the order of windows in it.
+func rarity(window uint32) int { return traffic().rarity(window) }
 
 func newProfile() *profile {
 	p := &profile{windows: make(map[uint32]int)}

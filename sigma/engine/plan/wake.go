@@ -13,13 +13,14 @@ func (b *builder) wake(p *Plan) {
 	w := witnesses{b: b, profile: b.profile}
 	var waiting []wait
 	var demand table[float64]
-	for i := range p.Rules {
-		c := w.choose(p.Rules[i].Match)
+	for i := range p.trees {
+		match := p.Rule(uint32(i)).Match
+		c := w.choose(match)
 		if c.none {
 			p.Always = append(p.Always, uint32(i))
 			continue
 		}
-		w.demand(&demand, p.Rules[i].Match, c.share)
+		w.demand(&demand, match, c.share)
 		slices.Sort(c.preds)
 		for _, id := range slices.Compact(c.preds) {
 			waiting = append(waiting, wait{id, uint32(i)})
