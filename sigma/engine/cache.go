@@ -2,6 +2,7 @@ package engine
 
 import (
 	"encoding/binary"
+	"math/bits"
 	"math/rand/v2"
 
 	"github.com/sluicehq/sluice/sigma/engine/scan"
@@ -13,19 +14,17 @@ import (
 // values do not repeat stop using it for a while.
 type cache struct {
 	seed    uint64
-	pending uint64 // hash for the slot that get returned
+	pending uint64 // tag of the slot that get returned
 	slots   []cacheSlot
 	spills  []cacheSpill // by slot: what does not fit into it
-	fields  []cacheField
-	others  [64]cacheField // cells without field, by their place in the event
+	fields  []int16      // by field: its luck, or lookups to go without the cache when negative
+	others  [64]int16    // of cells without field, by their place in the event
 }
 
 // cacheSlot is two cache lines. Most values and their predicates fit.
 type cacheSlot struct {
-	hash  uint64 // of value and field; 0 for an empty slot
-	field uint32 // with bits for how its values are looked at
-	size  uint16 // of the value; more than fits is in the spill
-	count uint16 // of predicates, likewise
+	tag   uint64 // what the value is and how long; 0 for an empty slot
+	count uint16 // of predicates; more than fit are in the spill, as is a longer value
 	ids   [inlineIDs]uint32
 	raw   [inlineRaw]byte
 }
@@ -35,25 +34,25 @@ type cacheSpill struct {
 	ids []uint32
 }
 
-// cacheField counts the luck of one field.
-type cacheField struct {
-	tries, hits uint16
-	rest        uint16 // lookups to go without the cache
-}
-
 const (
 	cacheSlots = 4096
 	inlineIDs  = 6
-	inlineRaw  = 88
-	maxCached  = 512  // longer values seldom repeat
-	maxIDs     = 256  // longer lists are not kept
-	cacheTrial = 256  // lookups after which a field is judged
-	cacheRest  = 8192 // lookups that an unlucky field does without
-	cacheLuck  = 64   // hits among a trial that are worth it
+	inlineRaw  = 92
+	maxCached  = 512 // longer values seldom repeat
+	maxIDs     = 256 // longer lists are not kept
 
-	withKeyword   = 1 << 31
-	withoutQuotes = 1 << 30
-	focusShift    = 24
+	// A hit adds to a field's luck and a miss takes from it, so that a field in
+	// which more than a quarter of the values repeat keeps its cache.
+	luckOfHit  = 3
+	luckAtMost = 768
+	cacheRest  = 8192 // lookups that a field does without when its luck is used up
+	cacheTrial = 192  // luck it starts with
+
+	// A tag is the size of the value, its field, the number of the focus, and:
+	fieldShift    = 16
+	focusShift    = 48
+	withKeyword   = 1 << 63
+	withoutQuotes = 1 << 62
 	noSlot        = -1
 )
 
@@ -61,45 +60,53 @@ func (c *cache) init(fields int) {
 	c.seed = rand.Uint64()
 	c.slots = make([]cacheSlot, cacheSlots)
 	c.spills = make([]cacheSpill, cacheSlots)
-	c.fields = make([]cacheField, fields)
+	c.fields = make([]int16, fields)
+	for i := range c.fields {
+		c.fields[i] = cacheTrial
+	}
+	for i := range c.others {
+		c.others[i] = cacheTrial
+	}
 }
 
 // get returns what is remembered of the value of cell i. On a miss it returns
 // the slot that put fills, or noSlot when the value is not to be kept.
 func (c *cache) get(cell *scan.Cell, i int32, doc []byte, keyword bool, focus uint32) (slot int, ids []uint32, hit bool) {
-	raw := doc[cell.Start:cell.End]
-	f := &c.fields[cell.Field]
+	luck := &c.fields[cell.Field]
 	if cell.Field == 0 {
-		f = &c.others[i%int32(len(c.others))]
+		luck = &c.others[i%int32(len(c.others))]
 	}
-	if f.rest > 0 || len(raw) > maxCached {
-		f.rest = max(f.rest, 1) - 1
+	if *luck < 0 {
+		if *luck++; *luck == 0 {
+			*luck = cacheTrial
+		}
 		return noSlot, nil, false
 	}
-	field := cell.Field | focus<<focusShift
+	raw := doc[cell.Start:cell.End]
+	if len(raw) > maxCached {
+		return noSlot, nil, false
+	}
+	tag := uint64(len(raw)) | uint64(cell.Field)<<fieldShift | uint64(focus)<<focusShift
 	if keyword {
-		field |= withKeyword
+		tag |= withKeyword
 	}
 	if cell.Type == event.Text { // may look like a quoted string
-		field |= withoutQuotes
+		tag |= withoutQuotes
 	}
-	h := c.hash(raw, field)
-	slot = int(h % cacheSlots)
+	slot = int(c.hash(raw, tag) % cacheSlots)
 	s := &c.slots[slot]
-	f.tries++
-	if s.hash == h && s.field == field && int(s.size) == len(raw) && string(c.raw(slot)) == string(raw) {
-		f.hits++
+	if s.tag == tag && string(c.raw(slot, len(raw))) == string(raw) {
+		if *luck < luckAtMost {
+			*luck += luckOfHit
+		}
 		return noSlot, c.ids(slot), true
 	}
-	if f.tries >= cacheTrial {
-		if f.hits < cacheLuck {
-			f.rest = cacheRest
-		}
-		f.tries, f.hits = 0, 0
+	if *luck--; *luck < 0 {
+		*luck = -cacheRest
 	}
 	// The slot stays empty until put: whoever panics between leaves no answer.
-	c.pending = h
-	s.hash, s.field, s.size = 0, field, uint16(len(raw))
+	c.pending = tag
+	s.tag = 0
 	if len(raw) <= inlineRaw {
 		copy(s.raw[:], raw)
 	} else {
@@ -108,9 +115,10 @@ func (c *cache) get(cell *scan.Cell, i int32, doc []byte, keyword bool, focus ui
 	return slot, nil, false
 }
 
-func (c *cache) raw(slot int) []byte {
-	if s := &c.slots[slot]; s.size <= inlineRaw {
-		return s.raw[:s.size]
+// raw returns the value in a slot that is size bytes long.
+func (c *cache) raw(slot, size int) []byte {
+	if size <= inlineRaw {
+		return c.slots[slot].raw[:size]
 	}
 	return c.spills[slot].raw
 }
@@ -136,31 +144,30 @@ func (c *cache) put(slot int, ids []uint32) {
 	default:
 		c.spills[slot].ids = append(c.spills[slot].ids[:0], ids...)
 	}
-	s.hash, s.count = c.pending, uint16(len(ids))
+	s.tag, s.count = c.pending, uint16(len(ids))
 }
 
 // hash samples a value. What it overlooks costs a slot, never an answer.
-func (c *cache) hash(raw []byte, field uint32) uint64 {
-	const k = 0x9E3779B97F4A7C15
+func (c *cache) hash(raw []byte, tag uint64) uint64 {
 	n := len(raw)
-	h := c.seed ^ uint64(field)<<32 ^ uint64(n)
-	if n < 8 {
-		for _, b := range raw {
-			h = (h ^ uint64(b)) * k
+	a, b := c.seed^tag, uint64(multiplier)
+	switch le := binary.LittleEndian; {
+	case n >= 8:
+		a ^= le.Uint64(raw)
+		b ^= le.Uint64(raw[n-8:])
+		if n > 16 {
+			a ^= bits.RotateLeft64(le.Uint64(raw[n/2-4:]), 23)
+			b ^= bits.RotateLeft64(le.Uint64(raw[n-n/4-8:]), 41)
 		}
-		return (h ^ h>>29) | 1<<63
+	case n >= 4:
+		b ^= uint64(le.Uint32(raw)) | uint64(le.Uint32(raw[n-4:]))<<32
+	default:
+		for _, c := range raw {
+			b = b<<8 ^ uint64(c)
+		}
 	}
-	h = (h ^ binary.LittleEndian.Uint64(raw)) * k
-	h ^= h >> 32
-	h = (h ^ binary.LittleEndian.Uint64(raw[n-8:])) * k
-	h ^= h >> 32
-	if n > 16 {
-		h = (h ^ binary.LittleEndian.Uint64(raw[n/2-4:])) * k
-		h ^= h >> 32
-	}
-	if n > 32 {
-		h = (h ^ binary.LittleEndian.Uint64(raw[n-n/4-8:])) * k
-		h ^= h >> 32
-	}
-	return h | 1<<63
+	high, low := bits.Mul64(a, b)
+	return high ^ low
 }
+
+const multiplier = 0x9E3779B97F4A7C15

@@ -16,6 +16,7 @@ type matcher struct {
 	literals *literal.Set // nil for none
 	numbers  map[uint64][]uint32
 	direct   []uint32 // judged one by one
+	looks    bool     // a value's content matters
 }
 
 // newMatchers builds the matchers of all fields; nil where a field needs none.
@@ -61,6 +62,11 @@ func newMatchers(p *plan.Plan, only []uint64, choices *literal.Choices) []*match
 			out[f].literals = b.Build()
 		}
 	}
+	for _, m := range out {
+		if m != nil {
+			m.looks = m.literals != nil || m.numbers != nil || m.direct != nil
+		}
+	}
 	return out
 }
 
@@ -80,11 +86,6 @@ func numberKey(n event.Numeric) uint64 {
 	return math.Float64bits(n.Float)
 }
 
-// looks reports whether a value's content matters to the matcher.
-func (m *matcher) looks() bool {
-	return m != nil && (m.literals != nil || m.numbers != nil || m.direct != nil)
-}
-
 // wake looks at every value of the event at hand: it notes the early predicates
 // that hold and wakes the rules that wait for them. F may be nil.
 func (w *Worker) wake(f *focus) {
@@ -95,48 +96,40 @@ func (w *Worker) wake(f *focus) {
 	keywords := matchers[plan.Keywords]
 	for i := range w.view.cells {
 		c := &w.view.cells[i]
-		m := matchers[c.Field]
+		m, k := matchers[c.Field], keywords
+		if c.Flags&scan.Keyword == 0 {
+			k = nil
+		}
 		if m != nil {
 			for _, id := range m.present {
 				w.hit(id)
 			}
+			if !m.looks {
+				m = nil
+			}
 		}
-		var k *matcher
-		if keywords != nil && c.Flags&scan.Keyword != 0 {
-			k = keywords
-		}
-		if k == nil && !m.looks() || c.Type == event.Array || c.Type == event.Object || c.Type == event.Null {
+		if m == nil && k == nil || !hasText(c) {
 			continue
 		}
-		for _, id := range w.satisfied(m, k, int32(i), number) {
+		slot, ids, known := w.cache.get(c, int32(i), w.view.doc, k != nil, number)
+		if !known {
+			w.ids = w.search(w.ids[:0], m, k, int32(i))
+			w.cache.put(slot, w.ids)
+			ids = w.ids
+		}
+		for _, id := range ids {
 			w.hit(id)
 		}
 	}
 }
 
-// hit notes that an early predicate holds.
+// hit notes that an early predicate holds, and wakes the rules that wait for it.
 func (w *Worker) hit(id uint32) {
-	if word := id / 64; w.truth.bits[word]>>(id%64)&1 != 0 {
-		return
-	}
 	w.truth.set(id)
 	p := w.set.plan
 	for _, rule := range p.Wakes[p.WakeStart[id]:p.WakeStart[id+1]] {
 		w.woken.add(rule)
 	}
-}
-
-// satisfied returns the early predicates that cell i satisfies, as one of its
-// field's values and, unless k is nil, as a string open to keywords. Number is
-// that of the focus. The result is valid until the next call.
-func (w *Worker) satisfied(m, k *matcher, i int32, number uint32) []uint32 {
-	slot, ids, hit := w.cache.get(&w.view.cells[i], i, w.view.doc, k != nil, number)
-	if hit {
-		return ids
-	}
-	w.ids = w.search(w.ids[:0], m, k, i)
-	w.cache.put(slot, w.ids)
-	return w.ids
 }
 
 // search looks at the text and the number of cell i.

@@ -1,47 +1,52 @@
 package engine
 
-import "github.com/sluicehq/sluice/sigma/engine/plan"
+import (
+	"math/bits"
 
-// truth holds what is known about the predicates for the event at hand.
+	"github.com/sluicehq/sluice/sigma/engine/plan"
+)
+
+// truth holds what is known about the predicates for the event at hand. Most words
+// stay as they are, so a second level says which do not.
 type truth struct {
 	bits    []uint64 // predicates that hold
 	known   []uint64 // predicates that were judged; early ones always are
 	early   []uint64
-	touched []uint32 // words to put back
+	touched []uint64 // bit n: word n is to be put back
 }
 
 func (t *truth) init(s *Set) {
 	t.bits = make([]uint64, len(s.earlyWords))
 	t.early = s.earlyWords
 	t.known = append([]uint64{}, s.earlyWords...)
+	t.touched = make([]uint64, (len(t.bits)+63)/64)
 }
 
 func (t *truth) clear() {
-	for _, word := range t.touched {
-		t.bits[word], t.known[word] = 0, t.early[word]
+	for i, words := range t.touched {
+		for ; words != 0; words &= words - 1 {
+			word := i*64 + bits.TrailingZeros64(words)
+			t.bits[word], t.known[word] = 0, t.early[word]
+		}
+		t.touched[i] = 0
 	}
-	t.touched = t.touched[:0]
 }
 
 // set notes that a predicate holds.
 func (t *truth) set(id uint32) {
 	word := id / 64
-	if t.bits[word] == 0 && t.known[word] == t.early[word] {
-		t.touched = append(t.touched, word)
-	}
 	t.bits[word] |= 1 << (id % 64)
+	t.touched[word/64] |= 1 << (word % 64)
 }
 
 // learn notes the outcome of asking for a predicate.
 func (t *truth) learn(id uint32, holds bool) {
 	word, mask := id/64, uint64(1)<<(id%64)
-	if t.bits[word] == 0 && t.known[word] == t.early[word] {
-		t.touched = append(t.touched, word)
-	}
 	t.known[word] |= mask
 	if holds {
 		t.bits[word] |= mask
 	}
+	t.touched[word/64] |= 1 << (word % 64)
 }
 
 // holds reports whether a predicate holds, judging it when nobody did before.
@@ -57,14 +62,14 @@ func (w *Worker) holds(id uint32) bool {
 
 // run executes a program.
 func (w *Worker) run(at int32) bool {
-	code, tests, bits := w.set.plan.Code, w.set.plan.Tests, w.truth.bits
+	code, tests, hold := w.set.plan.Code, w.set.plan.Tests, w.truth.bits
 	for at >= 0 {
 		in := &code[at]
 		yes := false
 		switch in.Op {
 		case plan.TestAny:
 			for _, t := range tests[in.A:in.B] {
-				if bits[t.Word]&t.Mask != 0 {
+				if hold[t.Word]&t.Mask != 0 {
 					yes = true
 					break
 				}
@@ -72,7 +77,7 @@ func (w *Worker) run(at int32) bool {
 		case plan.TestAll:
 			yes = true
 			for _, t := range tests[in.A:in.B] {
-				if bits[t.Word]&t.Mask != t.Mask {
+				if hold[t.Word]&t.Mask != t.Mask {
 					yes = false
 					break
 				}

@@ -133,7 +133,7 @@ func (v *view) resolve(field uint32, p *event.Path, hits []event.Hit) []event.Hi
 
 // hasText reports whether a cell's value has a text form.
 func hasText(c *scan.Cell) bool {
-	return c.Type != event.Null && c.Type != event.Array && c.Type != event.Object
+	return 1<<c.Type&(1<<event.Null|1<<event.Array|1<<event.Object) == 0
 }
 
 // plain returns the text form of cell i, which must have one. It is valid while
