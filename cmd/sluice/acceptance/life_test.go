@@ -192,7 +192,6 @@ func TestABrokenDocumentLeavesTheOthersServing(t *testing.T) { // part 10 case 4
 		t.Fatal(err)
 	}
 	d.await("ready again", func() bool { return d.get("/readyz").status == 200 })
-	write(t, dir, "README.md", "no rule\n")
 	d.stop()
 }
 
