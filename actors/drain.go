@@ -13,9 +13,10 @@ const (
 	// drainGrace is how long an actor may take after the deadline to put aside what
 	// it still holds.
 	drainGrace = time.Second
-	// stageGrace is the same for a stage, which has nowhere to put it. What is left
-	// of the grace belongs to the dead-letter queue.
+	// stageGrace is the same for a stage, which has nowhere to put it, and sinkGrace
+	// for a sink. What is left of the grace belongs to the dead-letter queue.
 	stageGrace = drainGrace / 2
+	sinkGrace  = drainGrace * 9 / 10
 )
 
 // Drained is how an actor ended.
@@ -87,8 +88,10 @@ func (s *System) Drain(ctx context.Context) []Drained {
 		l.grace = stageGrace
 		turn = drain(i, c, turn, l)
 	}
+	l := limits
+	l.grace = sinkGrace
 	for i, c := range sinks {
-		drain(len(stages)+i, c, turn, limits)
+		drain(len(stages)+i, c, turn, l)
 	}
 	wg.Wait()
 	for _, c := range dlq { // it has the rest of the grace to write what the sinks have just handed in

@@ -150,6 +150,34 @@ func TestStuckSinks(t *testing.T) {
 			acks.want(t, func(int) bool { return false })
 		})
 	})
+	t.Run("a write that never returns does not keep what was given to it", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			deaf, acks := newDeaf(), &tally{}
+			l := assemble(t, settings{rules: evil, dlq: true, sinks: []sinkSettings{{transport: deaf, batch: 4}}})
+			l.put(acks.lines(slices.Repeat([]string{`{"a":"evil"}`}, 9)...))
+			synctest.Wait()
+			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+			defer cancel()
+			begin := time.Now()
+			for _, d := range l.system.Drain(ctx) {
+				if d.Actor == actors.NameDLQ && d.Expired {
+					t.Error("the dead letter queue had no time to end")
+				}
+			}
+			if took := time.Since(begin); took > 6*time.Second {
+				t.Errorf("the drain took %s, want at most a second beyond its 5", took)
+			}
+			close(deaf.open) // too late: nothing is delivered twice
+			synctest.Wait()
+			if got := l.letters.Lines(); len(got) != 9 {
+				t.Errorf("dead letters %q, want 9", got)
+			}
+			if len(l.log.Matching("items left at the end of the drain", "sink=stdout", "items=9")) != 1 {
+				t.Error("no warning that 9 items were left")
+			}
+			acks.want(t, func(int) bool { return false })
+		})
+	})
 	t.Run("a stuck dead letter queue does not prolong the end of the drain", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			slow, dead, acks := newStuck(), newStuck(), &tally{}
@@ -166,4 +194,14 @@ func TestStuckSinks(t *testing.T) {
 			acks.want(t, func(int) bool { return false })
 		})
 	})
+}
+
+// deaf is a transport that does not listen to its context, as a pipe that nobody
+// reads.
+type deaf struct{ stuck }
+
+func newDeaf() *deaf { return &deaf{stuck{open: make(chan struct{})}} }
+
+func (s *deaf) Write(_ context.Context, lines [][]byte) (int, error) {
+	return s.stuck.Write(context.Background(), lines)
 }

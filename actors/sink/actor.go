@@ -108,28 +108,14 @@ func (s *shell[T]) spill(now time.Time) {
 		select {
 		case <-s.working:
 		case <-time.After(spillWait / 2):
+			if s.courier.abandon() {
+				s.courier.end(s.batch, 1, errDrainTimeout)
+			}
 		}
 	}
-	left := s.deliveries(nil, s.lane.Remaining(), now)
-	items := int(s.courier.late.Load()) + len(left)
-	if s.pool.Busy() > 0 && !s.ended() {
-		items += len(s.batch) // the worker does not come back
-	}
-	if items > 0 {
+	s.courier.end(s.deliveries(nil, s.lane.Remaining(), now), 0, errDrainTimeout)
+	if items := s.courier.late.Load(); items > 0 {
 		s.log.Warn("items left at the end of the drain", "sink", s.label, "items", items)
-	}
-	for i := range left {
-		s.courier.report.failed(&left[i], 0, errDrainTimeout)
-	}
-}
-
-// ended reports whether the worker is through with the batch at hand.
-func (s *shell[T]) ended() bool {
-	select {
-	case <-s.working:
-		return true
-	default:
-		return false
 	}
 }
 

@@ -39,7 +39,23 @@ type courier[T any] struct {
 	report    outcomes[T]
 	lines     [][]byte
 	late      atomic.Int64 // items given up because the drain was over
+	state     atomic.Int32
 }
+
+// A courier that writes when the drain is over can be left alone with its
+// transport, in case that never returns: what it held is then somebody else's.
+const (
+	atWork = iota
+	writing
+	abandoned
+)
+
+// errAbandoned ends a courier that was abandoned while it was writing.
+var errAbandoned = errors.New("courier abandoned")
+
+// abandon reports whether the courier was writing. If so it never touches its
+// batch again, and reports nothing more.
+func (c *courier[T]) abandon() bool { return c.state.CompareAndSwap(writing, abandoned) }
 
 // deliver ends every item of batch, in order. When ctx ends the rest fails with
 // errDrainTimeout, without further attempts.
@@ -49,14 +65,17 @@ func (c *courier[T]) deliver(ctx context.Context, batch []Delivery[T]) {
 		if c.whole {
 			n = len(batch)
 		}
-		c.unit(ctx, batch[:n])
+		if !c.unit(ctx, batch[:n]) {
+			return
+		}
 		batch = batch[n:]
 	}
 }
 
-// unit delivers items that are tried together. Attempts are those for the first
-// item that is not done: a destination that makes progress is not given up.
-func (c *courier[T]) unit(ctx context.Context, unit []Delivery[T]) {
+// unit delivers items that are tried together, and reports false when it was
+// abandoned meanwhile. Attempts are those for the first item that is not done: a
+// destination that makes progress is not given up.
+func (c *courier[T]) unit(ctx context.Context, unit []Delivery[T]) bool {
 	attempt, panicked := 0, false
 	for {
 		tried := unit
@@ -65,14 +84,17 @@ func (c *courier[T]) unit(ctx context.Context, unit []Delivery[T]) {
 		}
 		if ctx.Err() != nil {
 			c.giveUp(unit, attempt, errDrainTimeout)
-			return
+			return true
 		}
 		err := c.try(ctx, tried)
+		if errors.Is(err, errAbandoned) {
+			return false
+		}
 		if n := c.finish(unit); n > 0 {
 			unit, attempt, panicked = unit[n:], 0, false
 		}
 		if len(unit) == 0 {
-			return
+			return true
 		}
 		var poison *panicError
 		isPanic := errors.As(err, &poison)
@@ -92,7 +114,7 @@ func (c *courier[T]) unit(ctx context.Context, unit []Delivery[T]) {
 			attempt = 0
 		case attempt == c.retry.Max:
 			c.giveUp(unit, attempt+1, err)
-			return
+			return true
 		default:
 			attempt++
 			c.report.retried(attempt, err)
@@ -102,7 +124,7 @@ func (c *courier[T]) unit(ctx context.Context, unit []Delivery[T]) {
 			unit = unit[n:]
 		}
 		if len(unit) == 0 {
-			return
+			return true
 		}
 	}
 }
@@ -113,13 +135,10 @@ func (c *courier[T]) try(ctx context.Context, unit []Delivery[T]) (err error) {
 	for i := range unit {
 		c.lines = append(c.lines, unit[i].left()...)
 	}
-	defer func() {
-		if p := recover(); p != nil {
-			err = &panicError{text: fmt.Sprint(p)}
-			c.report.panics(fmt.Sprint(p), debug.Stack())
-		}
-	}()
-	confirmed, err := c.transport.Write(ctx, c.lines)
+	confirmed, err := c.write(ctx)
+	if !c.state.CompareAndSwap(writing, atWork) {
+		return errAbandoned
+	}
 	if err == nil && confirmed < len(c.lines) {
 		err = io.ErrShortWrite
 	}
@@ -129,6 +148,18 @@ func (c *courier[T]) try(ctx context.Context, unit []Delivery[T]) (err error) {
 		confirmed -= n
 	}
 	return err
+}
+
+// write has the transport write, and makes a panic of it an error.
+func (c *courier[T]) write(ctx context.Context) (confirmed int, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = &panicError{text: fmt.Sprint(p)}
+			c.report.panics(fmt.Sprint(p), debug.Stack())
+		}
+	}()
+	c.state.Store(writing)
+	return c.transport.Write(ctx, c.lines)
 }
 
 // finish reports the leading items that are complete.
@@ -155,6 +186,11 @@ func (c *courier[T]) park(d *Delivery[T], attempts int, err error) {
 
 func (c *courier[T]) giveUp(unit []Delivery[T], attempts int, err error) {
 	c.transport.Abandon()
+	c.end(unit, attempts, err)
+}
+
+// end reports items that will not be tried again.
+func (c *courier[T]) end(unit []Delivery[T], attempts int, err error) {
 	for i := range unit {
 		if d := &unit[i]; !d.ended {
 			d.ended = true
