@@ -106,7 +106,7 @@ func (b *bench) batch(lines ...string) *graph.Batch {
 		}
 		doc.Set([]byte(line))
 		at, _ := w.Time(out.Events, i)
-		if record := x.Append(nil, rules, at, 0, doc); len(record) > 0 {
+		if record := x.Append(nil, rules, at, doc); len(record) > 0 {
 			out.Matches = append(out.Matches, graph.Match{Record: record, Results: f.Results.To})
 		}
 		f.Matches.To = uint32(len(out.Matches))

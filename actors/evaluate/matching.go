@@ -83,7 +83,7 @@ func (m *matching) event(b *graph.Batch, e, from int, w *engine.Worker) {
 			at = b.Arrival
 		}
 		m.source.Open(w, b.Events, e)
-		m.records = m.extractor.Append(m.records, m.rules, at, b.Seq, m.source)
+		m.records = m.extractor.Append(m.records, m.rules, at, m.source)
 	}
 	m.withhold(b, from)
 	if known || !m.timed {

@@ -66,13 +66,14 @@ func TestWhatCorrelationsGetOfALine(t *testing.T) {
 		{"withheld also when the event is skipped", true, plan.Options{NoDetections: true}, []string{both}, nil, nil, 1},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			b, _ := judged(t, Options{Set: correlatingSet(t, tc.plan), Workers: 1, Timed: tc.timed}, nil, tc.lines...)
+			set := correlatingSet(t, tc.plan)
+			b, _ := judged(t, Options{Set: set, Workers: 1, Timed: tc.timed}, nil, tc.lines...)
 			if len(b.Matches) != len(tc.times) || b.Results.Len() != tc.results {
 				t.Fatalf("%d matches and %d results, want %d and %d", len(b.Matches), b.Results.Len(), len(tc.times), tc.results)
 			}
 			for i, m := range b.Matches {
 				var r match.Record
-				if rest, err := r.Decode(m.Record); err != nil || len(rest) > 0 || r.Time != tc.times[i] || m.Results != tc.behind[i] {
+				if rest, err := r.Decode(set.Correlation.Spec(), m.Record); err != nil || len(rest) > 0 || r.Time != tc.times[i] || m.Results != tc.behind[i] {
 					t.Errorf("match %d: at %d behind %d results (%v), want %d behind %d", i, r.Time, m.Results, err, tc.times[i], tc.behind[i])
 				}
 			}

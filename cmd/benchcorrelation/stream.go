@@ -49,6 +49,12 @@ func (s *numbered) Value(field int) (event.Value, bool) {
 	return event.Value{}, false
 }
 
+// Text gives them as texts.
+func (s *numbered) Text(field int) ([]byte, event.Type, bool) {
+	v, ok := s.Value(field)
+	return v.Raw, v.Type, ok
+}
+
 // AppendJSON is not asked for: the correlations keep no events.
 func (s *numbered) AppendJSON(dst []byte) []byte { return append(dst, "{}"...) }
 
@@ -101,7 +107,7 @@ func (s *stream) steps(n int) error {
 		ts := int64(1_700_000_000 + s.n/s.shape.perSecond)
 		s.event.user = strconv.AppendInt(s.event.user[:0], int64(s.n%s.shape.groups), 10)
 		s.event.value = strconv.AppendInt(s.event.value[:0], int64(s.n/s.shape.groups*7919%s.shape.values), 10)
-		s.record = s.extractor.Append(s.record[:0], []int{0}, ts, uint64(s.n), &s.event)
+		s.record = s.extractor.Append(s.record[:0], []int{0}, ts, &s.event)
 		s.engine.Begin()
 		var err error
 		if s.results, _, err = s.engine.Process(s.record, ts, s.results[:0]); err != nil {

@@ -27,6 +27,12 @@ func (s *synthetic) Value(field int) (event.Value, bool) {
 	return event.Value{}, false
 }
 
+// Text gives them as texts.
+func (s *synthetic) Text(field int) ([]byte, event.Type, bool) {
+	v, ok := s.Value(field)
+	return v.Raw, v.Type, ok
+}
+
 func (s *synthetic) AppendJSON(dst []byte) []byte { return append(dst, `{}`...) }
 
 // stream drives one correlation with events spread over groups and values,
@@ -62,7 +68,7 @@ func (s *stream) step() error {
 	}
 	s.event.user = fmt.Append(s.event.user[:0], s.n%s.groups)
 	s.event.value = fmt.Append(s.event.value[:0], s.n/s.groups%s.values)
-	s.record = s.extractor.Append(s.record[:0], []int{0}, at, uint64(s.n), &s.event)
+	s.record = s.extractor.Append(s.record[:0], []int{0}, at, &s.event)
 	s.engine.Begin()
 	var err error
 	s.results, _, err = s.engine.Process(s.record, ts, s.results[:0])

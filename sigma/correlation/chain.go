@@ -33,8 +33,7 @@ func (e *Engine) propagate(now int64, out []*Result, o *Outcome) []*Result {
 // lift applies one firing to one correlation above it.
 func (e *Engine) lift(lower firing, u *plan.Upper, now int64, o *Outcome) *Result {
 	f := e.families[u.Index]
-	value, ok := e.chained(lower, u, f.c)
-	if !ok {
+	if !e.chained(lower, u, f.c) {
 		return nil
 	}
 	e.key = e.key[:0]
@@ -46,23 +45,25 @@ func (e *Engine) lift(lower firing, u *plan.Upper, now int64, o *Outcome) *Resul
 			e.key = match.AppendMissing(e.key)
 		}
 	}
-	step := update{family: f, hash: match.Hash(e.key), key: e.key, ts: e.record.Time, wall: now, value: value}
+	step := update{family: f, hash: match.Hash(e.key), key: e.key, ts: e.record.Time, wall: now, value: &e.value}
 	return e.apply(&step, o)
 }
 
-// chained returns what a firing contributes to a correlation above it.
-func (e *Engine) chained(lower firing, u *plan.Upper, c *plan.Correlation) (window.Contribution, bool) {
-	v := window.Contribution{Members: u.Members}
+// chained makes e.value what a firing contributes to a correlation above it, if
+// that is anything.
+func (e *Engine) chained(lower firing, u *plan.Upper, c *plan.Correlation) bool {
+	v := &e.value
+	v.Members = u.Members
 	switch c.Kind {
 	case match.Nothing:
-		return v, true
+		return true
 	case match.Number:
 		text, numeric, ok := e.originValue(lower, u.Values[0])
 		if !ok || !numeric {
-			return v, false
+			return false
 		}
 		v.Number, ok = match.ParseNumber(text)
-		return v, ok
+		return ok
 	}
 	e.text = e.text[:0]
 	for _, o := range u.Values {
@@ -71,7 +72,7 @@ func (e *Engine) chained(lower firing, u *plan.Upper, c *plan.Correlation) (wind
 			text, ok = []byte("null"), true
 		}
 		if !ok {
-			return v, false
+			return false
 		}
 		if len(u.Values) > 1 {
 			e.text = match.AppendPart(e.text, text)
@@ -79,8 +80,8 @@ func (e *Engine) chained(lower firing, u *plan.Upper, c *plan.Correlation) (wind
 			e.text = append(e.text, text...)
 		}
 	}
-	v.Text = e.text
-	return v, true
+	v.Text, v.Mark = e.text, window.Hash(e.text)
+	return true
 }
 
 // originValue returns the text a chained update finds, and whether it may be

@@ -8,6 +8,7 @@ import (
 	"github.com/sluicehq/sluice/sigma/correlation/match"
 	"github.com/sluicehq/sluice/sigma/correlation/plan"
 	"github.com/sluicehq/sluice/sigma/correlation/wheel"
+	"github.com/sluicehq/sluice/sigma/correlation/window"
 )
 
 // DefaultMaxGroups is the limit on groups when none is configured.
@@ -29,6 +30,7 @@ type Engine struct {
 
 	// Scratch of the event in hand.
 	record  match.Record
+	value   window.Contribution
 	copied  []byte // the event's stored copy, shared by all its groups
 	fired   []firing
 	next    []firing
@@ -100,29 +102,29 @@ func (e *Engine) Succeed(revision uint64) { e.revision = max(e.revision, revisio
 func (e *Engine) Process(record []byte, now int64, out []*Result) ([]*Result, Outcome, error) {
 	var o Outcome
 	r := &e.record
-	if _, err := r.Decode(record); err != nil {
+	if _, err := r.Decode(e.plan.Spec(), record); err != nil {
 		return out, o, err
 	}
 	e.revision++
 	e.clock.observe(r.Time, now)
-	e.makeRoom(now, &o)
+	if e.live >= e.maxGroups {
+		e.makeRoom(now, &o)
+	}
 	e.copied = nil
 	e.fired = e.fired[:0]
-	for u := r.Next(); u != nil; u = r.Next() {
-		if !e.plan.Knows(u) {
-			return out, o, match.ErrCorrupt
-		}
-		step := update{
-			family: e.families[e.plan.Correlation(u.Rule, u.Feed)],
-			hash:   u.Hash, key: u.Key, ts: r.Time, wall: now, direct: true,
-		}
-		step.value.Text, step.value.Number = u.Text, u.Number
-		step.value.Members = e.plan.Members(u.Rule, u.Feed)
+	step := update{ts: r.Time, wall: now, value: &e.value, direct: true}
+	updates := r.Updates()
+	for i := range updates {
+		u := &updates[i]
+		step.family, step.hash, step.key = e.families[u.Feed.Correlation], u.Hash, u.Key
+		e.value.Text, e.value.Mark, e.value.Number, e.value.Members = u.Text, u.Mark, u.Number, u.Feed.Members
 		if result := e.apply(&step, &o); result != nil {
 			out = append(out, result)
 		}
 	}
-	out = e.propagate(now, out, &o)
+	if len(e.fired) > 0 {
+		out = e.propagate(now, out, &o)
+	}
 	return out, o, nil
 }
 

@@ -35,7 +35,7 @@ correlation:
 	extractor, document := match.NewExtractor(p.Spec()), match.NewDocument(p.Spec())
 	record := func(time int64, json string) []byte {
 		document.Set([]byte(json))
-		return extractor.Append(nil, []int{0}, time, 0, document) // the event met rule 0
+		return extractor.Append(nil, []int{0}, time, document) // the event met rule 0
 	}
 
 	// The stage: one event after the other.

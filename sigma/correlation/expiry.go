@@ -3,16 +3,13 @@ package correlation
 import (
 	"strings"
 
-	"github.com/sluicehq/sluice/sigma"
 	"github.com/sluicehq/sluice/sigma/correlation/age"
+	"github.com/sluicehq/sluice/sigma/correlation/plan"
 )
 
-// makeRoom removes groups when there are as many as may be: those that are over
+// makeRoom removes groups, of which there are as many as may be: those that are over
 // by the stream clock, then the stalest until nine tenths are left.
 func (e *Engine) makeRoom(now int64, o *Outcome) {
-	if e.live < e.maxGroups {
-		return
-	}
 	defer e.pruneTimers()
 	before := e.live
 	clock := e.clock.now(now)
@@ -45,15 +42,15 @@ func (e *Engine) pruneTimers() {
 // they are next touched.
 func (e *Engine) sweep(f *family, clock, now int64) {
 	for {
-		at, ok := f.ages.First()
+		at, ok := f.ages.First(f.second)
 		if !ok || at != age.Oldest && clock-at <= f.c.Horizon {
 			break
 		}
-		for slot := range f.ages.Of(at) {
+		for slot := range f.ages.Of(at, f.second) {
 			e.remove(f, slot, now)
 		}
 	}
-	if f.c.Source.Window == sigma.WindowSliding {
+	if f.c.Window == plan.Sliding {
 		f.sweeps++
 		f.cutoff = clock - f.c.Span
 	}
@@ -66,7 +63,7 @@ func (e *Engine) evict(target int, now int64) {
 		var oldest int64
 		found := false
 		for _, f := range e.families {
-			if at, ok := f.ages.First(); ok && (!found || at < oldest) {
+			if at, ok := f.ages.First(f.second); ok && (!found || at < oldest) {
 				oldest, found = at, true
 			}
 		}
@@ -74,7 +71,7 @@ func (e *Engine) evict(target int, now int64) {
 			return
 		}
 		for _, f := range e.families {
-			if at, ok := f.ages.First(); ok && at == oldest {
+			if at, ok := f.ages.First(f.second); ok && at == oldest {
 				e.evictSecond(f, at, target, now)
 			}
 		}
@@ -83,7 +80,7 @@ func (e *Engine) evict(target int, now int64) {
 
 func (e *Engine) evictSecond(f *family, at int64, target int, now int64) {
 	byKey := func(a, b uint32) int { return strings.Compare(f.groups[a].key, f.groups[b].key) }
-	for _, slot := range f.ages.Sorted(at, byKey) {
+	for _, slot := range f.ages.Sorted(at, f.second, byKey) {
 		if e.live <= target {
 			return
 		}

@@ -1,6 +1,8 @@
 package correlation
 
 import (
+	"math"
+
 	"github.com/sluicehq/sluice/sigma/correlation/age"
 	"github.com/sluicehq/sluice/sigma/correlation/match"
 	"github.com/sluicehq/sluice/sigma/correlation/plan"
@@ -16,6 +18,7 @@ type group struct {
 	buffer []stored // events that contributed, oldest first; never overwritten
 
 	high    int64 // newest timestamp accepted; survives an action reset
+	low     int64 // no entry is older
 	last    int64 // last emission
 	touched int64 // wall time at which it was last accepted into
 	alarm   int64 // wall time for which its timer is set
@@ -57,6 +60,9 @@ type family struct {
 func newFamily(c *plan.Correlation) *family {
 	return &family{c: c, void: c.NewWindow()}
 }
+
+// second is by what the group in a slot is ordered.
+func (f *family) second(slot uint32) int64 { return f.groups[slot].age() }
 
 // find returns the slot of a key.
 func (f *family) find(hash uint64, key []byte) (uint32, bool) {
@@ -125,7 +131,24 @@ func (g *group) newest() int64 {
 
 func (g *group) clear() {
 	g.window.Clear()
-	g.buffer = nil
+	g.low = unentered
+	if g.buffer != nil {
+		g.buffer = nil
+	}
+}
+
+// What group.low is when there are no entries, and when nobody knows.
+const (
+	unentered = math.MaxInt64
+	unknown   = math.MinInt64
+)
+
+// dropBefore removes the entries older than cutoff.
+func (g *group) dropBefore(cutoff int64) {
+	if g.low < cutoff {
+		g.low = cutoff
+		g.window.DropBefore(cutoff)
+	}
 }
 
 // pairs returns the key as results show it.

@@ -122,7 +122,6 @@ type driver struct {
 	engine    *correlation.Engine
 	extractor *match.Extractor
 	document  *match.Document
-	sequence  uint64
 	now       int64
 	outcome   correlation.Outcome // added up
 }
@@ -145,9 +144,8 @@ func (d *driver) record(i input) []byte {
 	if err := json.Unmarshal([]byte(raw), &members); err != nil {
 		d.tb.Fatalf("event %s: %v", raw, err)
 	}
-	d.sequence++
 	d.document.Set([]byte(raw))
-	return d.extractor.Append(nil, kinds[members.Kind], i.ts, d.sequence, d.document)
+	return d.extractor.Append(nil, kinds[members.Kind], i.ts, d.document)
 }
 
 func (d *driver) feed(i input) []*correlation.Result {

@@ -54,7 +54,7 @@ func (e *Engine) Rollback() {
 	}
 	e.clock = j.clock
 	e.fired, e.next = e.fired[:0], e.next[:0]
-	e.record.Copy, e.copied = nil, nil
+	e.copied = nil
 	j.active = false
 }
 

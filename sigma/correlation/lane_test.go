@@ -58,7 +58,7 @@ func (l *lane) run(tb testing.TB, e *correlation.Engine, start int64) map[string
 	for i, raw := range l.events {
 		ts := start + int64(i/10)
 		doc.Set(raw)
-		record = x.Append(record[:0], l.rules[i], ts, uint64(i), doc)
+		record = x.Append(record[:0], l.rules[i], ts, doc)
 		if len(record) == 0 {
 			continue
 		}

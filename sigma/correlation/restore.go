@@ -164,7 +164,7 @@ func readGroup(c *plan.Correlation, block []byte, h *head) (*group, error) {
 	if len(rest) > 0 || g.ghost && w.Len() > 0 || w.Len() > 0 && !g.hasHigh {
 		return nil, errors.New("bad group")
 	}
-	g.window = w
+	g.window, g.low = w, unknown
 	if flags&flagSweep != 0 {
 		g.window.DropBefore(h.cutoff)
 	}

@@ -73,7 +73,7 @@ func (r *Result) AppendNative(dst, enrichments []byte) []byte {
 		dst = append(dst, ']')
 	}
 	dst = AppendNumber(append(dst, `],"aggregated_value":`...), r.Value)
-	dst = strconv.AppendInt(append(dst, `,"timespan_secs":`...), r.Rule.Timespan, 10)
+	dst = r.Rule.AppendTimespan(dst)
 	if r.Events != nil {
 		dst = appendList(append(dst, `,"events":`...), r.Events, func(dst, e []byte) []byte { return append(dst, e...) })
 	}
@@ -105,6 +105,10 @@ func appendRef(dst []byte, r EventRef) []byte {
 // AppendNumber appends a finite number as JSON: the shortest spelling that reads
 // back the same, with an exponent only beyond 1e21 and below 1e-6.
 func AppendNumber(dst []byte, v float64) []byte {
+	const whole = 1 << 53 // up to here every integer is a float64
+	if i := int64(v); i > 0 && i < whole && float64(i) == v {
+		return strconv.AppendInt(dst, i, 10)
+	}
 	format := byte('f')
 	if abs := max(v, -v); abs != 0 && (abs < 1e-6 || abs >= 1e21) {
 		format = 'e'

@@ -76,7 +76,7 @@ func (e *Engine) carry(f *family, c *plan.Correlation, now int64) {
 			g := e.own(f, slot)
 			g.window = g.window.(*window.Hits).Pick(from)
 			if !g.ghost {
-				f.ages.Move(slot, g.age())
+				f.ages.Lower(slot, g.age())
 			}
 		}
 		if retime {

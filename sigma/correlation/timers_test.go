@@ -39,7 +39,7 @@ func TestTimersOfAFloodDoNotPileUp(t *testing.T) {
 			for i := range 20_000 {
 				doc.Set(fmt.Appendf(nil, `{"kind":"login","user":%d}`, i))
 				e.Begin()
-				if _, _, err := e.Process(x.Append(nil, []int{0}, int64(i), 0, doc), int64(i), nil); err != nil {
+				if _, _, err := e.Process(x.Append(nil, []int{0}, int64(i), doc), int64(i), nil); err != nil {
 					t.Fatal(err)
 				}
 				if tc.rollback {

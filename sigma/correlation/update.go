@@ -3,7 +3,6 @@ package correlation
 import (
 	"slices"
 
-	"github.com/sluicehq/sluice/sigma"
 	"github.com/sluicehq/sluice/sigma/correlation/plan"
 	"github.com/sluicehq/sluice/sigma/correlation/window"
 )
@@ -15,7 +14,7 @@ type update struct {
 	key    []byte // not kept
 	ts     int64
 	wall   int64
-	value  window.Contribution
+	value  *window.Contribution
 	direct bool // a match: its event is stored
 }
 
@@ -33,20 +32,24 @@ const (
 func (e *Engine) apply(u *update, o *Outcome) *Result {
 	f, c := u.family, u.family.c
 	slot, g := e.group(u)
-	if !e.admit(f.c, g, u.ts) {
+	if !e.admit(f, slot, g, u.ts) {
 		o.Late++
 		return nil
 	}
 	g.touched = u.wall
+	g.low = min(g.low, u.ts)
 	g.window.Add(u.ts, u.value, e.journal.undoing())
 	if c.MaxEntries > 0 {
-		g.window.Trim(c.MaxEntries, c.Source.Window == sigma.WindowSession)
+		g.window.Trim(c.MaxEntries, c.Window == plan.Session)
 	}
-	if u.direct && c.Events != plan.EventsNone {
+	if c.Stores && u.direct {
 		e.store(c, g, u.ts)
 	}
-	f.ages.Move(slot, g.age())
-	return e.fire(f, slot, g, u, o)
+	value, _, met := c.Condition.Evaluate(g.window)
+	if !met {
+		return nil
+	}
+	return e.fire(f, slot, g, u, value, o)
 }
 
 // group returns the group of an update, saved in the journal and ready to be
@@ -56,7 +59,7 @@ func (e *Engine) group(u *update) (uint32, *group) {
 	slot, found := f.find(u.hash, u.key)
 	if !found {
 		g := &group{
-			key: string(u.key), window: f.c.NewWindow(),
+			key: string(u.key), window: f.c.NewWindow(), low: unentered,
 			exported: e.exports, event: e.event, touched: u.wall, sweep: f.sweeps,
 		}
 		slot = f.put(g, u.hash)
@@ -69,7 +72,7 @@ func (e *Engine) group(u *update) (uint32, *group) {
 	e.save(f, slot, g)
 	if g.ghost {
 		g.ghost, g.sweep, g.touched = false, f.sweeps, u.wall
-		g.window = f.c.NewWindow()
+		g.window, g.low = f.c.NewWindow(), unentered
 		e.resetAlarm(f, slot, g, saturated(u.wall, f.c.Horizon))
 		f.live++
 		e.live++
@@ -77,13 +80,14 @@ func (e *Engine) group(u *update) (uint32, *group) {
 	}
 	if g.sweep != f.sweeps {
 		g.sweep = f.sweeps
-		g.window.DropBefore(f.cutoff)
+		g.dropBefore(f.cutoff)
 	}
 	return slot, g
 }
 
 // admit applies the window rule and reports whether ts counts.
-func (e *Engine) admit(c *plan.Correlation, g *group, ts int64) bool {
+func (e *Engine) admit(f *family, slot uint32, g *group, ts int64) bool {
+	c := f.c
 	switch judge(c, g, ts) {
 	case restart:
 		g.clear()
@@ -93,6 +97,7 @@ func (e *Engine) admit(c *plan.Correlation, g *group, ts int64) bool {
 		}
 		// The group stands at a time nobody else believes in: begin anew here.
 		g.clear()
+		f.ages.Lower(slot, g.age())
 		g.high = ts
 		g.hasLast = g.hasLast && g.last <= ts
 	}
@@ -100,9 +105,9 @@ func (e *Engine) admit(c *plan.Correlation, g *group, ts int64) bool {
 	if !g.hasHigh || ts > g.high {
 		g.high, g.hasHigh = ts, true
 	}
-	if c.Source.Window == sigma.WindowSliding {
+	if c.Window == plan.Sliding {
 		cutoff := g.high - c.Span
-		g.window.DropBefore(cutoff)
+		g.dropBefore(cutoff)
 		g.dropEvents(cutoff)
 	}
 	return true
@@ -110,11 +115,10 @@ func (e *Engine) admit(c *plan.Correlation, g *group, ts int64) bool {
 
 // judge is the window rule of specification part 11 section 5.2.
 func judge(c *plan.Correlation, g *group, ts int64) verdict {
-	if !g.hasHigh {
+	switch {
+	case !g.hasHigh:
 		return extend
-	}
-	switch c.Source.Window {
-	case sigma.WindowTumbling:
+	case c.Window == plan.Tumbling:
 		switch have, is := g.high/c.Span, ts/c.Span; {
 		case is > have:
 			return restart
@@ -122,10 +126,9 @@ func judge(c *plan.Correlation, g *group, ts int64) verdict {
 			return discard
 		}
 		return extend
-	case sigma.WindowSession:
+	case c.Window == plan.Session:
 		return judgeSession(c, g, ts)
-	}
-	if ts < g.high-c.Span {
+	case ts < g.high-c.Span:
 		return discard
 	}
 	return extend
@@ -182,27 +185,23 @@ func (g *group) dropEvents(cutoff int64) {
 	}
 }
 
-// fire tests the condition and suppression and makes the result.
-func (e *Engine) fire(f *family, slot uint32, g *group, u *update, o *Outcome) *Result {
+// fire makes the result of a condition that is met, unless it is suppressed.
+func (e *Engine) fire(f *family, slot uint32, g *group, u *update, value float64, o *Outcome) *Result {
 	c := f.c
-	value, _, met := c.Condition.Evaluate(g.window)
-	if !met {
-		return nil
-	}
 	now := max(u.ts, g.newest())
 	if c.Suppress > 0 && g.hasLast && now-g.last < c.Suppress {
 		o.Suppressed++
 		return nil
 	}
 	r := e.results.result()
-	*r = Result{Rule: c.Rule, Key: f.pairs(g.key, &e.results), Value: value, Time: u.ts}
-	if u.direct {
+	r.Rule, r.Key, r.Value, r.Time = c.Rule, f.pairs(g.key, &e.results), value, u.ts
+	if c.Stores && u.direct {
 		e.events(g, r, c.Events)
 	}
 	g.last, g.hasLast = now, true
-	if c.Action == plan.Reset {
+	if c.Resets {
 		g.clear()
-		f.ages.Move(slot, g.age())
+		f.ages.Lower(slot, g.age())
 	}
 	if len(c.Uppers) > 0 {
 		e.fired = append(e.fired, firing{f, g.key})

@@ -1,9 +1,6 @@
 package engine
 
-import (
-	"github.com/sluicehq/sluice/sigma/engine/scan"
-	"github.com/sluicehq/sluice/sigma/event"
-)
+import "github.com/sluicehq/sluice/sigma/event"
 
 // Field returns the number of a field for Worker.Value. Those named in
 // Options.Fields have one.
@@ -20,22 +17,32 @@ var several = event.Value{Type: event.Array, Raw: []byte("[]")}
 // evaluated last. What it returns points into the event.
 func (w *Worker) Value(ev *Events, i int, field uint32) (event.Value, bool) {
 	w.show(ev, i)
-	v := &w.view
-	var found *scan.Cell
-	for k := v.first(field); k != none; k = v.next[k] {
-		c := &v.cells[k]
-		if c.Flags&scan.Terminal == 0 {
-			continue
-		}
-		if found != nil {
-			return several, true
-		}
-		found = c
-	}
-	if found == nil {
+	switch k := w.view.only(field); k {
+	case none:
 		return event.Value{}, false
+	case many:
+		return several, true
+	default:
+		return w.view.cells[k].Value(w.view.doc), true
 	}
-	return found.Value(v.doc), true
+}
+
+// Text returns the type of that value and its text form, nil where it has none.
+// The text is valid until the worker opens another event.
+func (w *Worker) Text(ev *Events, i int, field uint32) (text []byte, of event.Type, ok bool) {
+	w.show(ev, i)
+	switch k := w.view.only(field); k {
+	case none:
+		return nil, event.Null, false
+	case many:
+		return nil, event.Array, true
+	default:
+		c := &w.view.cells[k]
+		if !hasText(c) {
+			return nil, c.Type, true
+		}
+		return w.view.plain(k), c.Type, true
+	}
 }
 
 // shown is the event a worker has opened.

@@ -81,20 +81,31 @@ func (v *view) first(field uint32) int32 {
 	return int32(uint32(h))
 }
 
-// single returns the only value of a field that has exactly one.
-func (v *view) single(field uint32) (*scan.Cell, bool) {
-	var found *scan.Cell
+// many stands for several cells.
+const many int32 = -2
+
+// only returns the only terminal cell of a field, none, or many.
+func (v *view) only(field uint32) int32 {
+	found := none
 	for i := v.first(field); i != none; i = v.next[i] {
-		c := &v.cells[i]
-		if c.Flags&scan.Terminal == 0 {
+		if v.cells[i].Flags&scan.Terminal == 0 {
 			continue
 		}
-		if found != nil {
-			return nil, false
+		if found != none {
+			return many
 		}
-		found = c
+		found = i
 	}
-	return found, found != nil
+	return found
+}
+
+// single returns the only value of a field that has exactly one.
+func (v *view) single(field uint32) (*scan.Cell, bool) {
+	k := v.only(field)
+	if k < 0 {
+		return nil, false
+	}
+	return &v.cells[k], true
 }
 
 // add lists a value that was found by walking the document, and the elements of

@@ -65,7 +65,7 @@ func judge(t *testing.T, c *load.Collection, events ...string) judged {
 		}
 		out.detections = append(out.detections, got...)
 		document.Set([]byte(text))
-		record := extractor.Append(nil, slow.Fires(x), int64(i), uint64(i), document)
+		record := extractor.Append(nil, slow.Fires(x), int64(i), document)
 		if len(record) == 0 {
 			continue
 		}

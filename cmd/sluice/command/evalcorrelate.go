@@ -114,7 +114,7 @@ func (x *extractor) event(j *judging, i, from int, c *chunk) {
 	}
 	x.source.Open(j.worker, &j.events, i)
 	m := &c.found
-	m.text = x.Append(m.text, x.rules, ts, 0, x.source)
+	m.text = x.Append(m.text, x.rules, ts, x.source)
 	m.records = append(m.records, record{len(m.text), c.end()})
 }
 

@@ -246,7 +246,7 @@ func oneByOne(t *testing.T, rules, events string) string {
 		}
 		ts, _ := w.Time(&ev, 0)
 		doc.Set([]byte(line))
-		record := x.Append(nil, met, ts, 0, doc)
+		record := x.Append(nil, met, ts, doc)
 		if len(record) == 0 {
 			continue
 		}

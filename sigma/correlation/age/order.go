@@ -8,9 +8,14 @@ import (
 	"slices"
 )
 
-// Order keeps slots, small numbers that are used again, by a second each. Moving
-// a slot costs constant time; the oldest second is found in time logarithmic in
-// the number of distinct seconds. The zero value is empty.
+// Order keeps slots, small numbers that are used again, by a second each. The zero
+// value is empty.
+//
+// A second that has grown need not be told: whoever looks for the oldest brings a
+// function that knows, and what has grown moves on when it is come upon. So a
+// slot that is touched all the time costs nothing until then, and at most one
+// move for each look. The oldest second is found in time logarithmic in the
+// number of distinct seconds.
 type Order struct {
 	links   []link           // by slot
 	heads   map[int64]uint32 // first slot of each second
@@ -80,33 +85,42 @@ func (a *Order) Remove(slot uint32) {
 	}
 }
 
-// Move changes the second of a slot.
-func (a *Order) Move(slot uint32, at int64) {
-	if a.links[slot].at == at {
-		return
+// Lower tells that the second of a slot may have become an earlier one.
+func (a *Order) Lower(slot uint32, at int64) {
+	if a.links[slot].at > at {
+		a.move(slot, at)
 	}
+}
+
+func (a *Order) move(slot uint32, at int64) {
 	a.Remove(slot)
 	a.Insert(slot, at)
 }
 
-// First returns the oldest second that has a group.
-func (a *Order) First() (int64, bool) {
+// First returns the oldest second that has a slot. now gives a slot's second.
+func (a *Order) First(now func(slot uint32) int64) (int64, bool) {
 	for len(a.seconds) > 0 {
-		if _, ok := a.heads[a.seconds[0]]; ok {
-			return a.seconds[0], true
+		at := a.seconds[0]
+		for range a.Of(at, now) {
+			return at, true
 		}
-		heap.Pop(&a.seconds)
+		if a.seconds[0] == at { // and not forgotten on the way
+			heap.Pop(&a.seconds)
+		}
 	}
 	return 0, false
 }
 
-// Of yields the slots of a second. The slot yielded may be removed.
-func (a *Order) Of(at int64) iter.Seq[uint32] {
+// Of yields the slots of a second that no other comes before. now gives a slot's
+// second. The slot yielded may be removed.
+func (a *Order) Of(at int64, now func(slot uint32) int64) iter.Seq[uint32] {
 	return func(yield func(uint32) bool) {
 		slot, ok := a.heads[at]
 		for ok && slot != none {
 			next := a.links[slot].next
-			if !yield(slot) {
+			if is := now(slot); is != at {
+				a.move(slot, is)
+			} else if !yield(slot) {
 				return
 			}
 			slot = next
@@ -114,9 +128,9 @@ func (a *Order) Of(at int64) iter.Seq[uint32] {
 	}
 }
 
-// Sorted returns the slots of a second, sorted by compare.
-func (a *Order) Sorted(at int64, compare func(a, b uint32) int) []uint32 {
-	slots := slices.Collect(a.Of(at))
+// Sorted returns those slots, sorted by compare.
+func (a *Order) Sorted(at int64, now func(slot uint32) int64, compare func(a, b uint32) int) []uint32 {
+	slots := slices.Collect(a.Of(at, now))
 	slices.SortFunc(slots, compare)
 	return slots
 }

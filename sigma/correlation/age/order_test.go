@@ -11,6 +11,7 @@ func TestOrderAgainstAMap(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	var order Order
 	at := map[uint32]int64{}
+	now := func(slot uint32) int64 { return at[slot] }
 	for step := range 20_000 {
 		slot := uint32(r.IntN(50))
 		second := r.Int64N(1 + int64(step)/100)
@@ -22,11 +23,16 @@ func TestOrderAgainstAMap(t *testing.T) {
 		case r.IntN(3) == 0:
 			order.Remove(slot)
 			delete(at, slot)
-		default:
-			order.Move(slot, second)
+		default: // only what has become less is told
+			if second < at[slot] {
+				order.Lower(slot, second)
+			}
 			at[slot] = second
 		}
-		first, ok := order.First()
+		if r.IntN(4) > 0 {
+			continue
+		}
+		first, ok := order.First(now)
 		if ok != (len(at) > 0) {
 			t.Fatalf("step %d: got first %v, want %v", step, ok, len(at) > 0)
 		}
@@ -41,7 +47,7 @@ func TestOrderAgainstAMap(t *testing.T) {
 			}
 		}
 		slices.Sort(slots)
-		if got := order.Sorted(first, cmp.Compare[uint32]); first != want || !slices.Equal(got, slots) {
+		if got := order.Sorted(first, now, cmp.Compare[uint32]); first != want || !slices.Equal(got, slots) {
 			t.Fatalf("step %d: got second %d with %v, want %d with %v", step, first, got, want, slots)
 		}
 	}
@@ -59,7 +65,9 @@ func TestSecondsThatAreGoneAreForgotten(t *testing.T) {
 	var order Order
 	order.Insert(0, 0)
 	for second := range int64(100_000) {
-		order.Move(0, second)
+		if first, ok := order.First(func(uint32) int64 { return second }); !ok || first != second {
+			t.Fatalf("got first %d, want %d", first, second)
+		}
 	}
 	if got := len(order.seconds); got > 1000 {
 		t.Errorf("got %d seconds kept for one slot", got)
@@ -71,10 +79,11 @@ func TestTheSlotYieldedMayBeRemoved(t *testing.T) {
 	for slot := range uint32(5) {
 		order.Insert(slot, 7)
 	}
-	for slot := range order.Of(7) {
+	now := func(uint32) int64 { return 7 }
+	for slot := range order.Of(7, now) {
 		order.Remove(slot)
 	}
-	if _, ok := order.First(); ok {
+	if _, ok := order.First(now); ok {
 		t.Error("something is left")
 	}
 }

@@ -23,6 +23,7 @@ type Document struct {
 	times   []int         // how often the field is a member
 	hits    []event.Hit
 	key     []byte
+	text    []byte
 }
 
 // NewDocument returns a document in which the fields of s are looked up, in
@@ -56,6 +57,21 @@ func NewDocument(s *Spec) *Document {
 func (d *Document) Set(json []byte) {
 	d.root = event.ValueOf(json)
 	d.walked = false
+	d.text = d.text[:0]
+}
+
+// Text returns the type of the field's value and its text form.
+func (d *Document) Text(field int) ([]byte, event.Type, bool) {
+	v, ok := d.Value(field)
+	if !ok {
+		return nil, v.Type, false
+	}
+	at := len(d.text)
+	d.text, ok = v.AppendText(d.text)
+	if !ok {
+		return nil, v.Type, true
+	}
+	return d.text[at:len(d.text):len(d.text)], v.Type, true
 }
 
 // Value returns the field's value; several values count as an array.

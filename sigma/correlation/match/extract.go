@@ -6,14 +6,19 @@ import (
 	"math"
 	"slices"
 
+	"github.com/sluicehq/sluice/sigma/correlation/window"
 	"github.com/sluicehq/sluice/sigma/event"
 )
 
-// Source is the event a record is made of. Fields are numbers in Spec.Fields.
+// Source is the event a record is made of. Fields are numbers in Spec.Fields; what
+// is returned is valid until the source is opened for another event.
 type Source interface {
 	// Value returns the field's value as detection would find it. A field with
 	// several values counts as an array.
 	Value(field int) (event.Value, bool)
+	// Text returns the type of that value and its text form (event.Value.AppendText),
+	// nil where it has none.
+	Text(field int) (text []byte, of event.Type, ok bool)
 	// AppendJSON appends the event's JSON form.
 	AppendJSON(dst []byte) []byte
 }
@@ -22,187 +27,163 @@ type Source interface {
 type Extractor struct {
 	spec *Spec
 
-	body, fields, updates []byte
-	nFields, nUpdates     int
-	seen                  []int
-	text                  []byte
-	json, blob            []byte
-	deflate               *flate.Writer
-
-	likes [][]int // by rule and feed: the first feed of the rule with the same key
-	keys  []key   // by feed of the rule at hand
-	parts []byte  // of the keys
-}
-
-// key is an encoded group key, somewhere in the extractor's parts.
-type key struct {
-	hash     uint64
-	from, to int
+	written []uint64 // by key: the last record that has it
+	record  uint64   // number of the record in hand
+	seen    []int    // fields kept in it
+	json    []byte
+	blob    []byte
+	deflate *flate.Writer
+	number  []byte
 }
 
 // NewExtractor returns an extractor for spec.
 func NewExtractor(spec *Spec) *Extractor {
-	x := &Extractor{spec: spec, likes: make([][]int, len(spec.Rules))}
-	for i := range spec.Rules {
-		feeds := spec.Rules[i].Feeds
-		for _, f := range feeds {
-			x.likes[i] = append(x.likes[i], slices.IndexFunc(feeds, func(g Feed) bool { return slices.Equal(f.Key, g.Key) }))
-		}
-	}
-	return x
+	return &Extractor{spec: spec, written: make([]uint64, len(spec.Keys))}
 }
 
 // Append appends the record of an event that met the rules with the given load
 // indexes, in ascending order. It appends nothing when no correlation can use
 // any of them.
-func (x *Extractor) Append(dst []byte, rules []int, time int64, sequence uint64, src Source) []byte {
-	if !slices.ContainsFunc(rules, x.spec.Wants) {
+func (x *Extractor) Append(dst []byte, rules []int, time int64, src Source) []byte {
+	matches, wantID, wantCopy := 0, false, false
+	for _, rule := range rules {
+		if x.spec.Wants(rule) {
+			matches++
+			r := &x.spec.Rules[rule]
+			wantID, wantCopy = wantID || r.WantID, wantCopy || r.Copy
+		}
+	}
+	if matches == 0 {
 		return dst
 	}
-	x.fields, x.updates, x.seen = x.fields[:0], x.updates[:0], x.seen[:0]
-	x.nFields, x.nUpdates = 0, 0
-	wantID, wantCopy := false, false
+	x.record++
+	start := len(dst)
+	dst = append(dst, make([]byte, headSize)...)
+	binary.LittleEndian.PutUint64(dst[start+timeAt:], uint64(max(time, 0)))
+	dst = binary.AppendUvarint(dst, uint64(matches))
 	for _, rule := range rules {
-		if !x.spec.Wants(rule) {
-			continue
-		}
-		r := &x.spec.Rules[rule]
-		wantID, wantCopy = wantID || r.WantID, wantCopy || r.Copy
-		x.keys, x.parts = x.keys[:0], x.parts[:0]
-		for i := range r.Feeds {
-			x.update(rule, i, &r.Feeds[i], src)
-		}
-		for _, f := range r.Chain {
-			x.keep(f, src)
+		if x.spec.Wants(rule) {
+			feeds := x.spec.Rules[rule].Feeds
+			dst = binary.AppendUvarint(dst, uint64(rule))
+			dst = binary.AppendUvarint(dst, uint64(len(feeds)))
+			for i := range feeds {
+				dst = x.update(dst, &feeds[i], src)
+			}
 		}
 	}
-	body := append(x.body[:0], 0)
-	body = binary.AppendUvarint(body, uint64(max(time, 0)))
-	body = binary.AppendUvarint(body, sequence)
+	flags := byte(0)
 	if id, ok := x.id(wantID, src); ok {
-		body[0] |= hasID
-		body = appendBlock(body, id)
+		flags |= hasID
+		dst = appendBlock(dst, id)
 	}
 	if wantCopy {
-		body[0] |= hasCopy
-		body = appendBlock(body, x.compress(src))
+		flags |= hasCopy
+		dst = appendBlock(dst, x.compress(src))
 	}
-	if x.nFields > 0 {
-		body[0] |= hasFields
-		body = binary.AppendUvarint(body, uint64(x.nFields))
-		body = appendBlock(body, x.fields)
+	x.seen = x.seen[:0]
+	for _, rule := range rules {
+		if x.spec.Wants(rule) {
+			for _, f := range x.spec.Rules[rule].Chain {
+				dst = x.keep(dst, f, src)
+			}
+		}
 	}
-	body = binary.AppendUvarint(body, uint64(x.nUpdates))
-	x.body = append(body, x.updates...)
-	return appendBlock(dst, x.body)
+	dst[start+flagsAt] = flags
+	binary.LittleEndian.PutUint32(dst[start:], uint32(len(dst)-start-sizeBytes))
+	return dst
 }
 
 func appendBlock(dst, b []byte) []byte {
 	return append(binary.AppendUvarint(dst, uint64(len(b))), b...)
 }
 
-// update encodes one feed; what contributes nothing leaves no trace.
-func (x *Extractor) update(rule, i int, f *Feed, src Source) {
-	mark := len(x.updates)
-	dst := binary.AppendUvarint(x.updates, uint64(rule))
-	dst = binary.AppendUvarint(dst, uint64(i))
-	k := x.key(x.likes[rule][i], f, src)
-	dst = binary.LittleEndian.AppendUint64(dst, k.hash)
-	dst = appendBlock(dst, x.parts[k.from:k.to])
-	ok := true
+// update appends what one feed gets: its contribution, then its key unless the
+// record has it already. Without a contribution there is no key.
+func (x *Extractor) update(dst []byte, f *Feed, src Source) []byte {
 	switch f.Kind {
-	case Nothing:
-		dst = append(dst, tagNothing)
 	case Text:
-		x.text, ok = appendCounted(x.text[:0], f.Values[0], src)
-		dst = appendBlock(append(dst, tagText), x.text)
+		text, ok := counted(f.Values[0], src)
+		if !ok {
+			return append(dst, absent)
+		}
+		dst = AppendPart(dst, text)
+		dst = binary.LittleEndian.AppendUint32(dst, window.Hash(text))
 	case Tuple:
-		x.text, ok = x.tuple(f.Values, src)
-		dst = appendBlock(append(dst, tagText), x.text)
+		mark := len(dst)
+		var ok bool
+		if dst, ok = appendTuple(dst, f.Values, src); !ok {
+			return append(dst[:mark], absent)
+		}
 	case Number:
-		var v float64
-		v, ok = x.number(f.Values[0], src)
-		dst = binary.LittleEndian.AppendUint64(append(dst, tagNumber), math.Float64bits(v))
+		v, ok := x.numeric(f.Values[0], src)
+		if !ok {
+			return append(dst, absent)
+		}
+		dst = binary.LittleEndian.AppendUint64(append(dst, present), math.Float64bits(v))
 	}
-	if !ok {
-		x.updates = dst[:mark]
-		return
-	}
-	x.updates = dst
-	x.nUpdates++
-}
-
-// key returns the key of the next feed, which is that of feed like.
-func (x *Extractor) key(like int, f *Feed, src Source) key {
-	if like < len(x.keys) {
-		x.keys = append(x.keys, x.keys[like])
-		return x.keys[like]
-	}
-	k := key{from: len(x.parts)}
-	for _, part := range f.Key {
-		x.parts = appendKeyPart(x.parts, part, src)
-	}
-	k.to = len(x.parts)
-	k.hash = Hash(x.parts[k.from:])
-	x.keys = append(x.keys, k)
-	return k
-}
-
-// appendKeyPart appends the part a field gives: its text, or missing for what is
-// absent, null or no scalar.
-func appendKeyPart(dst []byte, field int, src Source) []byte {
-	v, ok := src.Value(field)
-	if !ok || !scalar(v) {
-		return AppendMissing(dst)
-	}
-	mark := len(dst)
-	dst, _ = v.AppendText(append(dst, 0))
-	size := len(dst) - mark - 1
-	if size < 0x7f { // one byte tells the length
-		dst[mark] = byte(size + 1)
+	if x.written[f.Key] == x.record {
 		return dst
 	}
-	text := slices.Clone(dst[mark+1:])
-	return AppendPart(dst[:mark], text)
+	x.written[f.Key] = x.record
+	return appendKey(dst, x.spec.Keys[f.Key], src)
 }
 
-func scalar(v event.Value) bool {
-	return v.Type != event.Null && v.Type != event.Array && v.Type != event.Object
-}
-
-// appendCounted appends the text that value_count counts: null counts, lists,
-// objects and absent fields do not.
-func appendCounted(dst []byte, field int, src Source) ([]byte, bool) {
-	v, ok := src.Value(field)
-	if !ok {
-		return dst, false
-	}
-	if v.Type == event.Null {
-		return append(dst, "null"...), true
-	}
-	return v.AppendText(dst)
-}
-
-func (x *Extractor) tuple(fields []int, src Source) ([]byte, bool) {
-	out := x.text[:0]
-	var part []byte
+// appendKey appends a group key with its hash and its length in front.
+func appendKey(dst []byte, fields []int, src Source) []byte {
+	const size = 8 // of the hash
+	mark := len(dst)
+	dst = append(dst, make([]byte, size+1)...)
 	for _, f := range fields {
-		var ok bool
-		if part, ok = appendCounted(part[:0], f, src); !ok {
-			return out, false
+		if text, of, ok := src.Text(f); ok && scalar(of) {
+			dst = AppendPart(dst, text)
+		} else {
+			dst = AppendMissing(dst)
 		}
-		out = AppendPart(out, part)
 	}
-	return out, true
+	key := dst[mark+size+1:]
+	binary.LittleEndian.PutUint64(dst[mark:], Hash(key))
+	if len(key) < 0x80 {
+		dst[mark+size] = byte(len(key))
+		return dst
+	}
+	key = slices.Clone(key) // its length takes more than the byte left for it
+	return appendBlock(dst[:mark+size], key)
 }
 
-func (x *Extractor) number(field int, src Source) (float64, bool) {
+func scalar(t event.Type) bool { return t != event.Null && t != event.Array && t != event.Object }
+
+var null = []byte("null")
+
+// counted returns the text that value_count counts: null counts, lists, objects
+// and absent fields do not.
+func counted(field int, src Source) ([]byte, bool) {
+	text, of, ok := src.Text(field)
+	if of == event.Null {
+		text = null
+	}
+	return text, ok && of != event.Array && of != event.Object
+}
+
+// appendTuple appends a tuple as one text.
+func appendTuple(dst []byte, fields []int, src Source) ([]byte, bool) {
+	tuple := make([]byte, 0, 64)
+	for _, f := range fields {
+		text, ok := counted(f, src)
+		if !ok {
+			return dst, false
+		}
+		tuple = AppendPart(tuple, text)
+	}
+	return binary.LittleEndian.AppendUint32(AppendPart(dst, tuple), window.Hash(tuple)), true
+}
+
+func (x *Extractor) numeric(field int, src Source) (float64, bool) {
 	v, ok := src.Value(field)
 	if !ok {
 		return 0, false
 	}
 	var n event.Numeric
-	n, ok, x.text = v.Numeric(x.text)
+	n, ok, x.number = v.Numeric(x.number)
 	return n.Float, ok && finite(n.Float)
 }
 
@@ -214,27 +195,24 @@ func ParseNumber(text []byte) (float64, bool) {
 	return n.Float, ok && finite(n.Float)
 }
 
-// keep stores a field for correlations of correlations, once.
-func (x *Extractor) keep(field int, src Source) {
+// keep appends a field for correlations of correlations, once.
+func (x *Extractor) keep(dst []byte, field int, src Source) []byte {
 	if slices.Contains(x.seen, field) {
-		return
+		return dst
 	}
 	x.seen = append(x.seen, field)
-	v, ok := src.Value(field)
-	if !ok || v.Type == event.Array || v.Type == event.Object {
-		return
+	text, of, ok := src.Text(field)
+	if !ok || of == event.Array || of == event.Object {
+		return dst
 	}
 	kind := byte(fieldOther)
-	switch v.Type {
+	switch of {
 	case event.Null:
 		kind = fieldNull
 	case event.Number, event.String, event.Text:
 		kind = fieldNumeric
 	}
-	x.text, _ = v.AppendText(x.text[:0])
-	x.fields = append(binary.AppendUvarint(x.fields, uint64(field)), kind)
-	x.fields = appendBlock(x.fields, x.text)
-	x.nFields++
+	return appendBlock(append(binary.AppendUvarint(dst, uint64(field)), kind), text)
 }
 
 // id returns the event's reference: the first present of the id fields, when it
@@ -244,15 +222,11 @@ func (x *Extractor) id(want bool, src Source) ([]byte, bool) {
 		return nil, false
 	}
 	for _, f := range x.spec.IDs {
-		v, ok := src.Value(f)
+		text, of, ok := src.Text(f)
 		if !ok {
 			continue
 		}
-		switch v.Type {
-		case event.String, event.Text, event.Number:
-			return v.AppendText(x.text[:0])
-		}
-		return nil, false
+		return text, of == event.String || of == event.Text || of == event.Number
 	}
 	return nil, false
 }

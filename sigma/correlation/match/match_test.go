@@ -24,21 +24,29 @@ func (f fields) Value(field int) (event.Value, bool) {
 	return event.ValueOf([]byte(raw)), true
 }
 
+func (f fields) Text(field int) ([]byte, event.Type, bool) {
+	v, ok := f.Value(field)
+	text, _ := v.AppendText(nil)
+	return text, v.Type, ok
+}
+
 func (f fields) AppendJSON(dst []byte) []byte { return append(dst, `{"whole":"event"}`...) }
 
 func spec() *Spec {
 	return &Spec{
 		Fields: []string{"user", "host", "n", "v", "w", "id", "_id"},
+		Keys:   [][]int{{0}, {0, 1}, {}},
 		Rules: []Rule{
 			{},
 			{Feeds: []Feed{
-				{Correlation: 0, Key: []int{0}},
-				{Correlation: 2, Key: []int{0, 1}, Kind: Number, Values: []int{2}},
+				{Correlation: 0, Key: 0},
+				{Correlation: 2, Key: 1, Kind: Number, Values: []int{2}},
+				{Correlation: 4, Key: 0},
 			}},
 			{
 				Feeds: []Feed{
-					{Correlation: 1, Kind: Text, Values: []int{3}},
-					{Correlation: 3, Kind: Tuple, Values: []int{3, 4}},
+					{Correlation: 1, Key: 2, Kind: Text, Values: []int{3}},
+					{Correlation: 3, Key: 2, Kind: Tuple, Values: []int{3, 4}},
 				},
 				Chain: []int{1, 2, 3}, WantID: true, Copy: true,
 			},
@@ -50,7 +58,7 @@ func spec() *Spec {
 // show writes a record so that it can be compared.
 func show(r *Record) []string {
 	var out []string
-	for u := r.Next(); u != nil; u = r.Next() {
+	for _, u := range r.Updates() {
 		var key []string
 		for part, ok := range Parts(string(u.Key)) {
 			if !ok {
@@ -58,7 +66,14 @@ func show(r *Record) []string {
 			}
 			key = append(key, part)
 		}
-		out = append(out, fmt.Sprintf("%d/%d %v %q %v", u.Rule, u.Feed, key, u.Text, u.Number))
+		s := fmt.Sprintf("%d %v", u.Feed.Correlation, key)
+		switch u.Feed.Kind {
+		case Text, Tuple:
+			s += fmt.Sprintf(" %q", u.Text)
+		case Number:
+			s += fmt.Sprintf(" %v", u.Number)
+		}
+		out = append(out, s)
 	}
 	return out
 }
@@ -70,25 +85,27 @@ func TestRecords(t *testing.T) {
 		event fields
 		want  []string
 	}{
-		{"texts, numbers and booleans are parts", []int{1}, fields{0: `"ann"`, 1: `7.0`, 2: `1.5`}, []string{`1/0 [ann] "" 0`, `1/1 [ann 7] "" 1.5`}},
-		{"null, lists, objects and absence are missing", []int{1}, fields{0: `null`, 1: `{}`, 2: `"-2e3"`}, []string{`1/0 [-] "" 0`, `1/1 [- -] "" -2000`}},
-		{"what is no number contributes nothing", []int{1}, fields{0: `""`, 2: `"0x10"`}, []string{`1/0 [] "" 0`}},
-		{"numbers beyond floats contribute nothing", []int{1}, fields{0: `true`, 2: `1e999`}, []string{`1/0 [true] "" 0`}},
-		{"texts that spell infinity contribute nothing", []int{1}, fields{0: `"a"`, 2: `"inf"`}, []string{`1/0 [a] "" 0`}},
-		{"null counts as a value", []int{2}, fields{3: `null`, 4: `5`}, []string{`2/0 [] "null" 0`, `2/1 [] "\x05null\x025" 0`}},
-		{"a tuple needs all of its parts", []int{2}, fields{3: `"x"`, 4: `[1]`}, []string{`2/0 [] "x" 0`}},
-		{"matches come in the order of rules", []int{0, 1, 2}, fields{0: `"a"`, 3: `"x"`}, []string{`1/0 [a] "" 0`, `2/0 [] "x" 0`}},
-		{"long parts have long lengths", []int{1}, fields{0: `"` + strings.Repeat("l", 300) + `"`}, []string{`1/0 [` + strings.Repeat("l", 300) + `] "" 0`}},
+		{"texts, numbers and booleans are parts", []int{1}, fields{0: `"ann"`, 1: `7.0`, 2: `1.5`}, []string{`0 [ann]`, `2 [ann 7] 1.5`, `4 [ann]`}},
+		{"null, lists, objects and absence are missing", []int{1}, fields{0: `null`, 1: `{}`, 2: `"-2e3"`}, []string{`0 [-]`, `2 [- -] -2000`, `4 [-]`}},
+		{"what is no number contributes nothing", []int{1}, fields{0: `""`, 2: `"0x10"`}, []string{`0 []`, `4 []`}},
+		{"numbers beyond floats contribute nothing", []int{1}, fields{0: `true`, 2: `1e999`}, []string{`0 [true]`, `4 [true]`}},
+		{"texts that spell infinity contribute nothing", []int{1}, fields{0: `"a"`, 2: `"inf"`}, []string{`0 [a]`, `4 [a]`}},
+		{"null counts as a value", []int{2}, fields{3: `null`, 4: `5`}, []string{`1 [] "null"`, `3 [] "\x05null\x025"`}},
+		{"a tuple needs all of its parts", []int{2}, fields{3: `"x"`, 4: `[1]`}, []string{`1 [] "x"`}},
+		{"an empty text is one", []int{2}, fields{3: `""`}, []string{`1 [] ""`}},
+		{"matches come in the order of rules", []int{0, 1, 2}, fields{0: `"a"`, 3: `"x"`}, []string{`0 [a]`, `4 [a]`, `1 [] "x"`}},
+		{"long parts have long lengths", []int{1}, fields{0: `"` + strings.Repeat("l", 300) + `"`}, []string{`0 [` + strings.Repeat("l", 300) + `]`, `4 [` + strings.Repeat("l", 300) + `]`}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			buf := NewExtractor(spec()).Append([]byte("before"), tc.rules, 1234, 99, tc.event)
+			s := spec()
+			buf := NewExtractor(s).Append([]byte("before"), tc.rules, 1234, tc.event)
 			var r Record
-			rest, err := r.Decode(append(buf[len("before"):], "after"...))
+			rest, err := r.Decode(s, append(buf[len("before"):], "after"...))
 			if err != nil || string(rest) != "after" {
 				t.Fatalf("decode: %v, rest %q", err, rest)
 			}
-			if r.Time != 1234 || r.Sequence != 99 {
-				t.Errorf("got time %d, sequence %d, want 1234 and 99", r.Time, r.Sequence)
+			if r.Time != 1234 {
+				t.Errorf("got time %d, want 1234", r.Time)
 			}
 			if got := show(&r); !slices.Equal(got, tc.want) {
 				t.Errorf("got %q, want %q", got, tc.want)
@@ -98,15 +115,15 @@ func TestRecords(t *testing.T) {
 }
 
 func TestAnEventNoCorrelationCanUseHasNoRecord(t *testing.T) {
-	if got := NewExtractor(spec()).Append(nil, []int{0, 17}, 1, 1, fields{0: `"a"`}); len(got) != 0 {
+	if got := NewExtractor(spec()).Append(nil, []int{0, 17}, 1, fields{0: `"a"`}); len(got) != 0 {
 		t.Errorf("got %d bytes, want none", len(got))
 	}
 }
 
 func TestAMatchWithoutContributionStillHasARecord(t *testing.T) {
 	var r Record
-	if _, err := r.Decode(NewExtractor(spec()).Append(nil, []int{2}, 5, 1, fields{})); err != nil || r.Len() != 0 || r.Time != 5 {
-		t.Errorf("got %v, %d updates at %d, want an empty record at 5", err, r.Len(), r.Time)
+	if _, err := r.Decode(spec(), NewExtractor(spec()).Append(nil, []int{2}, 5, fields{})); err != nil || len(r.Updates()) != 0 || r.Time != 5 {
+		t.Errorf("got %v, %d updates at %d, want an empty record at 5", err, len(r.Updates()), r.Time)
 	}
 }
 
@@ -125,7 +142,7 @@ func TestReferences(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			var r Record
-			if _, err := r.Decode(NewExtractor(spec()).Append(nil, []int{2}, 1, 1, tc.event)); err != nil {
+			if _, err := r.Decode(spec(), NewExtractor(spec()).Append(nil, []int{2}, 1, tc.event)); err != nil {
 				t.Fatal(err)
 			}
 			if string(r.ID) != tc.want || r.HasID != tc.has {
@@ -139,7 +156,7 @@ func TestCopiesInflateToTheEvent(t *testing.T) {
 	x := NewExtractor(spec())
 	for range 2 { // the writer is used again
 		var r Record
-		if _, err := r.Decode(x.Append(nil, []int{2}, 1, 1, fields{})); err != nil {
+		if _, err := r.Decode(spec(), x.Append(nil, []int{2}, 1, fields{})); err != nil {
 			t.Fatal(err)
 		}
 		got, err := io.ReadAll(flate.NewReader(bytes.NewReader(r.Copy)))
@@ -151,7 +168,7 @@ func TestCopiesInflateToTheEvent(t *testing.T) {
 
 func TestChainFieldsAreKept(t *testing.T) {
 	var r Record
-	if _, err := r.Decode(NewExtractor(spec()).Append(nil, []int{2}, 1, 1, fields{1: `null`, 2: `"12"`, 3: `[]`})); err != nil {
+	if _, err := r.Decode(spec(), NewExtractor(spec()).Append(nil, []int{2}, 1, fields{1: `null`, 2: `"12"`, 3: `[]`})); err != nil {
 		t.Fatal(err)
 	}
 	for _, tc := range []struct {
@@ -169,27 +186,23 @@ func TestChainFieldsAreKept(t *testing.T) {
 	}
 }
 
-// What is taken for a record can be read to its end, and its hashes are those of
-// its keys when an extractor wrote it.
+// What is taken for a record can be read to its end.
 func FuzzDecode(f *testing.F) {
 	x := NewExtractor(spec())
-	f.Add(x.Append(nil, []int{1, 2}, 7, 1, fields{0: `"a"`, 1: `"b"`, 2: `3`, 3: `"v"`, 4: `null`, 5: `"id"`}))
+	f.Add(x.Append(nil, []int{1, 2}, 7, fields{0: `"a"`, 1: `"b"`, 2: `3`, 3: `"v"`, 4: `null`, 5: `"id"`}))
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		var r Record
-		rest, err := r.Decode(raw)
+		rest, err := r.Decode(spec(), raw)
 		if err != nil {
 			return
 		}
 		if len(rest) >= len(raw) {
 			t.Fatal("nothing was read")
 		}
-		n := 0
-		want := r.Len()
-		for r.Next() != nil {
-			n++
-		}
-		if n != want {
-			t.Fatalf("got %d updates, want %d", n, want)
+		for _, u := range r.Updates() {
+			if u.Feed == nil {
+				t.Fatal("an update leads nowhere")
+			}
 		}
 		r.Field(1)
 	})
@@ -232,7 +245,7 @@ func BenchmarkAppend(b *testing.B) {
 	var buf []byte
 	b.ReportAllocs()
 	for b.Loop() {
-		buf = x.Append(buf[:0], []int{1}, 1_700_000_000, 99, e)
+		buf = x.Append(buf[:0], []int{1}, 1_700_000_000, e)
 	}
 }
 

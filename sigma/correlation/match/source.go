@@ -44,15 +44,28 @@ func (e *Event) Value(field int) (event.Value, bool) {
 	if e.known[field] {
 		return e.worker.Value(e.events, e.number, e.numbers[field])
 	}
+	return e.document().Value(field)
+}
+
+// Text returns the type of the field's value and its text form.
+func (e *Event) Text(field int) ([]byte, event.Type, bool) {
+	if e.known[field] {
+		return e.worker.Text(e.events, e.number, e.numbers[field])
+	}
+	return e.document().Text(field)
+}
+
+// document is the event's JSON form.
+func (e *Event) document() *Document {
 	if !e.read {
 		e.read = true
 		if e.events.Kind(e.number) == event.Plain {
-			e.doc.Set([]byte("null"))
+			e.doc.Set(null)
 		} else {
 			e.doc.Set(e.events.Root(e.number).Raw)
 		}
 	}
-	return e.doc.Value(field)
+	return e.doc
 }
 
 // AppendJSON appends the event's JSON form.

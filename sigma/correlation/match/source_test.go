@@ -66,6 +66,10 @@ func TestAnEventOfAWorkerReadsAsItsText(t *testing.T) {
 			for field, name := range sourceFields {
 				got, gotOK := source.Value(field)
 				want, wantOK := doc.Value(field)
+				text, of, textOK := source.Text(field)
+				if plain, _ := got.AppendText(nil); textOK != gotOK || gotOK && (of != got.Type || string(text) != string(plain)) {
+					t.Fatalf("%q in %s: got the text %q of type %d, want %q of %d (told: %t)", name, line, text, of, plain, got.Type, told)
+				}
 				if shown(got, gotOK) != shown(want, wantOK) {
 					t.Fatalf("%q in %s: got %s, want %s (told: %t)", name, line, shown(got, gotOK), shown(want, wantOK), told)
 				}

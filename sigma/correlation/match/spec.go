@@ -15,9 +15,10 @@ const (
 // are numbers in Spec.Fields.
 type Feed struct {
 	Correlation int
-	Key         []int // one for each part of the group key
+	Key         int // of the group, in Spec.Keys
 	Kind        Kind
-	Values      []int // what is contributed; without all of it the match does not count
+	Values      []int    // what is contributed; without all of it the match does not count
+	Members     []uint16 // of the correlation that the rule is
 }
 
 // Rule says what all correlations want to know of a match of one rule.
@@ -31,6 +32,7 @@ type Rule struct {
 // Spec says what to extract from an event. It never changes.
 type Spec struct {
 	Fields []string // every field that is looked up, by number
+	Keys   [][]int  // every group key: a field for each of its parts
 	Rules  []Rule   // by load index of the detection rule
 	IDs    []int    // fields of which the first present one is the event's reference
 	// Places, when not nil, holds for every field the ordered places it is read

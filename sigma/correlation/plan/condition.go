@@ -14,10 +14,36 @@ import (
 type Condition struct {
 	Text string // as displayed
 
-	kind       sigma.CorrelationType
+	kind       aggregate
 	percentile float64
-	thresholds []sigma.Threshold
+	thresholds []threshold
 	expr       *memberExpr // extended form
+}
+
+// aggregate is what a condition looks at.
+type aggregate uint8
+
+const (
+	count aggregate = iota
+	distinct
+	sum
+	average
+	percentile
+	median
+	members
+	order
+)
+
+var aggregates = map[sigma.CorrelationType]aggregate{
+	sigma.EventCount: count, sigma.ValueCount: distinct, sigma.ValueSum: sum, sigma.ValueAvg: average,
+	sigma.ValuePercentile: percentile, sigma.ValueMedian: median, sigma.Temporal: members, sigma.TemporalOrdered: order,
+}
+
+// threshold is one comparison: the results that satisfy it, and with what.
+type threshold struct {
+	less, equal, more bool
+	near              bool // equal means within the tolerance
+	value             float64
 }
 
 // memberExpr is an extended condition over the positions of members.
@@ -29,8 +55,10 @@ type memberExpr struct {
 }
 
 func compileCondition(s *sigma.Correlation) (Condition, error) {
-	c := Condition{kind: s.Type, percentile: s.Condition.Percentile, thresholds: s.Condition.Thresholds}
-	c.Text = displayThresholds(c.thresholds)
+	c := Condition{Text: displayThresholds(s.Condition.Thresholds), kind: aggregates[s.Type], percentile: s.Condition.Percentile}
+	for _, t := range s.Condition.Thresholds {
+		c.thresholds = append(c.thresholds, compileThreshold(t))
+	}
 	if s.Condition.Expr == nil {
 		return c, nil
 	}
@@ -116,18 +144,31 @@ func (m *memberExpr) holds(h *window.Hits) bool {
 }
 
 // Evaluate returns the aggregate over w, whether it is defined, and whether the
-// condition is met. An undefined aggregate meets none.
+// condition is met. An undefined aggregate meets none. The window must be of the
+// correlation's type.
 func (c *Condition) Evaluate(w window.Window) (value float64, defined, met bool) {
-	if h, ok := w.(*window.Hits); ok {
-		return c.evaluateHits(h)
+	switch c.kind {
+	case count:
+		value = float64(w.(*window.Counts).Len())
+	case distinct:
+		value = float64(w.(*window.Distinct).Count())
+	case members, order:
+		return c.evaluateHits(w.(*window.Hits))
+	default:
+		n := w.(*window.Numbers)
+		if n.Len() == 0 {
+			return 0, false, false
+		}
+		if value = c.number(n); math.IsInf(value, 0) || math.IsNaN(value) {
+			return value, false, false
+		}
 	}
-	value, defined = c.aggregate(w)
-	return value, defined, defined && c.within(value)
+	return value, true, c.within(value)
 }
 
 func (c *Condition) evaluateHits(h *window.Hits) (value float64, defined, met bool) {
 	value = float64(h.Count())
-	ordered := c.kind != sigma.TemporalOrdered || h.InOrder()
+	ordered := c.kind != order || h.InOrder()
 	if c.expr != nil {
 		return value, true, ordered && c.expr.holds(h)
 	}
@@ -137,29 +178,13 @@ func (c *Condition) evaluateHits(h *window.Hits) (value float64, defined, met bo
 	return value, true, c.within(value)
 }
 
-func (c *Condition) aggregate(w window.Window) (float64, bool) {
-	switch w := w.(type) {
-	case *window.Counts:
-		return float64(w.Len()), true
-	case *window.Distinct:
-		return float64(w.Count()), true
-	case *window.Numbers:
-		if w.Len() == 0 {
-			return 0, false
-		}
-		v := c.number(w)
-		return v, !math.IsInf(v, 0) && !math.IsNaN(v)
-	}
-	return 0, false
-}
-
 func (c *Condition) number(w *window.Numbers) float64 {
 	switch c.kind {
-	case sigma.ValueSum:
+	case sum:
 		return w.Sum()
-	case sigma.ValueAvg:
+	case average:
 		return w.Average()
-	case sigma.ValueMedian:
+	case median:
 		return w.Median()
 	}
 	return w.Percentile(c.percentile)
@@ -168,25 +193,38 @@ func (c *Condition) number(w *window.Numbers) float64 {
 // tolerance is within what eq and neq take two numbers for equal.
 const tolerance = 2.22e-16
 
+func compileThreshold(t sigma.Threshold) threshold {
+	c := threshold{value: t.Value}
+	switch t.Op {
+	case sigma.OpLT:
+		c.less = true
+	case sigma.OpLTE:
+		c.less, c.equal = true, true
+	case sigma.OpGT:
+		c.more = true
+	case sigma.OpGTE:
+		c.more, c.equal = true, true
+	case sigma.OpEQ:
+		c.near, c.equal = true, true
+	case sigma.OpNEQ:
+		c.near, c.less, c.more = true, true, true
+	}
+	return c
+}
+
+func (t *threshold) holds(v float64) bool {
+	switch {
+	case t.near && math.Abs(v-t.value) <= tolerance || v == t.value:
+		return t.equal
+	case v < t.value:
+		return t.less
+	}
+	return t.more && v > t.value
+}
+
 func (c *Condition) within(v float64) bool {
 	for i := range c.thresholds {
-		t := &c.thresholds[i]
-		var ok bool
-		switch t.Op {
-		case sigma.OpLT:
-			ok = v < t.Value
-		case sigma.OpLTE:
-			ok = v <= t.Value
-		case sigma.OpGT:
-			ok = v > t.Value
-		case sigma.OpGTE:
-			ok = v >= t.Value
-		case sigma.OpEQ:
-			ok = math.Abs(v-t.Value) <= tolerance
-		case sigma.OpNEQ:
-			ok = math.Abs(v-t.Value) > tolerance
-		}
-		if !ok {
+		if !c.thresholds[i].holds(v) {
 			return false
 		}
 	}

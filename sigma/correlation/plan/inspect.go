@@ -4,7 +4,6 @@ import (
 	"sort"
 	"strings"
 
-	"github.com/sluicehq/sluice/sigma"
 	"github.com/sluicehq/sluice/sigma/correlation/exact"
 	"github.com/sluicehq/sluice/sigma/correlation/match"
 	"github.com/sluicehq/sluice/sigma/correlation/window"
@@ -39,15 +38,15 @@ func (c *Condition) Inspect(w window.Window) (got *float64, met bool) {
 }
 
 func (c *Condition) recompute(w *window.Numbers) float64 {
-	if c.kind == sigma.ValueSum || c.kind == sigma.ValueAvg {
-		var sum exact.Sum
+	if c.kind == sum || c.kind == average {
+		var total exact.Sum
 		for _, v := range w.All() {
-			sum.Add(v)
+			total.Add(v)
 		}
-		if c.kind == sigma.ValueSum {
-			return sum.Value()
+		if c.kind == sum {
+			return total.Value()
 		}
-		return sum.Value() / float64(w.Len())
+		return total.Value() / float64(w.Len())
 	}
 	sorted := make([]float64, 0, w.Len())
 	for _, v := range w.All() {
@@ -55,7 +54,7 @@ func (c *Condition) recompute(w *window.Numbers) float64 {
 	}
 	sort.Float64s(sorted)
 	at := func(i int) float64 { return sorted[i] }
-	if c.kind == sigma.ValueMedian {
+	if c.kind == median {
 		return window.Median(len(sorted), at)
 	}
 	return window.Percentile(c.percentile, len(sorted), at)

@@ -50,10 +50,12 @@ func (p *Plan) feed(i int, rules []*sigma.Rule, fields *fieldTable) {
 		}
 	}
 	for _, r := range slices.Sorted(maps.Keys(byRule)) {
-		f := match.Feed{Correlation: i, Kind: kindOf(c.Source)}
+		f := match.Feed{Correlation: i, Kind: kindOf(c.Source), Members: slices.Compact(byRule[r])}
+		var key []int
 		for _, g := range c.Source.GroupBy {
-			f.Key = append(f.Key, fields.of(c.Source, fieldOf(c.Source, g, &rules[r].Meta)))
+			key = append(key, fields.of(c.Source, fieldOf(c.Source, g, &rules[r].Meta)))
 		}
+		f.Key = p.key(key)
 		if f.Kind != match.Nothing {
 			for _, name := range c.Source.Condition.Fields {
 				f.Values = append(f.Values, fields.of(c.Source, name))
@@ -63,7 +65,6 @@ func (p *Plan) feed(i int, rules []*sigma.Rule, fields *fieldTable) {
 		spec.Feeds = append(spec.Feeds, f)
 		spec.WantID = spec.WantID || c.Events == EventsRefs
 		spec.Copy = spec.Copy || c.Events == EventsFull
-		p.members[r] = append(p.members[r], slices.Compact(byRule[r]))
 	}
 	if c.Events == EventsRefs && p.spec.IDs == nil {
 		for _, name := range idFields {
@@ -73,6 +74,17 @@ func (p *Plan) feed(i int, rules []*sigma.Rule, fields *fieldTable) {
 	for _, m := range c.Source.Members {
 		c.Members = append(c.Members, p.memberID(m, rules))
 	}
+}
+
+// key numbers a group key: correlations that group by the same fields share it.
+func (p *Plan) key(fields []int) int {
+	for i, k := range p.spec.Keys {
+		if slices.Equal(k, fields) {
+			return i
+		}
+	}
+	p.spec.Keys = append(p.spec.Keys, fields)
+	return len(p.spec.Keys) - 1
 }
 
 func kindOf(s *sigma.Correlation) match.Kind {

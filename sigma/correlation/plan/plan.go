@@ -29,6 +29,26 @@ const (
 	EventsFull EventMode = "full"
 )
 
+// Window is the kind of a window.
+type Window uint8
+
+// The kinds of windows.
+const (
+	Sliding Window = iota
+	Tumbling
+	Session
+)
+
+func windowOf(w sigma.Window) Window {
+	switch w {
+	case sigma.WindowTumbling:
+		return Tumbling
+	case sigma.WindowSession:
+		return Session
+	}
+	return Sliding
+}
+
 // ParseEventMode reads a mode in any case and under any of its names.
 func ParseEventMode(s string) (EventMode, error) {
 	switch strings.ToLower(s) {
@@ -57,8 +77,7 @@ type Options struct {
 type Plan struct {
 	spec     match.Spec
 	all      []*Correlation
-	members  [][][]uint16 // by rule and feed: the members the rule belongs to
-	withheld []bool       // by rule: its matches are not emitted
+	withheld []bool // by rule: its matches are not emitted
 	depth    int
 }
 
@@ -76,11 +95,13 @@ type Correlation struct {
 	Stable string
 	Shape  string
 
+	Window     Window
 	Span, Gap  int64
 	Horizon    int64 // after which an idle group is over
 	Suppress   int64 // 0 is off
-	Action     Action
+	Resets     bool  // the action
 	Events     EventMode
+	Stores     bool // Events is not EventsNone
 	MaxEvents  int
 	MaxEntries int // 0 is unlimited
 
@@ -107,7 +128,6 @@ type Origin struct{ Part, Field int }
 func Compile(correlations []*sigma.Correlation, rules []*sigma.Rule, o Options) (*Plan, error) {
 	p := &Plan{
 		all:      make([]*Correlation, len(correlations)),
-		members:  make([][][]uint16, len(rules)),
 		withheld: make([]bool, len(rules)),
 	}
 	p.spec.Rules = make([]match.Rule, len(rules))
@@ -162,21 +182,22 @@ func compile(s *sigma.Correlation, index int, o Options) (*Correlation, error) {
 		Stable: stableID(&s.Meta),
 		Shape:  shapeOf(s),
 		Span:   s.Timespan.Seconds(), Gap: s.Gap.Seconds(),
+		Window:     windowOf(s.Window),
 		Suppress:   o.Suppress,
-		Action:     o.Action,
+		Resets:     o.Action == Reset,
 		Events:     o.EventMode,
 		MaxEvents:  o.MaxEvents,
 		MaxEntries: o.MaxGroupEntries,
 	}
 	c.Horizon = c.Span
-	if s.Window == sigma.WindowSession {
+	if c.Window == Session {
 		c.Horizon = c.Gap
 	}
 	if s.Settings.Suppress != nil {
 		c.Suppress = s.Settings.Suppress.Seconds()
 	}
 	if s.Settings.Action != "" {
-		c.Action = Action(s.Settings.Action)
+		c.Resets = Action(s.Settings.Action) == Reset
 	}
 	if s.Settings.EventMode != "" {
 		mode, err := ParseEventMode(s.Settings.EventMode)
@@ -188,6 +209,7 @@ func compile(s *sigma.Correlation, index int, o Options) (*Correlation, error) {
 	if c.Events == "" {
 		c.Events = EventsNone
 	}
+	c.Stores = c.Events != EventsNone
 	if s.Settings.MaxEvents > 0 {
 		c.MaxEvents = s.Settings.MaxEvents
 	}
@@ -260,23 +282,11 @@ func fieldOf(s *sigma.Correlation, g string, m *sigma.Meta) string {
 // Spec returns what has to be extracted from events.
 func (p *Plan) Spec() *match.Spec { return &p.spec }
 
-// Knows reports whether an update can be of this plan.
-func (p *Plan) Knows(u *match.Update) bool {
-	return uint(u.Rule) < uint(len(p.members)) && uint(u.Feed) < uint(len(p.members[u.Rule]))
-}
-
 // Len returns the number of correlations.
 func (p *Plan) Len() int { return len(p.all) }
 
 // At returns correlation i.
 func (p *Plan) At(i int) *Correlation { return p.all[i] }
-
-// Correlation returns the index of the correlation that a feed of a detection
-// rule leads to.
-func (p *Plan) Correlation(rule, feed int) int { return p.spec.Rules[rule].Feeds[feed].Correlation }
-
-// Members returns the members a detection rule belongs to, for one of its feeds.
-func (p *Plan) Members(rule, feed int) []uint16 { return p.members[rule][feed] }
 
 // Owners maps stable ids to the first correlation that has them: of several with
 // one id it owns the state.

@@ -43,14 +43,14 @@ func TestSettingsOfTheRuleBeatTheConfigured(t *testing.T) {
 		want       Correlation
 	}{
 		{"nothing configured", plain, Options{}, Correlation{Events: EventsNone, MaxEvents: 10}},
-		{"configured", plain, configured, Correlation{Suppress: 5, Action: Reset, Events: EventsFull, MaxEvents: 20, MaxEntries: 50}},
-		{"stated by the rule", own, configured, Correlation{Suppress: 7, Action: Alert, Events: EventsNone, MaxEvents: 3, MaxEntries: 9}},
-		{"switched off by the rule", plain + "sluice.suppress: 0s\n", configured, Correlation{Action: Reset, Events: EventsFull, MaxEvents: 20, MaxEntries: 50}},
+		{"configured", plain, configured, Correlation{Suppress: 5, Resets: true, Events: EventsFull, MaxEvents: 20, MaxEntries: 50}},
+		{"stated by the rule", own, configured, Correlation{Suppress: 7, Events: EventsNone, MaxEvents: 3, MaxEntries: 9}},
+		{"switched off by the rule", plain + "sluice.suppress: 0s\n", configured, Correlation{Resets: true, Events: EventsFull, MaxEvents: 20, MaxEntries: 50}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			c := compileText(t, tc.rule, tc.o).At(0)
-			got := Correlation{Suppress: c.Suppress, Action: c.Action, Events: c.Events, MaxEvents: c.MaxEvents, MaxEntries: c.MaxEntries}
-			if got.Suppress != tc.want.Suppress || got.Action != tc.want.Action || got.Events != tc.want.Events ||
+			got := Correlation{Suppress: c.Suppress, Resets: c.Resets, Events: c.Events, MaxEvents: c.MaxEvents, MaxEntries: c.MaxEntries}
+			if got.Suppress != tc.want.Suppress || got.Resets != tc.want.Resets || got.Events != tc.want.Events ||
 				got.MaxEvents != tc.want.MaxEvents || got.MaxEntries != tc.want.MaxEntries {
 				t.Errorf("got %+v, want %+v", got, tc.want)
 			}
@@ -105,8 +105,8 @@ sluice.correlation_event_mode: refs
 		name      string
 		got, want []string
 	}{
-		{"the alias of the rule's name", names(login.Feeds[0].Key), []string{"src"}},
-		{"the alias of the rule's id", names(recon.Feeds[0].Key), []string{"dst"}},
+		{"the alias of the rule's name", names(p.Spec().Keys[login.Feeds[0].Key]), []string{"src"}},
+		{"the alias of the rule's id", names(p.Spec().Keys[recon.Feeds[0].Key]), []string{"dst"}},
 		{"the condition's field", names(login.Feeds[0].Values), []string{"n"}},
 		{"what the upper one cannot take from the lower", names(login.Chain), []string{"host"}},
 		{"references", names(s.IDs), []string{"id", "_id", "event_id", "EventRecordID", "event.id"}},

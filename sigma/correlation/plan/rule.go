@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"strconv"
 	"time"
 
 	"github.com/sluicehq/sluice/sigma"
@@ -23,6 +24,7 @@ type Rule struct {
 	head       []byte
 	attributes []byte
 	kind       []byte // `,"correlation_type":...,"group_key":[`
+	timespan   []byte // `,"timespan_secs":...`
 	withTime   bool
 }
 
@@ -33,6 +35,7 @@ func newRule(index int, s *sigma.Correlation, withTime bool) *Rule {
 		head:       result.AppendHead(nil, &s.Meta),
 		attributes: result.AppendAttributes(nil, s.Attributes),
 		kind:       []byte(`,"correlation_type":"` + string(s.Type) + `","group_key":[`),
+		timespan:   strconv.AppendInt([]byte(`,"timespan_secs":`), s.Timespan.Seconds(), 10),
 		withTime:   withTime,
 	}
 }
@@ -61,3 +64,6 @@ func (r *Rule) AppendHead(dst []byte, unix int64, enrichments []byte) []byte {
 	}
 	return append(dst, r.kind...)
 }
+
+// AppendTimespan appends what stands behind the aggregated value.
+func (r *Rule) AppendTimespan(dst []byte) []byte { return append(dst, r.timespan...) }

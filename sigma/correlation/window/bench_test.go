@@ -11,16 +11,19 @@ func BenchmarkSlide(b *testing.B) {
 		for _, width := range []int64{100, 100_000} {
 			b.Run(fmt.Sprintf("%s/%d", s.name, width), func(b *testing.B) {
 				w := s.make()
+				var c Contribution
 				for ts := range width {
-					w.Add(ts, Contribution{Text: fmt.Append(nil, ts), Number: float64(ts%977) / 3}, nil)
+					c.Text = fmt.Append(c.Text[:0], ts)
+					c.Mark, c.Number = Hash(c.Text), float64(ts%977)/3
+					w.Add(ts, &c, nil)
 				}
 				ts := width
-				text := make([]byte, 0, 16)
 				b.ReportAllocs()
 				for b.Loop() {
-					text = fmt.Append(text[:0], ts)
+					c.Text = fmt.Append(c.Text[:0], ts)
+					c.Mark, c.Number = Hash(c.Text), float64(ts%977)/3
 					w.DropBefore(ts - width)
-					w.Add(ts, Contribution{Text: text, Number: float64(ts%977) / 3}, nil)
+					w.Add(ts, &c, nil)
 					ts++
 				}
 			})

@@ -180,7 +180,7 @@ func ReadDistinct(buf []byte) (*Distinct, []byte, error) {
 		if pin[0] == 1 && d.list.len() == 0 {
 			d.list.pin = &m
 		} else {
-			d.list.add(m, nil)
+			d.list.add(m.ts, m, nil)
 		}
 	}
 	if r.bad {
@@ -224,7 +224,7 @@ func ReadNumbers(buf []byte, ranked bool) (*Numbers, []byte, error) {
 		if pin[0] == 1 && n.list.len() == 0 {
 			n.list.pin = &e
 		} else {
-			n.list.add(e, nil)
+			n.list.add(e.ts, e, nil)
 		}
 	}
 	if r.bad {

@@ -47,7 +47,7 @@ func (c *Counts) Last() int64 {
 }
 
 // Add inserts an entry.
-func (c *Counts) Add(ts int64, _ Contribution, undo *Undo) {
+func (c *Counts) Add(ts int64, _ *Contribution, undo *Undo) {
 	c.n++
 	if c.pinned && ts < c.pin {
 		ts, c.pin = c.pin, ts
@@ -163,7 +163,10 @@ func (c *Counts) dropOldest(k int) {
 }
 
 // Clear removes all entries.
-func (c *Counts) Clear() { *c = Counts{} }
+func (c *Counts) Clear() {
+	c.sealed.clear()
+	c.openN, c.n, c.skip, c.pinned = 0, 0, 0, false
+}
 
 // NotBefore returns the first timestamp at or after ts.
 func (c *Counts) NotBefore(ts int64) (int64, bool) {

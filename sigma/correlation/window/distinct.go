@@ -31,14 +31,10 @@ func (d *Distinct) Last() int64 { return d.list.last() }
 func (d *Distinct) Count() int { return d.texts.len() }
 
 // Add inserts an entry. The text is copied when it is new.
-func (d *Distinct) Add(ts int64, c Contribution, undo *Undo) {
-	t := d.texts.find(c.Text)
-	if t == nil {
-		t = newText(c.Text)
-		d.texts.add(t)
-	}
+func (d *Distinct) Add(ts int64, c *Contribution, undo *Undo) {
+	t := d.texts.intern(c.Text, c.Mark)
 	t.refs++
-	d.list.add(mention{ts, t}, undo)
+	d.list.add(ts, mention{ts, t}, undo)
 }
 
 func (d *Distinct) forget(m mention) {
@@ -66,7 +62,10 @@ func (d *Distinct) Trim(limit int, keepFirst bool) {
 }
 
 // Clear removes all entries.
-func (d *Distinct) Clear() { *d = Distinct{} }
+func (d *Distinct) Clear() {
+	d.list.clear()
+	d.texts.clear()
+}
 
 // All yields the entries, oldest first.
 func (d *Distinct) All() iter.Seq2[int64, string] {

@@ -87,7 +87,7 @@ func (h *Hits) Last() int64 {
 }
 
 // Add inserts an entry for each member of c.
-func (h *Hits) Add(ts int64, c Contribution, undo *Undo) {
+func (h *Hits) Add(ts int64, c *Contribution, undo *Undo) {
 	for _, i := range c.Members {
 		h.members[i].Add(ts, c, undo)
 	}
@@ -108,7 +108,11 @@ func (h *Hits) Trim(limit int, keepFirst bool) {
 }
 
 // Clear removes all entries.
-func (h *Hits) Clear() { clear(h.members) }
+func (h *Hits) Clear() {
+	for i := range h.members {
+		h.members[i].Clear()
+	}
+}
 
 // Fork returns the window that goes on.
 func (h *Hits) Fork() Window {

@@ -5,8 +5,9 @@ import "iter"
 // list is a queue of entries that carry their own timestamp, the very first of
 // which may be kept apart when others are trimmed.
 type list[E entry] struct {
-	queue queue[E]
-	pin   *E // written once
+	queue  queue[E]
+	pin    *E    // written once
+	newest int64 // of the queue's last entry, when it has one
 }
 
 func (l *list[E]) len() int {
@@ -27,29 +28,39 @@ func (l *list[E]) last() int64 {
 	if l.queue.n == 0 {
 		return (*l.pin).when(0)
 	}
-	return l.queue.last()
+	return l.newest
 }
 
-func (l *list[E]) add(e E, undo *Undo) {
-	ts := e.when(0)
-	if l.pin != nil && ts < (*l.pin).when(0) {
-		first, second := e, *l.pin
-		l.pin = &first
-		if l.queue.n == 0 {
-			l.queue.open(0)
-			l.queue.push(second)
-		} else {
-			l.queue.insert(0, 0, 0, func(int64) (E, bool) { return second, true }, undo)
-		}
+// add inserts e, whose time is ts.
+func (l *list[E]) add(ts int64, e E, undo *Undo) {
+	switch {
+	case l.pin != nil && ts < (*l.pin).when(0):
+		l.addFirst(e, undo)
+	case l.queue.n == 0 || ts >= l.newest:
+		l.queue.put(e)
+		l.newest = ts
+	default:
+		i, j := l.queue.find(func(t int64) bool { return t > ts })
+		l.queue.insert(i, j, 0, func(int64) (E, bool) { return e, true }, undo)
+	}
+}
+
+// addFirst puts e in the place of the pinned entry, which joins the others.
+func (l *list[E]) addFirst(e E, undo *Undo) {
+	second := *l.pin
+	l.pin = &e
+	if l.queue.n == 0 {
+		l.queue.put(second)
+		l.newest = second.when(0)
 		return
 	}
-	if l.queue.n == 0 || ts >= l.queue.last() {
-		l.queue.open(0)
-		l.queue.push(e)
-		return
-	}
-	i, j := l.queue.find(func(t int64) bool { return t > ts })
-	l.queue.insert(i, j, 0, func(int64) (E, bool) { return e, true }, undo)
+	l.queue.insert(0, 0, 0, func(int64) (E, bool) { return second, true }, undo)
+}
+
+// clear removes all entries.
+func (l *list[E]) clear() {
+	l.pin = nil
+	l.queue.clear()
 }
 
 // pop removes the oldest entry.

@@ -38,8 +38,8 @@ func (n *Numbers) First() int64 { return n.list.first() }
 func (n *Numbers) Last() int64 { return n.list.last() }
 
 // Add inserts an entry.
-func (n *Numbers) Add(ts int64, c Contribution, undo *Undo) {
-	n.list.add(number{ts, c.Number}, undo)
+func (n *Numbers) Add(ts int64, c *Contribution, undo *Undo) {
+	n.list.add(ts, number{ts, c.Number}, undo)
 	n.count(c.Number)
 }
 
@@ -79,7 +79,7 @@ func (n *Numbers) Trim(limit int, keepFirst bool) {
 
 // Clear removes all entries.
 func (n *Numbers) Clear() {
-	n.list = list[number]{}
+	n.list.clear()
 	n.empty()
 }
 

@@ -15,6 +15,7 @@ type entry interface {
 
 const (
 	minPiece   = 2
+	keptPiece  = 16 // the largest that an empty queue goes on with
 	maxPiece   = 256
 	splitPiece = 512
 )
@@ -45,6 +46,14 @@ func (q *queue[E]) push(e E) {
 	q.n++
 }
 
+// put appends an entry that depends on no base.
+func (q *queue[E]) put(e E) {
+	if k := len(q.pieces); k == 0 || int(q.tail) == len(q.pieces[k-1].items) {
+		q.grow(0)
+	}
+	q.push(e)
+}
+
 // open makes room for one more entry at ts and returns the base of its piece.
 func (q *queue[E]) open(ts int64) int64 {
 	if k := len(q.pieces); k > 0 {
@@ -60,16 +69,39 @@ func (q *queue[E]) open(ts int64) int64 {
 			last.items = last.items[:q.tail:q.tail]
 		}
 	}
-	if q.n == 0 {
-		q.pieces, q.head = nil, 0
-	}
+	q.grow(ts)
+	return ts
+}
+
+// grow appends an empty piece. One that follows another in a queue that is
+// emptied time and again is as large as that.
+func (q *queue[E]) grow(base int64) {
 	size := uint32(minPiece)
+	if k := len(q.pieces); k > 0 {
+		size = min(uint32(len(q.pieces[k-1].items)), keptPiece)
+		if k == cap(q.pieces) {
+			q.pieces = slices.Grow(q.pieces, min(k, 2)+1)
+		}
+	}
 	for size < q.n/2 && size < maxPiece {
 		size *= 2
 	}
-	q.pieces = append(q.pieces, q.fresh(ts, make([]E, size)))
+	if q.n == 0 {
+		q.pieces, q.head = q.pieces[len(q.pieces):], 0
+	}
+	q.pieces = append(q.pieces, q.fresh(base, make([]E, max(size, minPiece))))
 	q.tail = 0
-	return ts
+}
+
+// clear removes all entries. What is left of a small last piece is still used.
+func (q *queue[E]) clear() {
+	k := len(q.pieces)
+	if k == 0 || len(q.pieces[k-1].items) > keptPiece {
+		*q = queue[E]{forks: q.forks}
+		return
+	}
+	q.pieces = q.pieces[k-1:]
+	q.head, q.n = q.tail, 0
 }
 
 // piece returns the entries of piece i.

@@ -1,7 +1,5 @@
 package window
 
-import "hash/maphash"
-
 // textTable finds texts by their hashes. What collides stands further on, and
 // what is removed is closed up. The zero value is empty.
 type textTable struct {
@@ -16,16 +14,13 @@ type textCell struct {
 	text *text
 }
 
-func hashText(b []byte) uint32 { return uint32(maphash.Bytes(textSeed, b)) }
-
 // at returns the cell at position i, which may lie behind the end.
 func (m *textTable) at(i uint32) *textCell { return &m.cells[i&uint32(len(m.cells)-1)] }
 
-func (m *textTable) find(b []byte) *text {
-	hash := hashText(b)
+func (m *textTable) find(b []byte, hash uint32) *text {
 	for i := hash; ; i++ {
 		c := m.at(i)
-		if c.text == nil || c.hash == hash && c.text.is(b) {
+		if c.text == nil || c.hash == hash && c.text.is(b, hash) {
 			return c.text
 		}
 	}
@@ -37,7 +32,7 @@ func (m *textTable) add(t *text) {
 		m.resize(max(2*maxFew, 2*len(m.cells)))
 	}
 	m.n++
-	m.place(textCell{hashText(t.bytes()), t})
+	m.place(textCell{t.hash, t})
 }
 
 func (m *textTable) place(c textCell) {
@@ -50,7 +45,7 @@ func (m *textTable) place(c textCell) {
 
 // remove takes out a text of the table.
 func (m *textTable) remove(t *text) {
-	i := hashText(t.bytes())
+	i := t.hash
 	for m.at(i).text != t {
 		i++
 	}

@@ -20,7 +20,7 @@ func TestTheTableOfTextsFindsWhatAMapFinds(t *testing.T) {
 				delete(want, name)
 			}
 		}
-		if got := s.find([]byte(name)); got != want[name] {
+		if got := s.find([]byte(name), Hash([]byte(name))); got != want[name] {
 			t.Fatalf("step %d: %q is found as %v, want %v", step, name, got, want[name])
 		}
 		if x := want[name]; x != nil {

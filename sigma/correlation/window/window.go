@@ -3,9 +3,10 @@ package window
 // Contribution is what one match adds to a window. Which member is read depends
 // on the window: Counts reads none.
 type Contribution struct {
-	Text    []byte  // Distinct; not kept
-	Number  float64 // Numbers; finite
-	Members []uint16
+	Text    []byte   // Distinct; not kept
+	Mark    uint32   // Distinct: Hash of the text
+	Number  float64  // Numbers; finite
+	Members []uint16 // Hits
 }
 
 // Window is the part of a window that does not depend on its entries.
@@ -14,7 +15,7 @@ type Contribution struct {
 type Window interface {
 	// Add inserts an entry behind all entries that are not newer. How to take it
 	// back goes to undo, which may be nil, as far as Save does not cover it.
-	Add(ts int64, c Contribution, undo *Undo)
+	Add(ts int64, c *Contribution, undo *Undo)
 	// DropBefore removes the entries older than cutoff.
 	DropBefore(cutoff int64)
 	// Trim removes the oldest entries until limit are left; of each member, where

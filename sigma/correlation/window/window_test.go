@@ -207,6 +207,11 @@ func (s *subject) drive(raw []byte) error {
 			w.DropBefore(ts - int64(arg/2))
 			w.Add(ts, contribution(arg), &undo)
 			w.Add(ts-4, contribution(arg), &undo)
+			if arg%3 == 0 { // an action that resets
+				w.Clear()
+				w.Add(ts, contribution(arg/3), &undo)
+				w.Add(ts-2, contribution(arg/5), &undo)
+			}
 			w.Trim(1+arg/4, arg%2 == 0)
 			w.Add(ts-9, contribution(arg), &undo)
 			undo.Run()
@@ -216,7 +221,7 @@ func (s *subject) drive(raw []byte) error {
 			if arg == 0 {
 				ts += math.MaxUint32 + 7 // further than one piece reaches
 			}
-			if arg == 1 {
+			if arg%4 == 1 {
 				w.Clear()
 				n.entries = nil
 			}
@@ -243,8 +248,9 @@ func (s *subject) drive(raw []byte) error {
 	return s.compare(again, n)
 }
 
-func contribution(v int) Contribution {
-	return Contribution{Text: []byte(strconv.Itoa(v)), Number: numberOf(v)}
+func contribution(v int) *Contribution {
+	text := []byte(strconv.Itoa(v))
+	return &Contribution{Text: text, Mark: Hash(text), Number: numberOf(v)}
 }
 
 func TestEveryWindowEqualsTheNaiveOne(t *testing.T) {
@@ -310,11 +316,11 @@ func TestTextsThatClashAreToldApart(t *testing.T) {
 	seen := map[uint32]int{}
 	for i := range 1 << 20 { // two of so many have one hash
 		b := fmt.Append(nil, i)
-		if first, ok := seen[hashText(b)]; ok {
+		if first, ok := seen[Hash(b)]; ok {
 			enter(fmt.Append(nil, first))
 			enter(b)
 		}
-		seen[hashText(b)] = i
+		seen[Hash(b)] = i
 	}
 	if len(texts) == 20 {
 		t.Fatal("no two texts clash: the test tests nothing")
@@ -324,7 +330,7 @@ func TestTextsThatClashAreToldApart(t *testing.T) {
 			t.Fatalf("got %d texts, want %d", s.len(), left)
 		}
 		for _, x := range texts[len(texts)-left:] {
-			if s.find(x.bytes()) != x {
+			if s.find(x.bytes(), Hash(x.bytes())) != x {
 				t.Fatalf("with %d left: did not find %q", left, x.bytes())
 			}
 		}
@@ -349,7 +355,7 @@ func TestHitsInOrder(t *testing.T) {
 			h := NewHits(len(tc.hits))
 			for i, hits := range tc.hits {
 				for _, ts := range hits {
-					h.Add(ts, Contribution{Members: []uint16{uint16(i)}}, nil)
+					h.Add(ts, &Contribution{Members: []uint16{uint16(i)}}, nil)
 				}
 			}
 			if got := h.InOrder(); got != tc.want {
@@ -361,8 +367,8 @@ func TestHitsInOrder(t *testing.T) {
 
 func TestHitsSurviveEncoding(t *testing.T) {
 	h := NewHits(3)
-	h.Add(10, Contribution{Members: []uint16{0, 2}}, nil)
-	h.Add(15, Contribution{Members: []uint16{2}}, nil)
+	h.Add(10, &Contribution{Members: []uint16{0, 2}}, nil)
+	h.Add(15, &Contribution{Members: []uint16{2}}, nil)
 	again, rest, err := ReadHits(h.Append(nil))
 	if err != nil || len(rest) > 0 {
 		t.Fatalf("read back: %v, rest %x", err, rest)
