@@ -73,6 +73,9 @@ func (s *Sink) Label() string { return s.o.Label }
 // Drops reports whether a full queue drops items instead of making dispatch wait.
 func (s *Sink) Drops() bool { return s.o.OnFull == Drop }
 
+// Left is the number of items that were not delivered because the drain was over.
+func (s *Sink) Left() int { return int(s.courier.late.Load()) }
+
 // Dropped counts an item that found the queue full.
 func (s *Sink) Dropped() { s.counters.dropped.add() }
 

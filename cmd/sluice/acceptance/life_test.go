@@ -339,6 +339,11 @@ func TestACommitIsAnsweredWhenTheDrainEnds(t *testing.T) { // part 14 section 5
 	if a.status != 503 || !strings.Contains(a.body, `"error":"commit deadline passed","accepted":1`) {
 		t.Errorf("%d %s, want 503 and how many lines were accepted", a.status, a.body)
 	}
+	left := d.logged("items left at the end of the drain")
+	all := d.logged("drain timeout exceeded")
+	if left == nil || all == nil || left["items"] != all["undelivered"] || left["items"].(float64) < 1 {
+		t.Errorf("warnings %v and %v, want both with the same number of items", left, all)
+	}
 }
 
 func TestASecondSignalEndsAtOnce(t *testing.T) {

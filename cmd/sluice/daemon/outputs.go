@@ -37,9 +37,6 @@ func sinkSpecs(cfg *config.Daemon, log *slog.Logger) (specs []sink.Spec, labels 
 		for _, w := range warnings {
 			log.Warn("sink", "spec", text, "warning", w)
 		}
-		if s.Format == sink.FormatOCSF {
-			return nil, nil, configFaultf("sink '%s': the format ocsf is not in this build", text)
-		}
 		specs = append(specs, s)
 	}
 	all := specs
@@ -155,6 +152,14 @@ func (o *outputs) reopen() {
 	if o.dlq != nil {
 		o.dlq.Reopen()
 	}
+}
+
+// left is the number of items that sinks had left at the end of the drain.
+func (o *outputs) left() (items int) {
+	for _, s := range o.sinks {
+		items += s.Left()
+	}
+	return items
 }
 
 func (o *outputs) close() error {

@@ -43,7 +43,7 @@ func (d *Daemon) Stop() error {
 	drained := d.system.Drain(ctx)
 	<-abandoned
 	if lost, stuck := drainWarning(drained); len(stuck) > 0 {
-		logging.Target(d.log, "sluice.server").Warn("drain timeout exceeded", "timeout", timeout, "undelivered", lost, "actors", stuck)
+		logging.Target(d.log, "sluice.server").Warn("drain timeout exceeded", "timeout", timeout, "undelivered", lost+d.line.outputs.left(), "actors", stuck)
 	}
 	close(d.over)
 	err := lastAnswers(ctx, served, cut)
