@@ -176,3 +176,19 @@ func TestVersionIsPrintedEitherWay(t *testing.T) {
 		}
 	}
 }
+
+func TestAProductThatCannotBeWrittenIsAFault(t *testing.T) {
+	inEmptyDir(t)
+	write(t, "r/a.yml", goodRule)
+	for _, line := range []string{
+		"version", "version --output-format json", "config show", "config show --format yaml", "config show --format json",
+		"config path", "config schema", "rule validate r", "rule validate r --output-format json", "rule validate r --output-format table",
+		"rule fields -r r", "rule fields -r r --output-format csv", "rule parse r/a.yml", "rule condition a", "eval -r r --dry-run",
+	} {
+		var errs strings.Builder
+		code := Run(nil, append([]string{"sluice"}, strings.Fields(line)...), strings.NewReader(""), brokenPipe{}, &errs)
+		if code != 3 || !strings.Contains(errs.String(), "no space left") {
+			t.Errorf("%s: exit code %d with %q", line, code, errs.String())
+		}
+	}
+}

@@ -147,9 +147,11 @@ func (e *env) ruleValidate(c *cli.Context) error {
 	case out.explicit:
 		err = writeJSON(e.Out, v, out.pretty())
 	default:
+		var b bytes.Buffer
 		for _, row := range v.rows() {
-			fmt.Fprintf(e.Out, "%-18s %s\n", row[0]+":", row[1])
+			fmt.Fprintf(&b, "%-18s %s\n", row[0]+":", row[1])
 		}
+		_, err = e.Out.Write(b.Bytes())
 	}
 	if err == nil && len(rules.Rejected) > 0 {
 		err = silent(exitRules)
