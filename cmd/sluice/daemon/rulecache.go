@@ -18,9 +18,10 @@ import (
 
 // The parts of a stored rule set, and their version.
 const (
-	cacheSchema = 1
-	partHeader  = "header"
-	partRules   = "rules"
+	cacheSchema  = 1
+	partHeader   = "header"
+	partRules    = "rules"
+	partCompiled = "compiled"
 )
 
 // cacheHeader says what stored rules were made of. It is read and checked before
@@ -39,7 +40,8 @@ type cacheHeader struct {
 
 // ruleCache keeps loaded rules in the state database, so that a start with
 // unchanged files does not parse them: filters merged, pipelines applied, and
-// everything the load had to say. They are compiled at every start.
+// everything the load had to say. Beside them it keeps what compiling found out,
+// which is of use as long as the options of compiling are the same.
 type ruleCache struct {
 	series   *state.Series
 	producer string
@@ -66,6 +68,8 @@ type cachedRules struct {
 	rules  *ruleset.Rules
 	inputs []input
 	stale  bool // the header is to be written again: files were touched and not changed
+
+	compiled string // what engine.Restore needs, empty for none
 }
 
 // read returns the stored rules when they are what the files would give. Whatever
@@ -92,22 +96,36 @@ func (c *ruleCache) read(names []string, o ruleset.Options) (cachedRules, bool) 
 		return got, false
 	}
 	got.rules = &rules
+	if got.compiled, err = c.data(partCompiled); err != nil && !errors.Is(err, state.ErrNone) {
+		c.log.Info("compiled rules in the cache discarded", "reason", err)
+	}
 	c.log.Info("rules taken from the cache", "files", len(names), "created_at", time.Unix(header.CreatedAt, 0).UTC().Format(time.RFC3339))
 	return got, true
 }
 
 // part reads a stored part into v.
 func (c *ruleCache) part(name string, v any) error {
-	return c.series.Read(name, func(version int, r io.Reader) error {
+	data, err := c.data(name)
+	if err != nil {
+		return err
+	}
+	return packed.Read(data, v)
+}
+
+// data reads a stored part, whose checksum is right.
+func (c *ruleCache) data(name string) (string, error) {
+	var data strings.Builder
+	err := c.series.Read(name, func(version int, r io.Reader) error {
 		if version != cacheSchema {
 			return &versionError{stored: version, known: cacheSchema}
 		}
-		var data strings.Builder
-		if _, err := io.Copy(&data, r); err != nil {
-			return err
-		}
-		return packed.Read(data.String(), v)
+		_, err := io.Copy(&data, r)
+		return err
 	})
+	if err != nil {
+		return "", err
+	}
+	return data.String(), nil
 }
 
 // check compares a header with the world as it is now.
@@ -152,7 +170,7 @@ func list(texts []string) []any {
 }
 
 // write stores a generation. One that is not the newest any more is not stored.
-// Rules that came from the cache stay as they are, under a new header.
+// What came from the cache stays as it is, under a new header.
 func (c *ruleCache) write(g *generation, o ruleset.Options) error {
 	c.writing.Lock()
 	defer c.writing.Unlock()
@@ -175,7 +193,7 @@ func (c *ruleCache) write(g *generation, o ruleset.Options) error {
 	if err != nil {
 		return err
 	}
-	if err = c.writeBody(s, g); err == nil {
+	if err = errors.Join(c.writeRules(s, g), c.writeCompiled(s, g)); err == nil {
 		err = s.Write(partHeader, cacheSchema, bytesWriter(header))
 	}
 	if err == nil {
@@ -188,7 +206,7 @@ func (c *ruleCache) write(g *generation, o ruleset.Options) error {
 	return nil
 }
 
-func (c *ruleCache) writeBody(s *state.Save, g *generation) error {
+func (c *ruleCache) writeRules(s *state.Save, g *generation) error {
 	if g.cached && s.Keep(partRules) {
 		return nil
 	}
@@ -197,6 +215,13 @@ func (c *ruleCache) writeBody(s *state.Save, g *generation) error {
 		return err
 	}
 	return s.Write(partRules, cacheSchema, bytesWriter(body))
+}
+
+func (c *ruleCache) writeCompiled(s *state.Save, g *generation) error {
+	if g.restored && s.Keep(partCompiled) {
+		return nil
+	}
+	return s.Write(partCompiled, cacheSchema, bytesWriter(g.set.Engine.AppendCompiled(nil)))
 }
 
 func bytesWriter(b []byte) func(io.Writer) error {

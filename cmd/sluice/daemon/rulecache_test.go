@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -69,6 +70,22 @@ func (c *cacheTest) touch(name string, at time.Time) {
 func (c *cacheTest) dangling(name string) {
 	c.t.Helper()
 	if err := os.Symlink("nowhere", filepath.Join(c.dir, name)); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// overwrite stores something else instead of a part.
+func (c *cacheTest) overwrite(part string, version int, content string) {
+	c.t.Helper()
+	s, err := c.store.Series("rules").Begin()
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	for _, p := range []string{partHeader, partRules, partCompiled} {
+		s.Keep(p)
+	}
+	err = s.Write(part, version, func(w io.Writer) error { _, err := io.WriteString(w, content); return err })
+	if err = errors.Join(err, s.Commit(1, nil)); err != nil {
 		c.t.Fatal(err)
 	}
 }
@@ -142,6 +159,9 @@ func TestUnchangedFilesAreNotLoadedAgain(t *testing.T) {
 			if g.stale {
 				t.Error("the header was not renewed")
 			}
+			if g.cached && !g.restored {
+				t.Errorf("the third start compiled:\n%s", c.logged.String())
+			}
 		})
 	}
 }
@@ -199,18 +219,7 @@ func TestACacheThatCannotBeUsedIsNoFault(t *testing.T) {
 			c := newCacheTest(t)
 			want := c.start("1.0", nil)
 			if tc.damage != "" {
-				s, err := c.store.Series("rules").Begin()
-				if err != nil {
-					t.Fatal(err)
-				}
-				s.Keep(partHeader)
-				s.Keep(partRules)
-				if err := s.Write(tc.damage, tc.version, func(w io.Writer) error { _, err := io.WriteString(w, "\xff\xff"); return err }); err != nil {
-					t.Fatal(err)
-				}
-				if err := s.Commit(1, nil); err != nil {
-					t.Fatal(err)
-				}
+				c.overwrite(tc.damage, tc.version, "\xff\xff")
 			}
 			g := c.start(tc.producer, nil)
 			if g.cached || !strings.Contains(c.logged.String(), "level=INFO msg=\"rule cache discarded\"") || !strings.Contains(c.logged.String(), tc.reason) {
@@ -221,6 +230,45 @@ func TestACacheThatCannotBeUsedIsNoFault(t *testing.T) {
 			}
 			if g := c.start(tc.producer, nil); !g.cached {
 				t.Errorf("the cache was not written again:\n%s", c.logged.String())
+			}
+		})
+	}
+}
+
+// What compiling found out is of use for the same options only, and nobody
+// misses it.
+func TestCompilingIsRememberedBesideTheRules(t *testing.T) {
+	full := func(d *config.Daemon) { d.Engine.MatchDetail = "full" }
+	for _, tc := range []struct {
+		name     string
+		damage   string               // what is stored instead
+		config   func(*config.Daemon) // of the second start
+		restored bool
+		reason   string // told when what is stored is discarded
+	}{
+		{"the same options", "", nil, true, ""},
+		{"what only results depend on", "", func(d *config.Daemon) { d.Output.IncludeEvent = true }, true, ""},
+		{"another detail", "", full, false, "compiled with other options"},
+		{"routing", "", func(d *config.Daemon) { d.LogsourceRouting.Enabled = true }, false, "compiled with other options"},
+		{"a field of time", "", func(d *config.Daemon) { d.Correlation.TimestampFields = []string{"at"} }, false, "compiled with other options"},
+		{"what does not decode", "\xff\xff", nil, false, "damaged"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			c := newCacheTest(t)
+			c.start("1.0", nil)
+			if tc.damage != "" {
+				c.overwrite(partCompiled, cacheSchema, tc.damage)
+			}
+			g := c.start("1.0", tc.config)
+			if !g.cached || g.restored != tc.restored {
+				t.Errorf("rules from the cache: %v, compiled ones: %v, want true and %v", g.cached, g.restored, tc.restored)
+			}
+			told := strings.Contains(c.logged.String(), "level=INFO msg=\"compiled rules in the cache discarded\"")
+			if told == tc.restored || !strings.Contains(c.logged.String(), tc.reason) {
+				t.Errorf("log lacks %q:\n%s", tc.reason, c.logged.String())
+			}
+			if g = c.start("1.0", tc.config); !g.restored {
+				t.Errorf("it was not stored again:\n%s", c.logged.String())
 			}
 		})
 	}

@@ -29,8 +29,10 @@ type generation struct {
 	details     []string // likewise, of less interest
 	inputs      []input  // every file it was made of
 	fingerprint [32]byte // of those
-	cached      bool     // it came from the rule cache, which has its rules
+	cached      bool     // its rules came from the rule cache
 	stale       bool     // the cache has them under an older header
+	compiled    string   // what the cache has of compiling them, until that is used
+	restored    bool     // that was used
 }
 
 // rules builds generations from the configuration.
@@ -87,14 +89,28 @@ func (r *rules) build(ctx context.Context, serving *generation) (*generation, er
 		return nil, &Fault{Code: exitRules, Err: fmt.Errorf("compile rules: %w", err)}
 	}
 	options.Fields = p.Spec().Fields
-	set, err := engine.Compile(c.Rules, options)
+	set, err := r.compile(g, options)
 	if err != nil {
 		return nil, &Fault{Code: exitRules, Err: fmt.Errorf("compile rules: %w", err)}
 	}
-	debug.FreeOSMemory() // loading needs several times what it leaves behind
 	r.last++
 	g.set = &graph.RuleSet{Generation: r.last, Engine: set, Correlation: p, Rejected: len(c.Rejected)}
 	return g, nil
+}
+
+// compile compiles the rules, or takes what the cache has of that.
+func (r *rules) compile(g *generation, o engine.Options) (*engine.Set, error) {
+	if g.compiled != "" {
+		set, err := engine.Restore(g.collection.Rules, o, g.compiled)
+		g.compiled, g.restored = "", err == nil
+		if err == nil {
+			return set, nil
+		}
+		r.log.Info("compiled rules in the cache discarded", "reason", err)
+	}
+	set, err := engine.Compile(g.collection.Rules, o)
+	debug.FreeOSMemory() // loading needs several times what it leaves behind
+	return set, err
 }
 
 // options say what is loaded.
@@ -114,7 +130,7 @@ func (r *rules) load(serving *generation) (*generation, error) {
 		if c, ok := r.cache.read(names, r.options()); ok {
 			return &generation{
 				collection: c.rules.Collection, notes: c.rules.Notes, details: c.rules.Details,
-				inputs: c.inputs, fingerprint: fingerprint(c.inputs), cached: true, stale: c.stale,
+				inputs: c.inputs, fingerprint: fingerprint(c.inputs), cached: true, stale: c.stale, compiled: c.compiled,
 			}, nil
 		}
 	}
@@ -135,7 +151,7 @@ func (r *rules) load(serving *generation) (*generation, error) {
 
 // remember stores a set that serves for the next start.
 func (r *rules) remember(g *generation) {
-	if r.cache == nil || g.cached && !g.stale {
+	if r.cache == nil || g.cached && g.restored && !g.stale {
 		return
 	}
 	if err := r.cache.write(g, r.options()); err != nil {
