@@ -186,7 +186,10 @@ func (r *rules) report(g *generation) {
 }
 
 func problemAttrs(p sigma.Problem) []any {
-	attrs := []any{"file", p.File, "document", p.Document}
+	var attrs []any
+	if p.File != "" { // a warning may concern no document, such as an exclusion of nothing
+		attrs = append(attrs, "file", p.File, "document", p.Document)
+	}
 	if p.Stage != "" { // of a rejection; a warning has none
 		attrs = append(attrs, "stage", string(p.Stage))
 	}

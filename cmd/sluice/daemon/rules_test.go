@@ -8,10 +8,12 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/sluicehq/sluice/cmd/sluice/config"
+	"github.com/sluicehq/sluice/sigma"
 	"github.com/sluicehq/sluice/state"
 )
 
@@ -61,5 +63,24 @@ func TestAStartThatIsToldToEndLeavesNothingBehind(t *testing.T) {
 	}
 	if err := store.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestProblemsAreLoggedWithWhatIsKnown(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		p    sigma.Problem
+		want []any
+	}{
+		{
+			"a rejection", sigma.Problem{File: "a.yml", Document: 2, Line: 7, Title: "T", ID: "i", Stage: sigma.StageParse, Reason: "r"},
+			[]any{"file", "a.yml", "document", 2, "stage", "parse", "reason", "r", "line", 7, "title", "T", "id", "i"},
+		},
+		{"a file that cannot be read", sigma.Problem{File: "a.yml", Stage: sigma.StageParse, Reason: "r"}, []any{"file", "a.yml", "document", 0, "stage", "parse", "reason", "r"}},
+		{"a warning about no document", sigma.Problem{Reason: "r"}, []any{"reason", "r"}},
+	} {
+		if got := problemAttrs(tc.p); !slices.Equal(got, tc.want) {
+			t.Errorf("%s: got %v, want %v", tc.name, got, tc.want)
+		}
 	}
 }
