@@ -108,9 +108,7 @@ func (s *shell[T]) spill(now time.Time) {
 		select {
 		case <-s.working:
 		case <-time.After(spillWait / 2):
-			if s.courier.abandon() {
-				s.courier.end(s.batch, 1, errDrainTimeout)
-			}
+			s.courier.abandon(s.batch)
 		}
 	}
 	s.courier.end(s.deliveries(nil, s.lane.Remaining(), now), 0, errDrainTimeout)

@@ -17,6 +17,7 @@ type Delivery[T any] struct {
 	Lines [][]byte // as this sink writes them, each ending with LF
 	Next  int      // the lines before it are confirmed or parked
 	ended bool
+	read  bool // a write that never returned may still read the lines
 }
 
 // outcomes is where a courier reports what became of its items. Each item ends
@@ -53,9 +54,17 @@ const (
 // errAbandoned ends a courier that was abandoned while it was writing.
 var errAbandoned = errors.New("courier abandoned")
 
-// abandon reports whether the courier was writing. If so it never touches its
-// batch again, and reports nothing more.
-func (c *courier[T]) abandon() bool { return c.state.CompareAndSwap(writing, abandoned) }
+// abandon takes batch away from a courier that is writing, and gives it up. The
+// courier never touches it again, and reports nothing more.
+func (c *courier[T]) abandon(batch []Delivery[T]) {
+	if !c.state.CompareAndSwap(writing, abandoned) {
+		return
+	}
+	for i := range batch {
+		batch[i].read = true
+	}
+	c.end(batch, 1, errDrainTimeout)
+}
 
 // deliver ends every item of batch, in order. When ctx ends the rest fails with
 // errDrainTimeout, without further attempts.

@@ -127,7 +127,9 @@ func (s *Sink) outcomes() outcomes[*graph.Item] {
 		},
 		failed: func(d *Delivery[*graph.Item], attempts int, err error) {
 			s.giveUp(d.Item, d.Item.Lines[d.Next:], attempts, err)
-			d.Item.End()
+			if !d.read {
+				d.Item.End()
+			}
 		},
 		retried: func(attempt int, err error) {
 			s.counters.retries.add()
