@@ -73,7 +73,8 @@ func TestProblemsAreLoggedWithWhatIsKnown(t *testing.T) {
 		want []any
 	}{
 		{
-			"a rejection", sigma.Problem{File: "a.yml", Document: 2, Line: 7, Title: "T", ID: "i", Stage: sigma.StageParse, Reason: "r"},
+			"a rejection",
+			sigma.Problem{File: "a.yml", Document: 2, Line: 7, Title: "T", ID: "i", Stage: sigma.StageParse, Reason: "r"},
 			[]any{"file", "a.yml", "document", 2, "stage", "parse", "reason", "r", "line", 7, "title", "T", "id", "i"},
 		},
 		{"a file that cannot be read", sigma.Problem{File: "a.yml", Stage: sigma.StageParse, Reason: "r"}, []any{"file", "a.yml", "document", 0, "stage", "parse", "reason", "r"}},
