@@ -87,6 +87,139 @@ func TestDamageIsFoundBeforeAnythingIsRead(t *testing.T) {
 	}
 }
 
+// tableOf returns the name of a table of a closed store.
+func tableOf(t *testing.T, dir string) string {
+	t.Helper()
+	tables, err := filepath.Glob(filepath.Join(dir, "*.sst"))
+	if err != nil || len(tables) == 0 {
+		t.Fatalf("tables %v, %v, want one at least", tables, err)
+	}
+	return tables[0]
+}
+
+func TestADirectoryThatCannotBeOpenedIsSetAside(t *testing.T) {
+	write := func(name, content string) func(*testing.T, string) {
+		return func(t *testing.T, dir string) {
+			t.Helper()
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	cut := func(size int64) func(*testing.T, string) {
+		return func(t *testing.T, dir string) {
+			t.Helper()
+			if err := os.Truncate(tableOf(t, dir), size); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for _, tc := range []struct {
+		name   string
+		damage func(t *testing.T, dir string)
+	}{
+		{"a table is cut short", cut(200)},
+		{"a table is empty", cut(0)},
+		{"a table is missing", func(t *testing.T, dir string) {
+			t.Helper()
+			if err := os.Remove(tableOf(t, dir)); err != nil {
+				t.Fatal(err)
+			}
+		}},
+		{"a table has other bytes at its end", func(t *testing.T, dir string) {
+			t.Helper()
+			f, err := os.OpenFile(tableOf(t, dir), os.O_APPEND|os.O_WRONLY, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer f.Close()
+			if _, err := f.WriteString("\x7f\x7f\x7f\x7f"); err != nil {
+				t.Fatal(err)
+			}
+		}},
+		{"the list of tables is no list", write(badger.ManifestFilename, "garbage")},
+		{"the list of tables is missing", func(t *testing.T, dir string) {
+			t.Helper()
+			if err := os.Remove(filepath.Join(dir, badger.ManifestFilename)); err != nil {
+				t.Fatal(err)
+			}
+		}},
+		{"the keys are no keys", write(badger.KeyRegistryFileName, "xx")},
+		{"a value log is none", write("000001.vlog", "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx")},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			dir := t.TempDir()
+			save := func(s *Store, at int64) {
+				t.Helper()
+				v, err := s.Series("save").Begin()
+				if err == nil {
+					err = v.Write("part", 1, func(w io.Writer) error { _, err := io.WriteString(w, "content"); return err })
+				}
+				if err == nil {
+					err = errors.Join(v.Commit(at, nil), s.Close())
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			save(openHere(t, dir), 1)
+			write("notes.txt", "of the operator")(t, dir)
+			for range 2 { // what was set aside is replaced
+				tc.damage(t, dir)
+				if _, err := Open(dir, slog.New(slog.DiscardHandler)); !errors.Is(err, ErrDamaged) {
+					t.Fatalf("open: %v, want ErrDamaged", err)
+				}
+				to, err := SetAside(dir)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if files, err := os.ReadDir(to); err != nil || len(files) == 0 {
+					t.Errorf("%d files are aside, %v, want those of the store", len(files), err)
+				}
+				s := openHere(t, dir)
+				if _, err := s.Series("save").Head(); !errors.Is(err, ErrNone) {
+					t.Errorf("head: %v, want ErrNone", err)
+				}
+				save(s, 2)
+			}
+			s := openHere(t, dir)
+			defer s.Close()
+			if h, err := s.Series("save").Head(); err != nil || h.SavedAt != 2 {
+				t.Errorf("head: %+v, %v, want the save of 2", h, err)
+			}
+			if _, err := os.Stat(filepath.Join(dir, "notes.txt")); err != nil {
+				t.Errorf("a file that is not of the store: %v", err)
+			}
+		})
+	}
+}
+
+func TestADirectoryInUseIsNotTakenForDamaged(t *testing.T) {
+	dir := t.TempDir()
+	s := openHere(t, dir)
+	defer s.Close()
+	if err := os.WriteFile(filepath.Join(dir, badger.ManifestFilename), []byte("half written"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(dir, slog.New(slog.DiscardHandler)); !errors.Is(err, ErrLocked) {
+		t.Errorf("open: %v, want ErrLocked", err)
+	}
+	if _, err := SetAside(dir); !errors.Is(err, ErrLocked) {
+		t.Errorf("set aside: %v, want ErrLocked", err)
+	}
+}
+
+func TestWhatTheSystemLacksIsNoDamage(t *testing.T) {
+	for text, want := range map[string]bool{
+		"open /x/000001.vlog: too many open files": true, "mkdir: permission denied": true, "no space left on device": true,
+		"manifest has bad magic": false, "Error while reading sanity text. err: EOF": false,
+	} {
+		if got := scarce(errors.New(text)); got != want {
+			t.Errorf("%s: %v, want %v", text, got, want)
+		}
+	}
+}
+
 func TestAQuarantinedPartOutlivesTheNextSaves(t *testing.T) {
 	s := openHere(t, t.TempDir())
 	defer s.Close()

@@ -42,7 +42,8 @@ const halfMade = "Create a new file"
 
 // Open opens the directory, creating it with mode 0700 when it is missing. The
 // directory is locked until Close; a second process gets an error that wraps
-// ErrLocked, and one that finds the disk full an error that wraps ErrSpace.
+// ErrLocked, one that finds the disk full an error that wraps ErrSpace, and one
+// that finds files it cannot use an error that wraps ErrDamaged.
 func Open(dir string, log *slog.Logger) (*Store, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("create state directory: %w", err)
@@ -63,18 +64,24 @@ func Open(dir string, log *slog.Logger) (*Store, error) {
 		WithNumLevelZeroTables(2).
 		WithNumLevelZeroTablesStall(8).
 		WithNumCompactors(2).
-		WithCompression(options.Snappy).
+		WithCompression(options.None). // the stream needs the processor more than the disk its room
 		WithCompactL0OnClose(true).
 		WithMetricsEnabled(false)
+	if err := examine(dir, o); err != nil {
+		return nil, fmt.Errorf("open state directory %s: %w", dir, err)
+	}
 	db, err := badger.Open(o)
 	if err != nil && strings.Contains(err.Error(), halfMade) {
 		db, err = badger.Open(o)
 	}
-	if err != nil {
-		if strings.Contains(err.Error(), "Cannot acquire directory lock") {
-			return nil, fmt.Errorf("open %s: %w", dir, ErrLocked)
-		}
+	switch {
+	case err == nil:
+	case strings.Contains(err.Error(), "Cannot acquire directory lock"):
+		return nil, fmt.Errorf("open state directory %s: %w", dir, ErrLocked)
+	case scarce(err):
 		return nil, fmt.Errorf("open state directory %s: %w", dir, err)
+	default:
+		return nil, fmt.Errorf("open state directory %s: %w: %w", dir, ErrDamaged, err)
 	}
 	return &Store{db: db, dir: dir, free: freeBytes, sync: db.Sync}, nil
 }

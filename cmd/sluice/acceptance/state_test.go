@@ -164,6 +164,35 @@ func TestAStateDirectoryIsPrivateAndHasOneOwner(t *testing.T) {
 	}
 }
 
+// Damage costs the state and never the start (part 11 section 9.3).
+func TestADamagedStateDirectoryIsSetAside(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	state := filepath.Join(dir, "state")
+	rules := write(t, dir, "rules.yml", burst(3))
+	d := startWithState(t, rules, state)
+	d.push(evil("a"), evil("a"))
+	d.stop()
+	tables, err := filepath.Glob(filepath.Join(state, "*.sst"))
+	if err != nil || len(tables) == 0 {
+		t.Fatalf("tables %v, %v, want one at least", tables, err)
+	}
+	if err := os.Truncate(tables[0], 200); err != nil {
+		t.Fatal(err)
+	}
+	d = startWithState(t, rules, state)
+	if got := d.awaitLog("state directory cannot be used, starting empty")["set_aside"]; got != filepath.Join(state, "damaged") {
+		t.Errorf("set aside to %v, want a directory below the state", got)
+	}
+	d.push(evil("a"), evil("a"))
+	d.stop()
+	d.wantFired()
+	d = startWithState(t, rules, state)
+	d.push(evil("a"))
+	d.stop()
+	d.wantFired("3")
+}
+
 func TestRestoredStateIsForTheRulesOfTheStart(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

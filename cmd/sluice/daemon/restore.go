@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"strconv"
 	"time"
 
@@ -22,6 +23,9 @@ func (d *Daemon) openState() error {
 	}
 	log := logging.Target(d.log, "sluice.state")
 	store, err := state.Open(d.cfg.State.DB, log)
+	if errors.Is(err, state.ErrDamaged) {
+		store, err = reopen(d.cfg.State.DB, err, log)
+	}
 	if err != nil {
 		return configFault(err)
 	}
@@ -32,6 +36,17 @@ func (d *Daemon) openState() error {
 		series: store.Series("rules"), producer: producerName(d.o.Version, d.o.Revision), strict: d.cfg.Engine.StrictRules, log: log,
 	}
 	return nil
+}
+
+// reopen sets a damaged directory aside, so that damage does not keep the daemon
+// from starting, and opens an empty one.
+func reopen(dir string, damage error, log *slog.Logger) (*state.Store, error) {
+	to, err := state.SetAside(dir)
+	if err != nil {
+		return nil, errors.Join(damage, err)
+	}
+	log.Warn("state directory cannot be used, starting empty", "path", dir, "set_aside", to, "err", damage)
+	return state.Open(dir, log)
 }
 
 // remember stores a rule set in the background.
