@@ -10,7 +10,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 )
 
 func TestAFiniteInputIsDrainedAndEndsTheDaemon(t *testing.T) {
@@ -348,22 +347,24 @@ func TestACommitIsAnsweredWhenTheDrainEnds(t *testing.T) { // part 14 section 5
 }
 
 func TestASecondSignalEndsAtOnce(t *testing.T) {
-	dir := t.TempDir()
-	write(t, dir, "rules/a.yml", rule("A", "evil"))
-	d := start(t, "-r", filepath.Join(dir, "rules"), "--input", "http", "--output", "file://"+unread(t, dir), "--drain-timeout", "60", "--sink-retry-max", "1000000")
-	a := d.do("POST", "/api/v1/events", strings.Repeat(event("evil")+"\n", 5000))
-	if a.status != 200 {
-		t.Fatalf("push: %d %s", a.status, a.body)
-	}
-	d.signal(syscall.SIGTERM)
-	time.Sleep(100 * time.Millisecond)
-	select {
-	case <-d.done:
-		t.Fatalf("the daemon ended with code %d before the stuck sink was drained", d.code)
-	default:
-	}
-	d.signal(syscall.SIGTERM)
-	if code := d.wait(); code != 143 {
-		t.Errorf("exit code %d, want 143", code)
+	for _, tc := range []struct {
+		second syscall.Signal
+		code   int
+	}{{syscall.SIGTERM, 143}, {syscall.SIGINT, 130}} {
+		t.Run(tc.second.String(), func(t *testing.T) {
+			dir := t.TempDir()
+			write(t, dir, "rules/a.yml", rule("A", "evil"))
+			d := start(t, "-r", filepath.Join(dir, "rules"), "--input", "http", "--output", "file://"+unread(t, dir), "--drain-timeout", "60", "--sink-retry-max", "1000000")
+			a := d.do("POST", "/api/v1/events", strings.Repeat(event("evil")+"\n", 5000))
+			if a.status != 200 {
+				t.Fatalf("push: %d %s", a.status, a.body)
+			}
+			d.signal(syscall.SIGTERM)
+			d.awaitLog("shutting down")
+			d.signal(tc.second)
+			if code := d.wait(); code != tc.code {
+				t.Errorf("exit code %d, want %d", code, tc.code)
+			}
+		})
 	}
 }
