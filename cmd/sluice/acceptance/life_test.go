@@ -255,6 +255,13 @@ func TestRulesInAMountedVolumeFollowItsSwap(t *testing.T) { // part 23 case 49
 	if strings.Count(d.get("/api/v1/rules").body, `"detection_rules":1`) != 1 {
 		t.Errorf("rules %s, want one: files behind dot entries are read through their links only", d.get("/api/v1/rules").body)
 	}
+	loads := func() int { return strings.Count(d.stderr.String(), `"message":"rules loaded"`) }
+	passes, before := d.metric("svc_reloads_total"), loads()
+	volume("..2026_3", rule("B", "evil"))
+	d.await("pass over a copy", func() bool { return d.metric("svc_reloads_total") > passes && !d.reloading() })
+	if got := loads(); got != before {
+		t.Errorf("rules were loaded %d times, want %d: the copy is equal", got, before)
+	}
 	d.stop()
 }
 
