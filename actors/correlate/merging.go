@@ -14,6 +14,8 @@ type merging struct {
 	results  int // detections
 	lists    []graph.List
 	flat     []graph.Result
+	apart    bool          // lists get copies of their lines
+	raw      []byte        // in which those lie
 	counted  int           // lines whose matches are counted
 	firings  []firing      // of the last of them
 	took     time.Duration // merging
@@ -27,10 +29,16 @@ type firing struct {
 	result *correlation.Result
 }
 
+// maxPinned is how many bytes of chunks a batch's lists may keep for each byte of
+// their lines. A list waits as long as a sink makes it wait, and lanes count its
+// line only.
+const maxPinned = 4
+
 // begin counts a batch and makes room for its lists.
 func (m *merging) begin(b *graph.Batch) {
 	*m = merging{firings: m.firings[:0]}
-	lists := 0
+	lists, kept, pinned := 0, 0, 0
+	var last *graph.Chunk
 	for i := range b.Fates {
 		f := &b.Fates[i]
 		if f.Outcome != graph.Decoded {
@@ -40,11 +48,20 @@ func (m *merging) begin(b *graph.Batch) {
 		if n := f.Results.Len(); n > 0 {
 			m.results += n
 			lists++
+			line := &b.Lines[i]
+			kept += len(line.Raw)
+			if c := line.Chunk; c != nil && c != last {
+				pinned += cap(c.Bytes)
+				last = c
+			}
 		}
 	}
 	if lists > 0 {
 		m.lists = make([]graph.List, 0, lists)
 		m.flat = make([]graph.Result, 0, m.results)
+	}
+	if m.apart = pinned > maxPinned*kept; m.apart {
+		m.raw = make([]byte, 0, kept)
 	}
 }
 
@@ -63,12 +80,21 @@ func (m *merging) list(b *graph.Batch, i int) *graph.List {
 	if len(m.flat) == from {
 		return nil
 	}
-	line := &b.Lines[i]
-	m.lists = append(m.lists, graph.List{
-		Token: line.Token, Raw: line.Raw, Chunk: line.Chunk, Results: m.flat[from:len(m.flat):len(m.flat)],
-	})
-	line.Chunk = nil // its share goes with the list
-	return &m.lists[len(m.lists)-1]
+	m.lists = append(m.lists, graph.List{Token: b.Lines[i].Token, Results: m.flat[from:len(m.flat):len(m.flat)]})
+	list := &m.lists[len(m.lists)-1]
+	m.line(list, &b.Lines[i], m.apart || f.Results.Len() == 0)
+	return list
+}
+
+// line gives the list its line: a copy, or the line's own memory with its share.
+func (m *merging) line(list *graph.List, line *graph.Line, apart bool) {
+	if !apart || line.Chunk == nil {
+		list.Raw, list.Chunk, line.Chunk = line.Raw, line.Chunk, nil
+		return
+	}
+	from := len(m.raw)
+	m.raw = append(m.raw, line.Raw...)
+	list.Raw = m.raw[from:len(m.raw):len(m.raw)]
 }
 
 // detections appends results of the batch.

@@ -144,3 +144,46 @@ func TestABarrierFollowsTheListsBeforeIt(t *testing.T) {
 		}
 	})
 }
+
+func TestWhatAListKeepsOfTheMemoryOfItsLine(t *testing.T) {
+	for _, tc := range []struct {
+		name     string
+		outcomes []any
+		shared   bool
+	}{
+		{"few lists would keep much, and get copies", []any{0, 1, 0, 0, 0, 0, 0, 0, 0}, false},
+		{"many lists keep what is mostly theirs", []any{1, 1, 0, 2}, true},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := newRig(t)
+				b := r.batch(0, tc.outcomes...)
+				spent := 0
+				memory := make([]byte, 0, 3*len(b.Lines))
+				chunk := graph.NewChunk(memory, func(*graph.Chunk) { spent++ })
+				for i := range b.Lines {
+					line := &b.Lines[i]
+					memory = append(memory, line.Raw...)
+					line.Raw, line.Chunk = memory[3*i:len(memory):len(memory)], chunk
+				}
+				chunk.Share(len(b.Lines) - 1)
+				b.Release = func(b *graph.Batch) { graph.LeaveLines(b.Lines) }
+				r.stage.Lane().TryPut([]*graph.Batch{b})
+				synctest.Wait()
+				if got := spent == 0; got != tc.shared {
+					t.Errorf("the chunk is kept: %t, want %t", got, tc.shared)
+				}
+				clear(memory) // what is not shared is its maker's again
+				for _, list := range r.next.All() {
+					if got := list.Raw[0] != 0; got == tc.shared || (list.Chunk != nil) != tc.shared {
+						t.Errorf("list has the line %q, and a share: %t, want one or the other", list.Raw, list.Chunk != nil)
+					}
+					list.Chunk.Leave(1)
+				}
+				if spent != 1 {
+					t.Errorf("the chunk came back %d times, want once", spent)
+				}
+			})
+		})
+	}
+}
