@@ -48,7 +48,7 @@ const (
 	cacheRest  = 8192 // lookups that a field does without when its luck is used up
 	cacheTrial = 192  // luck it starts with
 
-	// A tag is the size of the value, its field, the number of the focus, and:
+	// A tag is the size of the value, its field, the number of the focus and two flags.
 	fieldShift    = 16
 	focusShift    = 48
 	withKeyword   = 1 << 63
@@ -69,22 +69,22 @@ func (c *cache) init(fields int) {
 	}
 }
 
-// get returns what is remembered of the value of cell i. On a miss it returns
-// the slot that put fills, or noSlot when the value is not to be kept.
-func (c *cache) get(cell *scan.Cell, i int32, doc []byte, keyword bool, focus uint32) (slot int, ids []uint32, hit bool) {
+// get returns the slot of the value of cell i, and whether what it holds is known.
+// If it is not, put has to fill the slot, which may be noSlot.
+func (c *cache) get(cell *scan.Cell, i int, doc []byte, keyword bool, focus uint32) (slot int, known bool) {
 	luck := &c.fields[cell.Field]
 	if cell.Field == 0 {
-		luck = &c.others[i%int32(len(c.others))]
+		luck = &c.others[i%len(c.others)]
 	}
 	if *luck < 0 {
 		if *luck++; *luck == 0 {
 			*luck = cacheTrial
 		}
-		return noSlot, nil, false
+		return noSlot, false
 	}
 	raw := doc[cell.Start:cell.End]
 	if len(raw) > maxCached {
-		return noSlot, nil, false
+		return noSlot, false
 	}
 	tag := uint64(len(raw)) | uint64(cell.Field)<<fieldShift | uint64(focus)<<focusShift
 	if keyword {
@@ -94,25 +94,30 @@ func (c *cache) get(cell *scan.Cell, i int32, doc []byte, keyword bool, focus ui
 		tag |= withoutQuotes
 	}
 	slot = int(c.hash(raw, tag) % cacheSlots)
-	s := &c.slots[slot]
-	if s.tag == tag && string(c.raw(slot, len(raw))) == string(raw) {
+	if c.slots[slot].tag == tag && string(c.raw(slot, len(raw))) == string(raw) {
 		if *luck < luckAtMost {
 			*luck += luckOfHit
 		}
-		return noSlot, c.ids(slot), true
+		return slot, true
 	}
 	if *luck--; *luck < 0 {
 		*luck = -cacheRest
 	}
-	// The slot stays empty until put: whoever panics between leaves no answer.
+	c.reserve(slot, raw, tag)
+	return slot, false
+}
+
+// reserve puts a value into a slot. It stays empty until put: whoever panics
+// between leaves no answer.
+func (c *cache) reserve(slot int, raw []byte, tag uint64) {
 	c.pending = tag
+	s := &c.slots[slot]
 	s.tag = 0
 	if len(raw) <= inlineRaw {
 		copy(s.raw[:], raw)
-	} else {
-		c.spills[slot].raw = append(c.spills[slot].raw[:0], raw...)
+		return
 	}
-	return slot, nil, false
+	c.spills[slot].raw = append(c.spills[slot].raw[:0], raw...)
 }
 
 // raw returns the value in a slot that is size bytes long.

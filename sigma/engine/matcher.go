@@ -111,11 +111,14 @@ func (w *Worker) wake(f *focus) {
 		if m == nil && k == nil || !hasText(c) {
 			continue
 		}
-		slot, ids, known := w.cache.get(c, int32(i), w.view.doc, k != nil, number)
-		if !known {
-			w.ids = w.search(w.ids[:0], m, k, int32(i))
-			w.cache.put(slot, w.ids)
-			ids = w.ids
+		slot, known := w.cache.get(c, i, w.view.doc, k != nil, number)
+		ids := w.ids[:0]
+		if known {
+			ids = w.cache.ids(slot)
+		} else {
+			ids = w.search(ids, m, k, int32(i))
+			w.ids = ids
+			w.cache.put(slot, ids)
 		}
 		for _, id := range ids {
 			w.hit(id)

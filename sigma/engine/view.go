@@ -46,17 +46,22 @@ func (v *view) open(d *decoded, cells []scan.Cell) {
 	}
 	v.doc, v.root, v.cells = d.doc, d.root, cells[:len(cells):len(cells)]
 	v.arena = v.arena[:0]
-	v.strings = false
 	v.grow()
+	heads, next, epoch := v.heads, v.next[:len(cells)], uint64(v.epoch)<<32
+	var flags scan.Flags
 	for i := len(cells) - 1; i >= 0; i-- {
 		c := &cells[i]
-		if c.Field != 0 {
-			v.link(c.Field, int32(i))
+		flags |= c.Flags
+		if c.Field == 0 {
+			continue
 		}
-		if c.Flags&scan.Keyword != 0 {
-			v.strings = true
+		next[i] = none
+		if h := heads[c.Field]; h>>32 == epoch>>32 {
+			next[i] = int32(uint32(h))
 		}
+		heads[c.Field] = epoch | uint64(uint32(i))
 	}
+	v.strings = flags&scan.Keyword != 0
 }
 
 func (v *view) grow() {

@@ -1,6 +1,7 @@
 package scan
 
 import (
+	"math"
 	"slices"
 
 	"github.com/sluicehq/sluice/sigma/event"
@@ -9,10 +10,12 @@ import (
 // key is a key as it was met in lines: where it leads and what came next.
 type key struct {
 	spelled    string // quoted, with the colon
-	head, tail uint64 // the outermost eight bytes of spelled, if it has as many
+	head, tail uint64 // the outermost bytes of spelled, as many as a word has
+	mask       uint64 // of head, where spelled is shorter
 	parent     int32
 	node       int32
-	lone       bool // a string below it is at most one cell, that of field
+	lone       bool // a string below it is at most one cell, as follows
+	flags      Flags
 	rank       uint16
 	field      uint32
 	next       *key // the key that followed last time
@@ -22,19 +25,29 @@ type key struct {
 // word is how many bytes are compared at once.
 const word = 8
 
-// stands reports whether the key is spelled at i.
-func (k *key) stands(b []byte, i int) bool {
-	n := len(k.spelled)
-	if i+n > len(b) {
-		return false
-	}
+func newKey(quoted []byte, parent, node int32) *key {
+	spelled := append(slices.Clip(quoted), ':')
+	n := len(spelled)
+	k := &key{spelled: string(spelled), parent: parent, node: node}
 	if n < word {
-		return string(b[i:i+n]) == k.spelled
+		k.head, k.mask = load(append(spelled, make([]byte, word)...), 0), 1<<(8*n)-1
+	} else {
+		k.head, k.tail, k.mask = load(spelled, 0), load(spelled, n-word), math.MaxUint64
 	}
-	if load(b, i) != k.head || load(b, i+n-word) != k.tail {
-		return false
-	}
-	return n <= 2*word || string(b[i+word:i+n-word]) == k.spelled[word:n-word]
+	return k
+}
+
+// begins reports whether the first bytes at i are those of the key, and whether
+// there is room for the others. Where the line is about to end it may be wrong
+// about a short key.
+func (k *key) begins(b []byte, i int) bool {
+	return i+max(len(k.spelled), word) <= len(b) && load(b, i)&k.mask == k.head
+}
+
+// goesOn reports whether a key that begins at i stands there whole.
+func (k *key) goesOn(b []byte, i int) bool {
+	n := len(k.spelled)
+	return n <= word || load(b, i+n-word) == k.tail && (n <= 2*word || string(b[i+word:i+n-word]) == k.spelled[word:n-word])
 }
 
 // memory holds the keys met so far. It is bounded: a key beyond the bound, or
@@ -57,23 +70,11 @@ const (
 
 func newMemory() memory { return memory{keys: make(map[memoryKey]*key)} }
 
-func newKey(quoted []byte, parent, node int32) *key {
-	spelled := append(slices.Clip(quoted), ':')
-	k := &key{spelled: string(spelled), parent: parent, node: node}
-	if n := len(spelled); n >= word {
-		k.head, k.tail = load(spelled, 0), load(spelled, n-word)
-	}
-	return k
-}
-
 // key reads the key at i and its colon. It returns where the key leads, what is
-// remembered of it, if anything, and the position behind the colon. Next
-// predicts the key and is corrected.
+// remembered of it, if anything, and the position behind the colon. Next had
+// predicted another key and is corrected.
 func (s *Scanner) key(i int, at int32, next **key) (*key, int32, int) {
 	b := s.line
-	if k := *next; k != nil && k.parent == at && k.stands(b, i) {
-		return k, k.node, i + len(k.spelled)
-	}
 	if i >= len(b) || b[i] != '"' {
 		return nil, 0, -1
 	}
@@ -99,7 +100,9 @@ func (s *Scanner) key(i int, at int32, next **key) (*key, int32, int) {
 		return nil, child, i + 1
 	}
 	k := newKey(quoted, at, child)
-	k.lone, k.field, k.rank = s.table.lone(child)
+	if k.lone, k.field, k.rank = s.table.lone(child); k.field != 0 {
+		k.flags = Terminal
+	}
 	s.keys.keys[memoryKey{at, string(quoted)}] = k
 	*next = k
 	return k, child, i + 1

@@ -189,10 +189,11 @@ func (s *Scanner) object(i int, at int32, depth int, next **key) int {
 		return i + 1
 	}
 	for {
-		var k *key
+		k := *next
 		var child int32
-		k, child, i = s.key(i, at, next)
-		if i < 0 {
+		if k != nil && k.parent == at && k.begins(b, i) && k.goesOn(b, i) {
+			child, i = k.node, i+len(k.spelled)
+		} else if k, child, i = s.key(i, at, next); i < 0 {
 			return -1
 		}
 		if i < len(b) && b[i] <= ' ' {
@@ -234,12 +235,8 @@ func (s *Scanner) object(i int, at int32, depth int, next **key) int {
 // the most common case of value.
 func (s *Scanner) lone(i int, k *key, keyword Flags) int {
 	end, flags := scanString(s.line, i)
-	switch {
-	case end < 0:
-	case k.field != 0:
-		s.cells = append(s.cells, Cell{uint32(i), uint32(end), k.field, k.rank, event.String, flags | keyword | Terminal})
-	case keyword != 0:
-		s.cells = append(s.cells, Cell{uint32(i), uint32(end), 0, 0, event.String, flags | keyword})
+	if flags |= keyword | k.flags; end >= 0 && flags&(Keyword|Terminal) != 0 {
+		s.cells = append(s.cells, Cell{uint32(i), uint32(end), k.field, k.rank, event.String, flags})
 	}
 	return end
 }

@@ -34,7 +34,7 @@ func scanString(b []byte, i int) (int, Flags) {
 	var flags Flags
 	i++
 	for {
-		for i+word <= len(b) {
+		for i <= len(b)-word {
 			x := load(b, i)
 			m := stop(x)
 			if m == 0 {
@@ -42,9 +42,8 @@ func scanString(b []byte, i int) (int, Flags) {
 				i += word
 				continue
 			}
-			n := bits.TrailingZeros64(m)
-			high |= x & (1<<n - 1)
-			i += n >> 3
+			high |= x & (m - 1) // what m has above its lowest mark, x has not
+			i += bits.TrailingZeros64(m) >> 3
 			goto found
 		}
 		for ; i < len(b); i++ {
@@ -55,48 +54,42 @@ func scanString(b []byte, i int) (int, Flags) {
 		}
 		return -1, 0
 	found:
-		switch b[i] {
-		case '"':
+		if b[i] == '"' {
 			if high&highs != 0 {
 				flags |= High
 			}
 			return i + 1, flags
-		case '\\':
-			flags |= Escaped
-			n := escape(b[i:])
-			if n == 0 {
-				return -1, 0
-			}
-			if n > 2 {
-				high |= 0x80 // may be anything; looking is left to the slow path
-			}
-			i += n
-		default:
+		}
+		if b[i] != '\\' {
 			return -1, 0
 		}
+		flags |= Escaped
+		if i+1 < len(b) && pairs[b[i+1]] {
+			i += 2
+			continue
+		}
+		if !unicodeEscape(b[i:]) {
+			return -1, 0
+		}
+		high |= 0x80 // may be anything; looking is left to the slow path
+		i += 6
 	}
 }
 
-// escape returns the length of the escape sequence at the start of b, or 0.
-func escape(b []byte) int {
-	if len(b) < 2 {
-		return 0
+// pairs are the characters that make an escape sequence with a backslash alone.
+var pairs = [256]bool{'"': true, '\\': true, '/': true, 'b': true, 'f': true, 'n': true, 'r': true, 't': true}
+
+// unicodeEscape reports whether b begins with an escape sequence of six bytes.
+func unicodeEscape(b []byte) bool {
+	if len(b) < 6 || b[1] != 'u' {
+		return false
 	}
-	switch b[1] {
-	case '"', '\\', '/', 'b', 'f', 'n', 'r', 't':
-		return 2
-	case 'u':
-		if len(b) < 6 {
-			return 0
+	for _, c := range b[2:6] {
+		if (c < '0' || c > '9') && (c|0x20 < 'a' || c|0x20 > 'f') {
+			return false
 		}
-		for _, c := range b[2:6] {
-			if (c < '0' || c > '9') && (c|0x20 < 'a' || c|0x20 > 'f') {
-				return 0
-			}
-		}
-		return 6
 	}
-	return 0
+	return true
 }
 
 // scanNumber reads the number at i, or returns a negative position.
