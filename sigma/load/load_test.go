@@ -2,6 +2,7 @@ package load
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -503,6 +504,19 @@ func TestUnreadableFile(t *testing.T) {
 	wantReasons(t, c, "unreadable: no such file or directory")
 	if r := c.Rejected[0]; r.File != "b.yml" || r.Document != 0 {
 		t.Errorf("rejected %s document %d, want b.yml as a whole", r.File, r.Document)
+	}
+	// What never ends must not be read.
+	device := filepath.Join(dir, "b.yml")
+	if err := errors.Join(os.Remove(device), os.Symlink(os.DevNull, device)); err != nil {
+		t.Fatal(err)
+	}
+	if c, err = Load([]string{dir}, Options{}); err != nil {
+		t.Fatal(err)
+	}
+	wantTitles(t, c, "a")
+	wantReasons(t, c, "unreadable: neither a regular file nor a directory")
+	if _, err := Load([]string{os.DevNull}, Options{}); err == nil || !strings.Contains(err.Error(), os.DevNull) {
+		t.Errorf("a device as root: %v, want an error that names it", err)
 	}
 }
 

@@ -69,6 +69,9 @@ func (w *walker) root(root string) error {
 		return err
 	}
 	if !info.IsDir() {
+		if !info.Mode().IsRegular() {
+			return errIrregular
+		}
 		f, err := os.Open(root)
 		if err != nil {
 			return err
@@ -114,12 +117,12 @@ func (w *walker) dir(d source, info os.FileInfo) error {
 
 func (w *walker) entry(d source, e fs.DirEntry) {
 	s := source{name: path.Join(d.name, e.Name()), path: filepath.Join(d.path, e.Name()), real: filepath.Join(d.real, e.Name())}
-	isDir := e.IsDir()
+	isDir, regular := e.IsDir(), e.Type().IsRegular()
 	var info os.FileInfo
 	var err error
 	if isDir || e.Type()&fs.ModeSymlink != 0 {
 		if info, err = os.Stat(s.path); err == nil {
-			isDir = info.IsDir()
+			isDir, regular = info.IsDir(), info.Mode().IsRegular()
 		}
 		if err == nil && !e.IsDir() {
 			s.real, err = filepath.EvalSymlinks(s.real)
@@ -133,9 +136,14 @@ func (w *walker) entry(d source, e fs.DirEntry) {
 		}
 	}
 	if !isDir && isRuleFile(e.Name()) {
+		if !regular { // reading a pipe or a device may never end
+			s.err = errIrregular
+		}
 		w.below = append(w.below, s)
 	}
 }
+
+var errIrregular = errors.New("neither a regular file nor a directory")
 
 func (w *walker) add(s source) {
 	if !w.files[s.real] {

@@ -64,7 +64,7 @@ func stat(name string, now time.Time) input {
 	in := input{Path: name}
 	info, err := os.Stat(name)
 	if err != nil || !info.Mode().IsRegular() {
-		in.Missing = err != nil
+		in.Missing = true // reading a pipe or a device may never end
 		return in
 	}
 	in.Size, in.Inode = info.Size(), inode(info)
