@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"runtime"
 
 	"github.com/dgraph-io/badger/v4"
 )
@@ -45,7 +46,9 @@ func (v *Save) Keep(part string) bool {
 }
 
 // Write stores a part as write produces it, in chunks, so that a part is never
-// in memory as a whole. The part belongs to the save only when Write succeeds.
+// in memory as a whole. Between two pieces that write produces it lets others run:
+// a save has time, and what waits for the processor meanwhile does not. The part
+// belongs to the save only when Write succeeds.
 func (v *Save) Write(part string, version int, write func(io.Writer) error) error {
 	w := &chunkWriter{save: v, part: part, sum: sha256.New(), buf: make([]byte, 0, chunkBytes)}
 	err := write(w)
@@ -115,6 +118,7 @@ type chunkWriter struct {
 
 // Write never keeps b.
 func (w *chunkWriter) Write(b []byte) (int, error) {
+	runtime.Gosched()
 	n := len(b)
 	w.sum.Write(b)
 	w.bytes += int64(n)

@@ -45,6 +45,7 @@ func stateful(dir string, log *slog.Logger) (*Daemon, error) {
 	c := &cfg.Config.Daemon
 	c.Rules, c.Input.Source, c.API.Addr = []string{filepath.Join(dir, "rules.yml")}, "http", "127.0.0.1:0"
 	c.State.DB = filepath.Join(dir, "state")
+	c.Correlation.MaxStateEntries = 10 * manyGroups
 	return New(context.Background(), Options{Config: cfg, Log: log, Out: io.Discard, Err: os.Stderr})
 }
 
