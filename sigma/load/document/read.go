@@ -49,6 +49,14 @@ func Read(data []byte) ([]Document, *SyntaxError) {
 	if !utf8.Valid(data) {
 		return nil, &SyntaxError{Detail: "file is not UTF-8"}
 	}
+	if root, ok := readBlock(string(data)); ok { // the fast path
+		return []Document{{Number: 1, Root: root}}, nil
+	}
+	return parse(data)
+}
+
+// parse reads any file.
+func parse(data []byte) ([]Document, *SyntaxError) {
 	var docs []Document
 	stream := yaml.NewDecoder(bytes.NewReader(data))
 	r := reader{anchors: make(map[*yaml.Node]*Node)}
