@@ -114,7 +114,7 @@ func (l *Lane[T]) Put(ctx context.Context, run []T) (admitted int, err error) {
 	if admitted == len(run) {
 		return admitted, nil
 	}
-	if l.isClosed() {
+	if l.Closed() {
 		return admitted, &Refusal{Actor: l.cell.name, Reason: ErrStopped}
 	}
 	in := make(chan struct{})
@@ -134,7 +134,8 @@ func (l *Lane[T]) Put(ctx context.Context, run []T) (admitted int, err error) {
 	return len(run) - left, err
 }
 
-func (l *Lane[T]) isClosed() bool {
+// Closed reports whether the lane takes nothing any more.
+func (l *Lane[T]) Closed() bool {
 	l.cell.box.mu.Lock()
 	defer l.cell.box.mu.Unlock()
 	return l.closed

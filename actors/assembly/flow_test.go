@@ -228,6 +228,7 @@ func TestPart24Case15ADrainDeliversWhatIsQueued(t *testing.T) {
 		if n, err := l.parse.Intake("test").Put(t.Context(), acks.lines("late")); n != 0 || err == nil {
 			t.Errorf("a put after the drain: %d and %v, want a refusal", n, err)
 		}
+		l.wantMetrics(map[string]float64{"back_pressure_events_total": 0})
 	})
 }
 

@@ -36,8 +36,10 @@ func (n *Intake) Put(ctx context.Context, run []graph.Line) (admitted int, err e
 	if admitted == len(run) {
 		return admitted, nil
 	}
-	n.stage.waited.Add(int64(len(run) - admitted))
-	n.limited(len(run) - admitted)
+	if !n.stage.lane.Closed() { // what is refused does not wait
+		n.stage.waited.Add(int64(len(run) - admitted))
+		n.limited(len(run) - admitted)
+	}
 	more, err := n.stage.lane.Put(ctx, run[admitted:])
 	return admitted + more, err
 }
