@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -145,6 +146,10 @@ func (r *Reloader) pass(ctx context.Context) {
 	begin := time.Now()
 	r.o.Log.Info("reload started", "reason", reasons[0], "triggers", len(reasons))
 	err := r.run(ctx)
+	if err != nil && ctx.Err() != nil {
+		r.o.Log.Info("reload abandoned: the daemon is ending")
+		return
+	}
 	r.mu.Lock()
 	r.history.passes++
 	r.history.last, r.history.err = begin, ""
@@ -165,6 +170,7 @@ func (r *Reloader) pass(ctx context.Context) {
 func (r *Reloader) run(ctx context.Context) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
+			r.o.Log.Error("reload panicked", "panic", p, "stack", string(debug.Stack()))
 			err = fmt.Errorf("panic: %v", p)
 		}
 	}()

@@ -18,9 +18,9 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // spawn starts a reloader and returns it with a count of begun passes.
-func spawn(t *testing.T, pass func(ctx context.Context, n int) error) (*reload.Reloader, *actors.System, *int) {
+func spawn(t *testing.T, registry *prometheus.Registry, pass func(ctx context.Context, n int) error) (*reload.Reloader, *actors.System, *int) {
 	t.Helper()
-	metrics, err := reload.NewMetrics(prometheus.NewRegistry())
+	metrics, err := reload.NewMetrics(registry)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +56,7 @@ func TestTriggersShareAPass(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				r, _, passes := spawn(t, func(context.Context, int) error { time.Sleep(tc.takes); return nil })
+				r, _, passes := spawn(t, prometheus.NewRegistry(), func(context.Context, int) error { time.Sleep(tc.takes); return nil })
 				begin := time.Now()
 				for _, at := range tc.triggers {
 					time.Sleep(at - time.Since(begin))
@@ -74,7 +74,7 @@ func TestTriggersShareAPass(t *testing.T) {
 
 func TestDetailTellsTheLastPass(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r, system, _ := spawn(t, func(_ context.Context, n int) error {
+		r, system, _ := spawn(t, prometheus.NewRegistry(), func(_ context.Context, n int) error {
 			switch n {
 			case 1:
 				return errors.New("rules: no such directory")
@@ -105,8 +105,8 @@ func TestDetailTellsTheLastPass(t *testing.T) {
 
 func TestADrainAbandonsAPass(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		abandoned := false
-		r, system, _ := spawn(t, func(ctx context.Context, _ int) error {
+		abandoned, registry := false, prometheus.NewRegistry()
+		r, system, _ := spawn(t, registry, func(ctx context.Context, _ int) error {
 			<-ctx.Done()
 			abandoned = true
 			return ctx.Err()
@@ -121,6 +121,15 @@ func TestADrainAbandonsAPass(t *testing.T) {
 		synctest.Wait()
 		if !abandoned {
 			t.Error("the pass goes on after the drain")
+		}
+		families, err := registry.Gather()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range families {
+			if got := f.GetMetric()[0].GetCounter().GetValue(); f.GetName() == "reloads_failed_total" && got != 0 {
+				t.Errorf("%g failed passes, want none: it was abandoned", got)
+			}
 		}
 	})
 }
