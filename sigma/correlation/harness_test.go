@@ -46,6 +46,7 @@ detection: {s: {kind: named}, condition: s}
 // kinds tells which of the rules an event of a kind meets.
 var kinds = map[string][]int{
 	"login": {0}, "recon": {1}, "exploit": {2}, "both": {3, 4}, "named": {5},
+	"also": {6}, // of a rule that a test adds
 }
 
 // compile loads detections and the correlations in text.

@@ -153,6 +153,20 @@ func TestCase43AnotherIdOrShapeDropsState(t *testing.T) {
 	}
 }
 
+// Here both references lead to d-login first.
+func TestMembersThatShareARuleKeepTheirOwnHits(t *testing.T) {
+	text := "title: also\nid: d-also\nname: login_seen\ndetection: {s: {kind: also}, condition: s}\n---\n" +
+		body("type: temporal\nrules: [d-login, login_seen]\ncondition: d-login and login_seen")
+	p := compile(t, text, plan.Options{})
+	d := newDriver(t, p, 0)
+	d.run([]input{with(1, `"kind":"also"`)})
+	d.restart(p)
+	groups, _ := d.engine.Export().State(correlation.Filter{})
+	if got, want := mustJSON(t, groups[0].Window), `{"Temporal":{"rule_hits":{"login_seen":[1]}}}`; got != want {
+		t.Errorf("after the restart %s, want %s", got, want)
+	}
+}
+
 func TestOfTwoWithOneIdTheFirstKeepsItsState(t *testing.T) {
 	p := compile(t, body(count3)+"---\n"+body(count3), plan.Options{})
 	want := []correlation.Dropped{{Correlation: "c", Reason: correlation.SharedID, Groups: 1}}

@@ -72,7 +72,11 @@ func (p *Plan) feed(i int, rules []*sigma.Rule, fields *fieldTable) {
 		}
 	}
 	for _, m := range c.Source.Members {
-		c.Members = append(c.Members, p.memberID(m, rules))
+		id := p.memberID(m, rules)
+		for slices.Contains(c.Members, id) { // several references begin with one rule
+			id += "'"
+		}
+		c.Members = append(c.Members, id)
 	}
 }
 
