@@ -142,6 +142,8 @@ type route struct {
 // those values without blanks and in lower case. Both are emptied when they grow
 // too large.
 type router struct {
+	last     *route // of the event before, nil for none, and its key
+	lastKey  []byte
 	received map[string]*route
 	routes   map[string]*route
 	key      []byte
@@ -173,6 +175,9 @@ func (w *Worker) routeReceived(t *routeTable, d *decoded) *route {
 	if d.implied != nil {
 		return w.route(t, d.implied)
 	}
+	if w.sameAsLast(t) {
+		return w.router.last
+	}
 	key := w.router.key[:0]
 	for i := range t.dims {
 		if c, ok := w.view.single(t.dims[i].field); ok {
@@ -183,6 +188,7 @@ func (w *Worker) routeReceived(t *routeTable, d *decoded) *route {
 	}
 	w.router.key = key
 	if r := w.router.received[string(key)]; r != nil {
+		w.router.last, w.router.lastKey = r, append(w.router.lastKey[:0], key...)
 		return r
 	}
 	if len(key) > maxReceived {
@@ -195,6 +201,30 @@ func (w *Worker) routeReceived(t *routeTable, d *decoded) *route {
 	}
 	w.router.received[received] = r
 	return r
+}
+
+// sameAsLast reports whether the dimensions have the values that they had in the
+// event before.
+func (w *Worker) sameAsLast(t *routeTable) bool {
+	if w.router.last == nil {
+		return false
+	}
+	key := w.router.lastKey
+	for i := range t.dims {
+		if c, ok := w.view.single(t.dims[i].field); ok {
+			raw := w.view.doc[c.Start:c.End]
+			n := 1 + len(raw)
+			if len(key) < n || key[0] != byte(c.Type) || string(key[1:n]) != string(raw) {
+				return false
+			}
+			key = key[n:]
+		}
+		if len(key) == 0 || key[0] != 0 {
+			return false
+		}
+		key = key[1:]
+	}
+	return true
 }
 
 // route finds the route by the values in the form in which they are compared.

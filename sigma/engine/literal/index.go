@@ -82,7 +82,7 @@ func shortest(lists ...[]Literal) int {
 // stays small.
 func bitmapSize(windows int) int {
 	words := minWords
-	for words < cachedWords && words < windows/2 || words < maxWords && words < windows/6 {
+	for words < cachedWords && words < windows || words < maxWords && words < windows/6 {
 		words *= 2
 	}
 	return words
