@@ -77,6 +77,9 @@ func TestDamageIsFoundBeforeAnythingIsRead(t *testing.T) {
 			if !errors.Is(err, tc.want) || called {
 				t.Errorf("read: %v (called %v), want %v and no call", err, called, tc.want)
 			}
+			if content, _, err := series.Whole("part"); !errors.Is(err, tc.want) || content != "" {
+				t.Errorf("read whole: %v and %d bytes, want %v and none", err, len(content), tc.want)
+			}
 			if v, err = series.Begin(); err != nil {
 				t.Fatalf("a damaged store takes no save: %v", err)
 			}

@@ -56,6 +56,9 @@ func content(t *testing.T, s *state.Series, part string) []byte {
 	if err != nil {
 		t.Fatalf("read %s: %v", part, err)
 	}
+	if whole, _, err := s.Whole(part); err != nil || whole != string(out) {
+		t.Fatalf("read %s whole: %d bytes, %v, want %d", part, len(whole), err, len(out))
+	}
 	return out
 }
 

@@ -2,12 +2,12 @@ package daemon
 
 import (
 	"crypto/sha256"
-	"fmt"
 	"io"
 	"os"
 	"time"
 
 	"github.com/sluicehq/sluice/sigma/load"
+	"github.com/sluicehq/sluice/sigma/packed"
 )
 
 // input is a file that rules are made of, as it was when it was looked at. What
@@ -76,12 +76,12 @@ func stat(name string, now time.Time) input {
 
 // fingerprint is a digest of the names and contents.
 func fingerprint(inputs []input) [32]byte {
-	all := sha256.New()
+	var all []byte
 	for i := range inputs {
 		in := &inputs[i]
-		fmt.Fprintf(all, "%q %x %t\n", in.Path, in.SHA256, in.Missing)
+		all = packed.AppendBool(append(packed.AppendText(all, in.Path), in.SHA256[:]...), in.Missing)
 	}
-	return [32]byte(all.Sum(nil))
+	return sha256.Sum256(all)
 }
 
 // digest reads with a buffer about as large as the file: rule files are small and many.

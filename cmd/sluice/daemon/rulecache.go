@@ -7,7 +7,6 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"strings"
 	"sync"
 	"time"
 
@@ -20,8 +19,9 @@ import (
 const (
 	cacheSchema  = 1
 	partHeader   = "header"
-	partRules    = "rules"
-	partCompiled = "compiled"
+	partRules    = "rules"    // without their logic
+	partLogic    = "logic"    // needed when what is compiled cannot be used
+	partCompiled = "compiled" // what engine.Restore takes
 )
 
 // cacheHeader says what stored rules were made of. It is read and checked before
@@ -69,11 +69,12 @@ type cachedRules struct {
 	inputs []input
 	stale  bool // the header is to be written again: files were touched and not changed
 
-	compiled string // what engine.Restore needs, empty for none
+	compiled string // what engine.Restore takes, empty for none
 }
 
-// read returns the stored rules when they are what the files would give. Whatever
-// is the matter with them, the files are there to be loaded.
+// read returns the stored rules, without their logic, when they are what the
+// files would give. Whatever is the matter with them, the files are there to be
+// loaded.
 func (c *ruleCache) read(names []string, o ruleset.Options) (cachedRules, bool) {
 	var got cachedRules
 	var header cacheHeader
@@ -114,18 +115,11 @@ func (c *ruleCache) part(name string, v any) error {
 
 // data reads a stored part, whose checksum is right.
 func (c *ruleCache) data(name string) (string, error) {
-	var data strings.Builder
-	err := c.series.Read(name, func(version int, r io.Reader) error {
-		if version != cacheSchema {
-			return &versionError{stored: version, known: cacheSchema}
-		}
-		_, err := io.Copy(&data, r)
-		return err
-	})
-	if err != nil {
-		return "", err
+	data, version, err := c.series.Whole(name)
+	if err == nil && version != cacheSchema {
+		err = &versionError{stored: version, known: cacheSchema}
 	}
-	return data.String(), nil
+	return data, err
 }
 
 // check compares a header with the world as it is now.
@@ -207,14 +201,24 @@ func (c *ruleCache) write(g *generation, o ruleset.Options) error {
 }
 
 func (c *ruleCache) writeRules(s *state.Save, g *generation) error {
-	if g.cached && s.Keep(partRules) {
+	if g.cached && s.Keep(partRules) && s.Keep(partLogic) {
 		return nil
 	}
-	body, err := packed.Append(nil, ruleset.Rules{Collection: g.collection, Notes: g.notes, Details: g.details})
+	if g.restored {
+		return errors.New("what the rules came from is gone")
+	}
+	rest, logics := split(g.collection)
+	body, err := packed.Append(nil, ruleset.Rules{Collection: rest, Notes: g.notes, Details: g.details})
 	if err != nil {
 		return err
 	}
-	return s.Write(partRules, cacheSchema, bytesWriter(body))
+	if err := s.Write(partRules, cacheSchema, bytesWriter(body)); err != nil {
+		return err
+	}
+	if body, err = packed.Append(body[:0], logics); err != nil {
+		return err
+	}
+	return s.Write(partLogic, cacheSchema, bytesWriter(body))
 }
 
 func (c *ruleCache) writeCompiled(s *state.Save, g *generation) error {

@@ -81,7 +81,7 @@ func (c *cacheTest) overwrite(part string, version int, content string) {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	for _, p := range []string{partHeader, partRules, partCompiled} {
+	for _, p := range []string{partHeader, partRules, partLogic, partCompiled} {
 		s.Keep(p)
 	}
 	err = s.Write(part, version, func(w io.Writer) error { _, err := io.WriteString(w, content); return err })
@@ -176,6 +176,10 @@ func TestTheCacheKeepsAllThatWasLoaded(t *testing.T) {
 	if !second.cached {
 		t.Fatalf("not from the cache:\n%s", c.logged.String())
 	}
+	cache := ruleCache{series: c.store.Series("rules")}
+	if err := cache.complete(second.collection.Rules); err != nil {
+		t.Fatal(err)
+	}
 	if !reflect.DeepEqual(second.collection, first.collection) || !reflect.DeepEqual(second.notes, first.notes) {
 		t.Error("the collection came back otherwise")
 	}
@@ -212,6 +216,7 @@ func TestACacheThatCannotBeUsedIsNoFault(t *testing.T) {
 	}{
 		{"case 60: another build", "2.0", "", 0, "another build"},
 		{"rules that do not decode", "1.0", partRules, cacheSchema, "damaged"},
+		{"rules of which neither logic nor compiled form decode", "1.0", partLogic, cacheSchema, "damaged"},
 		{"a header that does not decode", "1.0", partHeader, cacheSchema, "damaged"},
 		{"another schema", "1.0", partHeader, cacheSchema + 1, "version"},
 	} {
@@ -220,6 +225,9 @@ func TestACacheThatCannotBeUsedIsNoFault(t *testing.T) {
 			want := c.start("1.0", nil)
 			if tc.damage != "" {
 				c.overwrite(tc.damage, tc.version, "\xff\xff")
+			}
+			if tc.damage == partLogic {
+				c.overwrite(partCompiled, tc.version, "\xff\xff")
 			}
 			g := c.start(tc.producer, nil)
 			if g.cached || !strings.Contains(c.logged.String(), "level=INFO msg=\"rule cache discarded\"") || !strings.Contains(c.logged.String(), tc.reason) {

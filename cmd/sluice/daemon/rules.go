@@ -32,7 +32,7 @@ type generation struct {
 	cached      bool     // its rules came from the rule cache
 	stale       bool     // the cache has them under an older header
 	compiled    string   // what the cache has of compiling them, until that is used
-	restored    bool     // that was used
+	restored    bool     // that was used, so the rules of the collection have no logic
 }
 
 // rules builds generations from the configuration.
@@ -78,35 +78,60 @@ func (r *rules) build(ctx context.Context, serving *generation) (*generation, er
 	if err != nil {
 		return nil, err
 	}
-	c := g.collection
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	err = r.compile(g)
+	if errors.Is(err, errIncomplete) {
+		if g, err = r.loadFiles(g.inputs, g.fingerprint); err == nil {
+			err = r.compile(g)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	r.last++
+	g.set.Generation = r.last
+	return g, nil
+}
+
+// compile makes the set of a generation.
+func (r *rules) compile(g *generation) error {
+	c := g.collection
 	options := r.engine
 	options.TimestampFields = ruleset.TimestampFields(&r.cfg.Correlation, c.Defaults)
 	p, err := r.correlating.compile(c)
 	if err != nil {
-		return nil, &Fault{Code: exitRules, Err: fmt.Errorf("compile rules: %w", err)}
+		return &Fault{Code: exitRules, Err: fmt.Errorf("compile rules: %w", err)}
 	}
 	options.Fields = p.Spec().Fields
-	set, err := r.compile(g, options)
-	if err != nil {
-		return nil, &Fault{Code: exitRules, Err: fmt.Errorf("compile rules: %w", err)}
+	set, err := r.compileRules(g, options)
+	switch {
+	case errors.Is(err, errIncomplete):
+		return err
+	case err != nil:
+		return &Fault{Code: exitRules, Err: fmt.Errorf("compile rules: %w", err)}
 	}
-	r.last++
-	g.set = &graph.RuleSet{Generation: r.last, Engine: set, Correlation: p, Rejected: len(c.Rejected)}
-	return g, nil
+	g.set = &graph.RuleSet{Engine: set, Correlation: p, Rejected: len(c.Rejected)}
+	return nil
 }
 
-// compile compiles the rules, or takes what the cache has of that.
-func (r *rules) compile(g *generation, o engine.Options) (*engine.Set, error) {
-	if g.compiled != "" {
+// errIncomplete is returned when what the cache has of rules is of no use.
+var errIncomplete = errors.New("the logic of cached rules is missing")
+
+// compileRules compiles the rules, or takes what the cache has of that.
+func (r *rules) compileRules(g *generation, o engine.Options) (*engine.Set, error) {
+	if g.cached {
 		set, err := engine.Restore(g.collection.Rules, o, g.compiled)
 		g.compiled, g.restored = "", err == nil
 		if err == nil {
 			return set, nil
 		}
 		r.log.Info("compiled rules in the cache discarded", "reason", err)
+		if err := r.cache.complete(g.collection.Rules); err != nil {
+			r.log.Info("rule cache discarded", "reason", err)
+			return nil, errIncomplete
+		}
 	}
 	set, err := engine.Compile(g.collection.Rules, o)
 	debug.FreeOSMemory() // loading needs several times what it leaves behind
@@ -139,6 +164,11 @@ func (r *rules) load(serving *generation) (*generation, error) {
 	if serving != nil && print == serving.fingerprint {
 		return nil, errUnchanged
 	}
+	return r.loadFiles(inputs, print)
+}
+
+// loadFiles reads rules from their files, which were surveyed before.
+func (r *rules) loadFiles(inputs []input, print [32]byte) (*generation, error) {
 	loaded, err := ruleset.Load(r.options())
 	switch {
 	case errors.Is(err, ruleset.ErrPipeline):
