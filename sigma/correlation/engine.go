@@ -26,18 +26,19 @@ type Engine struct {
 	revision  uint64 // changes so far
 
 	journal journal
-	event   uint64 // events begun so far
+	event   uint32 // number of the event in hand; only equality means something
 
 	// Scratch of the event in hand.
 	record  match.Record
-	value   window.Contribution
-	copied  []byte // the event's stored copy, shared by all its groups
+	value   window.Contribution // of a chained update
+	copied  []byte              // the event's stored copy, shared by all its groups
 	fired   []firing
 	next    []firing
 	key     []byte
 	text    []byte
 	inflate io.ReadCloser
-	results pages
+	results arena[Result]
+	pairs   arena[Pair]
 }
 
 // timer reminds of a group that may have expired.
@@ -98,7 +99,7 @@ func (e *Engine) Succeed(revision uint64) { e.revision = max(e.revision, revisio
 // Process takes the record of one event, as match.Extractor wrote it for the
 // engine's plan, at wall time now in Unix seconds. It appends the results that
 // fire to out: direct ones in the order produced, then chained ones level by
-// level. Results stay valid for ever.
+// level. Results stay valid until Release, for ever when that is never called.
 func (e *Engine) Process(record []byte, now int64, out []*Result) ([]*Result, Outcome, error) {
 	var o Outcome
 	r := &e.record
@@ -112,12 +113,11 @@ func (e *Engine) Process(record []byte, now int64, out []*Result) ([]*Result, Ou
 	}
 	e.copied = nil
 	e.fired = e.fired[:0]
-	step := update{ts: r.Time, wall: now, value: &e.value, direct: true}
+	step := update{ts: r.Time, wall: now, direct: true}
 	updates := r.Updates()
 	for i := range updates {
 		u := &updates[i]
-		step.family, step.hash, step.key = e.families[u.Feed.Correlation], u.Hash, u.Key
-		e.value.Text, e.value.Mark, e.value.Number, e.value.Members = u.Text, u.Mark, u.Number, u.Feed.Members
+		step.family, step.hash, step.key, step.value = e.families[u.Feed.Correlation], u.Hash, u.Key, &u.Contribution
 		if result := e.apply(&step, &o); result != nil {
 			out = append(out, result)
 		}

@@ -16,14 +16,18 @@ type group struct {
 	key    string
 	window window.Window
 	buffer []stored // events that contributed, oldest first; never overwritten
+	state
+}
 
+// state is what of a group is plain numbers.
+type state struct {
 	high    int64 // newest timestamp accepted; survives an action reset
 	low     int64 // no entry is older
 	last    int64 // last emission
 	touched int64 // wall time at which it was last accepted into
 	alarm   int64 // wall time for which its timer is set
 
-	event    uint64 // the event that saved it in the journal last
+	event    uint32 // the event that saved it in the journal last
 	exported uint32 // number of exports when it was made
 	sweep    uint32 // number of sweeps it has taken part in
 	late     uint8  // consecutive discards
@@ -152,18 +156,18 @@ func (g *group) dropBefore(cutoff int64) {
 }
 
 // pairs returns the key as results show it.
-func (f *family) pairs(key string, memory *pages) []Pair {
+func (f *family) pairs(key string, memory *arena[Pair]) []Pair {
 	names := f.c.Source.GroupBy
 	if len(names) == 0 {
 		return nil
 	}
-	pairs := memory.room(len(names))
-	i := 0
-	for part, ok := range match.Parts(key) {
+	pairs := memory.take(len(names), pairPage)[:0]
+	for _, name := range names {
+		part, ok, rest := match.Cut(key)
 		if ok {
-			pairs = append(pairs, Pair{names[i], part})
+			pairs = append(pairs, Pair{name, part})
 		}
-		i++
+		key = rest
 	}
 	return pairs
 }

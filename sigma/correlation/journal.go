@@ -24,18 +24,33 @@ type saved struct {
 	family *family
 	slot   uint32
 	made   bool // there was no group before
-	group  group
-	window window.Window
+	state  state
+	buffer []stored
+	window window.Window // a copy
 }
 
 // Begin starts an event that Rollback can undo. The removal of groups over the
 // limit is not undone.
 func (e *Engine) Begin() {
-	e.event++
+	if e.event++; e.event == 0 {
+		e.unstamp()
+	}
 	e.journal.active = true
 	e.journal.used = 0
 	e.journal.undo.Reset()
 	e.journal.clock = e.clock
+}
+
+// unstamp lets every group forget which event saved it: numbers begin anew.
+func (e *Engine) unstamp() {
+	e.event = 1
+	for _, f := range e.families {
+		for _, g := range f.groups {
+			if g != nil {
+				g.event = 0
+			}
+		}
+	}
 }
 
 // Commit ends the event. What it did stays.
@@ -68,17 +83,15 @@ func (e *Engine) undo(s *saved) {
 		return
 	}
 	g := f.groups[s.slot]
-	revived := s.group.ghost && !g.ghost
+	revived := s.state.ghost && !g.ghost
 	if !g.ghost {
 		f.ages.Remove(s.slot)
 		f.live--
 		e.live--
 	}
-	w := g.window
-	w.Restore(s.window)
-	w.Rebuild()
-	*g = s.group
-	g.window = w
+	g.window.Restore(s.window)
+	g.window.Rebuild()
+	g.state, g.buffer = s.state, s.buffer
 	if revived {
 		e.resetAlarm(f, s.slot, g, g.alarm)
 	}
@@ -92,11 +105,14 @@ func (e *Engine) undo(s *saved) {
 // save remembers g, once per event.
 func (e *Engine) save(f *family, slot uint32, g *group) {
 	j := &e.journal
-	if !j.active || g.event == e.event {
+	if g.event == e.event || !j.active {
 		return
 	}
 	s := j.entry()
-	s.family, s.slot, s.made, s.group = f, slot, false, *g
+	s.family, s.slot, s.made, s.state = f, slot, false, g.state
+	if f.c.Stores || s.buffer != nil {
+		s.buffer = g.buffer
+	}
 	s.window = g.window.Save(s.window)
 	g.event = e.event
 }
@@ -114,6 +130,7 @@ func (j *journal) entry() *saved {
 	if j.used == len(j.saved) {
 		j.saved = append(j.saved, saved{})
 	}
+	s := &j.saved[j.used]
 	j.used++
-	return &j.saved[j.used-1]
+	return s
 }

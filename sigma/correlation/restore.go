@@ -142,7 +142,9 @@ func (e *Engine) enter(f *family, g *group) {
 func readGroup(c *plan.Correlation, block []byte, h *head) (*group, error) {
 	d := decoder{rest: block, whole: true}
 	flags := d.byte()
-	g := &group{late: d.byte(), key: d.string(), high: d.varint(), last: d.varint(), touched: d.varint(), alarm: d.varint()}
+	g := new(group)
+	g.late, g.key = d.byte(), d.string()
+	g.high, g.last, g.touched, g.alarm = d.varint(), d.varint(), d.varint(), d.varint()
 	g.hasHigh, g.hasLast, g.ghost = flags&flagHigh != 0, flags&flagLast != 0, flags&flagGhost != 0
 	for n := d.uvarint(); n > 0 && d.err == nil; n-- {
 		s := stored{ts: d.varint(), hasID: d.byte() == 1, data: bytes.Clone(d.block())}

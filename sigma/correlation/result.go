@@ -28,43 +28,62 @@ type Result struct {
 	Refs   []EventRef // oldest first; nil unless events are included as references
 }
 
-// pages are memory for results, taken for several at a time: with action alert
-// every event makes some. What was given away is never used again.
-type pages struct {
-	results []Result
-	pairs   []Pair
-}
-
-// Sizes of the pieces in which memory is taken.
+// Sizes of the pages in which memory for results is taken.
 const (
 	resultPage = 32
 	pairPage   = 64
 )
 
-func (p *pages) result() *Result {
-	if len(p.results) == 0 {
-		p.results = make([]Result, resultPage)
-	}
-	r := &p.results[0]
-	p.results = p.results[1:]
-	return r
+// arena is memory, taken for several values at a time: with action alert every
+// event makes results. What was given away is used again only after a release.
+type arena[T any] struct {
+	rest  []T   // of the page at hand
+	pages [][]T // to be used again, when kept
+	next  int   // the first of them not used
+	kept  bool
 }
 
-// room returns an empty list with room for n pairs.
-func (p *pages) room(n int) []Pair {
-	if len(p.pairs) < n {
-		p.pairs = make([]Pair, max(pairPage, n))
+// take returns n values, which may have been used.
+func (a *arena[T]) take(n, page int) []T {
+	if len(a.rest) < n {
+		a.turn(max(n, page))
 	}
-	list := p.pairs[:0:n]
-	p.pairs = p.pairs[n:]
-	return list
+	taken := a.rest[:n:n]
+	a.rest = a.rest[n:]
+	return taken
+}
+
+// turn goes on to a page of at least the given size.
+func (a *arena[T]) turn(size int) {
+	for a.next < len(a.pages) {
+		a.rest = a.pages[a.next]
+		if a.next++; len(a.rest) >= size {
+			return
+		}
+	}
+	a.rest = make([]T, size)
+	if a.kept {
+		a.pages = append(a.pages, a.rest)
+		a.next++
+	}
+}
+
+// release lets everything be used again. From then on pages are kept.
+func (a *arena[T]) release() { a.rest, a.next, a.kept = nil, 0, true }
+
+// Release says that nobody looks at the results of events so far any more: their
+// memory is used for the next ones.
+func (e *Engine) Release() {
+	e.results.release()
+	e.pairs.release()
 }
 
 // AppendNative appends the native line without its line feed. Enrichments is a
 // JSON object, or empty for none.
 func (r *Result) AppendNative(dst, enrichments []byte) []byte {
 	dst = r.Rule.AppendHead(dst, r.Time, enrichments)
-	for i, p := range r.Key {
+	for i := range r.Key {
+		p := &r.Key[i]
 		if i > 0 {
 			dst = append(dst, ',')
 		}

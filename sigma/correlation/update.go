@@ -59,8 +59,8 @@ func (e *Engine) group(u *update) (uint32, *group) {
 	slot, found := f.find(u.hash, u.key)
 	if !found {
 		g := &group{
-			key: string(u.key), window: f.c.NewWindow(), low: unentered,
-			exported: e.exports, event: e.event, touched: u.wall, sweep: f.sweeps,
+			key: string(u.key), window: f.c.NewWindow(),
+			state: state{low: unentered, exported: e.exports, event: e.event, touched: u.wall, sweep: f.sweeps},
 		}
 		slot = f.put(g, u.hash)
 		e.live++
@@ -193,8 +193,8 @@ func (e *Engine) fire(f *family, slot uint32, g *group, u *update, value float64
 		o.Suppressed++
 		return nil
 	}
-	r := e.results.result()
-	r.Rule, r.Key, r.Value, r.Time = c.Rule, f.pairs(g.key, &e.results), value, u.ts
+	r := &e.results.take(1, resultPage)[0]
+	*r = Result{Rule: c.Rule, Key: f.pairs(g.key, &e.pairs), Value: value, Time: u.ts}
 	if c.Stores && u.direct {
 		e.events(g, r, c.Events)
 	}

@@ -12,11 +12,13 @@ func (s *Set) Field(name string) (uint32, bool) {
 // several stands for several values of one field.
 var several = event.Value{Type: event.Array, Raw: []byte("[]")}
 
-// Value returns the value of a field in event i, as detection would find it;
-// several values count as an array. It costs least for the event that was
-// evaluated last. What it returns points into the event.
-func (w *Worker) Value(ev *Events, i int, field uint32) (event.Value, bool) {
-	w.show(ev, i)
+// Show makes event i the one that Value and Text look at, until the worker is
+// given another one. It costs nothing for the event that was evaluated last.
+func (w *Worker) Show(ev *Events, i int) { w.show(ev, i) }
+
+// Value returns the value of a field in the event shown, as detection would find
+// it; several values count as an array. What it returns points into the event.
+func (w *Worker) Value(field uint32) (event.Value, bool) {
 	switch k := w.view.only(field); k {
 	case none:
 		return event.Value{}, false
@@ -28,9 +30,7 @@ func (w *Worker) Value(ev *Events, i int, field uint32) (event.Value, bool) {
 }
 
 // Text returns the type of that value and its text form, nil where it has none.
-// The text is valid until the worker opens another event.
-func (w *Worker) Text(ev *Events, i int, field uint32) (text []byte, of event.Type, ok bool) {
-	w.show(ev, i)
+func (w *Worker) Text(field uint32) (text []byte, of event.Type, ok bool) {
 	switch k := w.view.only(field); k {
 	case none:
 		return nil, event.Null, false
@@ -38,6 +38,9 @@ func (w *Worker) Text(ev *Events, i int, field uint32) (text []byte, of event.Ty
 		return nil, event.Array, true
 	default:
 		c := &w.view.cells[k]
+		if raw, is := bare(c, w.view.doc); is {
+			return raw, c.Type, true
+		}
 		if !hasText(c) {
 			return nil, c.Type, true
 		}

@@ -152,6 +152,14 @@ func hasText(c *scan.Cell) bool {
 	return 1<<c.Type&(1<<event.Null|1<<event.Array|1<<event.Object) == 0
 }
 
+// bare returns the text of a string that is written as it reads.
+func bare(c *scan.Cell, doc []byte) (text []byte, is bool) {
+	if c.Type != event.String || c.Flags&(scan.Escaped|scan.High) != 0 {
+		return nil, false
+	}
+	return doc[c.Start+1 : c.End-1], true
+}
+
 // plain returns the text form of cell i, which must have one. It is valid while
 // the event is at hand.
 func (v *view) plain(i int32) []byte {
@@ -160,9 +168,9 @@ func (v *view) plain(i int32) []byte {
 		return t.plain
 	}
 	c := &v.cells[i]
-	if raw := v.doc[c.Start:c.End]; c.Type == event.String && c.Flags&(scan.Escaped|scan.High) == 0 {
-		t.plain = raw[1 : len(raw)-1]
-		return t.plain
+	if raw, is := bare(c, v.doc); is {
+		t.plain = raw
+		return raw
 	}
 	at := len(v.arena)
 	v.arena, _ = c.Value(v.doc).AppendText(v.arena)

@@ -137,6 +137,9 @@ func (w *Worker) Time(ev *Events, i int) (unix int64, ok bool) {
 // time asks the event at hand.
 func (w *Worker) time() (unix int64, ok bool) {
 	for _, field := range w.set.times {
+		if w.view.first(field) == none {
+			continue // nearly always
+		}
 		c, single := w.view.single(field)
 		if !single {
 			continue

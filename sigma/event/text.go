@@ -91,7 +91,7 @@ func AppendValid(dst, s []byte) []byte {
 func AppendQuoted[T string | []byte](dst []byte, s T) []byte {
 	dst = append(dst, '"')
 	start := 0
-	for i := 0; i < len(s); {
+	for i := bare(s); i < len(s); {
 		c := s[i]
 		if c >= ' ' && c != '"' && c != '\\' && c < utf8.RuneSelf {
 			i++
@@ -112,6 +112,24 @@ func AppendQuoted[T string | []byte](dst []byte, s T) []byte {
 		start = i
 	}
 	return append(append(dst, s[start:]...), '"')
+}
+
+// bare returns how many leading bytes of s certainly stand in a JSON string as
+// they are, looking at eight at a time.
+func bare[T string | []byte](s T) int {
+	const ones, high = 0x0101010101010101, 0x8080808080808080
+	i := 0
+	for ; i+8 <= len(s); i += 8 {
+		w := uint64(s[i]) | uint64(s[i+1])<<8 | uint64(s[i+2])<<16 | uint64(s[i+3])<<24 |
+			uint64(s[i+4])<<32 | uint64(s[i+5])<<40 | uint64(s[i+6])<<48 | uint64(s[i+7])<<56
+		quote, slash := w^(ones*'"'), w^(ones*'\\')
+		// A byte of the sum has its highest bit set where it is below ' ', a quote, a
+		// backslash or beyond ASCII; above such a byte it may be set for no reason.
+		if ((w-ones*' ')|(quote-ones)|(slash-ones)|w)&high != 0 {
+			break
+		}
+	}
+	return i
 }
 
 func appendEscape(dst []byte, c byte) []byte {

@@ -128,10 +128,13 @@ type correlator struct {
 	warn   func(...string)
 
 	second    int64                 // up to which the engine has been told the time
-	results   []*correlation.Result // of the line at hand
-	upTo      []int                 // by record of the line: the results up to its own
+	results   []*correlation.Result // of the event at hand
 	merged    rendered
 	truncated int
+
+	// The chunk at hand: its next line, and up to where it is merged.
+	next, first int // and the number of the line's first record
+	done        place
 }
 
 func newCorrelator(p *plan.Plan, c *config.Correlation, r renderer, e *env) *correlator {
@@ -141,90 +144,93 @@ func newCorrelator(p *plan.Plan, c *config.Correlation, r renderer, e *env) *cor
 	}
 }
 
-// chunk puts the results of correlations behind the detections of each line.
+// chunk puts the results of correlations behind the detections of their events. A
+// line that panics is tried once more and then given up.
 func (k *correlator) chunk(c *chunk) {
 	if c.arrival > k.second {
 		k.engine.Advance(c.arrival)
 		k.second = c.arrival
 	}
 	k.merged.reset()
-	var done place
-	first := 0
-	for i := range c.found.lines {
-		l := &c.found.lines[i]
-		failure := k.line(&c.found, first, l.records, c.arrival)
-		switch {
-		case failure != nil:
-			k.merged.take(&c.rendered, done, l.from)
-			done = l.to
-			c.tally.fail(failure)
-			c.tally.matches -= l.matches
-		case len(k.results) > 0:
-			done = k.merge(c, done, first)
+	k.next, k.first, k.done = 0, 0, place{}
+	for tried := -1; ; {
+		failure := k.lines(c)
+		if failure == nil {
+			break
 		}
-		first = l.records
-	}
-	if done != (place{}) || c.tally.correlations > 0 {
-		k.merged.take(&c.rendered, done, c.end())
-		c.rendered, k.merged = k.merged, c.rendered
-	}
-}
-
-// merge puts the results of a line, whose first record is given, behind the
-// detections of their events and returns up to where the chunk is merged.
-func (k *correlator) merge(c *chunk, done place, first int) place {
-	from := 0
-	for i, to := range k.upTo {
-		if to == from {
+		if tried < k.next {
+			tried = k.next
 			continue
 		}
-		behind := c.found.records[first+i].behind
-		k.merged.take(&c.rendered, done, behind)
-		for _, r := range k.results[from:to] {
-			k.render(&k.merged, r)
-		}
-		done, from = behind, to
+		l := &c.found.lines[k.next]
+		k.merged.take(&c.rendered, k.done, l.from)
+		k.done = l.to
+		c.tally.fail(failure)
+		c.tally.matches -= l.matches
+		k.next, k.first = k.next+1, l.records
 	}
-	c.tally.correlations += uint64(len(k.results))
-	return done
+	if k.done != (place{}) || c.tally.correlations > 0 {
+		k.merged.take(&c.rendered, k.done, c.end())
+		c.rendered, k.merged = k.merged, c.rendered
+	}
+	k.engine.Release()
 }
 
-// line applies the records of one line, or none of them: what panics is tried
-// once more and then given up.
-func (k *correlator) line(m *matches, from, to int, now int64) (failure any) {
-	for range 2 {
-		if failure = k.try(m, from, to, now); failure == nil {
-			return nil
-		}
-	}
-	return failure
-}
-
-func (k *correlator) try(m *matches, from, to int, now int64) (failure any) {
-	k.results, k.upTo = k.results[:0], k.upTo[:0]
-	k.engine.Begin()
+// lines goes on with the lines of a chunk until one fails, of which nothing stays.
+func (k *correlator) lines(c *chunk) (failure any) {
+	end, done := k.merged.end(), k.done
 	defer func() {
 		if p := recover(); p != nil {
 			failure = p
 		}
 		if failure != nil {
 			k.engine.Rollback()
+			k.merged.truncate(end)
+			k.done = done
 		}
 	}()
-	for i := from; i < to; i++ {
-		results, o, err := k.engine.Process(m.text[m.begin(i):m.records[i].end], now, k.results)
-		if err != nil {
-			return err
+	for ; k.next < len(c.found.lines); k.next++ {
+		end, done = k.merged.end(), k.done
+		l := &c.found.lines[k.next]
+		k.engine.Begin()
+		fired := 0
+		for i := k.first; i < l.records; i++ {
+			n, err := k.record(c, i)
+			if err != nil {
+				return err
+			}
+			fired += n
 		}
-		k.results, k.upTo = results, append(k.upTo, len(results))
-		k.truncated += o.Truncated
-		if o.Evicted > 0 {
-			k.warn(fmt.Sprintf("%d groups of correlations, the limit is %d: %d evicted (raise --max-state-entries or shorten windows)",
-				o.Before, k.engine.MaxGroups(), o.Evicted))
+		k.engine.Commit()
+		c.tally.correlations += uint64(fired)
+		k.first = l.records
+	}
+	return nil
+}
+
+// record applies record i of a chunk and puts what fires behind the detections of
+// its event.
+func (k *correlator) record(c *chunk, i int) (fired int, err error) {
+	m := &c.found
+	results, o, err := k.engine.Process(m.text[m.begin(i):m.records[i].end], c.arrival, k.results[:0])
+	if err != nil {
+		return 0, err
+	}
+	k.results = results
+	k.truncated += o.Truncated
+	if o.Evicted > 0 {
+		k.warn(fmt.Sprintf("%d groups of correlations, the limit is %d: %d evicted (raise --max-state-entries or shorten windows)",
+			o.Before, k.engine.MaxGroups(), o.Evicted))
+	}
+	if len(results) > 0 {
+		behind := m.records[i].behind
+		k.merged.take(&c.rendered, k.done, behind)
+		k.done = behind
+		for _, r := range results {
+			k.render(&k.merged, r)
 		}
 	}
-	k.engine.Commit()
-	return nil
+	return len(results), nil
 }
 
 // report says at the end what was left out.

@@ -27,112 +27,139 @@ type Source interface {
 type Extractor struct {
 	spec *Spec
 
-	written []uint64 // by key: the last record that has it
-	record  uint64   // number of the record in hand
-	seen    []int    // fields kept in it
+	rules   []*Rule   // that the event at hand met and a correlation can use
+	keys    []written // by number in the spec
+	record  uint64    // number of the record in hand
+	seen    []int     // fields kept in it
 	json    []byte
 	blob    []byte
 	deflate *flate.Writer
-	number  []byte
+	scratch []byte
+}
+
+// written is a group key that the record of the given number has.
+type written struct {
+	record uint64
+	at     uint32
 }
 
 // NewExtractor returns an extractor for spec.
 func NewExtractor(spec *Spec) *Extractor {
-	return &Extractor{spec: spec, written: make([]uint64, len(spec.Keys))}
+	return &Extractor{spec: spec, keys: make([]written, len(spec.Keys))}
 }
 
 // Append appends the record of an event that met the rules with the given load
 // indexes, in ascending order. It appends nothing when no correlation can use
 // any of them.
 func (x *Extractor) Append(dst []byte, rules []int, time int64, src Source) []byte {
-	matches, wantID, wantCopy := 0, false, false
-	for _, rule := range rules {
-		if x.spec.Wants(rule) {
-			matches++
-			r := &x.spec.Rules[rule]
-			wantID, wantCopy = wantID || r.WantID, wantCopy || r.Copy
-		}
-	}
-	if matches == 0 {
+	feeds := x.wanted(rules)
+	if feeds == 0 {
 		return dst
 	}
 	x.record++
-	start := len(dst)
-	dst = append(dst, make([]byte, headSize)...)
-	binary.LittleEndian.PutUint64(dst[start+timeAt:], uint64(max(time, 0)))
-	dst = binary.AppendUvarint(dst, uint64(matches))
-	for _, rule := range rules {
-		if x.spec.Wants(rule) {
-			feeds := x.spec.Rules[rule].Feeds
-			dst = binary.AppendUvarint(dst, uint64(rule))
-			dst = binary.AppendUvarint(dst, uint64(len(feeds)))
-			for i := range feeds {
-				dst = x.update(dst, &feeds[i], src)
+	start, at := len(dst), len(dst)+headSize
+	dst = append(dst, make([]byte, headSize+feeds*updateSize)...)
+	wantID, wantCopy := false, false
+	for _, r := range x.rules {
+		wantID, wantCopy = wantID || r.WantID, wantCopy || r.Copy
+		for feed := r.From; feed < r.To; feed++ {
+			var counts bool
+			if dst, counts = x.update(dst, start, at, feed, src); counts {
+				at += updateSize
 			}
 		}
 	}
-	flags := byte(0)
-	if id, ok := x.id(wantID, src); ok {
-		flags |= hasID
-		dst = appendBlock(dst, id)
+	rest := len(dst) - start
+	flags := uint32(0)
+	if wantID {
+		if id, ok := x.id(src); ok {
+			flags |= hasID
+			dst = appendBlock(dst, id)
+		}
 	}
 	if wantCopy {
 		flags |= hasCopy
 		dst = appendBlock(dst, x.compress(src))
 	}
 	x.seen = x.seen[:0]
-	for _, rule := range rules {
-		if x.spec.Wants(rule) {
-			for _, f := range x.spec.Rules[rule].Chain {
-				dst = x.keep(dst, f, src)
-			}
+	for _, r := range x.rules {
+		for _, f := range r.Chain {
+			dst = x.keep(dst, f, src)
 		}
 	}
-	dst[start+flagsAt] = flags
-	binary.LittleEndian.PutUint32(dst[start:], uint32(len(dst)-start-sizeBytes))
+	head := dst[start : start+headSize]
+	binary.LittleEndian.PutUint32(head[sizeAt:], uint32(len(dst)-start))
+	binary.LittleEndian.PutUint32(head[flagsAt:], flags)
+	binary.LittleEndian.PutUint64(head[timeAt:], uint64(max(time, 0)))
+	binary.LittleEndian.PutUint32(head[countAt:], uint32((at-start-headSize)/updateSize))
+	binary.LittleEndian.PutUint32(head[restAt:], uint32(rest))
 	return dst
+}
+
+// wanted notes which of the rules a correlation can use and returns how many
+// feeds they have.
+func (x *Extractor) wanted(rules []int) (feeds int) {
+	x.rules = x.rules[:0]
+	for _, rule := range rules {
+		if x.spec.Wants(rule) {
+			r := &x.spec.Rules[rule]
+			x.rules = append(x.rules, r)
+			feeds += r.To - r.From
+		}
+	}
+	return feeds
 }
 
 func appendBlock(dst, b []byte) []byte {
 	return append(binary.AppendUvarint(dst, uint64(len(b))), b...)
 }
 
-// update appends what one feed gets: its contribution, then its key unless the
-// record has it already. Without a contribution there is no key.
-func (x *Extractor) update(dst []byte, f *Feed, src Source) []byte {
+// update writes what one feed gets to place at, for the record that begins at
+// start: its contribution and its key. What contributes nothing leaves no trace.
+func (x *Extractor) update(dst []byte, start, at, feed int, src Source) (out []byte, counts bool) {
+	f := &x.spec.Feeds[feed]
 	switch f.Kind {
 	case Text:
 		text, ok := counted(f.Values[0], src)
 		if !ok {
-			return append(dst, absent)
+			return dst, false
 		}
-		dst = AppendPart(dst, text)
-		dst = binary.LittleEndian.AppendUint32(dst, window.Hash(text))
+		dst = appendText(dst, text, start, at)
 	case Tuple:
-		mark := len(dst)
-		var ok bool
-		if dst, ok = appendTuple(dst, f.Values, src); !ok {
-			return append(dst[:mark], absent)
+		if !x.tuple(f.Values, src) {
+			return dst, false
 		}
+		dst = appendText(dst, x.scratch, start, at)
 	case Number:
 		v, ok := x.numeric(f.Values[0], src)
 		if !ok {
-			return append(dst, absent)
+			return dst, false
 		}
-		dst = binary.LittleEndian.AppendUint64(append(dst, present), math.Float64bits(v))
+		binary.LittleEndian.PutUint64(dst[at+valueAt:], math.Float64bits(v))
 	}
-	if x.written[f.Key] == x.record {
-		return dst
+	k := &x.keys[f.Key]
+	if k.record != x.record {
+		k.record, k.at = x.record, uint32(len(dst)-start)
+		dst = appendKey(dst, x.spec.Keys[f.Key], src)
 	}
-	x.written[f.Key] = x.record
-	return appendKey(dst, x.spec.Keys[f.Key], src)
+	binary.LittleEndian.PutUint32(dst[at+feedAt:], uint32(feed))
+	binary.LittleEndian.PutUint32(dst[at+keyAt:], k.at)
+	return dst, true
+}
+
+// appendText appends a text and writes where it is to place at.
+func appendText(dst, text []byte, start, at int) []byte {
+	slot := dst[at : at+updateSize]
+	binary.LittleEndian.PutUint64(slot[valueAt:], uint64(len(dst)-start))
+	binary.LittleEndian.PutUint32(slot[lengthAt:], uint32(len(text)))
+	binary.LittleEndian.PutUint32(slot[markAt:], window.Hash(text))
+	return append(dst, text...)
 }
 
 // appendKey appends a group key with its hash and its length in front.
 func appendKey(dst []byte, fields []int, src Source) []byte {
-	const size = 8 // of the hash
 	mark := len(dst)
-	dst = append(dst, make([]byte, size+1)...)
+	dst = append(dst, make([]byte, keyHead)...)
 	for _, f := range fields {
 		if text, of, ok := src.Text(f); ok && scalar(of) {
 			dst = AppendPart(dst, text)
@@ -140,14 +167,10 @@ func appendKey(dst []byte, fields []int, src Source) []byte {
 			dst = AppendMissing(dst)
 		}
 	}
-	key := dst[mark+size+1:]
+	key := dst[mark+keyHead:]
 	binary.LittleEndian.PutUint64(dst[mark:], Hash(key))
-	if len(key) < 0x80 {
-		dst[mark+size] = byte(len(key))
-		return dst
-	}
-	key = slices.Clone(key) // its length takes more than the byte left for it
-	return appendBlock(dst[:mark+size], key)
+	binary.LittleEndian.PutUint32(dst[mark+8:], uint32(len(key)))
+	return dst
 }
 
 func scalar(t event.Type) bool { return t != event.Null && t != event.Array && t != event.Object }
@@ -164,17 +187,17 @@ func counted(field int, src Source) ([]byte, bool) {
 	return text, ok && of != event.Array && of != event.Object
 }
 
-// appendTuple appends a tuple as one text.
-func appendTuple(dst []byte, fields []int, src Source) ([]byte, bool) {
-	tuple := make([]byte, 0, 64)
+// tuple makes x.scratch the tuple of fields, as one text, when it has all parts.
+func (x *Extractor) tuple(fields []int, src Source) bool {
+	x.scratch = x.scratch[:0]
 	for _, f := range fields {
 		text, ok := counted(f, src)
 		if !ok {
-			return dst, false
+			return false
 		}
-		tuple = AppendPart(tuple, text)
+		x.scratch = AppendPart(x.scratch, text)
 	}
-	return binary.LittleEndian.AppendUint32(AppendPart(dst, tuple), window.Hash(tuple)), true
+	return true
 }
 
 func (x *Extractor) numeric(field int, src Source) (float64, bool) {
@@ -183,7 +206,7 @@ func (x *Extractor) numeric(field int, src Source) (float64, bool) {
 		return 0, false
 	}
 	var n event.Numeric
-	n, ok, x.number = v.Numeric(x.number)
+	n, ok, x.scratch = v.Numeric(x.scratch)
 	return n.Float, ok && finite(n.Float)
 }
 
@@ -217,10 +240,7 @@ func (x *Extractor) keep(dst []byte, field int, src Source) []byte {
 
 // id returns the event's reference: the first present of the id fields, when it
 // is a text or a number.
-func (x *Extractor) id(want bool, src Source) ([]byte, bool) {
-	if !want {
-		return nil, false
-	}
+func (x *Extractor) id(src Source) ([]byte, bool) {
 	for _, f := range x.spec.IDs {
 		text, of, ok := src.Text(f)
 		if !ok {

@@ -34,7 +34,7 @@ func AppendMissing(dst []byte) []byte { return append(dst, 0) }
 func Parts(key string) iter.Seq2[string, bool] {
 	return func(yield func(string, bool) bool) {
 		for key != "" {
-			part, ok, rest := nextPart(key)
+			part, ok, rest := Cut(key)
 			if !yield(part, ok) {
 				return
 			}
@@ -46,7 +46,7 @@ func Parts(key string) iter.Seq2[string, bool] {
 // Part returns part i of an encoded key.
 func Part(key string, i int) (string, bool) {
 	for ; key != ""; i-- {
-		part, ok, rest := nextPart(key)
+		part, ok, rest := Cut(key)
 		if i == 0 {
 			return part, ok
 		}
@@ -67,7 +67,9 @@ func ValidKey(key string, n int) bool {
 	return key == ""
 }
 
-func nextPart(key string) (part string, ok bool, rest string) {
+// Cut returns the first part of an encoded key, ok being false for a missing one,
+// and what follows it.
+func Cut(key string) (part string, ok bool, rest string) {
 	size, used := uvarint(key)
 	if used <= 0 || size > 0 && size-1 > uint64(len(key)-used) {
 		return "", false, ""

@@ -36,22 +36,15 @@ func spec() *Spec {
 	return &Spec{
 		Fields: []string{"user", "host", "n", "v", "w", "id", "_id"},
 		Keys:   [][]int{{0}, {0, 1}, {}},
-		Rules: []Rule{
-			{},
-			{Feeds: []Feed{
-				{Correlation: 0, Key: 0},
-				{Correlation: 2, Key: 1, Kind: Number, Values: []int{2}},
-				{Correlation: 4, Key: 0},
-			}},
-			{
-				Feeds: []Feed{
-					{Correlation: 1, Key: 2, Kind: Text, Values: []int{3}},
-					{Correlation: 3, Key: 2, Kind: Tuple, Values: []int{3, 4}},
-				},
-				Chain: []int{1, 2, 3}, WantID: true, Copy: true,
-			},
+		Feeds: []Feed{
+			{Correlation: 0, Key: 0},
+			{Correlation: 2, Key: 1, Kind: Number, Values: []int{2}},
+			{Correlation: 4, Key: 0},
+			{Correlation: 1, Key: 2, Kind: Text, Values: []int{3}},
+			{Correlation: 3, Key: 2, Kind: Tuple, Values: []int{3, 4}},
 		},
-		IDs: []int{5, 6},
+		Rules: []Rule{{}, {From: 0, To: 3}, {From: 3, To: 5, Chain: []int{1, 2, 3}, WantID: true, Copy: true}},
+		IDs:   []int{5, 6},
 	}
 }
 

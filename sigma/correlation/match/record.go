@@ -4,32 +4,42 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
+
+	"github.com/sluicehq/sluice/sigma/correlation/window"
 )
 
 // ErrCorrupt says that bytes are not a record.
 var ErrCorrupt = errors.New("match record is not readable")
 
-// A record begins with its size behind these four bytes, its flags and its time.
-// Then come the matches: the rule, the number of its feeds, and for each of them the
-// contribution and the key; the reference, the copy and the kept fields follow.
+// A record begins with a head of its size, its flags, its time, the number of
+// updates and where the rest begins. The updates follow, then texts and keys in any
+// order. The rest is the reference, the copy and the kept fields.
 const (
-	sizeBytes = 4
-	flagsAt   = sizeBytes
-	timeAt    = flagsAt + 1
-	headSize  = timeAt + 8
+	sizeAt   = 0
+	flagsAt  = 4
+	timeAt   = 8
+	countAt  = 16
+	restAt   = 20
+	headSize = 24
+)
+
+// An update is a feed, the place of its key and what is contributed: a number, or
+// the place, the hash and the length of a text. Places count from the begin of the
+// record. A key has its hash and its length in front.
+const (
+	feedAt     = 0
+	keyAt      = 4
+	valueAt    = 8
+	markAt     = 16
+	lengthAt   = 20
+	updateSize = 24
+	keyHead    = 8 + 4
 )
 
 const (
 	hasID = 1 << iota
 	hasCopy
 	knownFlags = hasID | hasCopy
-)
-
-// What stands before a number. A text has one more than its length in front, so
-// zero says absent as well.
-const (
-	absent = iota
-	present
 )
 
 // Record is what one event means to the correlations. Its slices point into the
@@ -42,25 +52,14 @@ type Record struct {
 
 	fields  []byte
 	updates []Update
-	keys    []recordKey // by number in the spec
-	round   uint64      // records decoded so far
-}
-
-// recordKey is a group key of the record that has the given number.
-type recordKey struct {
-	hash  uint64
-	bytes []byte
-	round uint64
 }
 
 // Update is one match seen by one correlation.
 type Update struct {
-	Feed   *Feed
-	Key    []byte
-	Hash   uint64 // of Key
-	Text   []byte // Text and Tuple
-	Mark   uint32 // of Text: window.Hash
-	Number float64
+	Feed *Feed
+	Key  []byte
+	Hash uint64 // of Key
+	window.Contribution
 }
 
 // Field is a field kept for correlations of correlations.
@@ -73,18 +72,20 @@ type Field struct {
 // Decode reads one record that an Extractor for s wrote and returns what follows
 // it. Everything is read, so that nothing can fail later.
 func (r *Record) Decode(s *Spec, buf []byte) ([]byte, error) {
-	if len(buf) < headSize || uint64(binary.LittleEndian.Uint32(buf)) > uint64(len(buf)-sizeBytes) {
+	if len(buf) < headSize {
 		return nil, ErrCorrupt
 	}
-	end := sizeBytes + int(binary.LittleEndian.Uint32(buf))
-	if end < headSize {
+	size, flags := binary.LittleEndian.Uint32(buf[sizeAt:]), binary.LittleEndian.Uint32(buf[flagsAt:])
+	count, rest := uint64(binary.LittleEndian.Uint32(buf[countAt:])), binary.LittleEndian.Uint32(buf[restAt:])
+	if uint64(size) > uint64(len(buf)) || rest > size || headSize+count*updateSize > uint64(rest) || flags&^knownFlags != 0 {
 		return nil, ErrCorrupt
 	}
-	flags := buf[flagsAt]
 	r.Time = int64(binary.LittleEndian.Uint64(buf[timeAt:]))
+	if r.Time < 0 || !r.readUpdates(s, buf[:rest], int(count)) {
+		return nil, ErrCorrupt
+	}
 	r.HasID, r.ID, r.Copy = false, nil, nil
-	c := cursor{buf: buf[headSize:end]}
-	r.readMatches(s, &c)
+	c := cursor{buf: buf[rest:size]}
 	if flags&hasID != 0 {
 		r.HasID, r.ID = true, c.block()
 	}
@@ -92,57 +93,52 @@ func (r *Record) Decode(s *Spec, buf []byte) ([]byte, error) {
 		r.Copy = c.block()
 	}
 	r.fields = c.buf
-	if c.bad || flags&^knownFlags != 0 || r.Time < 0 || !soundFields(c) {
+	if c.bad || len(c.buf) > 0 && !soundFields(c) {
 		return nil, ErrCorrupt
 	}
-	return buf[end:], nil
+	return buf[size:], nil
 }
 
-func (r *Record) readMatches(s *Spec, c *cursor) {
-	if len(r.keys) != len(s.Keys) {
-		r.keys = make([]recordKey, len(s.Keys))
+// readUpdates reads the updates of a record, given up to its rest, and reports
+// whether they are in order.
+func (r *Record) readUpdates(s *Spec, buf []byte, count int) bool {
+	if count > cap(r.updates) {
+		r.updates = make([]Update, count)
 	}
-	r.round++
-	r.updates = r.updates[:0]
-	for n := c.uvarint(); n > 0 && !c.bad; n-- {
-		rule, size := c.uvarint(), c.uvarint()
-		if rule >= uint64(len(s.Rules)) || size != uint64(len(s.Rules[rule].Feeds)) {
-			c.fail()
-			return
+	r.updates = r.updates[:count]
+	raw := buf[headSize:]
+	for i := range r.updates {
+		u := &r.updates[i]
+		field := (*[updateSize]byte)(raw)
+		raw = raw[updateSize:]
+		feed := binary.LittleEndian.Uint32(field[feedAt:])
+		key := uint64(binary.LittleEndian.Uint32(field[keyAt:]))
+		if uint64(feed) >= uint64(len(s.Feeds)) || key+keyHead > uint64(len(buf)) {
+			return false
 		}
-		feeds := s.Rules[rule].Feeds
-		for i := range feeds {
-			r.readUpdate(&feeds[i], c)
+		u.Feed = &s.Feeds[feed]
+		u.Hash = binary.LittleEndian.Uint64(buf[key:])
+		end := key + keyHead + uint64(binary.LittleEndian.Uint32(buf[key+8:]))
+		if end > uint64(len(buf)) {
+			return false
+		}
+		u.Key = buf[key+keyHead : end : end]
+		value := binary.LittleEndian.Uint64(field[valueAt:])
+		switch u.Feed.Kind {
+		case Nothing:
+			u.Members = u.Feed.Members
+		case Number:
+			u.Number = math.Float64frombits(value)
+		default:
+			length := uint64(binary.LittleEndian.Uint32(field[lengthAt:]))
+			if value > uint64(len(buf)) || length > uint64(len(buf))-value {
+				return false
+			}
+			u.Text = buf[value : value+length : value+length]
+			u.Mark = binary.LittleEndian.Uint32(field[markAt:])
 		}
 	}
-}
-
-func (r *Record) readUpdate(f *Feed, c *cursor) {
-	if len(r.updates) == cap(r.updates) {
-		r.updates = append(r.updates, Update{})[:len(r.updates)]
-	}
-	u := &r.updates[:len(r.updates)+1][len(r.updates)]
-	switch f.Kind {
-	case Nothing:
-	case Number:
-		if c.byte() == absent {
-			return
-		}
-		u.Number = math.Float64frombits(c.uint64())
-	default:
-		size := c.uvarint()
-		if size == absent {
-			return
-		}
-		u.Text = c.take(size - 1)
-		u.Mark = c.uint32()
-	}
-	k := &r.keys[f.Key]
-	if k.round != r.round {
-		k.round, k.hash, k.bytes = r.round, c.uint64(), c.block()
-	}
-	u.Feed, u.Key, u.Hash = f, k.bytes, k.hash
-	r.updates = r.updates[:len(r.updates)+1]
+	return true
 }
 
 func soundFields(c cursor) bool {
@@ -212,26 +208,6 @@ func (c *cursor) byte() byte {
 	b := c.buf[0]
 	c.buf = c.buf[1:]
 	return b
-}
-
-func (c *cursor) uint32() uint32 {
-	if len(c.buf) < 4 {
-		c.fail()
-		return 0
-	}
-	v := binary.LittleEndian.Uint32(c.buf)
-	c.buf = c.buf[4:]
-	return v
-}
-
-func (c *cursor) uint64() uint64 {
-	if len(c.buf) < 8 {
-		c.fail()
-		return 0
-	}
-	v := binary.LittleEndian.Uint64(c.buf)
-	c.buf = c.buf[8:]
-	return v
 }
 
 func (c *cursor) block() []byte { return c.take(c.uvarint()) }

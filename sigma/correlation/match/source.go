@@ -11,8 +11,7 @@ import (
 // Fields that the worker's set was told of (engine.Options.Fields) were found
 // when the event was decoded; only others are looked for in its JSON form.
 type Event struct {
-	numbers []uint32 // by field: its number in the set
-	known   []bool   // by field: it has one
+	numbers []int64 // by field: its number in the set, or unknown
 	doc     *Document
 	read    bool // doc is that of the event
 
@@ -23,34 +22,41 @@ type Event struct {
 
 // NewEvent returns a source for the fields of s and workers of set.
 func NewEvent(s *Spec, set *engine.Set) *Event {
-	e := &Event{numbers: make([]uint32, len(s.Fields)), known: make([]bool, len(s.Fields)), doc: NewDocument(s)}
+	e := &Event{numbers: make([]int64, len(s.Fields)), doc: NewDocument(s)}
 	for i, name := range s.Fields {
+		e.numbers[i] = unknown
 		if s.Places == nil || len(s.Places[i]) == 0 {
-			e.numbers[i], e.known[i] = set.Field(name)
+			if number, ok := set.Field(name); ok {
+				e.numbers[i] = int64(number)
+			}
 		}
 	}
 	return e
 }
 
-// Open makes event i, which the worker may have decoded or not, the one that is
-// asked. It costs least when the worker has just evaluated it.
+// unknown is the number of a field that has none.
+const unknown = -1
+
+// Open makes event i the one that is asked, until the worker is given another. It
+// costs least when the worker has just evaluated it.
 func (e *Event) Open(w *engine.Worker, events *engine.Events, i int) {
+	w.Show(events, i)
 	e.worker, e.events, e.number, e.read = w, events, i, false
 }
 
 // Value returns the field's value; several values count as an array. Plain text
 // has no fields.
 func (e *Event) Value(field int) (event.Value, bool) {
-	if e.known[field] {
-		return e.worker.Value(e.events, e.number, e.numbers[field])
+	if n := e.numbers[field]; n != unknown {
+		return e.worker.Value(uint32(n))
 	}
 	return e.document().Value(field)
 }
 
 // Text returns the type of the field's value and its text form.
 func (e *Event) Text(field int) ([]byte, event.Type, bool) {
-	if e.known[field] {
-		return e.worker.Text(e.events, e.number, e.numbers[field])
+	if n := e.numbers[field]; n != unknown {
+		return e.worker.Text(uint32(n))
 	}
 	return e.document().Text(field)
 }

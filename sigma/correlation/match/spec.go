@@ -23,16 +23,18 @@ type Feed struct {
 
 // Rule says what all correlations want to know of a match of one rule.
 type Rule struct {
-	Feeds  []Feed // ascending by correlation
-	Chain  []int  // fields that correlations of correlations may ask for
-	WantID bool   // a correlation stores references to events
-	Copy   bool   // a correlation stores copies of events
+	From   int   // its feeds, ascending by correlation, in Spec.Feeds
+	To     int   // behind them
+	Chain  []int // fields that correlations of correlations may ask for
+	WantID bool  // a correlation stores references to events
+	Copy   bool  // a correlation stores copies of events
 }
 
 // Spec says what to extract from an event. It never changes.
 type Spec struct {
 	Fields []string // every field that is looked up, by number
 	Keys   [][]int  // every group key: a field for each of its parts
+	Feeds  []Feed   // of all rules, in their order
 	Rules  []Rule   // by load index of the detection rule
 	IDs    []int    // fields of which the first present one is the event's reference
 	// Places, when not nil, holds for every field the ordered places it is read
@@ -43,4 +45,6 @@ type Spec struct {
 
 // Wants reports whether a match of the rule with this load index concerns any
 // correlation.
-func (s *Spec) Wants(rule int) bool { return rule < len(s.Rules) && len(s.Rules[rule].Feeds) > 0 }
+func (s *Spec) Wants(rule int) bool {
+	return rule < len(s.Rules) && s.Rules[rule].From < s.Rules[rule].To
+}

@@ -40,8 +40,9 @@ func (t *fieldTable) number(name string, places []string) int {
 // idFields are the names under which an event's reference is looked for.
 var idFields = [...]string{"id", "_id", "event_id", "EventRecordID", "event.id"}
 
-// feed enters correlation i with every detection rule it refers to.
-func (p *Plan) feed(i int, rules []*sigma.Rule, fields *fieldTable) {
+// feed enters correlation i with every detection rule it refers to, in the feeds
+// by rule.
+func (p *Plan) feed(i int, rules []*sigma.Rule, feeds [][]match.Feed, fields *fieldTable) {
 	c := p.all[i]
 	byRule := make(map[int][]uint16)
 	for m, member := range c.Source.Members {
@@ -61,8 +62,8 @@ func (p *Plan) feed(i int, rules []*sigma.Rule, fields *fieldTable) {
 				f.Values = append(f.Values, fields.of(c.Source, name))
 			}
 		}
+		feeds[r] = append(feeds[r], f)
 		spec := &p.spec.Rules[r]
-		spec.Feeds = append(spec.Feeds, f)
 		spec.WantID = spec.WantID || c.Events == EventsRefs
 		spec.Copy = spec.Copy || c.Events == EventsFull
 	}
@@ -160,7 +161,7 @@ func (p *Plan) reach() {
 	done := make([]bool, len(p.all))
 	for r := range p.spec.Rules {
 		spec := &p.spec.Rules[r]
-		for _, f := range spec.Feeds {
+		for _, f := range p.spec.Feeds[spec.From:spec.To] {
 			spec.Chain = append(spec.Chain, p.chainFields(f.Correlation, above, done)...)
 		}
 		slices.Sort(spec.Chain)

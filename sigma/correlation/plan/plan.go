@@ -142,9 +142,15 @@ func Compile(correlations []*sigma.Correlation, rules []*sigma.Rule, o Options) 
 		}
 		p.all[i] = c
 	}
+	feeds := make([][]match.Feed, len(rules))
 	for i := range p.all {
-		p.feed(i, rules, &fields)
+		p.feed(i, rules, feeds, &fields)
 		p.link(i, &fields)
+	}
+	for r := range feeds {
+		p.spec.Rules[r].From = len(p.spec.Feeds)
+		p.spec.Feeds = append(p.spec.Feeds, feeds[r]...)
+		p.spec.Rules[r].To = len(p.spec.Feeds)
 	}
 	p.reach()
 	if o.NoDetections {

@@ -98,16 +98,16 @@ sluice.correlation_event_mode: refs
 		return list
 	}
 	login, recon := s.Rules[0], s.Rules[1]
-	if len(login.Feeds) != 1 || len(recon.Feeds) != 2 {
-		t.Fatalf("got %d and %d feeds, want 1 and 2: a rule feeds a correlation once", len(login.Feeds), len(recon.Feeds))
+	if login.To-login.From != 1 || recon.To-recon.From != 2 {
+		t.Fatalf("got %d and %d feeds, want 1 and 2: a rule feeds a correlation once", login.To-login.From, recon.To-recon.From)
 	}
 	for _, tc := range []struct {
 		name      string
 		got, want []string
 	}{
-		{"the alias of the rule's name", names(p.Spec().Keys[login.Feeds[0].Key]), []string{"src"}},
-		{"the alias of the rule's id", names(p.Spec().Keys[recon.Feeds[0].Key]), []string{"dst"}},
-		{"the condition's field", names(login.Feeds[0].Values), []string{"n"}},
+		{"the alias of the rule's name", names(s.Keys[s.Feeds[login.From].Key]), []string{"src"}},
+		{"the alias of the rule's id", names(s.Keys[s.Feeds[recon.From].Key]), []string{"dst"}},
+		{"the condition's field", names(s.Feeds[login.From].Values), []string{"n"}},
 		{"what the upper one cannot take from the lower", names(login.Chain), []string{"host"}},
 		{"references", names(s.IDs), []string{"id", "_id", "event_id", "EventRecordID", "event.id"}},
 	} {

@@ -63,6 +63,8 @@ func (u *Undo) Run() {
 
 // Reset forgets what was collected.
 func (u *Undo) Reset() {
-	clear(u.steps)
-	u.steps = u.steps[:0]
+	if len(u.steps) > 0 {
+		clear(u.steps)
+		u.steps = u.steps[:0]
+	}
 }
