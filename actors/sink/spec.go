@@ -165,28 +165,41 @@ func Labels(specs []Spec) []string {
 // Distinct reports two file sinks that would write to the same file, however
 // their paths are spelled. Devices may be shared: nothing can be torn there.
 func Distinct(specs []Spec) error {
-	taken := make(map[string]string, len(specs))
+	type destination struct {
+		text, path string
+		info       os.FileInfo // nil before the file exists
+	}
+	var taken []destination
 	for _, s := range specs {
 		if s.Kind != KindFile {
 			continue
 		}
-		path, err := resolve(s.Target)
+		path, err := resolve(s.Target, maxLinks)
 		if err != nil {
 			return fmt.Errorf("sink '%s': %w", s.Text, err)
 		}
-		if info, err := os.Stat(path); err == nil && info.Mode()&os.ModeDevice != 0 {
+		info, err := os.Stat(path)
+		if err != nil {
+			info = nil
+		} else if info.Mode()&os.ModeDevice != 0 {
 			continue
 		}
-		if other, ok := taken[path]; ok {
-			return fmt.Errorf("sinks '%s' and '%s' write to the same file", other, s.Text)
+		for _, other := range taken {
+			if other.path == path || info != nil && other.info != nil && os.SameFile(info, other.info) {
+				return fmt.Errorf("sinks '%s' and '%s' write to the same file", other.text, s.Text)
+			}
 		}
-		taken[path] = s.Text
+		taken = append(taken, destination{s.Text, path, info})
 	}
 	return nil
 }
 
-// resolve follows symbolic links as far as the file exists.
-func resolve(path string) (string, error) {
+// maxLinks is how many links to files that do not exist yet are followed, one
+// after another.
+const maxLinks = 16
+
+// resolve follows symbolic links, also to a file that does not exist yet.
+func resolve(path string, links int) (string, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
 		return "", err
@@ -194,8 +207,17 @@ func resolve(path string) (string, error) {
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		return real, nil
 	}
-	if dir, err := filepath.EvalSymlinks(filepath.Dir(path)); err == nil {
-		return filepath.Join(dir, filepath.Base(path)), nil
+	dir, err := filepath.EvalSymlinks(filepath.Dir(path))
+	if err != nil {
+		return path, nil //nolint:nilerr // opening it tells what is wrong
 	}
-	return path, nil
+	path = filepath.Join(dir, filepath.Base(path))
+	to, err := os.Readlink(path)
+	if err != nil || links == 0 {
+		return path, nil //nolint:nilerr // no link
+	}
+	if !filepath.IsAbs(to) {
+		to = filepath.Join(dir, to)
+	}
+	return resolve(to, links-1)
 }

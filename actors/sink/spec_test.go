@@ -1,6 +1,7 @@
 package sink
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -72,6 +73,15 @@ func TestTwoSinksMayNotWriteToOneFile(t *testing.T) {
 	if err := os.Symlink(dir, filepath.Join(dir, "again")); err != nil {
 		t.Fatal(err)
 	}
+	for name, target := range map[string]string{"dangling": "yet/../a", "round": "round"} {
+		if err := os.Symlink(target, filepath.Join(dir, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(os.Mkdir(filepath.Join(dir, "yet"), 0o755), os.WriteFile(filepath.Join(dir, "there"), nil, 0o600),
+		os.Link(filepath.Join(dir, "there"), filepath.Join(dir, "twin"))); err != nil {
+		t.Fatal(err)
+	}
 	for _, tc := range []struct {
 		name     string
 		one, two string
@@ -81,6 +91,9 @@ func TestTwoSinksMayNotWriteToOneFile(t *testing.T) {
 		{"one name", dir + "/a", dir + "/a", true},
 		{"one name spelled twice", dir + "/a", dir + "/./x/../a", true},
 		{"through a linked directory", dir + "/a", dir + "/again/a", true},
+		{"through a link to a file that does not exist yet", dir + "/a", dir + "/dangling", true},
+		{"two links to one file", dir + "/there", dir + "/twin", true},
+		{"a link to itself", dir + "/a", dir + "/round", false},
 		{"a device may be shared", os.DevNull, os.DevNull, false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
