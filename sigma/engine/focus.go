@@ -9,7 +9,8 @@ import (
 // A route that many events take gets matchers of its own: they look only for the
 // predicates that its rules ask about. Answers are the same, since nobody asks
 // for the others. The few busiest routes of a set have them, because each costs
-// memory and some milliseconds.
+// memory and some milliseconds. Until they are there, and whenever building them
+// fails, the set's own serve.
 
 const (
 	maxFocuses = 8
@@ -22,22 +23,28 @@ type focus struct {
 	matchers []*matcher
 }
 
-// focuses are those of a set, by the rules they leave out.
+// focuses are those of a set, by the rules they leave out. One is built at a
+// time.
 type focuses struct {
 	after int
 
-	mu    sync.Mutex // guards slots
-	slots map[string]*focusSlot
+	mu       sync.Mutex // guards what follows
+	slots    map[string]*focusSlot
+	waiting  []*focusSlot
+	building bool
 }
 
-// focusSlot is empty until the worker that asked first has built the focus.
+// focusSlot is the place of a focus that was asked for.
 type focusSlot struct {
-	built atomic.Pointer[focus]
+	number   uint32
+	conflict []uint64 // the rules it leaves out
+	built    atomic.Pointer[focus]
 }
 
 // slot returns the place of the focus that leaves out the rules in conflict, nil
-// when there are too many already. The first to get it fills it.
-func (f *focuses) slot(conflict []uint64) (slot *focusSlot, number uint32, first bool) {
+// when there are too many already. Build is true for the one who has to see to it
+// that what waits is built.
+func (f *focuses) slot(conflict []uint64) (slot *focusSlot, build bool) {
 	key := make([]byte, 0, 8*len(conflict))
 	for _, word := range conflict {
 		key = binary.LittleEndian.AppendUint64(key, word)
@@ -45,17 +52,32 @@ func (f *focuses) slot(conflict []uint64) (slot *focusSlot, number uint32, first
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if s := f.slots[string(key)]; s != nil {
-		return s, 0, false
+		return s, false
 	}
 	if len(f.slots) == maxFocuses {
-		return nil, 0, false
+		return nil, false
 	}
 	if f.slots == nil {
 		f.slots = make(map[string]*focusSlot)
 	}
-	s := new(focusSlot)
+	s := &focusSlot{number: uint32(len(f.slots)) + 1, conflict: conflict}
 	f.slots[string(key)] = s
-	return s, uint32(len(f.slots)), true
+	f.waiting = append(f.waiting, s)
+	build, f.building = !f.building, true
+	return s, build
+}
+
+// next takes the slot that waits longest. Without one, building has ended.
+func (f *focuses) next() *focusSlot {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.waiting) == 0 {
+		f.waiting, f.building = nil, false
+		return nil
+	}
+	s := f.waiting[0]
+	f.waiting = f.waiting[1:]
+	return s
 }
 
 // focus returns what the events of a route are searched with, nil for
@@ -67,10 +89,25 @@ func (s *Set) focus(r *route) *focus {
 	if r.events++; r.events != s.focuses.after || 8*r.pruned < len(s.handles) {
 		return nil
 	}
-	slot, number, first := s.focuses.slot(r.conflict)
-	if first {
-		slot.built.Store(&focus{number, newMatchers(s.plan, s.plan.Needed(r.conflict), nil)})
-	}
+	slot, build := s.focuses.slot(r.conflict)
 	r.slot = slot
+	switch {
+	case build && s.options.Beside != nil:
+		s.options.Beside(s.buildFocuses)
+	case build:
+		s.buildFocuses()
+	}
 	return nil
+}
+
+// buildFocuses builds what waits.
+func (s *Set) buildFocuses() {
+	for slot := s.focuses.next(); slot != nil; slot = s.focuses.next() {
+		s.buildFocus(slot)
+	}
+}
+
+func (s *Set) buildFocus(slot *focusSlot) {
+	defer func() { _ = recover() }() // the goroutine is not ours, and nothing is missing without a focus
+	slot.built.Store(&focus{slot.number, newMatchers(s.plan, s.plan.Needed(slot.conflict), nil)})
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"testing"
 
+	"github.com/sluicehq/sluice/sigma"
 	"github.com/sluicehq/sluice/sigma/load"
 	"github.com/sluicehq/sluice/sigma/result"
 	"github.com/sluicehq/sluice/sigma/sigmatest"
@@ -57,15 +58,70 @@ func TestFocusedRoutesAnswerAlike(t *testing.T) {
 	}
 }
 
+func TestFocusesBuiltBesideTheTrafficAnswerAlike(t *testing.T) {
+	c, err := load.Load([]string{sigmatest.RuleDir(t, "rules")}, load.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var some []*sigma.Rule
+	for i := 0; i < len(c.Rules); i += 8 {
+		some = append(some, c.Rules[i])
+	}
+	var given []func()
+	set, err := Compile(some, Options{Routing: DefaultRouting(), Beside: func(work func()) { given = append(given, work) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	set.focuses.after = 10
+	w := set.NewWorker()
+	judge := func() (out []byte) {
+		for _, lane := range sigmatest.Lanes() {
+			lines := sigmatest.Lane(t, lane)
+			out = append(out, laneResults(t, w, lines[:min(len(lines), 100)])...)
+		}
+		return out
+	}
+	built := func() (n int) {
+		for _, s := range set.focuses.slots {
+			if s.built.Load() != nil {
+				n++
+			}
+		}
+		return n
+	}
+	before := judge()
+	if len(given) != 1 || built() != 0 || len(set.focuses.slots) < 3 {
+		t.Fatalf("%d pieces of work were given away, %d of %d focuses built; want one piece for several focuses, and none built", len(given), built(), len(set.focuses.slots))
+	}
+	given[0]()
+	if got, want := built(), len(set.focuses.slots); got != want {
+		t.Errorf("%d focuses are built after the work, want %d", got, want)
+	}
+	if after := judge(); !bytes.Equal(before, after) {
+		t.Errorf("results differ: %d bytes before the work, %d after", len(before), len(after))
+	}
+	if len(given) != 1 {
+		t.Errorf("%d pieces of work were given away for the same routes, want 1", len(given))
+	}
+}
+
 func TestFocusesAreFew(t *testing.T) {
 	var f focuses
 	for i := range uint64(2 * maxFocuses) {
-		slot, number, first := f.slot([]uint64{i})
-		if want := i < maxFocuses; first != want || (slot != nil) != want || want && number != uint32(i)+1 {
-			t.Errorf("route %d: slot %v, number %d, first %v", i, slot, number, first)
+		slot, build := f.slot([]uint64{i})
+		if want := i < maxFocuses; (slot != nil) != want || build != (i == 0) || want && slot.number != uint32(i)+1 {
+			t.Errorf("route %d: slot %v, to be built by the caller %v", i, slot, build)
 		}
 	}
-	if slot, _, first := f.slot([]uint64{1}); slot == nil || first {
-		t.Errorf("known route: slot %v, first %v; want the one that exists", slot, first)
+	if slot, build := f.slot([]uint64{1}); slot == nil || build {
+		t.Errorf("known route: slot %v, to be built %v; want the one that exists", slot, build)
+	}
+	for i := range uint32(maxFocuses) {
+		if s := f.next(); s == nil || s.number != i+1 {
+			t.Fatalf("slot %d to be built is %v, want them in order", i, s)
+		}
+	}
+	if s := f.next(); s != nil || f.building {
+		t.Errorf("after the last slot: %v, building %v; want an end", s, f.building)
 	}
 }

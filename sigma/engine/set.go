@@ -21,6 +21,11 @@ type Options struct {
 	TimestampFields []string
 	ResultTime      bool     // results carry a timestamp
 	Fields          []string // further names that callers look up
+	// Beside is given work of some milliseconds that makes later events faster, now
+	// and then while events are judged. It may run the work in another goroutine:
+	// answers do not depend on when. A set has at most one piece of work given away
+	// at a time. Nil runs it in the midst of judging.
+	Beside func(work func())
 }
 
 // defaultTimeFields follow the configured ones (specification part 11 section 4).
