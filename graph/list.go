@@ -40,6 +40,7 @@ type List struct {
 	Results []Result // in evaluation order; of each event detections first, then correlations
 	Record  Record   // instead of results
 	Barrier *Barrier // instead of anything
+	parcel  *Parcel  // what the list and its results lie in, with a share of the list's; nil for memory of its own
 }
 
 // SizeOfList is the size of a list in a data lane.

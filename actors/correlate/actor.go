@@ -162,7 +162,7 @@ func (s *shell) line(b *graph.Batch, i int) {
 				return
 			}
 		}
-		if list := s.merge.list(b, i); list != nil {
+		if list := s.merge.list(b, i, &s.parcels); list != nil {
 			s.next.Push(list)
 		} else {
 			line.Token.Settle()
@@ -188,6 +188,7 @@ func (s *shell) end(b *graph.Batch) {
 	if !b.Empty() {
 		s.metrics.phases(b, &s.merge, time.Since(b.Timing.Taken))
 	}
+	s.merge.end()
 	s.begun = nil
 	if b.Release != nil {
 		b.Release(b)

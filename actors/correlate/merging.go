@@ -7,13 +7,13 @@ import (
 	"github.com/sluicehq/sluice/sigma/correlation"
 )
 
-// merging turns the lines of one batch into what leaves the stage. The memory of
-// all lists of a batch is taken at once.
+// merging turns the lines of one batch into what leaves the stage. All lists of a
+// batch lie in one parcel.
 type merging struct {
-	events   int // decoded and judged
-	results  int // detections
-	lists    []graph.List
-	flat     []graph.Result
+	events   int           // decoded and judged
+	results  int           // detections
+	lists    int           // of detections
+	parcel   *graph.Parcel // nil before the first list
 	apart    bool          // lists get copies of their lines
 	raw      []byte        // in which those lie
 	counted  int           // lines whose matches are counted
@@ -34,10 +34,10 @@ type firing struct {
 // line only.
 const maxPinned = 4
 
-// begin counts a batch and makes room for its lists.
+// begin counts a batch.
 func (m *merging) begin(b *graph.Batch) {
 	*m = merging{firings: m.firings[:0]}
-	lists, kept, pinned := 0, 0, 0
+	kept, pinned := 0, 0
 	var last *graph.Chunk
 	for i := range b.Fates {
 		f := &b.Fates[i]
@@ -47,7 +47,7 @@ func (m *merging) begin(b *graph.Batch) {
 		m.events += f.Events.Len()
 		if n := f.Results.Len(); n > 0 {
 			m.results += n
-			lists++
+			m.lists++
 			line := &b.Lines[i]
 			kept += len(line.Raw)
 			if c := line.Chunk; c != nil && c != last {
@@ -56,32 +56,39 @@ func (m *merging) begin(b *graph.Batch) {
 			}
 		}
 	}
-	if lists > 0 {
-		m.lists = make([]graph.List, 0, lists)
-		m.flat = make([]graph.Result, 0, m.results)
-	}
 	if m.apart = pinned > maxPinned*kept; m.apart {
 		m.raw = make([]byte, 0, kept)
 	}
 }
 
+// end gives up what list took.
+func (m *merging) end() {
+	m.parcel.Leave(1)
+	m.parcel = nil
+}
+
 // list returns the results of line i, nil when there are none.
-func (m *merging) list(b *graph.Batch, i int) *graph.List {
+func (m *merging) list(b *graph.Batch, i int, from *graph.Parcels) *graph.List {
 	f := &b.Fates[i]
-	from, next := len(m.flat), f.Results.From
-	if f.Matches.Len() > 0 {
-		for _, fired := range m.firings {
-			m.detections(b, next, fired.behind)
-			next = fired.behind
-			m.flat = append(m.flat, graph.Result{Correlation: fired.result})
-		}
+	firings := m.firings
+	if f.Matches.Len() == 0 {
+		firings = nil // another line's
 	}
-	m.detections(b, next, f.Results.To)
-	if len(m.flat) == from {
+	if f.Results.Len() == 0 && len(firings) == 0 {
 		return nil
 	}
-	m.lists = append(m.lists, graph.List{Token: b.Lines[i].Token, Results: m.flat[from:len(m.flat):len(m.flat)]})
-	list := &m.lists[len(m.lists)-1]
+	if m.parcel == nil {
+		m.parcel = from.Get(m.lists, m.results)
+	}
+	m.parcel.Begin()
+	next := f.Results.From
+	for _, fired := range firings {
+		m.detections(b, next, fired.behind)
+		next = fired.behind
+		m.parcel.Add(graph.Result{Correlation: fired.result})
+	}
+	m.detections(b, next, f.Results.To)
+	list := m.parcel.List(b.Lines[i].Token)
 	m.line(list, &b.Lines[i], m.apart || f.Results.Len() == 0)
 	return list
 }
@@ -100,6 +107,6 @@ func (m *merging) line(list *graph.List, line *graph.Line, apart bool) {
 // detections appends results of the batch.
 func (m *merging) detections(b *graph.Batch, from, to uint32) {
 	for r := from; r < to; r++ {
-		m.flat = append(m.flat, graph.Result{Detection: b.Results.At(int(r))})
+		m.parcel.Add(graph.Result{Detection: b.Results.At(int(r))})
 	}
 }

@@ -46,6 +46,7 @@ type Stage struct {
 	set      *graph.RuleSet
 	begun    *graph.Batch // in hand, and counted
 	merge    merging
+	parcels  graph.Parcels
 	notices  notices
 }
 

@@ -98,6 +98,8 @@ func (s *shell) Receive(c actor.Context) {
 }
 
 func (s *shell) lists(run *actors.Run[*graph.List], now time.Time) {
+	var ended graph.Ended
+	defer ended.Flush()
 	for list := range run.All() {
 		if list.Barrier != nil {
 			list.Barrier.Export(graph.StageDispatch, nil)
@@ -106,12 +108,13 @@ func (s *shell) lists(run *actors.Run[*graph.List], now time.Time) {
 		var item *graph.Item
 		if p := s.cell.Guard().Step(func() { item = s.render.item(list, now) }, nil); p != nil {
 			s.cell.Quarantine(s.letters, list.Raw, list.Token, p)
-			list.Chunk.Leave(1)
+			run.Done()
+			ended.List(list)
 			continue
 		}
 		s.offer(item)
 		run.Done() // its items leave now, whatever happens to the next list
-		list.Chunk.Leave(1)
+		ended.List(list)
 		if !s.taken() {
 			return
 		}

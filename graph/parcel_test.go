@@ -1,0 +1,70 @@
+package graph
+
+import (
+	"strconv"
+	"testing"
+
+	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/result"
+)
+
+func TestAListStaysWhatItIsUntilItHasEnded(t *testing.T) {
+	var from Parcels
+	var batch result.Batch
+	add := func(p *Parcel, title string) *List {
+		p.Begin()
+		p.Add(Result{Detection: batch.Add(result.NewRule(0, &sigma.Rule{Meta: sigma.Meta{Title: title}}))})
+		return p.List(Token{})
+	}
+	type held struct {
+		list *List
+		want string
+	}
+	var kept []held
+	for n := range 200 {
+		lists := 1 + n*7%300
+		p := from.Get(lists, lists)
+		var ended Ended
+		for i := range lists {
+			want := strconv.Itoa(n) + "/" + strconv.Itoa(i)
+			list := add(p, want)
+			if i == 0 && n%5 == 0 {
+				kept = append(kept, held{list, want})
+				continue
+			}
+			ended.List(list)
+		}
+		ended.Flush()
+		p.Leave(1)
+		for _, h := range kept {
+			if got := h.list.Results[0].Detection.Rule.Title; got != h.want || len(h.list.Results) != 1 {
+				t.Fatalf("a list that waits has the %d results of %q, want %q", len(h.list.Results), got, h.want)
+			}
+		}
+		if n%50 == 0 {
+			for _, h := range kept {
+				ended.List(h.list)
+			}
+			ended.Flush()
+			kept = nil
+		}
+	}
+}
+
+func TestResultsThatNoListWasMadeOfAreForgotten(t *testing.T) {
+	var from Parcels
+	p := from.Get(0, 0)
+	p.Begin()
+	p.Add(Result{Enrichments: []byte("left behind")})
+	p.Begin()
+	p.Add(Result{Enrichments: []byte("own")})
+	if l := p.List(Token{}); len(l.Results) != 1 || string(l.Results[0].Enrichments) != "own" {
+		t.Errorf("the list has %d results, the first of them %s, want its own only", len(l.Results), l.Results[0].Enrichments)
+	}
+}
+
+func TestAListOfNobodysMemoryEnds(*testing.T) {
+	var ended Ended
+	ended.List(&List{})
+	ended.Flush()
+}
