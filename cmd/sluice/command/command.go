@@ -145,11 +145,14 @@ func withoutArguments(flags []cli.Flag, run action) action {
 	}
 	return func(c *cli.Context) error {
 		if c.Args().Present() {
-			return configFaultf("%s takes no argument, got %q%s", strings.TrimPrefix(c.Command.HelpName, "sluice "), c.Args().First(), hint)
+			return configFaultf("%s takes no argument, got %q%s", fullName(c), c.Args().First(), hint)
 		}
 		return run(c)
 	}
 }
+
+// fullName is what a command is called on the command line, groups included.
+func fullName(c *cli.Context) string { return strings.TrimPrefix(c.Command.HelpName, "sluice ") }
 
 // sectionCommand is a leaf that also takes the flags of a section of the
 // configuration.

@@ -192,3 +192,27 @@ func TestAProductThatCannotBeWrittenIsAFault(t *testing.T) {
 		}
 	}
 }
+
+func TestCommandsNameTheFormatTheyDoNotHave(t *testing.T) {
+	inEmptyDir(t)
+	write(t, "r/a.yml", goodRule)
+	for line, want := range map[string]string{
+		"version --output-format table":                        "warning: version has no table output, it prints text\n",
+		"config schema --output-format csv":                    "warning: config schema has no csv output, it prints JSON\n",
+		"config show --for doc --output-format tsv":            "warning: config show has no tsv output, it prints text\n",
+		"rule condition a --output-format table":               "warning: rule condition has no table output, it prints JSON\n",
+		"rule parse r/a.yml --output-format table":             "warning: rule parse has no table output, it prints JSON\n",
+		"version --output-format json":                         "",
+		"config schema --output-format json":                   "",
+		"rule condition a --output-format table --quiet":       "",
+		"version --quiet --output-format table":                "",
+		"rule fields -r r --output-format csv":                 "",
+		"config show --for doc --output-format tsv --no-stats": "warning: config show has no tsv output, it prints text\n",
+	} {
+		got := sluice(t, "", strings.Fields(line)...)
+		got.wantCode(t, 0)
+		if got.err != want {
+			t.Errorf("%s: stderr got %q, want %q", line, got.err, want)
+		}
+	}
+}

@@ -190,7 +190,10 @@ func (e *env) configPath(c *cli.Context) error {
 	return err
 }
 
-func (e *env) configSchema(*cli.Context) error {
+func (e *env) configSchema(c *cli.Context) error {
+	if f := c.String("output-format"); f != "" && f != formatJSON {
+		e.fallback(c, f, "JSON")
+	}
 	return writeJSON(e.Out, config.JSONSchema(), true)
 }
 
@@ -212,10 +215,17 @@ func (e *env) localFormat(c *cli.Context, l *config.Loaded, allowed ...string) (
 	switch {
 	case f == formatJSON || f == formatNDJSON:
 		return formatJSON, nil
-	case f != "" && !c.Bool("quiet"):
-		e.warn(fmt.Sprintf("%s has no %s output, it prints text", c.Command.HelpName, f))
+	case f != "":
+		e.fallback(c, f, "text")
 	}
 	return "text", nil
+}
+
+// fallback warns that the command does not produce a format.
+func (e *env) fallback(c *cli.Context, format, to string) {
+	if !c.Bool("quiet") {
+		e.warn(fmt.Sprintf("%s has no %s output, it prints %s", fullName(c), format, to))
+	}
 }
 
 // writeJSON writes one value and a line end.

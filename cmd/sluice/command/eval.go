@@ -46,7 +46,7 @@ func (e *env) eval(c *cli.Context) error {
 	if err := e.refuseUnbuilt(l, "eval"); err != nil {
 		return err
 	}
-	out := e.console(c.Command.Name, l.Config.Global)
+	out := e.console(fullName(c), l.Config.Global)
 	o := &l.Config.Eval
 	decoder, err := decoderFor(o)
 	if err != nil {

@@ -127,7 +127,7 @@ func (e *env) loadChecked(c *cli.Context, section string) (*config.Loaded, *cons
 	if err := l.Check(section); err != nil {
 		return nil, nil, configFault(err)
 	}
-	return l, e.console(c.Command.Name, l.Config.Global), nil
+	return l, e.console(fullName(c), l.Config.Global), nil
 }
 
 func (e *env) warn(warnings ...string) {

@@ -50,11 +50,14 @@ func (e *env) versionCommand() *cli.Command {
 
 func (e *env) printVersion(c *cli.Context) error {
 	platform := runtime.GOOS + "/" + runtime.GOARCH
-	switch c.String("output-format") {
+	switch f := c.String("output-format"); f {
 	case formatJSON, formatNDJSON:
 		return writeJSON(e.Out, map[string]string{
 			"version": version(), "revision": revision(), "go": runtime.Version(), "platform": platform,
 		}, false)
+	case "":
+	default:
+		e.fallback(c, f, "text")
 	}
 	_, err := fmt.Fprintf(e.Out, "sluice %s (revision %s, %s, %s)\n", version(), revision(), runtime.Version(), platform)
 	return err
