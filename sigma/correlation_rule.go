@@ -12,7 +12,8 @@ import (
 type Correlation struct {
 	Meta
 	Type      CorrelationType      `json:"type"`
-	Members   []Member             `json:"rules"` // at least one; no two name the same rules
+	Refs      []string             `json:"-"`     // the list rules as written, each string once
+	Members   []Member             `json:"rules"` // what Refs name: at least one; no two name the same rules
 	GroupBy   []string             `json:"group-by,omitempty"`
 	Timespan  timespan.Span        `json:"timespan"` // never zero
 	Window    Window               `json:"window"`

@@ -76,11 +76,8 @@ func (v *View) Entries(filter Filter) []Entry {
 		e := Entry{
 			Index: i, ID: s.ID, Name: s.Name, Title: s.Title, Type: s.Type,
 			TimespanSecs: f.c.Span, Window: s.Window, GapSecs: f.c.Gap,
-			GroupBy: append([]string{}, s.GroupBy...), RuleRefs: []string{},
+			GroupBy: append([]string{}, s.GroupBy...), RuleRefs: append([]string{}, s.Refs...),
 			Threshold: f.c.Condition.Text, ActiveGroups: f.live,
-		}
-		for _, m := range s.Members {
-			e.RuleRefs = append(append(e.RuleRefs, m.Name), m.Spellings...)
 		}
 		list = append(list, e)
 	}

@@ -164,7 +164,7 @@ func (d *draft) members(carriers map[string][]*draft) {
 		kept = append(kept, c.targets[i])
 		members = append(members, sigma.Member{Name: ref})
 	}
-	c.rule.Members = members
+	c.rule.Refs, c.rule.Members = c.refs, members
 	if c.defaulted {
 		n := len(members)
 		c.rule.Condition.Thresholds = []sigma.Threshold{{Op: sigma.OpGTE, Value: float64(n), Text: fmt.Sprint(n)}}
