@@ -5,23 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"runtime/debug"
 	"syscall"
 
 	"github.com/sluicehq/sluice/cmd/sluice/logging"
 )
 
-// gcPercent trades memory for time where GOGC leaves the choice: what lives is
-// the rule set, and the garbage of results is short-lived.
-const gcPercent = 200
-
 // Run runs a daemon until its input ends, a signal asks for its end or an actor
 // fails for good, and returns the exit code. SIGHUP reloads. A second SIGINT or
 // SIGTERM ends it at once.
 func Run(signals <-chan os.Signal, o Options) int {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(gcPercent)
-	}
 	log := logging.Target(o.Log, "sluice.server")
 	stop, hup := make(chan struct{}), make(chan struct{}, 1)
 	code := make(chan int, 1)
