@@ -77,6 +77,12 @@ func LiteralValue(s string) Value {
 // ParseParts resolves escapes and wildcards: a backslash before *, ? or another
 // backslash is dropped, before anything else it stands for itself.
 func ParseParts(text string) []Part {
+	if isLiteral(text) { // the fast path
+		if text == "" {
+			return nil
+		}
+		return []Part{{Kind: Literal, Text: text}}
+	}
 	var parts []Part
 	var lit strings.Builder
 	flush := func() {
@@ -105,6 +111,21 @@ func ParseParts(text string) []Part {
 	}
 	flush()
 	return parts
+}
+
+// isLiteral reports whether a text has neither wildcards nor escapes.
+func isLiteral(text string) bool {
+	for i := range len(text) {
+		switch text[i] {
+		case '*', '?':
+			return false
+		case '\\':
+			if i+1 < len(text) && strings.IndexByte(`*?\`, text[i+1]) >= 0 {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // Escape writes s so that ParseParts gives back exactly s as one literal.

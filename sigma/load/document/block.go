@@ -1,6 +1,9 @@
 package document
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // blockReader reads one document of the kind that almost every rule file is:
 // block mappings and sequences, scalars that end with their line, block scalars.
@@ -19,8 +22,10 @@ type blockReader struct {
 	indent  int
 	content string // without indentation and trailing spaces
 
-	nodes []Node // to give out
-	depth int
+	nodes   []Node  // to give out
+	entries []Entry // of the mappings being read, inner ones behind
+	items   []*Node // of the lists
+	depth   int
 }
 
 // maxBlockDepth bounds how deep blocks may lie in each other.
@@ -32,7 +37,8 @@ func readBlock(text string) (*Node, bool) {
 	if !strings.HasSuffix(text, "\n") || !printable(text) {
 		return nil, false
 	}
-	r := blockReader{text: text}
+	lines := strings.Count(text, "\n")
+	r := blockReader{text: text, nodes: make([]Node, lines+lines/2+2), entries: make([]Entry, 0, 32), items: make([]*Node, 0, 32)}
 	r.advance()
 	if r.indent == 0 && r.content == "---" {
 		r.advance()
@@ -49,7 +55,11 @@ func readBlock(text string) (*Node, bool) {
 func printable(s string) bool {
 	for i := 0; i < len(s); i++ {
 		switch c := s[i]; {
-		case c < ' ' && c != '\n', c == 0x7F:
+		case c < 0x7F:
+			if c < ' ' && c != '\n' {
+				return false
+			}
+		case c == 0x7F:
 			return false
 		case c == 0xC2 && s[i+1] < 0xA0, c == 0xE2 && s[i+1] == 0x80 && s[i+2]|1 == 0xA9, c == 0xEF && s[i+1] >= 0xBB:
 			return false
@@ -108,7 +118,7 @@ func indentOf(line string) int {
 
 func (r *blockReader) node(kind Kind, text string, line int) *Node {
 	if len(r.nodes) == 0 {
-		r.nodes = make([]Node, 64)
+		r.nodes = make([]Node, 32)
 	}
 	n := &r.nodes[0]
 	r.nodes = r.nodes[1:]
@@ -135,7 +145,7 @@ func isItem(content string) bool { return content == "-" || strings.HasPrefix(co
 
 func (r *blockReader) list(indent int) *Node {
 	n := r.node(List, "", r.number)
-	n.Items = make([]*Node, 0, 4)
+	first := len(r.items)
 	for r.indent == indent && isItem(r.content) {
 		rest := r.content[1:]
 		spaces := indentOf(rest)
@@ -151,12 +161,13 @@ func (r *blockReader) list(indent int) *Node {
 				it = r.inline(rest, indent)
 			}
 		}
-		n.Items = append(n.Items, it)
+		r.items = append(r.items, it)
 		n.size += it.size
 	}
 	if r.indent > indent {
 		return r.leave()
 	}
+	n.Items, r.items = slices.Clone(r.items[first:]), r.items[:first]
 	return n
 }
 
@@ -176,7 +187,7 @@ func (r *blockReader) below(indent int, key bool) *Node {
 
 func (r *blockReader) mapping(indent int) *Node {
 	n := r.node(Map, "", r.number)
-	n.Entries = make([]Entry, 0, 4)
+	first := len(r.entries)
 	for r.indent == indent {
 		key, rest, ok := r.key()
 		if !ok {
@@ -188,9 +199,10 @@ func (r *blockReader) mapping(indent int) *Node {
 		} else {
 			value = r.inline(rest, indent)
 		}
-		n.Entries = append(n.Entries, Entry{key, value})
+		r.entries = append(r.entries, Entry{key, value})
 		n.size += key.size + value.size
 	}
+	n.Entries, r.entries = slices.Clone(r.entries[first:]), r.entries[:first]
 	if r.indent > indent || repeatedKey(n) != nil {
 		return r.leave()
 	}
