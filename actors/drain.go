@@ -17,6 +17,9 @@ const (
 	// for a sink. What is left of the grace belongs to the dead-letter queue.
 	stageGrace = drainGrace / 2
 	sinkGrace  = drainGrace * 9 / 10
+	// handOver is how long sinks take, after the deadline, what the last stage is
+	// just about to give them.
+	handOver = drainGrace / 20
 )
 
 // Drained is how an actor ended.
@@ -65,13 +68,17 @@ func (s *System) Drain(ctx context.Context) []Drained {
 	defer release()
 	ends := make([]Drained, len(stages)+len(sinks))
 	var wg sync.WaitGroup
-	drain := func(i int, c *Cell, turn <-chan struct{}, l drainLimits) (ended <-chan struct{}) {
+	drain := func(i int, c *Cell, turn <-chan struct{}, late time.Duration, l drainLimits) (ended <-chan struct{}) {
 		done := make(chan struct{})
 		wg.Go(func() {
 			defer close(done)
 			select {
 			case <-turn:
 			case <-l.soft.Done():
+				select {
+				case <-turn:
+				case <-time.After(late):
+				}
 			}
 			ends[i] = c.drain(l)
 		})
@@ -86,12 +93,12 @@ func (s *System) Drain(ctx context.Context) []Drained {
 			l = limits.now()
 		}
 		l.grace = stageGrace
-		turn = drain(i, c, turn, l)
+		turn = drain(i, c, turn, 0, l)
 	}
 	l := limits
 	l.grace = sinkGrace
 	for i, c := range sinks {
-		drain(len(stages)+i, c, turn, l)
+		drain(len(stages)+i, c, turn, handOver, l)
 	}
 	wg.Wait()
 	for _, c := range dlq { // it has the rest of the grace to write what the sinks have just handed in

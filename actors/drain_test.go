@@ -144,6 +144,34 @@ func TestAtTheDeadlineASinkPutsAsideWhatItHolds(t *testing.T) {
 	})
 }
 
+func TestAtTheDeadlineASinkStillTakesWhatIsAboutToCome(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := actorstest.System(t, actors.Options{})
+		cell := actors.NewCell("sink:file", actors.KindSink, actors.CellOptions{})
+		queue := actors.NewLane(cell, actors.LaneOptions[int]{Capacity: 10})
+		var got []int
+		spawnFunc(t, s, cell, func(c actor.Context) {
+			if m, ok := c.Message().(*actors.Run[int]); ok {
+				got = append(got, m.Take()...)
+			}
+		})
+		stage := actors.NewCell("dispatch", actors.KindStage, actors.CellOptions{})
+		spawnFunc(t, s, stage, func(c actor.Context) {
+			if m, ok := c.Message().(actors.Drain); ok && m.Expired {
+				time.Sleep(10 * time.Millisecond) // the rest of a step
+				queue.TryPut([]int{1})
+			}
+		})
+		stage.Hold() // it has something to do until the deadline
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		s.Drain(ctx)
+		if len(got) != 1 {
+			t.Errorf("the sink got %v, want the last item", got)
+		}
+	})
+}
+
 func TestADrainedActorCanBeAskedAboutOnlyFromOutside(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := actorstest.System(t, actors.Options{})
