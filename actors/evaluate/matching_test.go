@@ -73,7 +73,7 @@ func TestWhatCorrelationsGetOfALine(t *testing.T) {
 			}
 			for i, m := range b.Matches {
 				var r match.Record
-				if rest, err := r.Decode(set.Correlation.Spec(), m.Record); err != nil || len(rest) > 0 || r.Time != tc.times[i] || m.Results != tc.behind[i] {
+				if rest, err := r.Open(set.Correlation.Spec(), m.Record); err != nil || len(rest) > 0 || r.Time != tc.times[i] || m.Results != tc.behind[i] {
 					t.Errorf("match %d: at %d behind %d results (%v), want %d behind %d", i, r.Time, m.Results, err, tc.times[i], tc.behind[i])
 				}
 			}

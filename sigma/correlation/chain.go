@@ -8,10 +8,10 @@ import (
 
 // propagate offers the firings of the event in hand to the correlations above,
 // level by level.
-func (e *Engine) propagate(now int64, out []*Result, o *Outcome) []*Result {
+func (e *Engine) propagate(out []*Result) []*Result {
 	for level := 0; len(e.fired) > 0; level++ {
 		if level == plan.MaxLevels {
-			o.Truncated += len(e.fired)
+			e.outcome.Truncated += len(e.fired)
 			break
 		}
 		// What fires now belongs to the next level.
@@ -19,7 +19,7 @@ func (e *Engine) propagate(now int64, out []*Result, o *Outcome) []*Result {
 		e.fired = e.next[:0]
 		for _, lower := range current {
 			for i := range lower.family.c.Uppers {
-				if r := e.lift(lower, &lower.family.c.Uppers[i], now, o); r != nil {
+				if r := e.lift(lower, &lower.family.c.Uppers[i]); r != nil {
 					out = append(out, r)
 				}
 			}
@@ -31,7 +31,7 @@ func (e *Engine) propagate(now int64, out []*Result, o *Outcome) []*Result {
 }
 
 // lift applies one firing to one correlation above it.
-func (e *Engine) lift(lower firing, u *plan.Upper, now int64, o *Outcome) *Result {
+func (e *Engine) lift(lower firing, u *plan.Upper) *Result {
 	f := e.families[u.Index]
 	if !e.chained(lower, u, f.c) {
 		return nil
@@ -45,8 +45,7 @@ func (e *Engine) lift(lower firing, u *plan.Upper, now int64, o *Outcome) *Resul
 			e.key = match.AppendMissing(e.key)
 		}
 	}
-	step := update{family: f, hash: match.Hash(e.key), key: e.key, ts: e.record.Time, wall: now, value: &e.value}
-	return e.apply(&step, o)
+	return e.apply(f, match.Hash(e.key), e.key, false)
 }
 
 // chained makes e.value what a firing contributes to a correlation above it, if

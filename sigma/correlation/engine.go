@@ -30,7 +30,9 @@ type Engine struct {
 
 	// Scratch of the event in hand.
 	record  match.Record
-	value   window.Contribution // of a chained update
+	wall    int64
+	outcome Outcome
+	value   window.Contribution // of the update in hand
 	copied  []byte              // the event's stored copy, shared by all its groups
 	fired   []firing
 	next    []firing
@@ -101,31 +103,31 @@ func (e *Engine) Succeed(revision uint64) { e.revision = max(e.revision, revisio
 // fire to out: direct ones in the order produced, then chained ones level by
 // level. Results stay valid until Release, for ever when that is never called.
 func (e *Engine) Process(record []byte, now int64, out []*Result) ([]*Result, Outcome, error) {
-	var o Outcome
+	e.outcome = Outcome{}
 	r := &e.record
-	if _, err := r.Decode(e.plan.Spec(), record); err != nil {
-		return out, o, err
+	if _, err := r.Open(e.plan.Spec(), record); err != nil {
+		return out, e.outcome, err
 	}
 	e.revision++
+	e.wall = now
 	e.clock.observe(r.Time, now)
 	if e.live >= e.maxGroups {
-		e.makeRoom(now, &o)
+		e.makeRoom(now, &e.outcome)
 	}
-	e.copied = nil
+	if e.copied != nil {
+		e.copied = nil
+	}
 	e.fired = e.fired[:0]
-	step := update{ts: r.Time, wall: now, direct: true}
-	updates := r.Updates()
-	for i := range updates {
-		u := &updates[i]
-		step.family, step.hash, step.key, step.value = e.families[u.Feed.Correlation], u.Hash, u.Key, &u.Contribution
-		if result := e.apply(&step, &o); result != nil {
+	for i := range r.Len() {
+		feed, hash, key := r.Update(i, &e.value)
+		if result := e.apply(e.families[feed.Correlation], hash, key, true); result != nil {
 			out = append(out, result)
 		}
 	}
 	if len(e.fired) > 0 {
-		out = e.propagate(now, out, &o)
+		out = e.propagate(out)
 	}
-	return out, o, nil
+	return out, e.outcome, nil
 }
 
 // Advance lets go of groups that have been idle for long enough at wall time
@@ -146,6 +148,10 @@ func (e *Engine) own(f *family, slot uint32) *group {
 	if g.exported == e.exports {
 		return g
 	}
+	return e.fork(f, slot, g)
+}
+
+func (e *Engine) fork(f *family, slot uint32, g *group) *group {
 	fork := *g
 	fork.window = g.window.Fork()
 	fork.exported = e.exports

@@ -53,6 +53,7 @@ type family struct {
 	free   []uint32
 	ages   age.Order
 	live   int           // groups that are no ghosts
+	saved  saves         // before the event in hand
 	void   window.Window // the empty window that all ghosts share
 
 	// A sweep trims every group to cutoff; groups do it when next touched.
@@ -68,18 +69,20 @@ func newFamily(c *plan.Correlation) *family {
 // second is by what the group in a slot is ordered.
 func (f *family) second(slot uint32) int64 { return f.groups[slot].age() }
 
-// find returns the slot of a key.
-func (f *family) find(hash uint64, key []byte) (uint32, bool) {
+// find returns the group of a key and its slot, nil when there is none.
+func (f *family) find(hash uint64, key []byte) (uint32, *group) {
 	if f.index.n == 0 {
-		return 0, false
+		return 0, nil
 	}
 	for i := uint32(hash); ; i++ {
 		c := f.index.at(i)
 		if c.slot == 0 {
-			return 0, false
+			return 0, nil
 		}
-		if c.hash == uint32(hash) && f.groups[c.slot-1].key == string(key) {
-			return c.slot - 1, true
+		if c.hash == uint32(hash) {
+			if g := f.groups[c.slot-1]; g.key == string(key) {
+				return c.slot - 1, g
+			}
 		}
 	}
 }

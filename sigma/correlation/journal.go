@@ -2,12 +2,11 @@ package correlation
 
 import "github.com/sluicehq/sluice/sigma/correlation/window"
 
-// journal remembers how the groups an event touched were before.
+// journal says whether the event in hand can be undone. What there was before is
+// kept by the families whose groups it touched.
 type journal struct {
 	active bool
 	clock  streamClock
-	saved  []saved
-	used   int // of saved; the others keep their windows for reuse
 	undo   window.Undo
 }
 
@@ -20,8 +19,14 @@ func (j *journal) undoing() *window.Undo {
 	return &j.undo
 }
 
+// saves are how the groups of a family were before an event.
+type saves struct {
+	event uint32 // they are of this one; of another they are none
+	used  int    // of list; the others keep their windows for reuse
+	list  []saved
+}
+
 type saved struct {
-	family *family
 	slot   uint32
 	made   bool // there was no group before
 	state  state
@@ -36,15 +41,15 @@ func (e *Engine) Begin() {
 		e.unstamp()
 	}
 	e.journal.active = true
-	e.journal.used = 0
 	e.journal.undo.Reset()
 	e.journal.clock = e.clock
 }
 
-// unstamp lets every group forget which event saved it: numbers begin anew.
+// unstamp lets everybody forget which event saved what: numbers begin anew.
 func (e *Engine) unstamp() {
 	e.event = 1
 	for _, f := range e.families {
+		f.saved.event = 0
 		for _, g := range f.groups {
 			if g != nil {
 				g.event = 0
@@ -63,9 +68,14 @@ func (e *Engine) Rollback() {
 		return
 	}
 	j.undo.Run()
-	for j.used > 0 {
-		j.used--
-		e.undo(&j.saved[j.used])
+	for _, f := range e.families {
+		if f.saved.event != e.event {
+			continue
+		}
+		for i := f.saved.used - 1; i >= 0; i-- {
+			e.undo(f, &f.saved.list[i])
+		}
+		f.saved.used = 0
 	}
 	e.clock = j.clock
 	e.fired, e.next = e.fired[:0], e.next[:0]
@@ -73,8 +83,7 @@ func (e *Engine) Rollback() {
 	j.active = false
 }
 
-func (e *Engine) undo(s *saved) {
-	f := s.family
+func (e *Engine) undo(f *family, s *saved) {
 	if s.made {
 		if f.groups[s.slot] != nil {
 			f.drop(s.slot)
@@ -102,14 +111,14 @@ func (e *Engine) undo(s *saved) {
 	}
 }
 
-// save remembers g, once per event.
+// save remembers the group in slot. It is called once for each group an event
+// touches.
 func (e *Engine) save(f *family, slot uint32, g *group) {
-	j := &e.journal
-	if g.event == e.event || !j.active {
+	if !e.journal.active {
 		return
 	}
-	s := j.entry()
-	s.family, s.slot, s.made, s.state = f, slot, false, g.state
+	s := f.saved.entry(e.event)
+	s.slot, s.made, s.state = slot, false, g.state
 	if f.c.Stores || s.buffer != nil {
 		s.buffer = g.buffer
 	}
@@ -118,19 +127,21 @@ func (e *Engine) save(f *family, slot uint32, g *group) {
 }
 
 // created remembers that the group in slot is new.
-func (j *journal) created(f *family, slot uint32) {
-	if !j.active {
-		return
+func (e *Engine) created(f *family, slot uint32) {
+	if e.journal.active {
+		s := f.saved.entry(e.event)
+		s.slot, s.made = slot, true
 	}
-	s := j.entry()
-	s.family, s.slot, s.made = f, slot, true
 }
 
-func (j *journal) entry() *saved {
-	if j.used == len(j.saved) {
-		j.saved = append(j.saved, saved{})
+// entry returns the next entry for an event.
+func (s *saves) entry(event uint32) *saved {
+	if s.event != event {
+		s.event, s.used = event, 0
 	}
-	s := &j.saved[j.used]
-	j.used++
-	return s
+	if s.used == len(s.list) {
+		s.list = append(s.list, saved{})
+	}
+	s.used++
+	return &s.list[s.used-1]
 }

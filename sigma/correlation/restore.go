@@ -128,7 +128,7 @@ func (e *Engine) restoreFamily(d *decoder, owners map[string]int, seen map[strin
 // duplicate nobody wrote; the first one stays.
 func (e *Engine) enter(f *family, g *group) {
 	hash := match.Hash(g.key)
-	if _, found := f.find(hash, []byte(g.key)); found {
+	if _, found := f.find(hash, []byte(g.key)); found != nil {
 		return
 	}
 	slot := f.put(g, hash)

@@ -416,8 +416,8 @@ func TestARecordOfAnotherPlanIsRefused(t *testing.T) {
 	before := d.save()
 	record := foreign.record(with(13, ""))
 	d.engine.Begin()
-	if _, _, err := d.engine.Process(record, d.now, nil); !errors.Is(err, match.ErrCorrupt) {
-		t.Fatalf("got %v, want ErrCorrupt", err)
+	if _, _, err := d.engine.Process(record, d.now, nil); !errors.Is(err, match.ErrForeign) {
+		t.Fatalf("got %v, want ErrForeign", err)
 	}
 	d.engine.Rollback()
 	if !bytes.Equal(d.save(), before) {

@@ -4,19 +4,7 @@ import (
 	"slices"
 
 	"github.com/sluicehq/sluice/sigma/correlation/plan"
-	"github.com/sluicehq/sluice/sigma/correlation/window"
 )
-
-// update is one match, or one firing below, seen by one correlation.
-type update struct {
-	family *family
-	hash   uint64
-	key    []byte // not kept
-	ts     int64
-	wall   int64
-	value  *window.Contribution
-	direct bool // a match: its event is stored
-}
 
 // verdict is what the window rule says of a timestamp.
 type verdict uint8
@@ -27,53 +15,64 @@ const (
 	discard
 )
 
-// apply brings an update into its group and returns the result that fires, if
-// one does.
-func (e *Engine) apply(u *update, o *Outcome) *Result {
-	f, c := u.family, u.family.c
-	slot, g := e.group(u)
-	if !e.admit(f, slot, g, u.ts) {
-		o.Late++
+// apply brings a match, or with direct being false a firing below, into its group
+// and returns the result that fires, if one does. It contributes e.value; the key
+// is not kept.
+func (e *Engine) apply(f *family, hash uint64, key []byte, direct bool) *Result {
+	c, ts := f.c, e.record.Time
+	slot, g := f.find(hash, key)
+	switch {
+	case g == nil:
+		slot, g = e.create(f, hash, key)
+	case g.exported != e.exports || g.event != e.event || g.ghost || g.sweep != f.sweeps:
+		g = e.take(f, slot, g)
+	}
+	if !e.admit(f, slot, g, ts) {
+		e.outcome.Late++
 		return nil
 	}
-	g.touched = u.wall
-	g.low = min(g.low, u.ts)
-	g.window.Add(u.ts, u.value, e.journal.undoing())
+	g.touched = e.wall
+	g.low = min(g.low, ts)
+	g.window.Add(ts, &e.value, e.journal.undoing())
 	if c.MaxEntries > 0 {
 		g.window.Trim(c.MaxEntries, c.Window == plan.Session)
 	}
-	if c.Stores && u.direct {
-		e.store(c, g, u.ts)
+	if c.Stores && direct {
+		e.store(c, g, ts)
 	}
 	value, _, met := c.Condition.Evaluate(g.window)
 	if !met {
 		return nil
 	}
-	return e.fire(f, slot, g, u, value, o)
+	return e.fire(f, slot, g, value, direct)
 }
 
-// group returns the group of an update, saved in the journal and ready to be
-// changed. It is made when there is none.
-func (e *Engine) group(u *update) (uint32, *group) {
-	f := u.family
-	slot, found := f.find(u.hash, u.key)
-	if !found {
-		g := &group{
-			key: string(u.key), window: f.c.NewWindow(),
-			state: state{low: unentered, exported: e.exports, event: e.event, touched: u.wall, sweep: f.sweeps},
-		}
-		slot = f.put(g, u.hash)
-		e.live++
-		e.setAlarm(f, slot, g, saturated(u.wall, f.c.Horizon))
-		e.journal.created(f, slot)
-		return slot, g
+// create makes the group of a key that has none.
+func (e *Engine) create(f *family, hash uint64, key []byte) (uint32, *group) {
+	g := &group{
+		key: string(key), window: f.c.NewWindow(),
+		state: state{low: unentered, exported: e.exports, event: e.event, touched: e.wall, sweep: f.sweeps},
 	}
-	g := e.own(f, slot)
-	e.save(f, slot, g)
+	slot := f.put(g, hash)
+	e.live++
+	e.setAlarm(f, slot, g, saturated(e.wall, f.c.Horizon))
+	e.created(f, slot)
+	return slot, g
+}
+
+// take makes the group in slot ready to be changed: nobody else sees it, the
+// journal has it, and it is no ghost.
+func (e *Engine) take(f *family, slot uint32, g *group) *group {
+	if g.exported != e.exports {
+		g = e.fork(f, slot, g)
+	}
+	if g.event != e.event {
+		e.save(f, slot, g)
+	}
 	if g.ghost {
-		g.ghost, g.sweep, g.touched = false, f.sweeps, u.wall
+		g.ghost, g.sweep, g.touched = false, f.sweeps, e.wall
 		g.window, g.low = f.c.NewWindow(), unentered
-		e.resetAlarm(f, slot, g, saturated(u.wall, f.c.Horizon))
+		e.resetAlarm(f, slot, g, saturated(e.wall, f.c.Horizon))
 		f.live++
 		e.live++
 		f.ages.Insert(slot, g.age())
@@ -82,12 +81,18 @@ func (e *Engine) group(u *update) (uint32, *group) {
 		g.sweep = f.sweeps
 		g.dropBefore(f.cutoff)
 	}
-	return slot, g
+	return g
 }
 
 // admit applies the window rule and reports whether ts counts.
 func (e *Engine) admit(f *family, slot uint32, g *group, ts int64) bool {
 	c := f.c
+	if c.Window == plan.Sliding && g.hasHigh && ts >= g.high-c.Span { // nearly always
+		g.late = 0
+		g.high = max(g.high, ts)
+		g.expire(c)
+		return true
+	}
 	switch judge(c, g, ts) {
 	case restart:
 		g.clear()
@@ -106,11 +111,18 @@ func (e *Engine) admit(f *family, slot uint32, g *group, ts int64) bool {
 		g.high, g.hasHigh = ts, true
 	}
 	if c.Window == plan.Sliding {
-		cutoff := g.high - c.Span
-		g.dropBefore(cutoff)
-		g.dropEvents(cutoff)
+		g.expire(c)
 	}
 	return true
+}
+
+// expire removes what has left a sliding window.
+func (g *group) expire(c *plan.Correlation) {
+	cutoff := g.high - c.Span
+	g.dropBefore(cutoff)
+	if len(g.buffer) > 0 {
+		g.dropEvents(cutoff)
+	}
 }
 
 // judge is the window rule of specification part 11 section 5.2.
@@ -186,16 +198,16 @@ func (g *group) dropEvents(cutoff int64) {
 }
 
 // fire makes the result of a condition that is met, unless it is suppressed.
-func (e *Engine) fire(f *family, slot uint32, g *group, u *update, value float64, o *Outcome) *Result {
-	c := f.c
-	now := max(u.ts, g.newest())
+func (e *Engine) fire(f *family, slot uint32, g *group, value float64, direct bool) *Result {
+	c, ts := f.c, e.record.Time
+	now := max(ts, g.newest())
 	if c.Suppress > 0 && g.hasLast && now-g.last < c.Suppress {
-		o.Suppressed++
+		e.outcome.Suppressed++
 		return nil
 	}
 	r := &e.results.take(1, resultPage)[0]
-	*r = Result{Rule: c.Rule, Key: f.pairs(g.key, &e.pairs), Value: value, Time: u.ts}
-	if c.Stores && u.direct {
+	*r = Result{Rule: c.Rule, Key: f.pairs(g.key, &e.pairs), Value: value, Time: ts}
+	if c.Stores && direct {
 		e.events(g, r, c.Events)
 	}
 	g.last, g.hasLast = now, true

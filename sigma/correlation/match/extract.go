@@ -27,7 +27,6 @@ type Source interface {
 type Extractor struct {
 	spec *Spec
 
-	rules   []*Rule   // that the event at hand met and a correlation can use
 	keys    []written // by number in the spec
 	record  uint64    // number of the record in hand
 	seen    []int     // fields kept in it
@@ -52,25 +51,26 @@ func NewExtractor(spec *Spec) *Extractor {
 // indexes, in ascending order. It appends nothing when no correlation can use
 // any of them.
 func (x *Extractor) Append(dst []byte, rules []int, time int64, src Source) []byte {
-	feeds := x.wanted(rules)
+	feeds, wantID, wantCopy, chained := 0, false, false, false
+	for _, rule := range rules {
+		if x.spec.Wants(rule) {
+			r := &x.spec.Rules[rule]
+			feeds += r.To - r.From
+			wantID, wantCopy, chained = wantID || r.WantID, wantCopy || r.Copy, chained || len(r.Chain) > 0
+		}
+	}
 	if feeds == 0 {
 		return dst
 	}
 	x.record++
 	start, at := len(dst), len(dst)+headSize
 	dst = append(dst, make([]byte, headSize+feeds*updateSize)...)
-	wantID, wantCopy := false, false
-	for _, r := range x.rules {
-		wantID, wantCopy = wantID || r.WantID, wantCopy || r.Copy
-		for feed := r.From; feed < r.To; feed++ {
-			var counts bool
-			if dst, counts = x.update(dst, start, at, feed, src); counts {
-				at += updateSize
-			}
+	for _, rule := range rules {
+		if x.spec.Wants(rule) {
+			dst, at = x.match(dst, start, at, &x.spec.Rules[rule], src)
 		}
 	}
-	rest := len(dst) - start
-	flags := uint32(0)
+	count, rest, flags := (at-start-headSize)/updateSize, len(dst)-start, uint32(0)
 	if wantID {
 		if id, ok := x.id(src); ok {
 			flags |= hasID
@@ -81,44 +81,70 @@ func (x *Extractor) Append(dst []byte, rules []int, time int64, src Source) []by
 		flags |= hasCopy
 		dst = appendBlock(dst, x.compress(src))
 	}
-	x.seen = x.seen[:0]
-	for _, r := range x.rules {
-		for _, f := range r.Chain {
-			dst = x.keep(dst, f, src)
-		}
+	if chained {
+		dst = x.chain(dst, rules, src)
 	}
-	head := dst[start : start+headSize]
+	head := (*[headSize]byte)(dst[start:])
 	binary.LittleEndian.PutUint32(head[sizeAt:], uint32(len(dst)-start))
-	binary.LittleEndian.PutUint32(head[flagsAt:], flags)
+	binary.LittleEndian.PutUint32(head[specAt:], x.spec.Mark)
 	binary.LittleEndian.PutUint64(head[timeAt:], uint64(max(time, 0)))
-	binary.LittleEndian.PutUint32(head[countAt:], uint32((at-start-headSize)/updateSize))
+	binary.LittleEndian.PutUint32(head[flagsAt:], flags)
+	binary.LittleEndian.PutUint32(head[countAt:], uint32(count))
 	binary.LittleEndian.PutUint32(head[restAt:], uint32(rest))
 	return dst
 }
 
-// wanted notes which of the rules a correlation can use and returns how many
-// feeds they have.
-func (x *Extractor) wanted(rules []int) (feeds int) {
-	x.rules = x.rules[:0]
+// match writes the updates of one match from place at on, for the record that
+// begins at start, and returns where the next one goes.
+func (x *Extractor) match(dst []byte, start, at int, r *Rule, src Source) (out []byte, next int) {
+	feeds := x.spec.Feeds[r.From:r.To]
+	for i := range feeds {
+		f := &feeds[i]
+		var counts bool
+		if dst, counts = x.contribute(dst, start, at, f, src); !counts {
+			continue
+		}
+		k := &x.keys[f.Key]
+		if k.record != x.record {
+			k.record, k.at = x.record, uint32(len(dst)-start)
+			dst = appendKey(dst, x.spec.Keys[f.Key], src)
+		}
+		update := (*[updateSize]byte)(dst[at:])
+		binary.LittleEndian.PutUint32(update[feedAt:], uint32(r.From+i))
+		binary.LittleEndian.PutUint32(update[keyAt:], k.at)
+		at += updateSize
+	}
+	return dst, at
+}
+
+// chain appends the fields that correlations of correlations may ask for.
+func (x *Extractor) chain(dst []byte, rules []int, src Source) []byte {
+	x.seen = x.seen[:0]
 	for _, rule := range rules {
 		if x.spec.Wants(rule) {
-			r := &x.spec.Rules[rule]
-			x.rules = append(x.rules, r)
-			feeds += r.To - r.From
+			for _, f := range x.spec.Rules[rule].Chain {
+				dst = x.keep(dst, f, src)
+			}
 		}
 	}
-	return feeds
+	return dst
 }
 
 func appendBlock(dst, b []byte) []byte {
 	return append(binary.AppendUvarint(dst, uint64(len(b))), b...)
 }
 
-// update writes what one feed gets to place at, for the record that begins at
-// start: its contribution and its key. What contributes nothing leaves no trace.
-func (x *Extractor) update(dst []byte, start, at, feed int, src Source) (out []byte, counts bool) {
-	f := &x.spec.Feeds[feed]
+// contribute writes what one feed gets to place at. What contributes nothing
+// leaves no trace.
+func (x *Extractor) contribute(dst []byte, start, at int, f *Feed, src Source) (out []byte, counts bool) {
 	switch f.Kind {
+	case Nothing:
+	case Number:
+		v, ok := x.numeric(f.Values[0], src)
+		if !ok {
+			return dst, false
+		}
+		binary.LittleEndian.PutUint64(dst[at+valueAt:], math.Float64bits(v))
 	case Text:
 		text, ok := counted(f.Values[0], src)
 		if !ok {
@@ -130,29 +156,16 @@ func (x *Extractor) update(dst []byte, start, at, feed int, src Source) (out []b
 			return dst, false
 		}
 		dst = appendText(dst, x.scratch, start, at)
-	case Number:
-		v, ok := x.numeric(f.Values[0], src)
-		if !ok {
-			return dst, false
-		}
-		binary.LittleEndian.PutUint64(dst[at+valueAt:], math.Float64bits(v))
 	}
-	k := &x.keys[f.Key]
-	if k.record != x.record {
-		k.record, k.at = x.record, uint32(len(dst)-start)
-		dst = appendKey(dst, x.spec.Keys[f.Key], src)
-	}
-	binary.LittleEndian.PutUint32(dst[at+feedAt:], uint32(feed))
-	binary.LittleEndian.PutUint32(dst[at+keyAt:], k.at)
 	return dst, true
 }
 
 // appendText appends a text and writes where it is to place at.
 func appendText(dst, text []byte, start, at int) []byte {
-	slot := dst[at : at+updateSize]
-	binary.LittleEndian.PutUint64(slot[valueAt:], uint64(len(dst)-start))
-	binary.LittleEndian.PutUint32(slot[lengthAt:], uint32(len(text)))
-	binary.LittleEndian.PutUint32(slot[markAt:], window.Hash(text))
+	update := (*[updateSize]byte)(dst[at:])
+	binary.LittleEndian.PutUint64(update[valueAt:], uint64(len(dst)-start))
+	binary.LittleEndian.PutUint32(update[lengthAt:], uint32(len(text)))
+	binary.LittleEndian.PutUint32(update[markAt:], window.Hash(text))
 	return append(dst, text...)
 }
 

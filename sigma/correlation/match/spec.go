@@ -18,7 +18,7 @@ type Feed struct {
 	Key         int // of the group, in Spec.Keys
 	Kind        Kind
 	Values      []int    // what is contributed; without all of it the match does not count
-	Members     []uint16 // of the correlation that the rule is
+	Members     []uint16 // of a temporal correlation, that the rule is
 }
 
 // Rule says what all correlations want to know of a match of one rule.
@@ -32,6 +32,7 @@ type Rule struct {
 
 // Spec says what to extract from an event. It never changes.
 type Spec struct {
+	Mark   uint32   // tells records for different specs apart, as well as chance can
 	Fields []string // every field that is looked up, by number
 	Keys   [][]int  // every group key: a field for each of its parts
 	Feeds  []Feed   // of all rules, in their order

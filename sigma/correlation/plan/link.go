@@ -51,7 +51,10 @@ func (p *Plan) feed(i int, rules []*sigma.Rule, feeds [][]match.Feed, fields *fi
 		}
 	}
 	for _, r := range slices.Sorted(maps.Keys(byRule)) {
-		f := match.Feed{Correlation: i, Kind: kindOf(c.Source), Members: slices.Compact(byRule[r])}
+		f := match.Feed{Correlation: i, Kind: kindOf(c.Source)}
+		if c.Source.Type.Temporal() {
+			f.Members = slices.Compact(byRule[r])
+		}
 		var key []int
 		for _, g := range c.Source.GroupBy {
 			key = append(key, fields.of(c.Source, fieldOf(c.Source, g, &rules[r].Meta)))
