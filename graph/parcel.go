@@ -48,11 +48,23 @@ func (ps *Parcels) Get(lists, results int) *Parcel {
 func (p *Parcel) Begin() { p.results = p.results[:p.listed] }
 
 // Add appends a result to the list that List makes.
-func (p *Parcel) Add(r Result) { p.results = append(p.results, r) }
+func (p *Parcel) Add(r Result) {
+	if len(p.results) == cap(p.results) {
+		// Lists that were made are read elsewhere by now: they keep the memory they
+		// lie in, and only what is in no list yet moves.
+		begun := p.results[p.listed:]
+		p.results = append(make([]Result, 0, 2*cap(p.results)+1), begun...)
+		p.listed = 0
+	}
+	p.results = append(p.results, r)
+}
 
 // List returns a list of the results added since Begin. The caller gives it
 // its line.
 func (p *Parcel) List(t Token) *List {
+	if len(p.lists) == cap(p.lists) {
+		p.lists = make([]List, 0, 2*cap(p.lists)+1)
+	}
 	p.lists = append(p.lists, List{Token: t, Results: p.results[p.listed:len(p.results):len(p.results)], parcel: p})
 	p.listed = len(p.results)
 	p.shares.Add(1)

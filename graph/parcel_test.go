@@ -68,3 +68,31 @@ func TestAListOfNobodysMemoryEnds(*testing.T) {
 	ended.List(&List{})
 	ended.Flush()
 }
+
+// The race detector is what fails this test.
+func TestListsAreChangedElsewhereWhileOthersAreAdded(t *testing.T) {
+	const lists = 4 * parcelLists
+	var from Parcels
+	p := from.Get(parcelLeast, parcelLeast)
+	made := make(chan *List, lists)
+	done := make(chan int)
+	go func() {
+		changed := 0
+		for l := range made {
+			l.Results[0].Enrichments, l.Results[1].Enrichments = []byte("one"), []byte("two")
+			l.Token = Token{}
+			changed++
+		}
+		done <- changed
+	}()
+	for range lists {
+		p.Begin()
+		p.Add(Result{})
+		p.Add(Result{})
+		made <- p.List(Token{})
+	}
+	close(made)
+	if got := <-done; got != lists {
+		t.Errorf("%d lists were changed, want %d", got, lists)
+	}
+}
