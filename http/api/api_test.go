@@ -6,10 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -53,9 +55,9 @@ func (d *daemon) Detail(context.Context, string) (detail any) { return d.detail 
 
 func (d *daemon) List(context.Context) ([]correlation.Entry, error) { return d.views, d.askErr }
 
-func (d *daemon) State(_ context.Context, f CorrelationFilter) ([]correlation.Entry, []correlation.GroupEntry, int, error) {
+func (d *daemon) State(_ context.Context, f CorrelationFilter) ([]correlation.Entry, iter.Seq[correlation.GroupEntry], int, error) {
 	d.filter = f
-	return d.views, d.groups, len(d.groups), d.askErr
+	return d.views, slices.Values(d.groups), len(d.groups), d.askErr
 }
 
 func (d *daemon) Record(name string) (actors.Record, error) {

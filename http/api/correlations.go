@@ -1,9 +1,14 @@
 package api
 
 import (
+	"bufio"
+	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
+	"iter"
 	"net/http"
+	"slices"
 	"strconv"
 
 	"github.com/sluicehq/sluice/sigma/correlation"
@@ -17,7 +22,7 @@ type Correlations interface {
 	// State describes the rules and the groups that f lets through, groups
 	// sorted by the index of their rule and then by their displayed key. count is
 	// how many groups there are beyond what f asks for of them.
-	State(ctx context.Context, f CorrelationFilter) (rules []correlation.Entry, groups []correlation.GroupEntry, count int, err error)
+	State(ctx context.Context, f CorrelationFilter) (rules []correlation.Entry, groups iter.Seq[correlation.GroupEntry], count int, err error)
 }
 
 // CorrelationFilter selects correlations and groups; a nil member selects all.
@@ -35,19 +40,13 @@ type correlationList struct {
 	Count        int                 `json:"count"`
 }
 
-type correlationState struct {
-	Correlations []correlation.Entry      `json:"correlations"`
-	Groups       []correlation.GroupEntry `json:"groups"`
-	Count        int                      `json:"count"`
-}
-
 // noCorrelations stands in for a daemon that keeps none.
 type noCorrelations struct{}
 
 func (noCorrelations) List(context.Context) ([]correlation.Entry, error) { return nil, nil }
 
-func (noCorrelations) State(context.Context, CorrelationFilter) ([]correlation.Entry, []correlation.GroupEntry, int, error) {
-	return nil, nil, 0, nil
+func (noCorrelations) State(context.Context, CorrelationFilter) ([]correlation.Entry, iter.Seq[correlation.GroupEntry], int, error) {
+	return nil, slices.Values[[]correlation.GroupEntry](nil), 0, nil
 }
 
 func (res *Resources) correlations() Correlations {
@@ -77,7 +76,43 @@ func (res *Resources) getCorrelationState(w http.ResponseWriter, r *http.Request
 		writeRefusal(w, err)
 		return
 	}
-	writeJSON(w, http.StatusOK, correlationState{present(views), present(groups), count})
+	writeCorrelationState(w, present(views), groups, count)
+}
+
+// writeCorrelationState sends groups as they come: there may be very many. A
+// client that has left gets no more of them.
+func writeCorrelationState(w http.ResponseWriter, views []correlation.Entry, groups iter.Seq[correlation.GroupEntry], count int) {
+	w.Header().Set("Content-Type", typeJSON)
+	out := bufio.NewWriterSize(w, 64<<10)
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	send := func(before string, v any) (ok bool) {
+		b.Reset()
+		b.WriteString(before)
+		err := enc.Encode(v)
+		if err == nil {
+			_, err = out.Write(bytes.TrimSuffix(b.Bytes(), []byte("\n")))
+		}
+		return err == nil
+	}
+	if !send(`{"correlations":`, views) {
+		return
+	}
+	before := `,"groups":[`
+	for g := range groups {
+		if !send(before, &g) {
+			return
+		}
+		before = ","
+	}
+	if before != "," {
+		_, _ = out.WriteString(before) // an error stays with the writer
+	}
+	if send(`],"count":`, count) {
+		_, _ = out.WriteString("}\n")
+		_ = out.Flush()
+	}
 }
 
 func correlationFilter(r *http.Request) (f CorrelationFilter, err error) {

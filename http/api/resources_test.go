@@ -1,8 +1,10 @@
 package api
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -218,6 +220,24 @@ func TestCorrelations(t *testing.T) {
 	}
 	for _, bad := range []string{"offset=-1", "offset=", "limit=0", "limit=abc", "window=no", "limit=1&limit=2"} {
 		row{bad, "GET", "/api/v1/correlations/state?" + bad, "", 400, `~{"error":"query parameter '` + bad[:strings.IndexByte(bad, '=')] + `' is `}.check(t, s)
+	}
+}
+
+// gone is a client that has left.
+type gone struct{}
+
+func (gone) Header() http.Header       { return http.Header{} }
+func (gone) WriteHeader(int)           {}
+func (gone) Write([]byte) (int, error) { return 0, errors.New("client has left") }
+
+func TestAClientThatHasLeftGetsNoMoreGroups(t *testing.T) {
+	made := 0
+	writeCorrelationState(gone{}, nil, func(yield func(correlation.GroupEntry) bool) {
+		for made = 1; yield(correlation.GroupEntry{CorrelationTitle: strings.Repeat("x", 1<<10)}); made++ {
+		}
+	}, 1)
+	if made > 100 {
+		t.Errorf("%d groups of a KiB were made for nobody, want no more than fill a buffer", made)
 	}
 }
 

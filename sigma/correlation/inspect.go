@@ -1,6 +1,7 @@
 package correlation
 
 import (
+	"iter"
 	"slices"
 	"strings"
 
@@ -91,38 +92,62 @@ func (f *Filter) accepts(c *plan.Correlation) bool {
 // State lists the groups that pass the filter, by correlation and displayed key,
 // and returns how many there are before Offset and Limit.
 func (v *View) State(filter Filter) (list []GroupEntry, count int) {
-	type hit struct {
-		display string
-		group   *group
-	}
+	groups, count := v.Each(filter)
 	list = []GroupEntry{}
-	for i := range v.families {
-		f := &v.families[i]
-		if !filter.accepts(f.c) {
-			continue
-		}
-		var hits []hit
-		for _, g := range f.groups {
-			if g == nil || g.ghost {
-				continue
-			}
-			if display := f.c.Display(g.key); strings.Contains(display, filter.Group) {
-				hits = append(hits, hit{display, g})
-			}
-		}
-		slices.SortFunc(hits, func(a, b hit) int {
-			if d := strings.Compare(a.display, b.display); d != 0 {
-				return d
-			}
-			return strings.Compare(a.group.key, b.group.key)
-		})
-		for _, h := range hits {
-			if count++; count > filter.Offset && (filter.Limit == 0 || len(list) < filter.Limit) {
-				list = append(list, f.entry(i, h.group, h.display, !filter.NoWindow))
-			}
-		}
+	for g := range groups {
+		list = append(list, g)
 	}
 	return list, count
+}
+
+// Each gives what State lists one after another, so that they are never in memory
+// together: with many groups and long windows they are large.
+func (v *View) Each(filter Filter) (groups iter.Seq[GroupEntry], count int) {
+	var hits []hit
+	for i := range v.families {
+		if f := &v.families[i]; filter.accepts(f.c) {
+			hits = f.hits(hits, i, filter.Group)
+		}
+	}
+	count = len(hits)
+	hits = hits[min(filter.Offset, count):]
+	if filter.Limit > 0 {
+		hits = hits[:min(filter.Limit, len(hits))]
+	}
+	return func(yield func(GroupEntry) bool) {
+		for _, h := range hits {
+			if !yield(v.families[h.family].entry(h.family, h.group, h.display, !filter.NoWindow)) {
+				return
+			}
+		}
+	}, count
+}
+
+// hit is a group that passes a filter.
+type hit struct {
+	family  int
+	group   *group
+	display string
+}
+
+// hits appends the groups whose displayed key has the given part, in its order.
+func (f *familyView) hits(dst []hit, family int, part string) []hit {
+	from := len(dst)
+	for _, g := range f.groups {
+		if g == nil || g.ghost {
+			continue
+		}
+		if display := f.c.Display(g.key); strings.Contains(display, part) {
+			dst = append(dst, hit{family, g, display})
+		}
+	}
+	slices.SortFunc(dst[from:], func(a, b hit) int {
+		if d := strings.Compare(a.display, b.display); d != 0 {
+			return d
+		}
+		return strings.Compare(a.group.key, b.group.key)
+	})
+	return dst
 }
 
 func (f *familyView) entry(index int, g *group, display string, withWindow bool) GroupEntry {

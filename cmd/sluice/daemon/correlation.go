@@ -2,7 +2,9 @@ package daemon
 
 import (
 	"context"
+	"iter"
 	"log/slog"
+	"slices"
 
 	"github.com/sluicehq/sluice/actors/correlate"
 	"github.com/sluicehq/sluice/cmd/sluice/config"
@@ -68,7 +70,7 @@ func (c correlations) List(ctx context.Context) ([]correlation.Entry, error) {
 }
 
 // State describes the rules and the groups that f lets through.
-func (c correlations) State(ctx context.Context, f api.CorrelationFilter) (rules []correlation.Entry, groups []correlation.GroupEntry, count int, err error) {
+func (c correlations) State(ctx context.Context, f api.CorrelationFilter) (rules []correlation.Entry, groups iter.Seq[correlation.GroupEntry], count int, err error) {
 	v, err := c.stage.Export(ctx)
 	if err != nil {
 		return nil, nil, 0, err
@@ -76,13 +78,13 @@ func (c correlations) State(ctx context.Context, f api.CorrelationFilter) (rules
 	filter := correlation.Filter{Offset: f.Offset, Limit: f.Limit, NoWindow: f.NoWindow}
 	if f.ID != nil {
 		if *f.ID == "" {
-			return nil, nil, 0, nil // nothing is named so
+			return nil, slices.Values[[]correlation.GroupEntry](nil), 0, nil // nothing is named so
 		}
 		filter.ID = *f.ID
 	}
 	if f.Group != nil {
 		filter.Group = *f.Group
 	}
-	groups, count = v.State(filter)
+	groups, count = v.Each(filter)
 	return v.Entries(filter), groups, count, nil
 }
