@@ -114,7 +114,7 @@ func (f *family) drop(slot uint32) {
 		f.live--
 		f.ages.Remove(slot)
 	}
-	f.index.remove(match.Hash(g.key), slot)
+	f.index.remove(match.HashString(g.key), slot)
 	f.groups[slot] = nil
 	f.uses[slot]++
 	f.free = append(f.free, slot)

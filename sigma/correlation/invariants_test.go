@@ -22,7 +22,7 @@ func (e *Engine) check(t *testing.T) {
 				continue
 			}
 			used++
-			if found, is := f.find(match.Hash(g.key), []byte(g.key)); is != g || found != uint32(slot) {
+			if found, is := f.find(match.HashString(g.key), []byte(g.key)); is != g || found != uint32(slot) {
 				t.Fatalf("%s: group %q is not found under its key", f.c.Stable, g.key)
 			}
 			if g.ghost {

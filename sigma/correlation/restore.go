@@ -127,7 +127,7 @@ func (e *Engine) restoreFamily(d *decoder, owners map[string]int, seen map[strin
 // enter puts a restored group into its family. A key that came before is a
 // duplicate nobody wrote; the first one stays.
 func (e *Engine) enter(f *family, g *group) {
-	hash := match.Hash(g.key)
+	hash := match.HashString(g.key)
 	if _, found := f.find(hash, []byte(g.key)); found != nil {
 		return
 	}

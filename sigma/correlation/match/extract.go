@@ -64,7 +64,7 @@ func (x *Extractor) Append(dst []byte, rules []int, time int64, src Source) []by
 	}
 	x.record++
 	start, at := len(dst), len(dst)+headSize
-	dst = append(dst, make([]byte, headSize+feeds*updateSize)...)
+	dst = extend(dst, headSize+feeds*updateSize)
 	for _, rule := range rules {
 		if x.spec.Wants(rule) {
 			dst, at = x.match(dst, start, at, &x.spec.Rules[rule], src)
@@ -130,6 +130,14 @@ func (x *Extractor) chain(dst []byte, rules []int, src Source) []byte {
 	return dst
 }
 
+// extend makes dst longer by n bytes, which may be anything.
+func extend(dst []byte, n int) []byte {
+	if cap(dst)-len(dst) < n {
+		dst = slices.Grow(dst, n)
+	}
+	return dst[:len(dst)+n]
+}
+
 func appendBlock(dst, b []byte) []byte {
 	return append(binary.AppendUvarint(dst, uint64(len(b))), b...)
 }
@@ -172,7 +180,7 @@ func appendText(dst, text []byte, start, at int) []byte {
 // appendKey appends a group key with its hash and its length in front.
 func appendKey(dst []byte, fields []int, src Source) []byte {
 	mark := len(dst)
-	dst = append(dst, make([]byte, keyHead)...)
+	dst = extend(dst, keyHead)
 	for _, f := range fields {
 		if text, of, ok := src.Text(f); ok && scalar(of) {
 			dst = AppendPart(dst, text)
@@ -218,9 +226,27 @@ func (x *Extractor) numeric(field int, src Source) (float64, bool) {
 	if !ok {
 		return 0, false
 	}
+	if n, small := smallInteger(v.Raw); small && v.Type == event.Number {
+		return n, true
+	}
 	var n event.Numeric
 	n, ok, x.scratch = v.Numeric(x.scratch)
 	return n.Float, ok && finite(n.Float)
+}
+
+// smallInteger reads up to 15 digits, which most numbers are.
+func smallInteger(raw []byte) (float64, bool) {
+	if len(raw) > 15 {
+		return 0, false
+	}
+	n := int64(0)
+	for _, c := range raw {
+		if c < '0' || c > '9' {
+			return 0, false
+		}
+		n = 10*n + int64(c-'0')
+	}
+	return float64(n), len(raw) > 0
 }
 
 func finite(f float64) bool { return !math.IsNaN(f) && !math.IsInf(f, 0) }

@@ -11,15 +11,10 @@ import (
 var seed = maphash.MakeSeed()
 
 // Hash returns the hash of an encoded key, the same throughout the process.
-func Hash[T string | []byte](key T) uint64 {
-	switch k := any(key).(type) {
-	case string:
-		return maphash.String(seed, k)
-	case []byte:
-		return maphash.Bytes(seed, k)
-	}
-	return 0
-}
+func Hash(key []byte) uint64 { return maphash.Bytes(seed, key) }
+
+// HashString is Hash of a text.
+func HashString(key string) uint64 { return maphash.String(seed, key) }
 
 // AppendPart appends one part of a key or tuple.
 func AppendPart[T string | []byte](dst []byte, part T) []byte {

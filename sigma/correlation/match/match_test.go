@@ -225,7 +225,7 @@ func FuzzKey(f *testing.F) {
 		if part, ok := Part(string(key), 1); part != b || !ok {
 			t.Fatalf("part 1: got %q, %v, want %q", part, ok, b)
 		}
-		if Hash(key) != Hash(string(key)) {
+		if Hash(key) != HashString(string(key)) {
 			t.Fatal("bytes and text hash differently")
 		}
 	})
@@ -277,5 +277,16 @@ func TestDocumentWithPlaces(t *testing.T) {
 	d.Set([]byte(`{"plain":1}`))
 	if v, _ := d.Value(1); string(v.Raw) != "1" {
 		t.Errorf("a field without places: got %s, want 1", v.Raw)
+	}
+}
+
+func TestNumbersReadFastAreThoseReadInFull(t *testing.T) {
+	for _, raw := range []string{"0", "7", "4096", "007", "-1", "+1", "1.5", "1e3", "999999999999999", "9999999999999999", "123456789012345678901234567890"} {
+		x := NewExtractor(spec())
+		got, ok := x.numeric(2, fields{2: raw})
+		n, wantOK := event.ParseNumeric([]byte(raw))
+		if got != n.Float || ok != wantOK {
+			t.Errorf("%s: got %v, %t, want %v, %t", raw, got, ok, n.Float, wantOK)
+		}
 	}
 }

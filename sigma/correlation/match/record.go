@@ -97,19 +97,22 @@ func (r *Record) Len() int { return r.count }
 // Update returns the feed of update i and the group's key with its hash. It sets
 // what of v the kind of the feed needs.
 func (r *Record) Update(i int, v *window.Contribution) (feed *Feed, hash uint64, key []byte) {
-	raw := (*[updateSize]byte)(r.raw[headSize+i*updateSize:])
+	all := r.raw
+	raw := (*[updateSize]byte)(all[headSize+i*updateSize:])
 	feed = &r.feeds[binary.LittleEndian.Uint32(raw[feedAt:])]
-	value := binary.LittleEndian.Uint64(raw[valueAt:])
 	switch feed.Kind {
 	case Nothing:
-		v.Members = feed.Members
+		if feed.Members != nil {
+			v.Members = feed.Members
+		}
 	case Number:
-		v.Number = math.Float64frombits(value)
+		v.Number = math.Float64frombits(binary.LittleEndian.Uint64(raw[valueAt:]))
 	default:
-		v.Text = r.raw[value : value+uint64(binary.LittleEndian.Uint32(raw[lengthAt:]))]
+		value := all[binary.LittleEndian.Uint32(raw[valueAt:]):]
+		v.Text = value[:binary.LittleEndian.Uint32(raw[lengthAt:])]
 		v.Mark = binary.LittleEndian.Uint32(raw[markAt:])
 	}
-	key = r.raw[binary.LittleEndian.Uint32(raw[keyAt:]):]
+	key = all[binary.LittleEndian.Uint32(raw[keyAt:]):]
 	head := (*[keyHead]byte)(key)
 	return feed, binary.LittleEndian.Uint64(head[:]), key[keyHead:][:binary.LittleEndian.Uint32(head[8:])]
 }
