@@ -109,6 +109,19 @@ func equalASCII(a, b string) bool {
 	return true
 }
 
+// document is the filter as a value of its own.
+func (f *filter) document() *sigma.Filter {
+	scope := cloneScope(f.scope)
+	out := &sigma.Filter{
+		Meta: f.meta, Version: scope.Version, Logsource: f.logsource, Any: f.any,
+		Detections: scope.Detections, Conditions: scope.Conditions,
+	}
+	if !f.any {
+		out.Rules = slices.Clone(f.rules)
+	}
+	return out
+}
+
 // mergeFilters checks every filter on its own and adds the sound ones, in load
 // order, to the rules they are aimed at.
 func (l *loader) mergeFilters() {
@@ -123,6 +136,9 @@ func (l *loader) mergeFilters() {
 			continue
 		}
 		l.out.Filters++
+		if l.opts.Filter != nil {
+			l.opts.Filter(d.filter.document())
+		}
 		for _, target := range l.drafts {
 			if target.rule == nil || !d.filter.appliesTo(target.rule) {
 				continue

@@ -17,6 +17,9 @@ type Options struct {
 	// NoFilters leaves filter rules unmerged; they are still read and checked.
 	NoFilters bool
 
+	// Filter, when not nil, is told every usable filter, in load order.
+	Filter func(*sigma.Filter)
+
 	// Transform returns a detection rule as pipelines rewrite it. It runs after
 	// filters were merged and before the rule is checked, in load order, also for
 	// rules that are rejected already. The rule returned is never nil. An error

@@ -163,7 +163,7 @@ func (e *env) ruleValidate(c *cli.Context) error {
 type parsed struct {
 	Rules        []*sigma.Rule        `json:"rules"`
 	Correlations []*sigma.Correlation `json:"correlations"`
-	Filters      int                  `json:"filters"`
+	Filters      []*sigma.Filter      `json:"filters"`
 }
 
 func (e *env) ruleParse(c *cli.Context) error {
@@ -192,7 +192,10 @@ func (e *env) printParsed(c *cli.Context, name string, data []byte) error {
 	if err != nil {
 		return err
 	}
-	rules := load.FromBytes(name, data, load.Options{NoFilters: true})
+	p := parsed{Rules: []*sigma.Rule{}, Correlations: []*sigma.Correlation{}, Filters: []*sigma.Filter{}}
+	rules := load.FromBytes(name, data, load.Options{
+		NoFilters: true, Filter: func(f *sigma.Filter) { p.Filters = append(p.Filters, f) },
+	})
 	for _, p := range rules.Problems() {
 		e.warn(p.Error())
 	}
@@ -202,13 +205,7 @@ func (e *env) printParsed(c *cli.Context, name string, data []byte) error {
 	if len(rules.Rejected) > 0 && !rules.Usable() && rules.Filters == 0 {
 		return ruleFault(fmt.Errorf("%s holds no usable document", name))
 	}
-	p := parsed{Rules: rules.Rules, Correlations: rules.Correlations, Filters: rules.Filters}
-	if p.Rules == nil {
-		p.Rules = []*sigma.Rule{}
-	}
-	if p.Correlations == nil {
-		p.Correlations = []*sigma.Correlation{}
-	}
+	p.Rules, p.Correlations = append(p.Rules, rules.Rules...), append(p.Correlations, rules.Correlations...)
 	return e.printTree(c, out, p)
 }
 

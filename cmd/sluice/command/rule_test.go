@@ -105,6 +105,17 @@ func TestRuleParsePrintsTheTree(t *testing.T) {
 	if want := strings.Replace(fromFile.out, `"file": "a.yml"`, `"file": "stdin"`, 1); fromStdin.out != want {
 		t.Errorf("stdin gives\n%s\nwant\n%s", fromStdin.out, want)
 	}
+	filter := sluice(t, "title: F\nid: f1\nlogsource: {product: linux}\nfilter: {rules: [r1, r2], s: {U: root}, condition: not s}\n---\ntitle: G\nfilter: {rules: any, s: {U: x}, condition: s}\n", "rule", "stdin")
+	filter.wantCode(t, 0)
+	for _, part := range []string{
+		`{"rules":[],"correlations":[],"filters":[{"title":"F","id":"f1","origin":{"file":"stdin","document":1,"line":1},"version":2,"logsource":{"product":"linux"},"rules":["r1","r2"],"detections":[{"name":"s",`,
+		`"conditions":[{"text":"not s","expr":{"op":"not","args":[{"op":"ident","name":"s"}]},"line":4}]}`,
+		`{"title":"G","origin":{"file":"stdin","document":2,"line":6},"version":2,"logsource":{},"any":true,"detections":[`,
+	} {
+		if !strings.Contains(filter.out, part) {
+			t.Errorf("filters give\n%swant in it\n%s", filter.out, part)
+		}
+	}
 	mixed := sluice(t, goodRule+"---\n"+brokenRule, "rule", "stdin")
 	mixed.wantCode(t, 0)
 	mixed.wantErr(t, "warning: stdin")
