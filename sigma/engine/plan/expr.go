@@ -1,5 +1,7 @@
 package plan
 
+import "slices"
+
 // Op is the operator of an expression node.
 type Op uint8
 
@@ -33,7 +35,11 @@ func (b *builder) atom(pred uint32) *Expr {
 		b.atoms = append(b.atoms, nil)
 	}
 	if b.atoms[pred] == nil {
-		b.atoms[pred] = &Expr{Op: Atom, Pred: pred}
+		if len(b.exprs) == 0 {
+			b.exprs = make([]Expr, 256)
+		}
+		b.atoms[pred], b.exprs = &b.exprs[0], b.exprs[1:]
+		*b.atoms[pred] = Expr{Op: Atom, Pred: pred}
 	}
 	return b.atoms[pred]
 }
@@ -53,9 +59,13 @@ func not(x *Expr) *Expr {
 func and(args ...*Expr) *Expr { return join(And, args, True, False) }
 func or(args ...*Expr) *Expr  { return join(Or, args, False, True) }
 
-// join flattens nested operators of one kind and drops what has no effect.
+// join flattens nested operators of one kind and drops what has no effect. It
+// may keep args.
 func join(op Op, args []*Expr, neutral, absorbing Op) *Expr {
-	var flat []*Expr
+	if !slices.ContainsFunc(args, func(a *Expr) bool { return a.Op == op || a.Op == neutral || a.Op == absorbing }) && len(args) > 1 {
+		return &Expr{Op: op, Args: args} // the fast path
+	}
+	flat := make([]*Expr, 0, len(args))
 	for _, a := range args {
 		switch a.Op {
 		case absorbing:

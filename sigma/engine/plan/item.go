@@ -16,6 +16,9 @@ func (b *builder) item(src *sigma.Item, c context) Item {
 	if mods.Has(sigma.Exists) {
 		b.exists(&it, src)
 	} else {
+		if len(src.Values) > 1 {
+			it.Alts = make([]uint32, 0, len(src.Values))
+		}
 		for _, v := range src.Values {
 			b.alternative(&it, src, v, c)
 		}

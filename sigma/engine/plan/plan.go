@@ -37,6 +37,7 @@ type builder struct {
 	fields      *Fields
 	preds       []Pred
 	atoms       []*Expr // by predicate, nil while none is asked for
+	exprs       []Expr  // to become atoms
 	ids         map[predKey]uint32
 	expressions map[string]*Operand
 	interned    map[string]string // patterns of results

@@ -12,14 +12,18 @@ import (
 // never a match.
 type profile struct {
 	values  []string                // typical values, folded
-	windows map[uint32]int          // of three and four bytes: how often they are met
+	windows [windowSlots]windowSlot // of three and four bytes: how often they are met
 	met     [windowBits / 64]uint64 // hashed windows that are
 	pairs   [1 << 16]uint8          // of bytes: how often they are met, at most maxPair
 }
 
+// windowSlot counts a window. The slots are a hash table less than half full.
+type windowSlot struct{ window, count uint32 }
+
 const (
-	windowBits = 1 << 16
-	maxPair    = 50
+	windowBits  = 1 << 16
+	windowSlots = 1 << 14
+	maxPair     = 50
 )
 
 // typical values stand for traffic: how programs, command lines, paths, users
@@ -127,7 +131,7 @@ var traffic = sync.OnceValue(newProfile)
 func rarity(window uint32) int { return traffic().rarity(window) }
 
 func newProfile() *profile {
-	p := &profile{windows: make(map[uint32]int)}
+	p := new(profile)
 	for v := range strings.SplitSeq(typical, "\n") {
 		v = event.Fold(v)
 		p.values = append(p.values, v)
@@ -147,9 +151,20 @@ func newProfile() *profile {
 }
 
 func (p *profile) meet(w uint32) {
-	p.windows[w]++
+	s := p.slot(w)
+	s.window = w
+	s.count++
 	h := windowHash(w)
 	p.met[h/64] |= 1 << (h % 64)
+}
+
+// slot returns the slot of a window, a free one when it is not met.
+func (p *profile) slot(w uint32) *windowSlot {
+	for at := windowHash(w) % windowSlots; ; at = (at + 1) % windowSlots {
+		if s := &p.windows[at]; s.count == 0 || s.window == w {
+			return s
+		}
+	}
 }
 
 // meets reports false for windows that no typical value has: most.
@@ -170,7 +185,7 @@ func windowAt(s string, i int) uint32 {
 func (p *profile) rarity(w uint32) int {
 	n := 0
 	if p.meets(w) {
-		n = 1000 * p.windows[w]
+		n = 1000 * int(p.slot(w).count)
 	}
 	before := byte(w)
 	digits := isHex(before)

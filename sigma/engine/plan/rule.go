@@ -158,7 +158,10 @@ type context struct {
 
 func (b *builder) node(n *sigma.Node, c context) *Node {
 	out := &Node{Kind: n.Kind}
-	var parts []*Expr
+	parts := make([]*Expr, 0, len(n.Items)+len(n.Nodes))
+	if len(n.Items) > 0 {
+		out.Items = make([]Item, 0, len(n.Items))
+	}
 	for i := range n.Items {
 		src := n.Items[i]
 		if c.inBlock && n.Kind == sigma.KindKeywords && !src.Modifiers.HasAny(sigma.StringOperators) && !src.Modifiers.Has(sigma.Re) {

@@ -14,6 +14,10 @@ import (
 // applied in this order, then the operator.
 func (b *builder) text(it *Item, mods sigma.Modifiers, v sigma.Value) {
 	op := stringOp(mods, it.Keyword)
+	if v.Kind == sigma.String && !mods.Has(sigma.Windash) && !mods.HasAny(sigma.Encodings) { // the fast path
+		it.add(b.parts(it.Field, v.Parts, op, mods.Has(sigma.Cased)))
+		return
+	}
 	variants := textVariants(v, mods)
 	if mods.Has(sigma.Base64Offset) {
 		op = Contains

@@ -11,8 +11,10 @@ import (
 // rule fires: its witnesses. Only rules of which a witness holds are judged.
 func (b *builder) wake(p *Plan) {
 	w := witnesses{b: b, profile: b.profile}
+	w.shares.grow(len(b.preds))
 	var waiting []wait
 	var demand table[float64]
+	demand.grow(len(b.preds))
 	for i := range p.trees {
 		match := p.Rule(uint32(i)).Match
 		c := w.choose(match)
@@ -56,6 +58,9 @@ func (p *Plan) waiting(list []wait, preds int) {
 
 // table holds a value per predicate, of which there may be more every moment.
 type table[T any] struct{ values []T }
+
+// grow makes room for some values, and a few more.
+func (t *table[T]) grow(n int) { t.values = make([]T, n, n+n/8) }
 
 // at returns the place of a value, the zero one when nothing was put there.
 func (t *table[T]) at(id uint32) *T {
