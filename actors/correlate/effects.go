@@ -48,7 +48,7 @@ func (e *effects) add(o *correlation.Outcome) {
 	e.suppressed.Add(float64(o.Suppressed))
 	e.late.Add(float64(o.Late))
 	e.truncated.Add(float64(o.Truncated))
-	e.cap.Add(float64(o.Evicted))
+	e.cap.Add(float64(o.Evicted + o.Forgotten))
 	e.expired.Add(float64(o.Expired))
 }
 

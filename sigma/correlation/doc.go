@@ -15,7 +15,8 @@
 //
 // # Memory
 //
-// A group with one entry and a short key costs about 290 bytes when it counts
+// There are at most as many groups as the limit says, and as many suppression
+// times that outlived their group. A group with one entry and a short key costs about 290 bytes when it counts
 // events, 370 when it holds numbers and 410 when it counts texts, tables and
 // timer included; further entries cost what package window says. An export
 // copies a pointer for each group, and each group it has seen costs another 200

@@ -67,6 +67,7 @@ type Outcome struct {
 	Evicted    int // groups removed because of the limit
 	Before     int // groups there were before, when Evicted is not zero
 	Expired    int // groups removed because they were idle or over
+	Forgotten  int // suppression times without a group, given up because of the limit
 }
 
 // New returns an engine without state. maxGroups is the limit on groups over
@@ -135,8 +136,9 @@ func (e *Engine) Process(record []byte, now int64, out []*Result) ([]*Result, Ou
 func (e *Engine) Advance(now int64) Outcome {
 	var o Outcome
 	e.timers.Advance(now, func(t timer) { e.expire(t, now, &o) })
+	e.boundGhosts(&o)
 	e.pruneTimers()
-	if o.Expired > 0 {
+	if o.Expired > 0 || o.Forgotten > 0 {
 		e.revision++
 	}
 	return o

@@ -10,7 +10,10 @@ import (
 // makeRoom removes groups, of which there are as many as may be: those that are over
 // by the stream clock, then the stalest until nine tenths are left.
 func (e *Engine) makeRoom(now int64, o *Outcome) {
-	defer e.pruneTimers()
+	defer func() {
+		e.boundGhosts(o)
+		e.pruneTimers()
+	}()
 	before := e.live
 	clock := e.clock.now(now)
 	for _, f := range e.families {
@@ -22,18 +25,14 @@ func (e *Engine) makeRoom(now int64, o *Outcome) {
 	}
 	o.Before = before
 	swept := e.live
-	e.evict(e.maxGroups/10*9+e.maxGroups%10*9/10, now)
+	e.evict(nineTenths(e.maxGroups), now)
 	o.Evicted += swept - e.live
 }
 
 // pruneTimers drops the timers of groups that are gone once they outnumber the
 // others, so that a flood of keys does not pile them up until they are due.
 func (e *Engine) pruneTimers() {
-	inUse := 0
-	for _, f := range e.families {
-		inUse += len(f.groups) - len(f.free)
-	}
-	if e.timers.Len() > 2*inUse+1024 {
+	if e.timers.Len() > 2*e.inUse()+1024 {
 		e.timers.Prune(func(t timer) bool { return t.counts() })
 	}
 }

@@ -166,6 +166,7 @@ func (d *driver) feed(i input) []*correlation.Result {
 	d.outcome.Truncated += o.Truncated
 	d.outcome.Evicted += o.Evicted
 	d.outcome.Expired += o.Expired
+	d.outcome.Forgotten += o.Forgotten
 	return results
 }
 

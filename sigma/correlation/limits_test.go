@@ -54,6 +54,33 @@ func TestSuppressionOutlivesItsGroup(t *testing.T) {
 	}
 }
 
+func TestSuppressionTimesWithoutAGroupAreNotMoreThanGroupsMayBe(t *testing.T) {
+	const limit, users = 20, 500
+	rule := body("type: event_count\ncondition: {gte: 1}\ntimespan: 10s\nsluice.suppress: 1h")
+	d := newDriver(t, compile(t, rule, plan.Options{}), limit)
+	user := func(i int) input { return with(int64(1000+i), fmt.Sprintf(`"user":"u%d"`, i)) }
+	for i := range users {
+		d.now++
+		if got := len(d.run([]input{user(i)})); got != 1 {
+			t.Fatalf("user %d: got %d results, want 1", i, got)
+		}
+		d.outcome.Forgotten += d.engine.Advance(d.now).Forgotten
+	}
+	if kept := users - d.outcome.Forgotten - d.engine.Groups(); kept > limit || kept < limit/2 {
+		t.Errorf("got %d suppression times without a group, want nine tenths of %d at least and no more", kept, limit)
+	}
+	newest := user(users - 15)
+	newest.ts = 1000 + users
+	if got := d.run([]input{newest}); len(got) != 0 {
+		t.Errorf("one of the newest is not suppressed: %v", got)
+	}
+	oldest := user(0)
+	oldest.ts = 1000 + users
+	if got := d.run([]input{oldest}); len(got) != 1 {
+		t.Errorf("the oldest is suppressed for ever: %v", got)
+	}
+}
+
 func TestSuppressionOutlivesItsGroupAndAnotherMemberList(t *testing.T) {
 	rule := func(members string) *plan.Plan {
 		return compile(t, body("type: temporal\nrules: "+members+"\ncondition: {gte: 1}\ntimespan: 10s\nsluice.suppress: 100s"), plan.Options{})

@@ -1,0 +1,52 @@
+package correlation
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// A ghost is a suppression time that outlived its group. There may be as many of
+// them as groups: a flood of keys that fire once must not pile them up.
+
+// boundGhosts lets go of the ghosts whose emission is longest ago when there are
+// too many, until nine tenths of the limit are left.
+func (e *Engine) boundGhosts(o *Outcome) {
+	n := e.inUse() - e.live
+	if n <= e.maxGroups {
+		return
+	}
+	type ghost struct {
+		family int
+		slot   uint32
+		group  *group
+	}
+	list := make([]ghost, 0, n)
+	for i, f := range e.families {
+		for slot, g := range f.groups {
+			if g != nil && g.ghost {
+				list = append(list, ghost{i, uint32(slot), g})
+			}
+		}
+	}
+	slices.SortFunc(list, func(a, b ghost) int {
+		return cmp.Or(cmp.Compare(a.group.last, b.group.last), cmp.Compare(a.family, b.family), strings.Compare(a.group.key, b.group.key))
+	})
+	list = list[:n-nineTenths(e.maxGroups)]
+	for _, g := range list {
+		e.families[g.family].drop(g.slot)
+	}
+	o.Forgotten += len(list)
+}
+
+// inUse returns the number of groups and ghosts.
+func (e *Engine) inUse() int {
+	n := 0
+	for _, f := range e.families {
+		n += len(f.groups) - len(f.free)
+	}
+	return n
+}
+
+// nineTenths of n, rounded down.
+func nineTenths(n int) int { return n/10*9 + n%10*9/10 }
