@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/sluicehq/sluice/actors"
@@ -162,13 +164,35 @@ func (o *outputs) left() (items int) {
 	return items
 }
 
+// close closes every destination, each by itself: one whose disk does not answer
+// keeps neither the others nor the daemon.
 func (o *outputs) close() error {
-	var errs []error
+	closers := make(map[string]func() error)
 	for _, s := range o.sinks {
-		errs = append(errs, s.Close())
+		closers[s.Label()] = s.Close
 	}
 	if o.dlq != nil {
-		errs = append(errs, o.dlq.Close())
+		closers[actors.NameDLQ] = o.dlq.Close
+	}
+	type closed struct {
+		label string
+		err   error
+	}
+	ends := make(chan closed, len(closers))
+	for label, f := range closers {
+		go func() { ends <- closed{label, f()} }()
+	}
+	var errs []error
+	late := time.After(stopGrace)
+	for len(closers) > 0 {
+		select {
+		case end := <-ends:
+			delete(closers, end.label)
+			errs = append(errs, end.err)
+		case <-late:
+			names := slices.Sorted(maps.Keys(closers))
+			return errors.Join(append(errs, fmt.Errorf("not closed in time: %s", strings.Join(names, ", ")))...)
+		}
 	}
 	return errors.Join(errs...)
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/sluicehq/sluice/cmd/sluice/logging"
 )
 
-// stopGrace bounds what follows the drain: actors that are inside a step, and
-// goroutines on their way out.
+// stopGrace bounds what follows the drain: actors that are inside a step,
+// destinations that are closed, and goroutines on their way out.
 const stopGrace = time.Second
 
 // answerGrace is what requests get after the end of the drain to tell their
