@@ -137,24 +137,28 @@ func (w *Worker) hit(id uint32) {
 
 // search looks at the text and the number of cell i.
 func (w *Worker) search(dst []uint32, m, k *matcher, i int32) []uint32 {
-	c := &w.view.cells[i]
-	for _, x := range [2]*matcher{m, k} {
-		if x == nil {
-			continue
-		}
-		if x.literals != nil {
-			dst = x.literals.Find(dst, w.view.searched(i), c.Flags&scan.High != 0)
-		}
-		for _, id := range x.direct {
-			if w.textHolds(&w.set.plan.Preds[id], i) {
-				dst = append(dst, id)
-			}
+	if m != nil {
+		dst = w.searchText(dst, m, i)
+		if m.numbers != nil {
+			dst = w.searchNumber(dst, m, i)
 		}
 	}
-	if m != nil && m.numbers != nil {
-		dst = w.searchNumber(dst, m, i)
+	if k != nil {
+		dst = w.searchText(dst, k, i)
 	}
 	return unique(dst)
+}
+
+func (w *Worker) searchText(dst []uint32, m *matcher, i int32) []uint32 {
+	if m.literals != nil {
+		dst = m.literals.Find(dst, w.view.searched(i), w.view.cells[i].Flags&scan.High != 0)
+	}
+	for _, id := range m.direct {
+		if w.textHolds(&w.set.plan.Preds[id], i) {
+			dst = append(dst, id)
+		}
+	}
+	return dst
 }
 
 func (w *Worker) searchNumber(dst []uint32, m *matcher, i int32) []uint32 {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/sluicehq/sluice/sigma"
 	"github.com/sluicehq/sluice/sigma/engine/plan"
+	"github.com/sluicehq/sluice/sigma/engine/scan"
 )
 
 // Routing says how an event's logsource is found (specification part 10 section
@@ -62,8 +63,9 @@ func dimensions(l *sigma.Logsource) []dimension {
 
 // routeTable knows the logsources of all rules.
 type routeTable struct {
-	dims  []routeDimension
-	words int
+	dims   []routeDimension
+	fields []uint32 // of the dimensions
+	words  int
 }
 
 type routeDimension struct {
@@ -110,6 +112,9 @@ func newRouteTable(rules []*sigma.Rule, r *Routing, fields *plan.Fields) *routeT
 			x.values[v][i/64] |= 1 << (i % 64)
 			x.set[i/64] |= 1 << (i % 64)
 		}
+	}
+	for i := range t.dims {
+		t.fields = append(t.fields, t.dims[i].field)
 	}
 	return t
 }
@@ -209,20 +214,23 @@ func (w *Worker) sameAsLast(t *routeTable) bool {
 	if w.router.last == nil {
 		return false
 	}
-	key := w.router.lastKey
-	for i := range t.dims {
-		if c, ok := w.view.single(t.dims[i].field); ok {
-			raw := w.view.doc[c.Start:c.End]
-			n := 1 + len(raw)
-			if len(key) < n || key[0] != byte(c.Type) || string(key[1:n]) != string(raw) {
+	v, key := &w.view, w.router.lastKey
+	for _, field := range t.fields {
+		n := 0
+		if at := v.first(field); at != none {
+			c := &v.cells[at]
+			if v.next[at] != none || c.Flags&scan.Terminal == 0 {
+				return false // several, or none: rare
+			}
+			n = 1 + int(c.End-c.Start)
+			if len(key) <= n || key[0] != byte(c.Type) || string(key[1:n]) != string(v.doc[c.Start:c.End]) {
 				return false
 			}
-			key = key[n:]
 		}
-		if len(key) == 0 || key[0] != 0 {
+		if len(key) <= n || key[n] != 0 {
 			return false
 		}
-		key = key[1:]
+		key = key[n+1:]
 	}
 	return true
 }

@@ -106,11 +106,30 @@ func (v *view) only(field uint32) int32 {
 
 // single returns the only value of a field that has exactly one.
 func (v *view) single(field uint32) (*scan.Cell, bool) {
-	k := v.only(field)
-	if k < 0 {
+	i := v.first(field)
+	if i == none {
 		return nil, false
 	}
-	return &v.cells[k], true
+	if c := &v.cells[i]; v.next[i] == none {
+		return c, c.Flags&scan.Terminal != 0
+	}
+	return v.singleAmong(i)
+}
+
+// singleAmong looks at cell i and those behind it of the same field.
+func (v *view) singleAmong(i int32) (*scan.Cell, bool) {
+	var found *scan.Cell
+	for ; i != none; i = v.next[i] {
+		c := &v.cells[i]
+		if c.Flags&scan.Terminal == 0 {
+			continue
+		}
+		if found != nil {
+			return nil, false
+		}
+		found = c
+	}
+	return found, found != nil
 }
 
 // add lists a value that was found by walking the document, and the elements of

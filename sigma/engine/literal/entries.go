@@ -69,12 +69,12 @@ func newEntryTable(entries []entry, key func(*entry) uint64) entryTable {
 	return t
 }
 
-func (t *entryTable) bucket(key uint64) uint64 { return key * multiplier >> t.shift }
+func (t *entryTable) bucket(key uint64) uint64 { return key * multiplier >> (t.shift & 63) }
 
 // check appends the literals of a key that stand around position at.
 func (t *entryTable) check(dst []uint32, text []byte, at int, key uint64) []uint32 {
-	b := t.bucket(key)
-	for n := t.starts[b]; n < t.starts[b+1]; n++ {
+	starts := t.starts[t.bucket(key):]
+	for n, end := starts[0], starts[1]; n < end; n++ {
 		if t.keys[n] == key {
 			dst = t.entries[n].verify(dst, text, at)
 		}

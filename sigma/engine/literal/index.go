@@ -12,13 +12,13 @@ import (
 // cache, is asked at every second or fourth position of a text; what it lets
 // pass is looked up and compared.
 type Index struct {
-	bitmap   []uint64   // a power of two of words
-	wide     bool       // every fourth position is enough
-	kinds    []uint8    // by hashed window: which of the tables have it
-	contexts entryTable // by a window and what follows it
-	windows  entryTable // by a window at the end of its literal
-	tiny     *tinyTable // literals shorter than minNarrow, nil for none
-	shortest int        // length of the shortest literal
+	bitmap   []uint64          // a power of two of words
+	wide     bool              // every fourth position is enough
+	kinds    *[kindSlots]uint8 // by hashed window: which of the tables have it
+	contexts entryTable        // by a window and what follows it
+	windows  entryTable        // by a window at the end of its literal
+	tiny     *tinyTable        // literals shorter than minNarrow, nil for none
+	shortest int               // length of the shortest literal
 }
 
 const (
@@ -46,7 +46,7 @@ func newIndex(literals, tiny []Literal, c chooser, stride int) *Index {
 	if len(literals)+len(tiny) == 0 {
 		return nil
 	}
-	x := &Index{bitmap: make([]uint64, bitmapSize(stride*len(literals)+marksOf(tiny))), wide: stride == wide, kinds: make([]uint8, kindSlots)}
+	x := &Index{bitmap: make([]uint64, bitmapSize(stride*len(literals)+marksOf(tiny))), wide: stride == wide, kinds: new([kindSlots]uint8)}
 	x.shortest = shortest(literals, tiny)
 	contexts, windows := make([]entry, 0, stride*len(literals)), []entry(nil)
 	crowd := make(map[uint64]int)
@@ -94,19 +94,20 @@ const (
 	inWindows
 	inTiny
 
-	kindSlots = 1 << 13
+	kindBits  = 13
+	kindSlots = 1 << kindBits
 )
 
 func (x *Index) mark(w uint32, kind uint8) {
 	h := hash(w)
-	x.kinds[h>>19] |= kind
+	x.kinds[h>>(32-kindBits)] |= kind
 	x.bitmap[int(h>>16)&(len(x.bitmap)-1)] |= 1 << (h >> 10 & 63)
 }
 
 // marked reports whether a window of the hash may be filed. Mask is the number
 // of words less one.
 func marked(bitmap []uint64, mask, h uint32) bool {
-	return word(bitmap, h>>16&mask)>>(h>>10&63)&1 != 0
+	return word(bitmap, h>>16&mask)&(1<<(h>>10&63)) != 0
 }
 
 // mark is 1 for a window that may be filed, else 0.
@@ -154,24 +155,45 @@ func (x *Index) Find(dst []uint32, text []byte) []uint32 {
 	if len(text) < x.shortest {
 		return dst
 	}
-	skip, block, stride := skipNarrow, narrowBlock, narrow
+	i, stride := 0, narrow
+	var met uint32
 	if x.wide {
-		skip, block, stride = skipWide, wideBlock, wide
-	}
-	i, met := skip(x.bitmap, text, 0)
-	for met != 0 {
-		for ; met != 0; met &= met - 1 {
-			dst = x.check(dst, text, i+bits.TrailingZeros32(met))
+		stride = wide
+		for i, met = skipWide(x.bitmap, text, 0); met != 0; i, met = skipWide(x.bitmap, text, i+wideBlock) {
+			dst = x.checkAll(dst, text, i, met)
 		}
-		i, met = skip(x.bitmap, text, i+block)
+	} else {
+		for i, met = skipNarrow(x.bitmap, text, 0); met != 0; i, met = skipNarrow(x.bitmap, text, i+narrowBlock) {
+			dst = x.checkAll(dst, text, i, met)
+		}
 	}
 	for ; i <= len(text)-window; i += stride { // what is left is less than a block
 		if marked(x.bitmap, uint32(len(x.bitmap)-1), hash(window4(text, i))) {
-			dst = x.check(dst, text, i)
+			dst = x.checkAll(dst, text, i, 1)
 		}
 	}
 	if x.tiny != nil {
 		dst = x.tiny.atEnd(dst, text)
+	}
+	return dst
+}
+
+// checkAll compares the literals filed under the windows that stand at the
+// offsets met from i on.
+func (x *Index) checkAll(dst []uint32, text []byte, i int, met uint32) []uint32 {
+	for ; met != 0; met &= met - 1 {
+		at := i + bits.TrailingZeros32(met)
+		w := window4(text, at)
+		kinds := x.kinds[hash(w)>>(32-kindBits)]
+		if kinds&inContexts != 0 && at+contextBytes <= len(text) {
+			dst = x.contexts.check(dst, text, at, load(text, at)|caseBits)
+		}
+		if kinds&inWindows != 0 {
+			dst = x.windows.check(dst, text, at, uint64(w))
+		}
+		if kinds&inTiny != 0 {
+			dst = x.tiny.check(dst, text, at, w)
+		}
 	}
 	return dst
 }
@@ -209,20 +231,4 @@ func skipWide(bitmap []uint64, text []byte, i int) (at int, met uint32) {
 		}
 	}
 	return i, 0
-}
-
-// check compares the literals filed under the window that stands at position at.
-func (x *Index) check(dst []uint32, text []byte, at int) []uint32 {
-	w := window4(text, at)
-	kinds := x.kinds[hash(w)>>19]
-	if kinds&inContexts != 0 && at+contextBytes <= len(text) {
-		dst = x.contexts.check(dst, text, at, load(text, at)|caseBits)
-	}
-	if kinds&inWindows != 0 {
-		dst = x.windows.check(dst, text, at, uint64(w))
-	}
-	if kinds&inTiny != 0 {
-		dst = x.tiny.check(dst, text, at, w)
-	}
-	return dst
 }

@@ -75,18 +75,25 @@ func isASCII(s string) bool {
 	return true
 }
 
+// maxAllPhases is how many literals, all long enough to be met at every fourth
+// position, are filed under four windows each rather than two: more would let too
+// much pass.
+const maxAllPhases = 512
+
 // Build returns the set. A few short literals join the others. Many get an index
 // of their own, in which literals of medium length join them, so that the others
 // need half the looks.
 func (b *Builder) Build() *Set {
 	stride := narrow
 	var tiny []Literal
+	medium := func(l Literal) bool { return len(l.Text) < minWide }
 	switch {
+	case len(b.short) == 0 && len(b.ascii) <= maxAllPhases && !slices.ContainsFunc(b.ascii, medium):
+		stride = wide
 	case marksOf(b.short) <= maxTinyMarks:
 		tiny, b.short = b.short, nil
 	default:
 		stride = wide
-		medium := func(l Literal) bool { return len(l.Text) < minWide }
 		for _, l := range b.ascii {
 			if medium(l) {
 				b.short = append(b.short, l)

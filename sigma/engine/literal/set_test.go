@@ -18,6 +18,9 @@ func naive(literals []Literal, has func(text, s string) bool, text string) []uin
 	return out
 }
 
+// none asks for no short literals and none of medium length.
+const none = -1
+
 func equal(text, s string) bool { return text == s }
 
 // sample makes literals and texts of few characters, so that they often meet.
@@ -36,9 +39,13 @@ func sample(r *rand.Rand, longest int, high bool) string {
 
 func TestSetFindsWhatComparingOneByOneFinds(t *testing.T) {
 	flat := func(uint32) int { return 0 }
-	for _, shorts := range []int{0, 3, 60} {
+	for _, shorts := range []int{0, 3, 60, none} {
+		least := minNarrow
+		if shorts == none {
+			least = minWide
+		}
 		for seed := range uint64(40) {
-			r := rand.New(rand.NewPCG(seed, uint64(shorts)))
+			r := rand.New(rand.NewPCG(seed, uint64(shorts+1)))
 			b := NewBuilder(flat)
 			var exact, prefix, suffix, inside []Literal
 			for id := range uint32(60) {
@@ -54,13 +61,13 @@ func TestSetFindsWhatComparingOneByOneFinds(t *testing.T) {
 					suffix = append(suffix, Literal{s, id})
 					b.AddSuffix(s, id)
 				case 3:
-					if CanContain(s) && (len(s) >= minNarrow || !isASCII(s)) {
+					if CanContain(s) && (len(s) >= least || !isASCII(s)) {
 						inside = append(inside, Literal{s, id})
 						b.AddContains(s, id)
 					}
 				}
 			}
-			for id := range uint32(shorts) {
+			for id := range uint32(max(shorts, 0)) {
 				if s := sample(r, 4, false); len(s) >= MinShort {
 					inside = append(inside, Literal{s, 100 + id})
 					b.AddContains(s, 100+id)

@@ -10,12 +10,12 @@ import (
 // two looks is met by its last two, so it is filed under these with every byte
 // behind.
 type shortIndex struct {
-	bitmap  *[shortWords]uint64 // of hashed windows
-	starts  []uint16            // by the upper bits of a window's hash, into entries
+	bitmap  *[shortWords]uint64       // of hashed windows
+	starts  *[shortBuckets + 1]uint16 // by the upper bits of a window's hash, into entries
 	entries []entry
 
-	pairStarts []uint16 // by a hash of two bytes, into pairs
-	pairs      []entry  // literals of three bytes, filed under their last two
+	pairStarts *[pairBuckets + 1]uint16 // by a hash of two bytes, into pairs
+	pairs      []entry                  // literals of three bytes, filed under their last two
 }
 
 const (
@@ -42,7 +42,7 @@ func newShortIndex(literals []Literal, c chooser) *shortIndex {
 	if len(literals) == 0 {
 		return nil
 	}
-	x := &shortIndex{bitmap: new([shortWords]uint64), starts: make([]uint16, shortBuckets+1), pairStarts: make([]uint16, pairBuckets+1)}
+	x := &shortIndex{bitmap: new([shortWords]uint64), starts: new([shortBuckets + 1]uint16), pairStarts: new([pairBuckets + 1]uint16)}
 	for _, l := range literals {
 		x.file(l, 0, c)
 		if len(l.Text) > shortWindow {

@@ -7,7 +7,7 @@ import "slices"
 // where its fourth byte may be any, all such windows are marked in the bitmap.
 // The table is asked by three bytes.
 type tinyTable struct {
-	starts  []uint16
+	starts  *[tinyBuckets + 1]uint16 // by a hash of three bytes, into entries
 	entries []entry
 }
 
@@ -28,7 +28,7 @@ func marksOf(tiny []Literal) int { return len(tiny) * 2 * 128 }
 func tinyHash(three uint32) uint32 { return three * 0x9E3779B1 >> 24 }
 
 func newTinyTable(literals []Literal, mark func(window uint32)) *tinyTable {
-	t := &tinyTable{starts: make([]uint16, tinyBuckets+1)}
+	t := &tinyTable{starts: new([tinyBuckets + 1]uint16)}
 	for _, l := range literals {
 		first := threeBytes(l.Text)
 		for c := range uint32(256) {
@@ -59,13 +59,24 @@ func threeBytes[T string | []byte](s T) uint32 {
 
 // check compares the literals that begin at the window or one byte behind.
 func (t *tinyTable) check(dst []uint32, text []byte, at int, w uint32) []uint32 {
-	dst = t.beginning(dst, text, at, w&tinyMask)
-	return t.beginning(dst, text, at+1, w>>8)
+	if t.may(w & tinyMask) {
+		dst = t.beginning(dst, text, at, w&tinyMask)
+	}
+	if t.may(w >> 8) {
+		dst = t.beginning(dst, text, at+1, w>>8)
+	}
+	return dst
+}
+
+// may reports whether some literal could begin with three bytes.
+func (t *tinyTable) may(three uint32) bool {
+	h := tinyHash(three)
+	return t.starts[h] != t.starts[h+1]
 }
 
 func (t *tinyTable) beginning(dst []uint32, text []byte, at int, three uint32) []uint32 {
 	h := tinyHash(three)
-	for n := t.starts[h]; n < t.starts[h+1]; n++ {
+	for n, end := t.starts[h], t.starts[h+1]; n < end; n++ {
 		if e := &t.entries[n]; e.window == three {
 			dst = e.verify(dst, text, at)
 		}
@@ -75,8 +86,12 @@ func (t *tinyTable) beginning(dst []uint32, text []byte, at int, three uint32) [
 
 // atEnd looks at the last three bytes, where no window begins.
 func (t *tinyTable) atEnd(dst []uint32, text []byte) []uint32 {
-	if at := len(text) - tinyBytes; at >= 0 {
-		dst = t.beginning(dst, text, at, threeBytes(text[at:]))
+	at := len(text) - tinyBytes
+	if at < 0 {
+		return dst
+	}
+	if three := threeBytes(text[at:]); t.may(three) {
+		dst = t.beginning(dst, text, at, three)
 	}
 	return dst
 }

@@ -199,21 +199,22 @@ func (s *Scanner) object(i int, at int32, depth int, next **key) int {
 		if i < len(b) && b[i] <= ' ' {
 			i = skipSpace(b, i)
 		}
-		if k != nil && k.lone && i < len(b) && b[i] == '"' {
-			i = s.lone(i, k, keyword)
+		if k != nil && k.lone && i < len(b) && b[i] == '"' { // most values
+			end, flags := scanString(b, i)
+			if flags |= keyword | k.flags; end >= 0 && flags&(Keyword|Terminal) != 0 {
+				s.cells = append(s.cells, Cell{uint32(i), uint32(end), k.field, k.rank, event.String, flags})
+			}
+			i = end
 		} else {
 			i = s.value(i, child, depth, k)
-		}
-		if i < 0 {
-			return -1
 		}
 		if k != nil {
 			next = &k.next
 		}
-		if i < len(b) && b[i] <= ' ' {
+		if uint(i) < uint(len(b)) && b[i] <= ' ' {
 			i = skipSpace(b, i)
 		}
-		if i >= len(b) {
+		if uint(i) >= uint(len(b)) {
 			return -1
 		}
 		switch b[i] {
@@ -229,16 +230,6 @@ func (s *Scanner) object(i int, at int32, depth int, next **key) int {
 			return -1
 		}
 	}
-}
-
-// lone reads the string at i, the value of a key that leads to at most one field:
-// the most common case of value.
-func (s *Scanner) lone(i int, k *key, keyword Flags) int {
-	end, flags := scanString(s.line, i)
-	if flags |= keyword | k.flags; end >= 0 && flags&(Keyword|Terminal) != 0 {
-		s.cells = append(s.cells, Cell{uint32(i), uint32(end), k.field, k.rank, event.String, flags})
-	}
-	return end
 }
 
 // array reads the array at i, whose elements the node still stands for.

@@ -34,17 +34,21 @@ func scanString(b []byte, i int) (int, Flags) {
 	var flags Flags
 	i++
 	for {
-		for i <= len(b)-word {
-			x := load(b, i)
-			m := stop(x)
-			if m == 0 {
-				high |= x
-				i += word
-				continue
+		for i <= len(b)-2*word {
+			x, y := load(b, i), load(b, i+word)
+			if m := stop(x); m != 0 {
+				high |= x & (m - 1) // what m has above its lowest mark, x has not
+				i += bits.TrailingZeros64(m) >> 3
+				goto found
 			}
-			high |= x & (m - 1) // what m has above its lowest mark, x has not
-			i += bits.TrailingZeros64(m) >> 3
-			goto found
+			high |= x
+			if m := stop(y); m != 0 {
+				high |= y & (m - 1)
+				i += word + bits.TrailingZeros64(m)>>3
+				goto found
+			}
+			high |= y
+			i += 2 * word
 		}
 		for ; i < len(b); i++ {
 			if c := b[i]; c == '"' || c == '\\' || c < ' ' {
