@@ -222,3 +222,43 @@ func TestAGuardedStepDoesNotAllocate(t *testing.T) {
 		}
 	}
 }
+
+// passer is an actor that has nothing to do with what passes.
+type passer struct{ out *actors.Outbox[int] }
+
+func (p passer) Receive(c actor.Context) {
+	if run, ok := c.Message().(*actors.Run[int]); ok {
+		run.Pass(p.out)
+	}
+}
+
+func TestWhatPassesKeepsItsOrderAndIsCounted(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := actorstest.System(t, actors.Options{})
+		out := actorstest.NewRecorder[int]()
+		cell := actors.NewCell("enrich", actors.KindStage, actors.CellOptions{})
+		lane := actors.NewLane(cell, actors.LaneOptions[int]{Capacity: 1000, Join: 64})
+		box := actors.NewOutbox[int](cell, out)
+		if _, err := s.Spawn(cell, func(actors.Handover) actor.Actor { return passer{box} }); err != nil {
+			t.Fatal(err)
+		}
+		out.SetRoom(100) // the successor fills up on the way
+		var want []int
+		for i := range 1000 {
+			want = append(want, i)
+		}
+		lane.TryPut(want)
+		synctest.Wait()
+		if got := len(out.All()); got != 100 {
+			t.Errorf("passed into room for 100: %d", got)
+		}
+		out.SetRoom(-1)
+		synctest.Wait()
+		if got := out.All(); !slices.Equal(got, want) {
+			t.Errorf("passed %d elements, want all %d in order", len(got), len(want))
+		}
+		if r, _ := s.Record("enrich"); r.EventsProcessed != 1000 || r.BatchesProcessed != 16 {
+			t.Errorf("got %d events in %d batches, want 1000 in 16", r.EventsProcessed, r.BatchesProcessed)
+		}
+	})
+}

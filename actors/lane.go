@@ -2,6 +2,7 @@ package actors
 
 import (
 	"context"
+	"math"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -139,6 +140,21 @@ func (l *Lane[T]) Closed() bool {
 	l.cell.box.mu.Lock()
 	defer l.cell.box.mu.Unlock()
 	return l.closed
+}
+
+// Room is how many units and bytes fit in at this moment. A single sender can
+// count on them until the lane is made smaller.
+func (l *Lane[T]) Room() (units, bytes int) {
+	l.cell.box.mu.Lock()
+	defer l.cell.box.mu.Unlock()
+	if l.waiters.len() > 0 || l.closed {
+		return 0, 0
+	}
+	units, bytes = max(0, l.capacity-l.depth), math.MaxInt
+	if l.o.Bytes > 0 {
+		bytes = max(0, l.o.Bytes-l.bytes)
+	}
+	return units, bytes
 }
 
 // Stats are the lane's figures.

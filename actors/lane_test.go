@@ -3,6 +3,7 @@ package actors_test
 import (
 	"context"
 	"errors"
+	"math"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -52,6 +53,29 @@ func TestLaneAdmission(t *testing.T) {
 			lane.TryPut(tc.before)
 			if got := lane.TryPut(tc.put); got != tc.want {
 				t.Errorf("admitted: got %d, want %d", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestRoomIsWhatCanBePutAtOnce(t *testing.T) {
+	for _, tc := range []struct {
+		name                 string
+		capacity, bytes      int
+		before               []graph.Line
+		wantUnits, wantBytes int
+	}{
+		{name: "an empty lane", capacity: 10, bytes: 100, wantUnits: 10, wantBytes: 100},
+		{name: "a lane with lines", capacity: 10, bytes: 100, before: lines(3, 20), wantUnits: 7, wantBytes: 40},
+		{name: "a full lane", capacity: 3, bytes: 100, before: lines(3, 20), wantUnits: 0, wantBytes: 40},
+		{name: "no bound in bytes", capacity: 10, before: lines(3, 20), wantUnits: 7, wantBytes: math.MaxInt},
+		{name: "a line larger than the lane", capacity: 10, bytes: 100, before: lines(1, 200), wantUnits: 9, wantBytes: 0},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			lane := idleLane(tc.capacity, tc.bytes)
+			lane.TryPut(tc.before)
+			if units, bytes := lane.Room(); units != tc.wantUnits || bytes != tc.wantBytes {
+				t.Errorf("got room for %d units and %d bytes, want %d and %d", units, bytes, tc.wantUnits, tc.wantBytes)
 			}
 		})
 	}

@@ -39,6 +39,23 @@ func (r *Run[T]) All() iter.Seq[T] {
 	}
 }
 
+// Pass pushes all unfinished elements to o and finishes them. It is for a stage that
+// has nothing to do with them but to look, which it does before.
+func (r *Run[T]) Pass(o *Outbox[T]) {
+	if o != nil {
+		o.pending = append(o.pending, r.items[r.first:]...)
+	}
+	for _, n := range r.sizes[r.first:] {
+		r.units += n
+	}
+	clear(r.items[r.first:])
+	r.first, r.pos = len(r.items), 0
+	r.lane.cell.box.commit()
+}
+
+// Rest are the unfinished elements, which stay in hand.
+func (r *Run[T]) Rest() []T { return r.items[r.first:] }
+
 // Done finishes the element at hand before the loop's body is through with it:
 // its change is made and its outcome pushed, so a panic in what follows must not
 // bring it back.

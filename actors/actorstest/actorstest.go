@@ -5,6 +5,7 @@ package actorstest
 import (
 	"context"
 	"log/slog"
+	"math"
 	"slices"
 	"strings"
 	"sync"
@@ -86,6 +87,16 @@ func (r *Recorder[T]) SetRoom(n int) {
 	for _, f := range done {
 		f()
 	}
+}
+
+// Room is how many more elements the recorder takes, of any size.
+func (r *Recorder[T]) Room() (units, bytes int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.room < 0 {
+		return math.MaxInt, math.MaxInt
+	}
+	return r.room, math.MaxInt
 }
 
 // All is a copy of what was taken so far.

@@ -12,7 +12,7 @@ import (
 // Sink is where items go.
 type Sink struct {
 	Label string
-	To    graph.Outlet[*graph.Item]
+	To    Queue
 	// Dropped makes a full queue drop items and is called for each; nil makes it
 	// block.
 	Dropped func()
@@ -100,6 +100,7 @@ func (s *shell) Receive(c actor.Context) {
 func (s *shell) lists(run *actors.Run[*graph.List], now time.Time) {
 	var ended graph.Ended
 	defer ended.Flush()
+	room := s.room()
 	for list := range run.All() {
 		if list.Barrier != nil {
 			list.Barrier.Export(graph.StageDispatch, nil)
@@ -115,9 +116,13 @@ func (s *shell) lists(run *actors.Run[*graph.List], now time.Time) {
 		s.offer(item)
 		run.Done() // its items leave now, whatever happens to the next list
 		ended.List(list)
+		if room.take(item) {
+			continue // it leaves with those that follow
+		}
 		if !s.taken() {
 			return
 		}
+		room = s.room()
 	}
 }
 

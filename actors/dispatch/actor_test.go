@@ -2,6 +2,7 @@ package dispatch
 
 import (
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -96,6 +97,33 @@ func TestAFullSinkHoldsTheNextListAndNothingElse(t *testing.T) {
 		synctest.Wait()
 		if len(one.All()) != 3 || len(two.All()) != 3 || len(drops.All()) != 1 || *dropped != 2 {
 			t.Errorf("%d, %d and %d items, %d dropped, want 3, 3, 1 and 2", len(one.All()), len(two.All()), len(drops.All()), *dropped)
+		}
+	})
+}
+
+func TestListsLeaveTogetherUpToTheSinkWithTheLeastRoom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, one, two, drops, _, dropped := spawn(t)
+		one.SetRoom(2)
+		drops.SetRoom(1)
+		var lists []*graph.List
+		for i := range 10 {
+			lists = append(lists, &graph.List{Record: note(strconv.Itoa(i))})
+		}
+		s.Lane().TryPut(lists)
+		synctest.Wait()
+		if len(one.All()) != 2 || len(two.All()) != 3 {
+			t.Errorf("%d and %d items, want 2, and 3 at the idle sink: the fourth is not offered before all took the third", len(one.All()), len(two.All()))
+		}
+		one.SetRoom(-1)
+		synctest.Wait()
+		if len(one.All()) != 10 || len(two.All()) != 10 || len(drops.All()) != 1 || *dropped != 9 {
+			t.Errorf("%d, %d and %d items, %d dropped, want 10, 10, 1 and 9", len(one.All()), len(two.All()), len(drops.All()), *dropped)
+		}
+		for i, item := range one.All() {
+			if got := string(item.Lines[0]); got != strconv.Itoa(i)+"\n" {
+				t.Errorf("item %d is %q, want the order of the lists", i, got)
+			}
 		}
 	})
 }

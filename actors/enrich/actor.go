@@ -58,12 +58,12 @@ type Detail struct {
 func (s *shell) Receive(c actor.Context) {
 	switch m := c.Message().(type) {
 	case *actors.Run[*graph.List]:
-		for list := range m.All() {
+		for _, list := range m.Rest() {
 			if list.Barrier != nil {
 				list.Barrier.Export(graph.StageEnrich, nil)
 			}
-			s.next.Push(list)
 		}
+		m.Pass(s.next)
 	case actors.Detail:
 		c.Respond(Detail{Quarantined: s.cell.Quarantined()})
 	case actors.Drain:
