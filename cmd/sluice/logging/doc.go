@@ -2,7 +2,5 @@
 //
 // A line is one JSON object, or one line of text for people. Every logger
 // carries a target, the name of the part that speaks, and a filter decides per
-// target which levels are written (specification part 23 section 14). What
-// repeats goes through a Limiter, which lets one line through every ten seconds
-// and counts the others.
+// target which levels are written (specification part 23 section 14).
 package logging

@@ -95,20 +95,6 @@ func TestDisabledLinesAreNotWritten(t *testing.T) {
 	}
 }
 
-func TestRepeatsAreCountedAndLetThroughEveryTenSeconds(t *testing.T) {
-	var l Limiter
-	now := time.Unix(1_000, 0)
-	var passed []int
-	for i := range 25 { // one a second
-		if missed, ok := l.Allow(now.Add(time.Duration(i) * time.Second)); ok {
-			passed = append(passed, missed)
-		}
-	}
-	if len(passed) != 3 || passed[0] != 0 || passed[1] != 9 || passed[2] != 9 {
-		t.Errorf("lines passed with %v missed before them, want 0, 9 and 9", passed)
-	}
-}
-
 func TestConcurrentLinesStayWhole(t *testing.T) {
 	var b bytes.Buffer
 	l := New(&b, JSON, DefaultFilter())
