@@ -24,7 +24,7 @@ import (
 func feed(b *testing.B, l *line, run []graph.Line) {
 	b.Helper()
 	in := l.parse.Intake("bench")
-	events, used := 0, cpuTime()
+	events, used := 0, sigmatest.ProcessorTime()
 	for b.Loop() {
 		if _, err := in.Put(b.Context(), run); err != nil {
 			b.Fatal(err)
@@ -35,7 +35,7 @@ func feed(b *testing.B, l *line, run []graph.Line) {
 	last := graph.NewReceipt(1, func() { close(ended) })
 	l.put([]graph.Line{{Raw: []byte("{}"), Token: last.Token(0)}})
 	<-ended
-	b.ReportMetric(float64((cpuTime()-used).Nanoseconds())/float64(events), "cpu-ns/event")
+	b.ReportMetric(float64((sigmatest.ProcessorTime()-used).Nanoseconds())/float64(events), "cpu-ns/event")
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(events), "ns/event")
 	b.ReportMetric(float64(events)/b.Elapsed().Seconds(), "events/s")
 }
@@ -145,13 +145,13 @@ type rate struct {
 
 // measured does work that is so many events on so many processors.
 func measured(processors, events int, work func()) rate {
-	begin, used, waited := time.Now(), cpuTime(), waitingTime()
+	begin, used, waited := time.Now(), sigmatest.ProcessorTime(), waitingTime()
 	work()
 	took, n := time.Since(begin), float64(events)
 	lost := (waitingTime() - waited) / time.Duration(processors)
 	return rate{
 		clock: n / took.Seconds(), net: n / (took - min(lost, took*9/10)).Seconds(),
-		cost: float64((cpuTime() - used).Nanoseconds()) / n,
+		cost: float64((sigmatest.ProcessorTime() - used).Nanoseconds()) / n,
 	}
 }
 

@@ -87,18 +87,18 @@ func unpack(data, dir string) error {
 // printUsage is the child: dir is what unpack wrote.
 func printUsage(dir string) error {
 	var u usage
-	start := cpuTime()
+	start := sigmatest.ProcessorTime()
 	c, err := load.Load([]string{filepath.Join(dir, "rules")}, load.Options{})
 	if err != nil {
 		return err
 	}
-	u.Rules, u.Parse = len(c.Rules), cpuTime()-start
-	start = cpuTime()
+	u.Rules, u.Parse = len(c.Rules), sigmatest.ProcessorTime()-start
+	start = sigmatest.ProcessorTime()
 	set, err := engine.Compile(c.Rules, engine.Options{})
 	if err != nil {
 		return err
 	}
-	u.Compile = cpuTime() - start
+	u.Compile = sigmatest.ProcessorTime() - start
 	u.LoadedMB = resident("VmRSS")
 	debug.FreeOSMemory()
 	u.SettledMB = resident("VmRSS")

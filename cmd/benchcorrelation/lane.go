@@ -33,9 +33,9 @@ type way struct {
 func (w *way) run(text []byte) error {
 	var out counter
 	var errs bytes.Buffer
-	start, cpu := time.Now(), cpuTime()
+	start, cpu := time.Now(), sigmatest.ProcessorTime()
 	code := command.Run(nil, append([]string{"sluice", "engine", "eval", "--quiet"}, w.args...), bytes.NewReader(text), &out, &errs)
-	w.took, w.used = append(w.took, time.Since(start)), append(w.used, cpuTime()-cpu)
+	w.took, w.used = append(w.took, time.Since(start)), append(w.used, sigmatest.ProcessorTime()-cpu)
 	w.size = int(out)
 	if code != 0 || out == 0 {
 		return fmt.Errorf("judge the lane (%s): exit code %d, %d bytes of results: %s", w.name, code, out, errs.String())

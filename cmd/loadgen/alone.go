@@ -8,6 +8,7 @@ import (
 	"github.com/sluicehq/sluice/sigma/engine"
 	"github.com/sluicehq/sluice/sigma/load"
 	"github.com/sluicehq/sluice/sigma/result"
+	"github.com/sluicehq/sluice/sigma/sigmatest"
 )
 
 // aloneBatch is the number of lines that the engine alone judges at once, as
@@ -45,11 +46,11 @@ func (a *alone) rate(lines [][]byte, each time.Duration) (float64, error) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	used, judged := time.Duration(0), 0
 	for begin := time.Now(); judged == 0 || time.Since(begin) < each; {
-		before := cpuTime()
+		before := sigmatest.ProcessorTime()
 		if err := a.pass(lines); err != nil {
 			return 0, err
 		}
-		used += cpuTime() - before
+		used += sigmatest.ProcessorTime() - before
 		judged += len(lines)
 	}
 	return float64(judged) / max(used, 1).Seconds(), nil
