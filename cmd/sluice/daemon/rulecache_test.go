@@ -93,6 +93,19 @@ func (c *cacheTest) overwrite(part string, version int, content string) {
 // start is what the daemon does with rules at its start: the set it gets.
 func (c *cacheTest) start(producer string, change func(*config.Daemon)) *generation {
 	c.t.Helper()
+	r := c.rules(producer, change)
+	g, err := r.build(c.t.Context(), nil)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	r.report(g)
+	r.remember(g)
+	return g
+}
+
+// rules are those of a daemon that starts.
+func (c *cacheTest) rules(producer string, change func(*config.Daemon)) *rules {
+	c.t.Helper()
 	c.logged.Reset()
 	cfg := &config.Loaded{Config: config.Default()}
 	cfg.Config.Daemon.Rules = []string{c.dir}
@@ -105,13 +118,7 @@ func (c *cacheTest) start(producer string, change func(*config.Daemon)) *generat
 		c.t.Fatal(err)
 	}
 	r.cache = &ruleCache{series: c.store.Series("rules"), producer: producer, strict: cfg.Config.Daemon.Engine.StrictRules, log: log}
-	g, err := r.build(c.t.Context(), nil)
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	r.report(g)
-	r.remember(g)
-	return g
+	return r
 }
 
 func TestUnchangedFilesAreNotLoadedAgain(t *testing.T) {
@@ -279,6 +286,28 @@ func TestCompilingIsRememberedBesideTheRules(t *testing.T) {
 				t.Errorf("it was not stored again:\n%s", c.logged.String())
 			}
 		})
+	}
+}
+
+func TestAReloadAfterARestoredStartReadsTheFiles(t *testing.T) {
+	c := newCacheTest(t)
+	c.start("1.0", nil)
+	r := c.rules("1.0", nil)
+	serving, err := r.build(t.Context(), nil)
+	if err != nil || !serving.restored {
+		t.Fatalf("restored %v, %v, want true:\n%s", serving.restored, err, c.logged.String())
+	}
+	if _, err := r.build(t.Context(), serving); !errors.Is(err, errUnchanged) {
+		t.Errorf("a pass over the same files: %v, want %v", err, errUnchanged)
+	}
+	c.file("a.yml", fmt.Sprintf(cachedRule, "New", "A", "high"))
+	next, err := r.build(t.Context(), serving)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := next.collection.Rules[0]
+	if next.cached || first.Title != "New" || len(first.Detections) == 0 || next.set.Engine.Rules()[0].Title != "New" {
+		t.Errorf("a pass over another file gives %+v, want the new rule and all of it", first)
 	}
 }
 

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/sluicehq/sluice/graph"
-	"github.com/sluicehq/sluice/sigma/sigmatest"
 )
 
 const (
@@ -162,14 +161,14 @@ func (s *pauses) span(b *testing.B, saving bool) (out span) {
 	}
 	var mu sync.Mutex // guards what follows
 	var between []time.Duration
-	last, worked := time.Now(), sigmatest.ProcessorTime()
+	last, worked := time.Now(), cpuTime()
 	var open sync.WaitGroup
 	for ctx.Err() == nil {
 		open.Add(1)
 		s.put(ctx, func() {
 			mu.Lock()
 			defer mu.Unlock()
-			now, used := time.Now(), sigmatest.ProcessorTime()
+			now, used := time.Now(), cpuTime()
 			between = append(between, now.Sub(last))
 			out.worked = max(out.worked, (used-worked)/time.Duration(runtime.GOMAXPROCS(0)))
 			last, worked = now, used
