@@ -78,8 +78,8 @@ func examine(dir string, o badger.Options) error {
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrDamaged, err)
 	}
-	for id := range m.Tables {
-		if err := examineTable(dir, id, o); err != nil {
+	for id, t := range m.Tables { // each was written as the options of its time said
+		if err := examineTable(dir, id, o.WithCompression(t.Compression)); err != nil {
 			return err
 		}
 	}

@@ -1,6 +1,7 @@
 package state
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"io/fs"
@@ -11,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/dgraph-io/badger/v4"
+	"github.com/dgraph-io/badger/v4/options"
 )
 
 func openHere(t *testing.T, dir string) *Store {
@@ -390,4 +392,38 @@ func size(t *testing.T, dir string) int64 {
 		t.Fatal(err)
 	}
 	return n
+}
+
+func TestTablesWrittenUnderOtherOptionsAreNoDamage(t *testing.T) {
+	dir := t.TempDir()
+	db, err := badger.Open(badger.DefaultOptions(dir).WithLogger(nil).WithCompression(options.Snappy))
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, value := []byte("key"), bytes.Repeat([]byte("value "), 1000)
+	if err := db.Update(func(txn *badger.Txn) error { return txn.Set(key, value) }); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if tables, err := filepath.Glob(filepath.Join(dir, "*.sst")); err != nil || len(tables) == 0 {
+		t.Fatalf("%d tables, %v, want some", len(tables), err)
+	}
+	s := openHere(t, dir)
+	defer s.Close()
+	err = s.db.View(func(txn *badger.Txn) error {
+		item, err := txn.Get(key)
+		if err != nil {
+			return err
+		}
+		got, err := item.ValueCopy(nil)
+		if !bytes.Equal(got, value) {
+			t.Errorf("%d bytes came back, want %d", len(got), len(value))
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
 }
