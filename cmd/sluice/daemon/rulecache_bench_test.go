@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"syscall"
 	"testing"
 	"time"
 
@@ -27,16 +26,6 @@ func age(root string) error {
 		}
 		return os.Chtimes(path, hourAgo, hourAgo)
 	})
-}
-
-// processorTime is what the process has used, garbage collection included.
-func processorTime(b *testing.B) time.Duration {
-	b.Helper()
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		b.Fatal(err)
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 // BenchmarkStart takes the rules of the corpus from their files and from the
@@ -70,12 +59,12 @@ func BenchmarkStart(b *testing.B) {
 	cached.cache = &ruleCache{series: store.Series("rules"), log: fresh.log}
 	start := func(r *rules) (*generation, time.Duration) {
 		runtime.GC() // what the start before left
-		begin := processorTime(b)
+		begin := sigmatest.ProcessorTime()
 		g, err := r.build(b.Context(), nil)
 		if err != nil {
 			b.Fatal(err)
 		}
-		return g, processorTime(b) - begin
+		return g, sigmatest.ProcessorTime() - begin
 	}
 	g, _ := start(&cached)
 	cached.remember(g)

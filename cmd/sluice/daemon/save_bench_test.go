@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/sluicehq/sluice/graph"
+	"github.com/sluicehq/sluice/sigma/sigmatest"
 )
 
 const (
@@ -161,14 +162,14 @@ func (s *pauses) span(b *testing.B, saving bool) (out span) {
 	}
 	var mu sync.Mutex // guards what follows
 	var between []time.Duration
-	last, worked := time.Now(), cpuTime()
+	last, worked := time.Now(), sigmatest.ProcessorTime()
 	var open sync.WaitGroup
 	for ctx.Err() == nil {
 		open.Add(1)
 		s.put(ctx, func() {
 			mu.Lock()
 			defer mu.Unlock()
-			now, used := time.Now(), cpuTime()
+			now, used := time.Now(), sigmatest.ProcessorTime()
 			between = append(between, now.Sub(last))
 			out.worked = max(out.worked, (used-worked)/time.Duration(runtime.GOMAXPROCS(0)))
 			last, worked = now, used
