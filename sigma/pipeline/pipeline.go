@@ -79,8 +79,12 @@ func loadOne(name string) (*Pipeline, error) {
 		data, err = builtins.ReadFile("builtin/" + name + ".yml")
 	default:
 		info, statErr := os.Stat(name)
-		if statErr == nil && info.IsDir() {
+		switch {
+		case statErr != nil: // reading tells
+		case info.IsDir():
 			return nil, errors.New("is a directory, a pipeline is one file")
+		case !info.Mode().IsRegular(): // reading a pipe or a device may never end
+			return nil, errors.New("is no regular file")
 		}
 		data, err = os.ReadFile(name)
 	}
