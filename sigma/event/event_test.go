@@ -63,6 +63,16 @@ func TestClock(t *testing.T) {
 	}
 }
 
+func TestShortNumbersAreReadLikeLongOnes(t *testing.T) {
+	for _, s := range []string{"0", "7", "00", "0012", "4688", "9007199254740993", "999999999999999999", "1000000000000000000", "12345678901234567890"} {
+		short, ok := ParseNumeric([]byte(s))
+		long, want := ParseNumeric([]byte("+" + s)) // a sign takes the long way
+		if ok != want || short != long {
+			t.Errorf("%s: got %+v, %t, want %+v, %t", s, short, ok, long, want)
+		}
+	}
+}
+
 func TestNumericText(t *testing.T) {
 	for _, tc := range []struct {
 		text string

@@ -61,6 +61,9 @@ func digits(s []byte) int {
 
 // ParseNumeric reads the numeric form of a text. It does not allocate.
 func ParseNumeric(s []byte) (Numeric, bool) {
+	if n, ok := parseShort(s); ok {
+		return n, true
+	}
 	if len(s) == 0 || !IsDecimal(s) {
 		return Numeric{}, false
 	}
@@ -81,6 +84,25 @@ func ParseNumeric(s []byte) (Numeric, bool) {
 		return Numeric{}, false
 	}
 	return Numeric{Float: f}, true
+}
+
+// shortDigits is how many digits never leave 64 bits.
+const shortDigits = 18
+
+// parseShort reads a few digits without a sign: most numbers.
+func parseShort(s []byte) (Numeric, bool) {
+	if len(s) == 0 || len(s) > shortDigits {
+		return Numeric{}, false
+	}
+	var u uint64
+	for _, c := range s {
+		d := uint64(c) - '0'
+		if d > 9 {
+			return Numeric{}, false
+		}
+		u = u*10 + d
+	}
+	return Numeric{Float: float64(u), Exact: true, Abs: u}, true
 }
 
 // truncated converts an integer beyond 64 bits to the next double toward zero,
