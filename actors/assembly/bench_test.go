@@ -3,9 +3,7 @@ package assembly_test
 import (
 	"fmt"
 	"os"
-	"path/filepath"
 	"runtime"
-	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -70,7 +68,7 @@ func BenchmarkTwoProcessors(b *testing.B) {
 	for i := range run {
 		run[i].Raw = events[i%len(events)]
 	}
-	turn := func(n int) func() rate {
+	turn := func(n int) func() sigmatest.Rate {
 		defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(n))
 		out, err := file.Open(os.DevNull, time.Now)
 		if err != nil {
@@ -80,20 +78,20 @@ func BenchmarkTwoProcessors(b *testing.B) {
 			set: set, format: format.JSON, batch: 512, workers: n,
 			sinks: []sinkSettings{{transport: out, batch: 64, kind: sink.KindFile}},
 		})
-		return func() rate {
+		return func() sigmatest.Rate {
 			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(n))
-			return measured(n, 100*len(run), func() { through(b, l, run, 100) })
+			return sigmatest.Measure(n, 100*len(run), func() { through(b, l, run, 100) })
 		}
 	}
 	one, two := turn(1), turn(2)
-	bare := func(n int) func() rate {
+	bare := func(n int) func() sigmatest.Rate {
 		workers := make([]func(), n)
 		for i := range workers {
 			workers[i] = alone(b, set, events[:512])
 		}
-		return func() rate {
+		return func() sigmatest.Rate {
 			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(n))
-			return measured(n, 100*512*n, func() {
+			return sigmatest.Measure(n, 100*512*n, func() {
 				var wg sync.WaitGroup
 				for _, work := range workers {
 					wg.Go(func() {
@@ -111,48 +109,18 @@ func BenchmarkTwoProcessors(b *testing.B) {
 	two()
 	bareOne()
 	bareTwo()
-	var graph, machine ratios
+	var graph, machine sigmatest.Ratios
 	for b.Loop() {
-		graph.add(one(), two())
-		machine.add(bareOne(), bareTwo())
+		a, t := one(), two()
+		graph.Add(t, a)
+		a, t = bareOne(), bareTwo()
+		machine.Add(t, a)
 	}
-	b.ReportMetric(quartile(graph.clock, 2), "ratio-by-clock")
-	b.ReportMetric(quartile(graph.net, 2), "ratio-net")
-	b.ReportMetric(quartile(machine.net, 2), "machine-ratio-net")
-	b.Logf("the graph:            %s", graph)
-	b.Logf("engines without one:  %s", machine)
-}
-
-// ratios compare turns on two processors with turns on one.
-type ratios struct{ clock, net, cost []float64 }
-
-func (r *ratios) add(one, two rate) {
-	r.clock = append(r.clock, two.clock/one.clock)
-	r.net = append(r.net, two.net/one.net)
-	r.cost = append(r.cost, two.cost/one.cost)
-}
-
-func (r ratios) String() string {
-	return fmt.Sprintf("two processors are %.2f times one by the clock (half in %.2f to %.2f), %.2f without waiting for others (half in %.2f to %.2f); an event costs %.2f times the processor time",
-		quartile(r.clock, 2), quartile(r.clock, 1), quartile(r.clock, 3), quartile(r.net, 2), quartile(r.net, 1), quartile(r.net, 3), quartile(r.cost, 2))
-}
-
-// rate is what one turn came to.
-type rate struct {
-	clock, net float64 // events per second, all of them and those in which a processor was to be had
-	cost       float64 // processor time of an event, ns
-}
-
-// measured does work that is so many events on so many processors.
-func measured(processors, events int, work func()) rate {
-	begin, used, waited := time.Now(), sigmatest.ProcessorTime(), waitingTime()
-	work()
-	took, n := time.Since(begin), float64(events)
-	lost := (waitingTime() - waited) / time.Duration(processors)
-	return rate{
-		clock: n / took.Seconds(), net: n / (took - min(lost, took*9/10)).Seconds(),
-		cost: float64((sigmatest.ProcessorTime() - used).Nanoseconds()) / n,
-	}
+	b.ReportMetric(graph.Clock(), "ratio-by-clock")
+	b.ReportMetric(graph.Net(), "ratio-net")
+	b.ReportMetric(machine.Net(), "machine-ratio-net")
+	b.Logf("two processors against one, the graph: %s", &graph)
+	b.Logf("two processors against one, engines alone: %s", &machine)
 }
 
 // through puts run n times into the line and waits until the last line has ended.
@@ -168,29 +136,6 @@ func through(b *testing.B, l *line, run []graph.Line, n int) {
 	last := graph.NewReceipt(1, func() { close(ended) })
 	l.put([]graph.Line{{Raw: []byte("{}"), Token: last.Token(0)}})
 	<-ended
-}
-
-// waitingTime is how long the threads of this process have been ready to run
-// without a processor; 0 where nobody tells.
-func waitingTime() (sum time.Duration) {
-	tasks, _ := filepath.Glob("/proc/self/task/*/schedstat")
-	for _, name := range tasks {
-		var ran, waited int64
-		text, err := os.ReadFile(name)
-		if err != nil {
-			continue // the thread has ended
-		}
-		if _, err := fmt.Sscan(string(text), &ran, &waited); err == nil {
-			sum += time.Duration(waited)
-		}
-	}
-	return sum
-}
-
-// quartile returns the n-th quartile; the second is the median.
-func quartile(in []float64, n int) float64 {
-	s := slices.Sorted(slices.Values(in))
-	return s[min(len(s)*n/4, len(s)-1)]
 }
 
 // The engine alone over the same events, for comparison.

@@ -3,6 +3,7 @@ package command
 import (
 	"bytes"
 	"io"
+	"runtime"
 	"testing"
 
 	"github.com/sluicehq/sluice/actors/parse/format"
@@ -59,6 +60,73 @@ func BenchmarkEval(b *testing.B) {
 				}
 			}
 			b.ReportMetric(float64(len(lines)*b.N)/b.Elapsed().Seconds(), "events/s")
+		})
+	}
+}
+
+// Eval on two processors, on one, and the engine alone on one, in turns. The bars
+// are 0.75 of the engine on one processor, and that the second one is used.
+func BenchmarkEvalProcessors(b *testing.B) {
+	rules, err := load.Load([]string{sigmatest.RuleDir(b, "rules")}, load.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	set, err := engine.Compile(rules.Rules, engine.Options{})
+	if err != nil {
+		b.Fatal(err)
+	}
+	for _, lane := range []string{"structured_windows", sigmatest.Telemetry} {
+		b.Run(lane, func(b *testing.B) {
+			lines := sigmatest.Lane(b, lane)
+			text := append(bytes.Join(lines, []byte("\n")), '\n')
+			w, ev, batch, out := set.NewWorker(), new(engine.Events), new(result.Batch), []byte(nil)
+			alone := func() sigmatest.Rate {
+				defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+				return sigmatest.Measure(1, len(lines), func() {
+					for _, line := range lines {
+						ev.Reset()
+						batch.Truncate(0)
+						if err := w.DecodeJSON(ev, line); err != nil {
+							b.Error(err)
+							return
+						}
+						w.Evaluate(ev, 0, 0, batch)
+						out = out[:0]
+						for i := range batch.Len() {
+							out = append(batch.At(i).AppendNative(out, nil), '\n')
+						}
+					}
+				})
+			}
+			eval := func(processors int) sigmatest.Rate {
+				defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(processors))
+				p := newPrinter(&console{Streams: Streams{Out: io.Discard, Err: io.Discard}, format: formatNDJSON}, false)
+				r := &run{set: set, decoder: new(format.Decoder), renderer: p.renderer(), write: p.write}
+				const times = 4 // a worker begins with empty tables
+				return sigmatest.Measure(processors, times*len(lines), func() {
+					texts := make([]io.Reader, times)
+					for i := range texts {
+						texts[i] = bytes.NewReader(text)
+					}
+					if _, err := r.judge(io.MultiReader(texts...)); err != nil {
+						b.Error(err)
+					}
+				})
+			}
+			alone()
+			eval(2)
+			var share, two sigmatest.Ratios
+			for b.Loop() {
+				before, one, both, after := alone(), eval(1), eval(2), alone()
+				share.Add(one, sigmatest.Rate{
+					Clock: (before.Clock + after.Clock) / 2, Net: (before.Net + after.Net) / 2, Cost: (before.Cost + after.Cost) / 2,
+				})
+				two.Add(both, one)
+			}
+			b.ReportMetric(share.Net(), "of-engine")
+			b.ReportMetric(two.Net(), "two-of-one")
+			b.Logf("eval on one processor against the engine on one: %s", &share)
+			b.Logf("eval on two processors against one:              %s", &two)
 		})
 	}
 }
