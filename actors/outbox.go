@@ -32,6 +32,7 @@ type Outbox[T any] struct {
 	parked   []T // being admitted by the successor
 	parking  bool
 	admitted func() // tells the mailbox that the parked run is in
+	gone     func() // nil, or told that all that was pushed has been sent
 }
 
 // NewOutbox attaches an outbox to the cell. It is nil when to is.
@@ -43,6 +44,14 @@ func NewOutbox[T any](c *Cell, to graph.Outlet[T]) *Outbox[T] {
 	o.admitted = func() { c.box.releaseOutbox(o) }
 	c.outboxes = append(c.outboxes, o)
 	return o
+}
+
+// OnGone has f called by the actor's own goroutine each time that the successor
+// has taken all that was pushed. It is called before the actor is spawned.
+func (o *Outbox[T]) OnGone(f func()) {
+	if o != nil {
+		o.gone = f
+	}
 }
 
 // Push appends v to what will be sent. It reports false, and keeps nothing, when
@@ -93,6 +102,7 @@ func (o *Outbox[T]) flush() {
 	rest := o.pending[n:o.committed]
 	if len(rest) == 0 {
 		o.drop(o.committed)
+		o.tell()
 		return
 	}
 	o.parked = append(o.parked[:0], rest...)
@@ -100,6 +110,12 @@ func (o *Outbox[T]) flush() {
 	o.parking = true
 	o.cell.box.hold()
 	o.to.Park(o.parked, o.admitted)
+}
+
+func (o *Outbox[T]) tell() {
+	if o.gone != nil && o.idle() {
+		o.gone()
+	}
 }
 
 // drop removes the leading n pending elements.
@@ -113,6 +129,7 @@ func (o *Outbox[T]) drop(n int) {
 func (o *Outbox[T]) resume() {
 	clear(o.parked)
 	o.parked, o.parking = o.parked[:0], false
+	o.tell()
 	o.flush() // before the hold ends: what was pushed meanwhile goes first
 	o.cell.box.release()
 }

@@ -178,6 +178,15 @@ func (s *shell) counted(b *graph.Batch, i int) *actors.Poison {
 	return p
 }
 
+// left tells how long the batches took that have handed on all of their results.
+func (s *Stage) left() {
+	now := time.Now()
+	for _, taken := range s.leaving {
+		s.metrics.latency.Observe(now.Sub(taken).Seconds())
+	}
+	s.leaving = s.leaving[:0]
+}
+
 // end reports the batch and gives it back.
 func (s *shell) end(b *graph.Batch) {
 	s.groups.Store(int64(s.engine.Groups()))
@@ -186,7 +195,11 @@ func (s *shell) end(b *graph.Batch) {
 		s.next.Push(&graph.List{Barrier: b.Barrier})
 	}
 	if !b.Empty() {
-		s.metrics.phases(b, &s.merge, time.Since(b.Timing.Taken))
+		s.metrics.phases(b, &s.merge)
+		s.leaving = append(s.leaving, b.Timing.Taken)
+		if s.next.Waiting() == 0 {
+			s.left()
+		}
 	}
 	s.merge.end()
 	s.begun = nil

@@ -195,7 +195,7 @@ func (m *metrics) fired(r *plan.Rule) {
 
 // phases reports where the time of a batch went. A batch of which nothing was
 // decoded was never observed, evaluated or merged.
-func (m *metrics) phases(b *graph.Batch, c *merging, latency time.Duration) {
+func (m *metrics) phases(b *graph.Batch, c *merging) {
 	see := func(p phase, d time.Duration) { m.observers[p].Observe(d.Seconds()) }
 	see(phaseParse, b.Timing.Parse)
 	see(phaseDecodeMerge, b.Timing.DecodeMerge)
@@ -208,5 +208,4 @@ func (m *metrics) phases(b *graph.Batch, c *merging, latency time.Duration) {
 		}
 	}
 	see(phaseDispatch, c.sending)
-	m.latency.Observe(latency.Seconds())
 }

@@ -45,6 +45,7 @@ type Stage struct {
 	seq      uint64 // of the next batch
 	set      *graph.RuleSet
 	begun    *graph.Batch // in hand, and counted
+	leaving  []time.Time  // when the batches were taken whose results are on their way
 	merge    merging
 	parcels  graph.Parcels
 	notices  notices
@@ -61,6 +62,7 @@ func New(o Options) *Stage {
 		Capacity: o.Capacity, Bytes: o.Bytes, Size: graph.SizeOfBatch,
 	})
 	s.next = actors.NewOutbox(s.cell, o.Next)
+	s.next.OnGone(s.left)
 	s.letters = actors.NewOutbox(s.cell, o.Letters)
 	s.first = o.Restored
 	if s.first == nil {

@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"testing"
 	"testing/synctest"
+	"time"
 
+	dto "github.com/prometheus/client_model/go"
 	"go.uber.org/goleak"
 
 	"github.com/sluicehq/sluice/actors"
@@ -129,6 +131,42 @@ func TestAFullSuccessorNeitherLosesNorRepeatsALine(t *testing.T) {
 			t.Errorf("logged %q", n)
 		}
 	})
+}
+
+func TestTheLatencyOfABatchEndsWithItsLastResult(t *testing.T) {
+	for _, tc := range []struct {
+		name    string
+		wait    time.Duration // for room
+		results int
+	}{
+		{"a batch without results waits for nobody", 0, 0},
+		{"a batch whose results find room", 0, 2},
+		{"a batch whose results wait for room", 3 * time.Second, 2},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := newRig(t)
+				b := r.batch(0, tc.results)
+				b.Timing.Taken = time.Now().Add(-time.Second)
+				if tc.wait > 0 {
+					r.next.SetRoom(0)
+				}
+				r.stage.Lane().TryPut([]*graph.Batch{b})
+				synctest.Wait()
+				time.Sleep(tc.wait)
+				r.next.SetRoom(100)
+				synctest.Wait()
+				var m dto.Metric
+				if err := r.stage.metrics.latency.Write(&m); err != nil {
+					t.Fatal(err)
+				}
+				want := (time.Second + tc.wait).Seconds()
+				if h := m.GetHistogram(); h.GetSampleCount() != 1 || h.GetSampleSum() != want {
+					t.Errorf("%d samples of %v s in all, want one of %v s", h.GetSampleCount(), h.GetSampleSum(), want)
+				}
+			})
+		})
+	}
 }
 
 func TestABarrierFollowsTheListsBeforeIt(t *testing.T) {
