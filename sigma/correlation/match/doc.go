@@ -4,5 +4,6 @@
 // A worker reads every field a correlation may ask for, encodes the group keys
 // and hashes them, and writes it all as one Record: a piece of bytes without
 // pointers, so that a batch of them costs the collector nothing. Correlating
-// then looks at no event again.
+// then looks at no event again, and trusts what it reads: a record lives in one
+// process and is written for one compiled set of correlations.
 package match

@@ -21,6 +21,8 @@
 // what was left behind may be read (All, Append, Len, First, Last) from another
 // goroutine while the fork goes on. The aggregate moves to the fork.
 //
-// Save costs as little. Late entries may change what it holds, so they tell an
+// What an action cleared goes on in what is left of its memory, when that is small.
+//
+// Save costs as little as Fork. Late entries may change what it holds, so they tell an
 // Undo how to take them back.
 package window
