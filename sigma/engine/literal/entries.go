@@ -60,11 +60,11 @@ func newEntryTable(entries []entry, key func(*entry) uint64) entryTable {
 		t.starts[i+1] += t.starts[i]
 	}
 	free := slices.Clone(t.starts)
-	for _, e := range entries {
-		k := key(&e)
+	for i := range entries {
+		k := key(&entries[i])
 		at := free[t.bucket(k)]
 		free[t.bucket(k)]++
-		t.keys[at], t.entries[at] = k, e
+		t.keys[at], t.entries[at] = k, entries[i]
 	}
 	return t
 }

@@ -49,7 +49,7 @@ func newIndex(literals, tiny []Literal, c chooser, stride int) *Index {
 	x := &Index{bitmap: make([]uint64, bitmapSize(stride*len(literals)+marksOf(tiny))), wide: stride == wide, kinds: new([kindSlots]uint8)}
 	x.shortest = shortest(literals, tiny)
 	contexts, windows := make([]entry, 0, stride*len(literals)), []entry(nil)
-	crowd := make(map[uint64]int)
+	crowd := newCrowds(stride * len(literals))
 	for _, l := range literals {
 		for phase := range stride {
 			e := c.file(l, phase, stride, crowd)
@@ -120,9 +120,23 @@ func mark(bitmap []uint64, mask, h uint32) uint32 {
 // a rare one.
 const crowding = 400
 
+// crowds counts the literals filed under a key. Keys of one hash count together,
+// which makes a window look dearer than it is and nothing else.
+type crowds struct {
+	counts []uint16
+	shift  int
+}
+
+func newCrowds(keys int) crowds {
+	size := bits.Len(uint(8 * keys))
+	return crowds{make([]uint16, 1<<size), 64 - size}
+}
+
+func (c crowds) of(key uint64) *uint16 { return &c.counts[key*multiplier>>c.shift] }
+
 // file chooses the rarest window of a literal among those of one phase, the
 // offsets that a look at every stride-th position meets together.
-func (c *chooser) file(l Literal, phase, stride int, crowd map[uint64]int) entry {
+func (c *chooser) file(l Literal, phase, stride int, crowd crowds) entry {
 	filed := func(at uint32) (e entry, w uint32) {
 		w = binary.LittleEndian.Uint32([]byte(l.Text[at : at+window]))
 		return entry{window: w | windowCase, offset: at, id: l.ID, text: l.Text}, w
@@ -140,11 +154,13 @@ func (c *chooser) file(l Literal, phase, stride int, crowd map[uint64]int) entry
 		if !ok {
 			key = uint64(e.window)
 		}
-		if r := c.rarity(w) + crowding*crowd[key]; least < 0 || r < least {
+		if r := c.rarity(w) + crowding*int(*crowd.of(key)); least < 0 || r < least {
 			least, best, bestKey = r, e, key
 		}
 	}
-	crowd[bestKey]++
+	if n := crowd.of(bestKey); *n < math.MaxUint16 {
+		*n++
+	}
 	c.chose(best.offset)
 	return best
 }
