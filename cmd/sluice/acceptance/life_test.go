@@ -97,7 +97,7 @@ func TestStartsThatFailSayWhy(t *testing.T) {
 		{"an unknown input", []string{"-r", good, "--input", "pigeon"}, 3, []string{"pigeon", "stdin"}},
 		{"an unknown format", []string{"-r", good, "--input-format", "xml"}, 3, []string{"xml", "json"}},
 		{"a buffer that is too large", []string{"-r", good, "--buffer-size", "1000001"}, 3, []string{"buffer", "1000000"}},
-		{"an unknown actor", []string{"-r", good, "--mailbox-size", "bogus=5"}, 3, []string{"bogus", "evaluate", "sink:stdout"}},
+		{"an unknown actor", []string{"-r", good, "--mailbox-size", "bogus=5"}, 3, []string{"--mailbox-size: unknown actor 'bogus'", "evaluate", "sink:stdout"}},
 		{"an unknown sink", []string{"-r", good, "--output", "ftp://x"}, 3, []string{"Unsupported output sink"}},
 		{"an unknown sink format", []string{"-r", good, "--output", "file:///d/a?format=bogus"}, 3, []string{"Unknown sink format"}},
 		{"a file sink in a directory that is missing", []string{"-r", good, "--output", "file://" + dir + "/no/such/file"}, 3, []string{"no/such/file"}},

@@ -178,7 +178,11 @@ func checkMailboxes(cfg *config.Loaded, sinks []string, log *slog.Logger) error 
 		case slices.Contains(off, name), name == actors.NameDLQ && cfg.Config.Daemon.Output.DLQ == "":
 			log.Warn("mailbox of an actor that is off", "actor", name)
 		case !slices.Contains(known, name):
-			return configFaultf("%s: unknown actor '%s' (%s)", cfg.Name("daemon.mailboxes"), name, strings.Join(append(known, off...), ", "))
+			place := "daemon.mailboxes"
+			if cfg.Layer(place+"."+name) == config.LayerFlag {
+				place = "--mailbox-size"
+			}
+			return configFaultf("%s: unknown actor '%s' (%s)", place, name, strings.Join(append(known, off...), ", "))
 		}
 	}
 	return nil
