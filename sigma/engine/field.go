@@ -1,6 +1,9 @@
 package engine
 
-import "github.com/sluicehq/sluice/sigma/event"
+import (
+	"github.com/sluicehq/sluice/sigma/engine/scan"
+	"github.com/sluicehq/sluice/sigma/event"
+)
 
 // Field returns the number of a field for Worker.Value. Those named in
 // Options.Fields have one.
@@ -31,21 +34,26 @@ func (w *Worker) Value(field uint32) (event.Value, bool) {
 
 // Text returns the type of that value and its text form, nil where it has none.
 func (w *Worker) Text(field uint32) (text []byte, of event.Type, ok bool) {
-	switch k := w.view.only(field); k {
+	v := &w.view
+	k := v.first(field)
+	if k == none {
+		return nil, event.Null, false
+	}
+	// The fast path: a string that is the only value and is written as it reads.
+	c := &v.cells[k]
+	if v.next[k] == none && c.Flags&(scan.Terminal|scan.Escaped|scan.High) == scan.Terminal && c.Type == event.String {
+		return v.doc[c.Start+1 : c.End-1], event.String, true
+	}
+	switch k = v.only(field); k {
 	case none:
 		return nil, event.Null, false
 	case many:
 		return nil, event.Array, true
-	default:
-		c := &w.view.cells[k]
-		if raw, is := bare(c, w.view.doc); is {
-			return raw, c.Type, true
-		}
-		if !hasText(c) {
-			return nil, c.Type, true
-		}
-		return w.view.plain(k), c.Type, true
 	}
+	if c = &v.cells[k]; !hasText(c) {
+		return nil, c.Type, true
+	}
+	return v.plain(k), c.Type, true
 }
 
 // shown is the event a worker has opened.

@@ -100,9 +100,11 @@ func (x *Extractor) match(dst []byte, start, at int, r *Rule, src Source) (out [
 	feeds := x.spec.Feeds[r.From:r.To]
 	for i := range feeds {
 		f := &feeds[i]
-		var counts bool
-		if dst, counts = x.contribute(dst, start, at, f, src); !counts {
-			continue
+		if f.Kind != Nothing {
+			var counts bool
+			if dst, counts = x.contribute(dst, start, at, f, src); !counts {
+				continue
+			}
 		}
 		k := &x.keys[f.Key]
 		if k.record != x.record {
@@ -146,7 +148,6 @@ func appendBlock(dst, b []byte) []byte {
 // leaves no trace.
 func (x *Extractor) contribute(dst []byte, start, at int, f *Feed, src Source) (out []byte, counts bool) {
 	switch f.Kind {
-	case Nothing:
 	case Number:
 		v, ok := x.numeric(f.Values[0], src)
 		if !ok {
