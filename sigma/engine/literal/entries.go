@@ -38,18 +38,25 @@ const contextBytes = 8
 // entryTable is a hash table of entries by a key. Entries of one bucket stand
 // together.
 type entryTable struct {
+	filter  []uint64 // bits of hashed keys, a fraction of the rest: most looks end here
 	starts  []uint32 // by bucket, into keys and entries
-	shift   uint
+	sift    uint     // shift from a hash to a bit of the filter
+	shift   uint     // and to a bucket
 	keys    []uint64
 	entries []entry
 }
+
+// filterBits is the logarithm of how many bits a filter has for an entry.
+const filterBits = 3
 
 func newEntryTable(entries []entry, key func(*entry) uint64) entryTable {
 	if len(entries) == 0 {
 		return entryTable{}
 	}
 	size := bits.Len(uint(2 * len(entries)))
+	filter := bits.Len(uint(len(entries)-1)|63) + filterBits
 	t := entryTable{
+		filter: make([]uint64, 1<<filter/64), sift: uint(64 - filter),
 		shift: uint(64 - size), starts: make([]uint32, 1<<size+1),
 		keys: make([]uint64, len(entries)), entries: make([]entry, len(entries)),
 	}
@@ -65,11 +72,19 @@ func newEntryTable(entries []entry, key func(*entry) uint64) entryTable {
 		at := free[t.bucket(k)]
 		free[t.bucket(k)]++
 		t.keys[at], t.entries[at] = k, entries[i]
+		bit := k * multiplier >> t.sift
+		t.filter[bit/64] |= 1 << (bit % 64)
 	}
 	return t
 }
 
 func (t *entryTable) bucket(key uint64) uint64 { return key * multiplier >> (t.shift & 63) }
+
+// may reports whether some entry could have the key.
+func (t *entryTable) may(key uint64) bool {
+	bit := key * multiplier >> (t.sift & 63)
+	return t.filter[bit/64]&(1<<(bit%64)) != 0
+}
 
 // check appends the literals of a key that stand around position at.
 func (t *entryTable) check(dst []uint32, text []byte, at int, key uint64) []uint32 {

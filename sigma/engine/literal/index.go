@@ -202,9 +202,11 @@ func (x *Index) checkAll(dst []uint32, text []byte, i int, met uint32) []uint32 
 		w := window4(text, at)
 		kinds := x.kinds[hash(w)>>(32-kindBits)]
 		if kinds&inContexts != 0 && at+contextBytes <= len(text) {
-			dst = x.contexts.check(dst, text, at, load(text, at)|caseBits)
+			if key := load(text, at) | caseBits; x.contexts.may(key) {
+				dst = x.contexts.check(dst, text, at, key)
+			}
 		}
-		if kinds&inWindows != 0 {
+		if kinds&inWindows != 0 && x.windows.may(uint64(w)) {
 			dst = x.windows.check(dst, text, at, uint64(w))
 		}
 		if kinds&inTiny != 0 {
