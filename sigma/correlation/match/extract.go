@@ -70,6 +70,7 @@ func (x *Extractor) Append(dst []byte, rules []int, time int64, src Source) []by
 			dst, at = x.match(dst, start, at, &x.spec.Rules[rule], src)
 		}
 	}
+	clear(dst[at : start+headSize+feeds*updateSize])
 	count, rest, flags := (at-start-headSize)/updateSize, len(dst)-start, uint32(0)
 	if wantID {
 		if id, ok := x.id(src); ok {
@@ -112,6 +113,9 @@ func (x *Extractor) match(dst []byte, start, at int, r *Rule, src Source) (out [
 			dst = appendKey(dst, x.spec.Keys[f.Key], src)
 		}
 		update := (*[updateSize]byte)(dst[at:])
+		if f.Kind == Nothing {
+			clear(update[valueAt:])
+		}
 		binary.LittleEndian.PutUint32(update[feedAt:], uint32(r.From+i))
 		binary.LittleEndian.PutUint32(update[keyAt:], k.at)
 		at += updateSize
@@ -132,7 +136,7 @@ func (x *Extractor) chain(dst []byte, rules []int, src Source) []byte {
 	return dst
 }
 
-// extend makes dst longer by n bytes, which may be anything.
+// extend makes dst longer by n bytes, which the caller writes.
 func extend(dst []byte, n int) []byte {
 	if cap(dst)-len(dst) < n {
 		dst = slices.Grow(dst, n)
@@ -153,7 +157,9 @@ func (x *Extractor) contribute(dst []byte, start, at int, f *Feed, src Source) (
 		if !ok {
 			return dst, false
 		}
-		binary.LittleEndian.PutUint64(dst[at+valueAt:], math.Float64bits(v))
+		update := (*[updateSize]byte)(dst[at:])
+		binary.LittleEndian.PutUint64(update[valueAt:], math.Float64bits(v))
+		clear(update[markAt:])
 	case Text:
 		text, ok := counted(f.Values[0], src)
 		if !ok {

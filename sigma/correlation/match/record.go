@@ -65,8 +65,8 @@ type Field struct {
 }
 
 // Open reads the record at the begin of buf and returns what follows it. It must
-// have been written by an Extractor for s, in this process: a record for another
-// spec is ErrForeign, and about other bytes nothing is promised.
+// have been written by an Extractor for s in this process, or adopted: a record
+// for another spec is ErrForeign, and about other bytes nothing is promised.
 func (r *Record) Open(s *Spec, buf []byte) ([]byte, error) {
 	if len(buf) < headSize || binary.LittleEndian.Uint32(buf[specAt:]) != s.Mark {
 		return nil, ErrForeign

@@ -1,5 +1,11 @@
 package match
 
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+)
+
 // Kind is what a match contributes to a correlation beside its time.
 type Kind uint8
 
@@ -30,7 +36,7 @@ type Rule struct {
 	Copy   bool  // a correlation stores copies of events
 }
 
-// Spec says what to extract from an event. It never changes.
+// Spec says what to extract from an event. It never changes once it is sealed.
 type Spec struct {
 	Mark   uint32   // tells records for different specs apart, as well as chance can
 	Fields []string // every field that is looked up, by number
@@ -42,6 +48,14 @@ type Spec struct {
 	// from instead of its name, none for most (specification part 12 section
 	// 13.4). Sources honour them; Document does.
 	Places [][]string
+}
+
+// Seal sets the mark, which is the same for equal specs in every process of the
+// same version of records.
+func (s *Spec) Seal() {
+	h := sha256.New()
+	fmt.Fprintf(h, "match record 1 %q %v %v %v %v %q", s.Fields, s.Keys, s.Feeds, s.Rules, s.IDs, s.Places)
+	s.Mark = binary.LittleEndian.Uint32(h.Sum(nil))
 }
 
 // Wants reports whether a match of the rule with this load index concerns any

@@ -3,7 +3,6 @@ package plan
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"slices"
 	"strings"
 
@@ -131,7 +130,7 @@ func Compile(correlations []*sigma.Correlation, rules []*sigma.Rule, o Options) 
 		all:      make([]*Correlation, len(correlations)),
 		withheld: make([]bool, len(rules)),
 	}
-	p.spec.Mark, p.spec.Rules = rand.Uint32(), make([]match.Rule, len(rules))
+	p.spec.Rules = make([]match.Rule, len(rules))
 	if err := verify(correlations, len(rules)); err != nil {
 		return nil, err
 	}
@@ -161,6 +160,7 @@ func Compile(correlations []*sigma.Correlation, rules []*sigma.Rule, o Options) 
 	if fields.placed {
 		p.spec.Places = fields.places
 	}
+	p.spec.Seal()
 	p.depth = p.deepest()
 	return p, nil
 }
