@@ -13,7 +13,7 @@ func (b *builder) wake(p *Plan) {
 	w := witnesses{b: b, profile: b.profile}
 	w.shares.grow(len(b.preds))
 	var waiting []wait
-	var demand table[float64]
+	var demand estimates
 	demand.grow(len(b.preds))
 	for i := range p.trees {
 		match := p.Rule(uint32(i)).Match
@@ -56,16 +56,17 @@ func (p *Plan) waiting(list []wait, preds int) {
 	}
 }
 
-// table holds a value per predicate, of which there may be more every moment.
-type table[T any] struct{ values []T }
+// estimates are shares of events by predicate, of which there may be more every
+// moment.
+type estimates struct{ values []float64 }
 
 // grow makes room for some values, and a few more.
-func (t *table[T]) grow(n int) { t.values = make([]T, n, n+n/8) }
+func (t *estimates) grow(n int) { t.values = make([]float64, n, n+n/8) }
 
 // at returns the place of a value, the zero one when nothing was put there.
-func (t *table[T]) at(id uint32) *T {
+func (t *estimates) at(id uint32) *float64 {
 	for len(t.values) <= int(id) {
-		t.values = append(t.values, *new(T))
+		t.values = append(t.values, 0)
 	}
 	return &t.values[id]
 }
@@ -83,7 +84,7 @@ var unknown = choice{none: true}
 type witnesses struct {
 	b       *builder
 	profile *profile
-	shares  table[float64] // of events in which a predicate holds, 0 where nobody has asked
+	shares  estimates // of events in which a predicate holds, 0 where nobody has asked
 }
 
 func (w *witnesses) choose(x *Expr) choice {
@@ -264,7 +265,7 @@ const oftenAsked = 0.1
 
 // demand adds the share of events for which a rule is judged to what its
 // predicates are asked for.
-func (w *witnesses) demand(sum *table[float64], x *Expr, share float64) {
+func (w *witnesses) demand(sum *estimates, x *Expr, share float64) {
 	if x.Op == Atom {
 		*sum.at(x.Pred) += share
 	}
