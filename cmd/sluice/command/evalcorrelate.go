@@ -139,7 +139,8 @@ type correlator struct {
 
 func newCorrelator(p *plan.Plan, c *config.Correlation, r renderer, e *env) *correlator {
 	return &correlator{
-		plan: p, skip: c.TimestampFallback == "skip", engine: correlation.New(p, c.MaxStateEntries),
+		merged: rendered{out: make([]byte, 0, chunkBytes)},
+		plan:   p, skip: c.TimestampFallback == "skip", engine: correlation.New(p, c.MaxStateEntries),
 		render: r.correlation, warn: e.warn,
 	}
 }

@@ -99,7 +99,7 @@ func (r *run) judge(src io.Reader) (tally, error) {
 		wait  sync.WaitGroup
 	)
 	for range 3 * workers {
-		free <- &chunk{done: make(chan struct{}, 1)}
+		free <- r.newChunk()
 	}
 	for range workers {
 		wait.Go(func() {
@@ -134,6 +134,18 @@ func (r *run) judge(src io.Reader) (tally, error) {
 	}
 	wait.Wait()
 	return total, errors.Join(readErr, writeErr)
+}
+
+// newChunk returns a chunk with the memory most of them need, so that none grows
+// there step by step.
+func (r *run) newChunk() *chunk {
+	c := &chunk{done: make(chan struct{}, 1)}
+	c.out = make([]byte, 0, chunkBytes)
+	if r.correlate != nil {
+		c.found.text = make([]byte, 0, chunkBytes/2)
+		c.found.records, c.found.lines = make([]record, 0, chunkLines), make([]found, 0, chunkLines)
+	}
+	return c
 }
 
 // read cuts src into chunks. What has been read is handed on at once, so that a
