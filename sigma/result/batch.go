@@ -20,7 +20,7 @@ const (
 )
 
 // page is how many detections are listed together.
-const page = 128
+const page = 512
 
 // Len returns the number of detections.
 func (b *Batch) Len() int { return b.n }
