@@ -12,7 +12,7 @@ const (
 	maxDistinct    = 1.25  // cost at 10,000 different values over that at 10
 	maxGroupBytes  = 300.0 // of a quiet group, on the heap
 	millionGroups  = 1_000_000
-	growthRepeated = 5 // measurements of which the median counts
+	growthRepeated = 15 // measurements of which the median counts
 )
 
 // engine prints the events per second of every type and window.
