@@ -6,7 +6,6 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -14,7 +13,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/collectors"
+	dto "github.com/prometheus/client_model/go"
 
 	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/actors/reload"
@@ -50,7 +49,8 @@ type Daemon struct {
 
 	begun    time.Time
 	health   health
-	registry *prometheus.Registry
+	registry *prometheus.Registry                // of the stages that run
+	scraped  atomic.Pointer[prometheus.Registry] // what scrapes see
 	server   *server.Server
 	api      *api.API
 	system   *actors.System
@@ -77,7 +77,7 @@ type Daemon struct {
 // the daemon is left behind. It gives up when ctx ends.
 func New(ctx context.Context, o Options) (_ *Daemon, err error) {
 	d := &Daemon{
-		o: o, cfg: &o.Config.Config.Daemon, log: o.Log, begun: time.Now(), registry: prometheus.NewRegistry(),
+		o: o, cfg: &o.Config.Config.Daemon, log: o.Log, begun: time.Now(),
 		ended: make(chan struct{}), suspended: make(chan string, 1), over: make(chan struct{}), stopInput: func() {},
 	}
 	defer func() {
@@ -132,9 +132,14 @@ func (d *Daemon) bind() error {
 	case err != nil:
 		return configFault(err)
 	}
-	d.registerProcess()
+	early, err := d.earlyRegistry()
+	if err != nil {
+		return configFault(err)
+	}
+	d.registry = d.processRegistry()
+	d.scraped.Store(early)
 	d.api = api.New(api.Options{
-		Log: logging.Target(d.log, "sluice.http"), Health: &d.health, Metrics: d.registry, Profiling: d.cfg.API.EnablePprof,
+		Log: logging.Target(d.log, "sluice.http"), Health: &d.health, Metrics: prometheus.GathererFunc(d.gather), Profiling: d.cfg.API.EnablePprof,
 	})
 	if d.cfg.API.EnablePprof && !addr.Loopback() && !addr.Unix() {
 		log.Warn("profiles are open to everybody who reaches the address", "addr", addr.String())
@@ -145,20 +150,6 @@ func (d *Daemon) bind() error {
 		}
 	})
 	return nil
-}
-
-// registerProcess registers what does not depend on the configuration.
-func (d *Daemon) registerProcess() {
-	reg := prometheus.WrapRegistererWithPrefix(metricPrefix, d.registry)
-	build := prometheus.NewGaugeVec(prometheus.GaugeOpts{
-		Name: "build_info", Help: "Always 1; the labels name release, source revision and Go version.",
-	}, []string{"version", "revision", "goversion"})
-	build.WithLabelValues(d.o.Version, d.o.Revision, runtime.Version()).Set(1)
-	uptime := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-		Name: "uptime_seconds", Help: "Seconds since the start.",
-	}, func() float64 { return time.Since(d.begun).Seconds() })
-	reg.MustRegister(build, uptime)
-	d.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 }
 
 // assemble opens the sinks and puts the stages together.
@@ -193,8 +184,11 @@ func (d *Daemon) assemble(first *generation, specs []sink.Spec, labels []string)
 	if err != nil {
 		return configFault(err)
 	}
+	d.scraped.Store(d.registry)
 	return nil
 }
+
+func (d *Daemon) gather() ([]*dto.MetricFamily, error) { return d.scraped.Load().Gather() }
 
 func (d *Daemon) onSuspended(name string) {
 	select {

@@ -1,0 +1,53 @@
+package daemon
+
+import (
+	"errors"
+	"log/slog"
+	"runtime"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"github.com/sluicehq/sluice/actors/reload"
+	"github.com/sluicehq/sluice/actors/sink"
+	"github.com/sluicehq/sluice/graph"
+	"github.com/sluicehq/sluice/http/api"
+	"github.com/sluicehq/sluice/sigma/engine"
+)
+
+// processRegistry returns a registry with what does not depend on the
+// configuration.
+func (d *Daemon) processRegistry() *prometheus.Registry {
+	r := prometheus.NewRegistry()
+	reg := prometheus.WrapRegistererWithPrefix(metricPrefix, r)
+	build := prometheus.NewGaugeVec(prometheus.GaugeOpts{
+		Name: "build_info", Help: "Always 1; the labels name release, source revision and Go version.",
+	}, []string{"version", "revision", "goversion"})
+	build.WithLabelValues(d.o.Version, d.o.Revision, runtime.Version()).Set(1)
+	uptime := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "uptime_seconds", Help: "Seconds since the start.",
+	}, func() float64 { return time.Since(d.begun).Seconds() })
+	reg.MustRegister(build, uptime)
+	r.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return r
+}
+
+// earlyRegistry returns what scrapes see until the rules are loaded: the series
+// of stages that never run, since every family is there from the first scrape
+// (specification part 22 section 1).
+func (d *Daemon) earlyRegistry() (*prometheus.Registry, error) {
+	set, err := engine.Compile(nil, engine.Options{})
+	if err != nil {
+		return nil, err
+	}
+	idle, err := newLine(d.cfg, &graph.RuleSet{Engine: set}, nil, &outputs{}, slog.New(slog.DiscardHandler))
+	if err != nil {
+		return nil, err
+	}
+	r := d.processRegistry()
+	reg := prometheus.WrapRegistererWithPrefix(metricPrefix, r)
+	_, sinks := sink.NewMetrics(reg)
+	_, reloads := reload.NewMetrics(reg)
+	return r, errors.Join(sinks, reloads, idle.register(reg), api.RegisterUnbuilt(r, metricPrefix))
+}

@@ -1,0 +1,74 @@
+package daemon
+
+import (
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
+	dto "github.com/prometheus/client_model/go"
+
+	"github.com/sluicehq/sluice/cmd/sluice/config"
+)
+
+// scalars are the names of the families without labels, which no component has
+// to be configured for.
+func scalars(t *testing.T, g prometheus.Gatherer) (names []string, moved []string) {
+	t.Helper()
+	families, err := g.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range families {
+		if f.GetName()[:len(metricPrefix)] != metricPrefix || len(f.GetMetric()[0].GetLabel()) > 0 {
+			continue
+		}
+		names = append(names, f.GetName())
+		m := f.GetMetric()[0]
+		if f.GetType() == dto.MetricType_COUNTER && m.GetCounter().GetValue() != 0 || m.GetHistogram().GetSampleCount() != 0 {
+			moved = append(moved, f.GetName())
+		}
+	}
+	return names, moved
+}
+
+func TestScrapesSeeEveryFamilyBeforeTheRulesAreLoaded(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "rules.yml"), []byte(countingRules), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cfg := &config.Loaded{Config: config.Default()}
+	c := &cfg.Config.Daemon
+	c.Rules, c.Input.Source, c.API.Addr = []string{dir}, "http", "127.0.0.1:0"
+	d, err := New(t.Context(), Options{Config: cfg, Log: slog.New(slog.DiscardHandler), Out: io.Discard, Err: io.Discard})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := d.Stop(); err != nil {
+			t.Error(err)
+		}
+	}()
+	d.call("POST", "/api/v1/events?commit=true", `{"C":"evil","U":"a"}`)
+	want, moved := scalars(t, prometheus.GathererFunc(d.gather))
+	if !slices.Contains(moved, "svc_events_processed_total") || len(want) < 30 {
+		t.Fatalf("%d families, of which %q have moved: not those of the stages that run", len(want), moved)
+	}
+	early, err := d.earlyRegistry()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, moved := scalars(t, early)
+	if !slices.Equal(got, want) {
+		t.Errorf("before the rules are loaded\n%q\nafterwards\n%q", got, want)
+	}
+	if len(moved) > 0 {
+		t.Errorf("%q have moved before anything ran", moved)
+	}
+}
