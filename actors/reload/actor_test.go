@@ -9,13 +9,13 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"go.uber.org/goleak"
 
 	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/actors/reload"
+	"github.com/sluicehq/sluice/graph/leaktest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 // spawn starts a reloader and returns it with a count of begun passes.
 func spawn(t *testing.T, registry *prometheus.Registry, pass func(ctx context.Context, n int) error) (*reload.Reloader, *actors.System, *int) {

@@ -52,6 +52,7 @@ var layout = map[string]place{
 	"sigma/timespan":           {1, "sigma", false},
 	"state":                    {1, "state", false},
 	"graph":                    {2, "graph", false},
+	"graph/leaktest":           {2, "graph", true},
 	"actors":                   {3, "actors", false},
 	"actors/actorstest":        {3, "actors", true},
 	"actors/parse":             {4, "actors/parse", false},

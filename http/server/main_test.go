@@ -3,7 +3,7 @@ package server
 import (
 	"testing"
 
-	"go.uber.org/goleak"
+	"github.com/sluicehq/sluice/graph/leaktest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }

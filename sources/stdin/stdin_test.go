@@ -10,14 +10,13 @@ import (
 	"testing/iotest"
 	"time"
 
-	"go.uber.org/goleak"
-
+	"github.com/sluicehq/sluice/graph/leaktest"
 	"github.com/sluicehq/sluice/sources"
 	"github.com/sluicehq/sluice/sources/sourcetest"
 	"github.com/sluicehq/sluice/sources/stdin"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) { leaktest.Main(m) }
 
 func TestContract(t *testing.T) {
 	sourcetest.Contract(t, sourcetest.Harness{
