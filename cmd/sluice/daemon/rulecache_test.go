@@ -314,18 +314,19 @@ func TestAReloadAfterARestoredStartReadsTheFiles(t *testing.T) {
 // A file that was written a moment ago may be written again without its time
 // saying so.
 func TestAYoungFileIsReadAgain(t *testing.T) {
-	name := filepath.Join(t.TempDir(), "a.yml")
-	if err := os.WriteFile(name, []byte("one"), 0o644); err != nil {
-		t.Fatal(err)
+	name, now := filepath.Join(t.TempDir(), "a.yml"), time.Now()
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(name, now, now); err != nil {
+			t.Fatal(err)
+		}
 	}
-	now := time.Now()
+	write("one")
 	first, _ := survey([]string{name}, nil, now)
-	if err := os.WriteFile(name, []byte("two"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chtimes(name, now, now); err != nil {
-		t.Fatal(err)
-	}
+	write("two")
 	later := now.Add(time.Hour)
 	second, read := survey([]string{name}, first, later)
 	if !read || first[0].SHA256 == second[0].SHA256 {
