@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/flate"
 	"io"
+	"math"
 
 	"github.com/sluicehq/sluice/sigma/correlation/match"
 	"github.com/sluicehq/sluice/sigma/correlation/plan"
@@ -134,14 +135,20 @@ func (e *Engine) Process(record []byte, now int64, out []*Result) ([]*Result, Ou
 // Advance lets go of groups that have been idle for long enough at wall time
 // now. It is to be called about once a second, between two events.
 func (e *Engine) Advance(now int64) Outcome {
-	var o Outcome
-	e.timers.Advance(now, func(t timer) { e.expire(t, now, &o) })
+	o, _ := e.AdvanceSome(now, math.MaxInt)
+	return o
+}
+
+// AdvanceSome is Advance for somebody whom events wait for: it looks at limit timers
+// at most, and reports whether that was all. If not, the next call goes on.
+func (e *Engine) AdvanceSome(now int64, limit int) (o Outcome, all bool) {
+	all = e.timers.AdvanceSome(now, limit, func(t timer) { e.expire(t, now, &o) })
 	e.boundGhosts(&o)
 	e.pruneTimers()
 	if o.Expired > 0 || o.Forgotten > 0 {
 		e.revision++
 	}
-	return o
+	return o, all
 }
 
 // own returns the group in slot for changing: a fork when an export has seen it.

@@ -110,7 +110,7 @@ func TestNothingIsKeptInTwoPlacesDifferently(t *testing.T) {
 			case 3, 4:
 				e.Export()
 			case 5, 6, 7:
-				e.Advance(now)
+				e.AdvanceSome(now, r.IntN(20))
 			}
 			doc.Set(fmt.Appendf(nil, `{"user":%d,"n":%d}`, r.IntN(30), r.IntN(5)))
 			e.Begin()

@@ -56,3 +56,41 @@ func TestTimersOfAFloodDoNotPileUp(t *testing.T) {
 		})
 	}
 }
+
+func TestTimersInPiecesDoWhatTimersAtOnceDo(t *testing.T) {
+	c := load.FromBytes("r.yml", []byte(dayLong), load.Options{})
+	p, err := plan.Compile(c.Correlations, c.Rules, plan.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const day = 24 * 60 * 60
+	whole, pieces := New(p, 0), New(p, 0)
+	for _, e := range []*Engine{whole, pieces} {
+		x, doc := match.NewExtractor(p.Spec()), match.NewDocument(p.Spec())
+		for i := range 500 {
+			doc.Set(fmt.Appendf(nil, `{"kind":"login","user":%d}`, i))
+			at := int64(1_700_000_000 + i/100)
+			if _, _, err := e.Process(x.Append(nil, []int{0}, at, doc), at, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for _, now := range []int64{1_700_000_000 + day, 1_700_000_002 + day, 1_700_000_010 + 3*day} {
+		want := whole.Advance(now)
+		var got Outcome
+		for all := false; !all; {
+			var o Outcome
+			o, all = pieces.AdvanceSome(now, 7)
+			if o.Expired > 7 {
+				t.Fatalf("%d groups removed at once, limit 7", o.Expired)
+			}
+			got.Expired += o.Expired
+		}
+		if got != want || pieces.Groups() != whole.Groups() {
+			t.Errorf("at %d: got %+v and %d groups, want %+v and %d", now, got, pieces.Groups(), want, whole.Groups())
+		}
+	}
+	if whole.Groups() != 0 {
+		t.Errorf("got %d groups in the end, want none", whole.Groups())
+	}
+}

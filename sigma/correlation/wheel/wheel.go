@@ -7,6 +7,7 @@
 package wheel
 
 import (
+	"math"
 	"math/bits"
 	"slices"
 )
@@ -27,7 +28,8 @@ type Wheel[T any] struct {
 	now      int64
 	occupied [levels]uint64
 	slots    [levels][slots][]item[T]
-	spare    []item[T]
+	hand     []item[T] // a slot's items that Advance has not got to yet, behind those it has
+	handled  int
 	n        int
 }
 
@@ -58,6 +60,9 @@ func (w *Wheel[T]) Prune(keep func(T) bool) {
 			w.n += len(items)
 		}
 	}
+	w.hand = slices.DeleteFunc(w.hand[w.handled:], func(it item[T]) bool { return !keep(it.value) })
+	w.handled = 0
+	w.n += len(w.hand)
 }
 
 func (w *Wheel[T]) place(it item[T]) {
@@ -69,17 +74,20 @@ func (w *Wheel[T]) place(it item[T]) {
 
 // Advance moves the wheel to now and calls due for every item due by then,
 // earliest second first. due may add items. The wheel never moves back.
-func (w *Wheel[T]) Advance(now int64, due func(T)) {
-	for w.n > 0 {
-		level, slot, start := w.next()
-		if start > now {
-			break
-		}
-		w.now = start
-		items := w.slots[level][slot]
-		w.slots[level][slot] = w.spare[:0]
-		w.occupied[level] &^= 1 << slot
-		for _, it := range items {
+func (w *Wheel[T]) Advance(now int64, due func(T)) { w.AdvanceSome(now, math.MaxInt, due) }
+
+// AdvanceSome is Advance for somebody who has little time: it looks at limit items
+// at most, those that only move down a level included, and reports whether the
+// wheel is at now. If not, the next call goes on.
+func (w *Wheel[T]) AdvanceSome(now int64, limit int, due func(T)) (there bool) {
+	for {
+		for ; w.handled < len(w.hand); limit-- {
+			if limit <= 0 {
+				return false
+			}
+			it := w.hand[w.handled]
+			w.hand[w.handled] = item[T]{}
+			w.handled++
 			if it.due <= w.now {
 				w.n--
 				due(it.value)
@@ -87,10 +95,20 @@ func (w *Wheel[T]) Advance(now int64, due func(T)) {
 				w.place(it)
 			}
 		}
-		clear(items)
-		w.spare = items[:0]
+		w.hand, w.handled = w.hand[:0], 0
+		if w.n == 0 {
+			break
+		}
+		level, slot, start := w.next()
+		if start > now {
+			break
+		}
+		w.now = start
+		w.hand, w.slots[level][slot] = w.slots[level][slot], w.hand
+		w.occupied[level] &^= 1 << slot
 	}
 	w.now = max(w.now, now)
+	return true
 }
 
 // next finds the first slot that is not empty. A lower level always comes

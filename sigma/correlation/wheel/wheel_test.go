@@ -60,6 +60,58 @@ func TestManyItemsAgainstASortedList(t *testing.T) {
 	}
 }
 
+func TestItemsComeOutInTheSameOrderHoweverFewAtATime(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	var whole, pieces Wheel[int64]
+	now := int64(1_700_000_000)
+	for range 300 {
+		for range r.IntN(20) {
+			due := now + 1 + r.Int64N(1<<r.IntN(40))
+			whole.Add(due, due)
+			pieces.Add(due, due)
+		}
+		now += r.Int64N(1 << r.IntN(20))
+		var got, want []int64
+		whole.Advance(now, func(d int64) { want = append(want, d) })
+		limit := 1 + r.IntN(3)
+		for there := false; !there; {
+			before := len(got)
+			there = pieces.AdvanceSome(now, limit, func(d int64) { got = append(got, d) })
+			if len(got)-before > limit {
+				t.Fatalf("at %d: %d came out at once, limit %d", now, len(got)-before, limit)
+			}
+			if r.IntN(4) == 0 { // what comes meanwhile waits like the rest
+				due := now + 1 + r.Int64N(1000)
+				whole.Add(due, due)
+				pieces.Add(due, due)
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Fatalf("at %d: got %v, want %v", now, got, want)
+		}
+		if pieces.Len() != whole.Len() {
+			t.Fatalf("at %d: got %d waiting, want %d", now, pieces.Len(), whole.Len())
+		}
+	}
+}
+
+func TestItemsOfASlotInHandArePrunedToo(t *testing.T) {
+	var w Wheel[int64]
+	for value := range int64(100) {
+		w.Add(7, value)
+	}
+	var got []int64
+	w.AdvanceSome(7, 10, func(v int64) { got = append(got, v) })
+	w.Prune(func(v int64) bool { return v >= 95 })
+	if w.Len() != 5 {
+		t.Errorf("got %d items, want 5", w.Len())
+	}
+	w.Advance(7, func(v int64) { got = append(got, v) })
+	if want := []int64{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 95, 96, 97, 98, 99}; !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
 func TestPrunedItemsDoNotComeOut(t *testing.T) {
 	var w Wheel[int64]
 	for due := range int64(1000) {
