@@ -118,6 +118,11 @@ func (c *Cell) Quarantine(to *Outbox[graph.DeadLetter], original []byte, t graph
 	to.Push(graph.DeadLetter{Original: bytes.Clone(original), Error: p.Error(), Stage: c.name, Token: t})
 }
 
+// Resume asks, from within a Tick, for another one behind the next step of data, or
+// at once while there is none: for work that would keep the data waiting if it were
+// done in one go.
+func (c *Cell) Resume() { c.box.resumeTick() }
+
 // Hold keeps data from the actor until Release, beyond what its outboxes and its
 // pool do by themselves. Both are called from Receive and nest.
 func (c *Cell) Hold() { c.box.hold() }

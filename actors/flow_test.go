@@ -356,6 +356,54 @@ func TestTicksMergeAndWaitWhileDataIsHeld(t *testing.T) {
 	})
 }
 
+func TestATickThatIsNotThroughTakesTurnsWithTheData(t *testing.T) {
+	for _, tc := range []struct {
+		name  string
+		items int
+		want  string // t: a piece of the tick, d: an item
+	}{
+		{"without data it goes on at once", 0, "ttttt"},
+		{"behind each step of data comes one piece", 3, "tdtdtdtt"},
+		{"data goes on when the tick is through", 7, "tdtdtdtdtddd"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := actorstest.System(t, actors.Options{})
+				var got []byte
+				cell := actors.NewCell("alert", actors.KindStage, actors.CellOptions{Tick: time.Minute})
+				lane := actors.NewLane(cell, actors.LaneOptions[*item]{Capacity: 1024})
+				pieces := 5
+				_, err := s.Spawn(cell, func(actors.Handover) actor.Actor {
+					return actor.ReceiveFunc(func(c actor.Context) {
+						switch m := c.Message().(type) {
+						case actors.Tick:
+							got = append(got, 't')
+							if pieces--; pieces == 4 {
+								lane.TryPut(items(1, tc.items))
+							}
+							if pieces > 0 {
+								cell.Resume()
+							}
+						case *actors.Run[*item]:
+							for range m.All() {
+								got = append(got, 'd')
+							}
+						}
+					})
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				time.Sleep(time.Minute + time.Second)
+				synctest.Wait()
+				if string(got) != tc.want {
+					t.Errorf("got %s, want %s", got, tc.want)
+				}
+			})
+		})
+	}
+}
+
 func TestTheTickThatPanicsIsSkipped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := actorstest.System(t, actors.Options{MaxRestarts: 10})

@@ -1,8 +1,10 @@
 package actors
 
 import (
+	"runtime"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
 )
@@ -10,6 +12,12 @@ import (
 const (
 	controlCapacity = 64 // messages
 	controlStreak   = 16 // control messages in a row while data waits and could proceed
+
+	// turn is how long an actor with work in its lane keeps a processor. The
+	// scheduler takes it away after ten milliseconds only, in which the rest of the
+	// graph would stand still; who gives it back by itself goes to the end of the
+	// queue.
+	turn = 200 * time.Microsecond
 )
 
 // mailbox implements the library's Mailbox: several lanes behind one mutex, and
@@ -35,6 +43,7 @@ type mailbox struct {
 	holds       int // reasons not to deliver data
 	streak      int // control messages since the last step of data
 	ticking     bool
+	rest        restState // of a tick
 	system      queue[any]
 	lifecycle   queue[*actor.MessageEnvelope]
 	completions queue[*completion]
@@ -117,6 +126,22 @@ func (m *mailbox) postTick() {
 	m.alert()
 }
 
+// restState says what comes before the next piece of a tick that was not through.
+type restState uint8
+
+const (
+	restNone   restState = iota
+	restBehind           // a step of data, if there is any
+	restNext             // nothing: its turn has come
+)
+
+// resumeTick has the tick in hand come again behind the next step of data.
+func (m *mailbox) resumeTick() {
+	m.mu.Lock()
+	m.rest = restBehind
+	m.mu.Unlock()
+}
+
 func (m *mailbox) complete(c *completion) {
 	m.mu.Lock()
 	m.completions.push(c)
@@ -187,12 +212,19 @@ const (
 // process delivers until nothing is left that may be delivered now.
 func (m *mailbox) process() {
 	slot := m.cell.busy.begin()
+	began := time.Now()
 	for {
 		s := m.next()
 		if s.kind == stepNone {
 			break
 		}
 		m.invoke(s)
+		if (s.kind == stepData || s.kind == stepOutcome) && time.Since(began) >= turn {
+			m.cell.busy.end(slot)
+			runtime.Gosched()
+			slot = m.cell.busy.begin()
+			began = time.Now()
+		}
 	}
 	m.cell.busy.end(slot)
 }
@@ -228,6 +260,9 @@ func (m *mailbox) next() step {
 		return s
 	}
 	if data {
+		if m.rest == restBehind {
+			m.rest = restNext
+		}
 		m.streak = 0
 		m.urgent.Store(m.control.len() > 0 || m.ticking)
 		return step{kind: stepData}
@@ -251,8 +286,8 @@ func (m *mailbox) nextControl(data bool) step {
 			return step{kind: stepControl, env: env}
 		}
 	}
-	if m.ticking && m.holds == 0 {
-		m.ticking = false
+	if m.holds == 0 && (m.ticking || m.rest == restNext || m.rest == restBehind && !data) {
+		m.ticking, m.rest = false, restNone
 		m.streak++
 		return step{kind: stepTick}
 	}

@@ -2,7 +2,8 @@ package actors
 
 import "github.com/sluicehq/sluice/graph"
 
-// Tick is the actor's timer. At most one waits, and it waits while data is held.
+// Tick is the actor's timer. At most one waits, and it waits while data is held. An
+// actor that is not through with one calls Cell.Resume.
 type Tick struct{}
 
 // Drain is the last message of an actor: its predecessors have stopped, its lane

@@ -14,6 +14,13 @@ import (
 // errUndecodable is the error of the dead letter of a line that did not decode.
 const errUndecodable = "parse error"
 
+// Timers are looked at between batches, for a short time at most: a hundred thousand
+// of them may be due in the same second.
+const (
+	pieceOfTick  = 500 * time.Microsecond
+	timersAtOnce = 256
+)
+
 // shell is the actor: it goes through batches line by line, so that a question
 // never waits for more than one.
 type shell struct {
@@ -71,7 +78,12 @@ func (s *shell) Receive(c actor.Context) {
 			}
 		}
 	case actors.Tick:
-		s.advance(now)
+		for !s.advance(now) {
+			if time.Since(now) >= pieceOfTick {
+				s.cell.Resume()
+				return
+			}
+		}
 	case Export:
 		c.Respond(s.engine.Export())
 	case actors.Detail:

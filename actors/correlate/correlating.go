@@ -66,10 +66,12 @@ func (s *shell) apply() {
 
 func (s *shell) rollback() { s.engine.Rollback() }
 
-// advance lets go of groups whose time is over.
-func (s *shell) advance(now time.Time) {
-	s.cell.Guard().Apply(func() { s.outcome = s.engine.Advance(now.Unix()) })
+// advance lets go of groups whose time is over: of some, if there are many, and
+// reports whether that was all.
+func (s *shell) advance(now time.Time) (all bool) {
+	s.cell.Guard().Apply(func() { s.outcome, all = s.engine.AdvanceSome(now.Unix(), timersAtOnce) })
 	s.metrics.effects.add(&s.outcome)
 	s.groups.Store(int64(s.engine.Groups()))
 	s.notices.tell(s.log, now)
+	return all
 }
