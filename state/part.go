@@ -13,8 +13,8 @@ import (
 
 // Read gives a part of the current save to read, as a stream. The checksum is
 // verified before read is called, so what read sees is what was written.
-// The error wraps ErrNone for a part the save does not have, and ErrCorrupt for
-// missing chunks or a wrong checksum.
+// The error wraps ErrNone for a part the save does not have, ErrCorrupt for missing
+// chunks or a wrong checksum, and ErrVersion for a compression of another build.
 func (s *Series) Read(part string, read func(version int, r io.Reader) error) error {
 	h, err := s.Head()
 	if err != nil {
@@ -32,7 +32,7 @@ func (s *Series) Read(part string, read func(version int, r io.Reader) error) er
 	case n != p.Bytes || hex.EncodeToString(sum.Sum(nil)) != p.SHA256:
 		return fmt.Errorf("read part %s: %w: checksum", part, ErrCorrupt)
 	}
-	return read(p.Version, s.reader(part, p))
+	return decompress(p.Compression, s.reader(part, p), func(r io.Reader) error { return read(p.Version, r) })
 }
 
 func (s *Series) reader(part string, p Part) io.Reader {

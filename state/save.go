@@ -50,6 +50,17 @@ func (v *Save) Keep(part string) bool {
 // a save has time, and what waits for the processor meanwhile does not. The part
 // belongs to the save only when Write succeeds.
 func (v *Save) Write(part string, version int, write func(io.Writer) error) error {
+	return v.write(part, version, "", write)
+}
+
+// WriteCompressed is Write for a part that is written often and read seldom: badger
+// copies what it is given three times, to its log, its tables and its next level,
+// and does none of it in pieces. Reading gives what was written.
+func (v *Save) WriteCompressed(part string, version int, write func(io.Writer) error) error {
+	return v.write(part, version, compressionZstd, func(w io.Writer) error { return compress(w, write) })
+}
+
+func (v *Save) write(part string, version int, compression string, write func(io.Writer) error) error {
 	w := &chunkWriter{save: v, part: part, sum: sha256.New(), buf: make([]byte, 0, chunkBytes)}
 	err := write(w)
 	if err == nil {
@@ -60,7 +71,7 @@ func (v *Save) Write(part string, version int, write func(io.Writer) error) erro
 	}
 	v.parts[part] = Part{
 		Version: version, Generation: v.generation, Chunks: w.chunks, Bytes: w.bytes,
-		SHA256: hex.EncodeToString(w.sum.Sum(nil)),
+		SHA256: hex.EncodeToString(w.sum.Sum(nil)), Compression: compression,
 	}
 	return nil
 }

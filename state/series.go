@@ -26,13 +26,15 @@ type Position struct {
 	Time     int64  `json:"time"` // Unix seconds
 }
 
-// Part describes one stored part. Its chunks stand under Generation.
+// Part describes one stored part. Its chunks stand under Generation. Bytes and
+// SHA256 are of the chunks as they are stored.
 type Part struct {
-	Version    int    `json:"version"`
-	Generation uint64 `json:"generation"`
-	Chunks     int    `json:"chunks"`
-	Bytes      int64  `json:"bytes"`
-	SHA256     string `json:"sha256"`
+	Version     int    `json:"version"`
+	Generation  uint64 `json:"generation"`
+	Chunks      int    `json:"chunks"`
+	Bytes       int64  `json:"bytes"`
+	SHA256      string `json:"sha256"`
+	Compression string `json:"compression,omitempty"`
 }
 
 // Head makes a save current.

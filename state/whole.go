@@ -15,7 +15,8 @@ import (
 const maxGrow = 64 << 20
 
 // Whole returns a part of the current save that fits into memory, in one pass.
-// The checksum is verified. Errors are those of Read.
+// The checksum is verified. Errors are those of Read; a compressed part is for Read
+// only.
 func (s *Series) Whole(part string) (content string, version int, err error) {
 	h, err := s.Head()
 	if err != nil {
@@ -24,6 +25,9 @@ func (s *Series) Whole(part string) (content string, version int, err error) {
 	p, ok := h.Parts[part]
 	if !ok {
 		return "", 0, fmt.Errorf("read part %s: %w", part, ErrNone)
+	}
+	if p.Compression != "" {
+		return "", 0, fmt.Errorf("read part %s: %w: compressed", part, ErrVersion)
 	}
 	var b strings.Builder
 	b.Grow(int(min(max(p.Bytes, 0), maxGrow)))

@@ -99,6 +99,7 @@ var keepers = map[string][]string{
 		"actors/*/stage.go", "actors/sink/dlq.go", "actors/sink/sink.go", // they make the actor a supervisor restarts
 	},
 	"github.com/dgraph-io/badger": {"state/*.go"},
+	"github.com/klauspost":        {"state/*.go"},
 	"github.com/urfave/cli":       {"cmd/sluice/command/*.go"},
 	"google.golang.org/grpc":      {"otlp/*.go", "otlp/*/*.go", "http/server/*.go"},
 	"github.com/nats-io":          {"sources/nats/*.go", "sources/natsconn/*.go", "actors/sink/nats/*.go"},

@@ -182,7 +182,7 @@ func (k *keeper) writeParts(ctx context.Context, s *state.Save, exports map[grap
 			continue
 		}
 		var size int64
-		err := s.Write(p.name, p.version, func(w io.Writer) error {
+		err := s.WriteCompressed(p.name, p.version, func(w io.Writer) error {
 			return v.Encode(cancellable{ctx, w, &size}, now.Unix())
 		})
 		if err != nil {
