@@ -16,7 +16,7 @@ const stopGrace = time.Second
 
 // answerGrace is what requests get after the end of the drain to tell their
 // clients how it ended.
-const answerGrace = 100 * time.Millisecond
+const answerGrace = time.Second
 
 // Stop drains and ends everything: readiness off, no new requests, inputs, then
 // the stages in graph order and the sinks, all within the drain timeout, and the
