@@ -64,7 +64,7 @@ func TestTheCorpusIsJudgedAsExpected(t *testing.T) {
 				if len(used) == len(all) && !maps.Equal(got, want[lane+"/"+strconv.FormatBool(routed)]) {
 					t.Errorf("hits %v, want %v", got, want[lane+"/"+strconv.FormatBool(routed)])
 				}
-				daemon := pipe(t, input, append([]string{"engine", "daemon", "--api-addr", "127.0.0.1:0", "--drain-timeout", "120"}, flags...)...)
+				daemon := pipe(t, input, append([]string{"engine", "daemon", "--api-addr", "127.0.0.1:0", "--drain-timeout", "500"}, flags...)...)
 				if !bytes.Equal(daemon, eval) {
 					t.Errorf("the daemon wrote %d bytes, engine eval %d: they must be the same", len(daemon), len(eval))
 				}
@@ -82,7 +82,7 @@ func pipe(t *testing.T, input []byte, args ...string) []byte {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	timer := time.AfterFunc(10*patience, func() { _ = cmd.Process.Kill() })
+	timer := time.AfterFunc(5*patience, func() { _ = cmd.Process.Kill() })
 	defer timer.Stop()
 	if err := cmd.Wait(); err != nil {
 		t.Fatalf("%v: %v\n%s", args, err, errs.String())

@@ -3,7 +3,6 @@ package acceptance
 import (
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -162,24 +161,20 @@ func TestSettingsOfAllCorrelations(t *testing.T) {
 
 func TestAReloadKeepsWindows(t *testing.T) {
 	dir := t.TempDir()
-	file := write(t, dir, "rules/a.yml", logins(tooMany("Before", 3, "")))
+	write(t, dir, "rules/a.yml", logins(tooMany("Before", 3, "")))
 	d := start(t, "-r", filepath.Join(dir, "rules"), "--input", "http", "--no-detections")
 	d.push(login("ann", 100), login("ann", 101))
-	d.reload(func() { write(t, dir, "rules/a.yml", logins(tooMany("After", 3, ""))) })
+	d.reload(func() { replace(t, dir, "rules/a.yml", logins(tooMany("After", 3, ""))) })
 	d.push(login("ann", 102))
 	d.wantResults(fired("After", "ann", 3, ""))
 	d.reload(func() {
-		write(t, dir, "rules/a.yml", logins(strings.Replace(tooMany("Host", 3, ""), "group-by: user", "group-by: host", 1)))
+		replace(t, dir, "rules/a.yml", logins(strings.Replace(tooMany("Host", 3, ""), "group-by: user", "group-by: host", 1)))
 	})
 	dropped := d.awaitLog("correlation state dropped")
 	if dropped["correlation"] != "c-burst" || dropped["reason"] != "shape_changed" || dropped["groups"] != 1.0 {
 		t.Errorf("logged %v, want that the state of c-burst is dropped", dropped)
 	}
-	d.reload(func() {
-		if err := os.WriteFile(file, []byte(logins()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	})
+	d.reload(func() { replace(t, dir, "rules/a.yml", logins()) })
 	d.await("an empty list of correlations", func() bool {
 		return strings.TrimSpace(d.get("/api/v1/correlations").body) == `{"correlations":[],"count":0}`
 	})

@@ -15,7 +15,7 @@ import (
 func TestAFiniteInputIsDrainedAndEndsTheDaemon(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "a.yml", rule("A", "evil"))
-	cmd := command(t, "engine", "daemon", "-r", dir, "--api-addr", "127.0.0.1:0")
+	cmd := command(t, "engine", "daemon", "-r", dir, "--api-addr", "127.0.0.1:0", "--drain-timeout", "60")
 	got := finish(t, cmd, event("evil one")+"\n\nnot json at all\r\n"+event("fine")+"\n"+event("EVIL two"))
 	want := resultLine("A", "evil one") + "\n" + resultLine("A", "EVIL two") + "\n"
 	if got.code != 0 || got.stdout != want {
@@ -178,7 +178,7 @@ func TestABrokenDocumentLeavesTheOthersServing(t *testing.T) { // part 10 case 4
 		d.await(fmt.Sprintf("readiness %d", want), func() bool { return d.get("/readyz").status == want })
 	}
 	reload(true) // a document rejected before does not fail a pass
-	write(t, dir, "c.yml", "title: C\ndetection: {sel: {C|foo: x}, condition: sel}\n")
+	replace(t, dir, "c.yml", "title: C\ndetection: {sel: {C|foo: x}, condition: sel}\n")
 	d.await("failed pass", func() bool { return d.metric("svc_reloads_failed_total") >= 1 })
 	if d.get("/readyz").status != 503 || d.metric("svc_rules_rejected") != 1 {
 		t.Error("a newly rejected document must turn readiness off and leave the gauge alone")
@@ -282,7 +282,7 @@ func TestSeveralTriggersShareAPass(t *testing.T) {
 	write(t, dir, "a.yml", rule("A", "evil"))
 	d := start(t, "-r", dir, "--input", "http")
 	for i := range 5 {
-		write(t, dir, fmt.Sprintf("n%d.yml", i), rule(fmt.Sprintf("N%d", i), "evil"))
+		replace(t, dir, fmt.Sprintf("n%d.yml", i), rule(fmt.Sprintf("N%d", i), "evil"))
 		d.do("POST", "/api/v1/reload", "")
 	}
 	d.await("six rules", func() bool { return d.metric("svc_detection_rules_loaded") == 6 })
@@ -297,7 +297,7 @@ func TestSIGTERMLosesNothingThatWasAccepted(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "rules/a.yml", rule("A", "evil"))
 	out := filepath.Join(dir, "out.ndjson")
-	d := start(t, "-r", filepath.Join(dir, "rules"), "--input", "http", "--output", "file://"+out, "--drain-timeout", "20")
+	d := start(t, "-r", filepath.Join(dir, "rules"), "--input", "http", "--output", "file://"+out, "--drain-timeout", "60")
 	const bodies, lines = 40, 500
 	body := strings.Repeat(event("evil")+"\n", lines)
 	for range bodies {
@@ -339,7 +339,10 @@ func TestACommitIsAnsweredWhenTheDrainEnds(t *testing.T) { // part 14 section 5
 		t.Fatalf("push: %d %s", a.status, a.body)
 	}
 	answered := make(chan answer, 1)
-	go func() { answered <- d.do("POST", "/api/v1/events?commit=true", event("evil")) }()
+	go func() {
+		defer close(answered)
+		answered <- d.do("POST", "/api/v1/events?commit=true", event("evil"))
+	}()
 	d.await("the line", func() bool { return d.metric("svc_events_processed_total") == 2001 })
 	d.stop()
 	a := <-answered

@@ -36,7 +36,7 @@ func TestReloadsUnderLoadLoseNoEventAndJudgeNoneByTwoSets(t *testing.T) {
 	both := func(set string) string { return rule(set+"1", "evil") + "---\n" + rule(set+"2", "evil") }
 	write(t, dir, "rules/a.yml", both("A"))
 	out := filepath.Join(dir, "out.ndjson")
-	d := start(t, "-r", filepath.Join(dir, "rules"), "--input", "http", "--output", "file://"+out, "--drain-timeout", "30")
+	d := start(t, "-r", filepath.Join(dir, "rules"), "--input", "http", "--output", "file://"+out, "--drain-timeout", "60")
 
 	var sent atomic.Int64
 	var stop atomic.Bool
@@ -192,7 +192,7 @@ func TestGarbageOnStandardInput(t *testing.T) {
 			dir := t.TempDir()
 			write(t, dir, "rules/a.yml", rule("A", "evil"))
 			dead := filepath.Join(dir, "dead.ndjson")
-			got := sluice(t, tc.input, "engine", "daemon", "-r", filepath.Join(dir, "rules"), "--api-addr", "127.0.0.1:0", "--input-format", tc.format, "--dlq", "file://"+dead)
+			got := sluice(t, tc.input, "engine", "daemon", "-r", filepath.Join(dir, "rules"), "--api-addr", "127.0.0.1:0", "--drain-timeout", "60", "--input-format", tc.format, "--dlq", "file://"+dead)
 			if got.code != 0 || got.stdout != tc.want {
 				t.Errorf("code %d, %d bytes of results, want 0 and %d bytes\n%s", got.code, len(got.stdout), len(tc.want), got.stderr)
 			}

@@ -42,10 +42,7 @@ func TestPipelinesFollowTheirFiles(t *testing.T) {
 	if !fired("first") || fired("second") {
 		t.Fatalf("the rule is not the one of the first pipeline: %s", d.stdout)
 	}
-	// A replaced file, as editors write it.
-	if err := os.Rename(write(t, beside, "p.tmp", mapping("second")), file); err != nil {
-		t.Fatal(err)
-	}
+	replace(t, beside, "p.yml", mapping("second"))
 	d.await("the second pipeline", func() bool { return fired("second") })
 	if fired("first") {
 		t.Error("the first pipeline is still in force")
@@ -57,7 +54,7 @@ func TestPipelinesFollowTheirFiles(t *testing.T) {
 	passes := d.metric("svc_reloads_total")
 	failed := 0.0
 	fails := func() bool { return d.metric("svc_reloads_failed_total") > failed }
-	write(t, beside, "p.yml", "transformations: {}\n")
+	replace(t, beside, "p.yml", "transformations: {}\n")
 	d.await("the failed pass", fails)
 	if got := d.get("/readyz").status; got != 503 {
 		t.Errorf("readiness %d after a broken pipeline, want 503", got)
@@ -68,7 +65,7 @@ func TestPipelinesFollowTheirFiles(t *testing.T) {
 	if want := "Error reloading pipeline " + file + ": transformations must be a sequence"; !strings.Contains(d.stderr.String(), want) {
 		t.Errorf("the log lacks %q", want)
 	}
-	write(t, beside, "p.yml", mapping("third"))
+	replace(t, beside, "p.yml", mapping("third"))
 	d.await("the third pipeline", func() bool { return fired("third") })
 	d.await("readiness", func() bool { return d.get("/readyz").status == 200 })
 	if got := d.metric("svc_reloads_total"); got < passes+2 {
@@ -81,7 +78,7 @@ func TestPipelinesFollowTheirFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.await("the pass without the file", fails)
-	write(t, beside, "p.yml", mapping("fourth"))
+	replace(t, beside, "p.yml", mapping("fourth"))
 	d.await("the fourth pipeline", func() bool { return fired("fourth") })
 	d.stop()
 }
@@ -127,12 +124,12 @@ func TestARuleThatAPipelineRefusesFailsALaterPass(t *testing.T) { // part 12 cas
 	if body := d.get("/api/v1/rules").body; !strings.Contains(body, "Pipeline rule failure: nope (rule: Tool)") {
 		t.Errorf("rules %s lack the reason", body)
 	}
-	write(t, beside, "p.yml", refuse("skip"))
+	replace(t, beside, "p.yml", refuse("skip"))
 	d.await("the pass that leaves the rule out", func() bool { return d.metric("svc_rules_rejected") == 0 })
 	if got := d.metric("svc_detection_rules_loaded"); got != 1 {
 		t.Errorf("%v rules, want the other one", got)
 	}
-	write(t, beside, "p.yml", refuse("fail"))
+	replace(t, beside, "p.yml", refuse("fail"))
 	d.await("the failed pass", func() bool { return d.metric("svc_reloads_failed_total") >= 1 })
 	if got := d.get("/readyz").status; got != 503 {
 		t.Errorf("readiness %d after a newly rejected rule, want 503", got)

@@ -247,14 +247,7 @@ func TestClientCommandsReportWhatTheDaemonSays(t *testing.T) {
 
 func TestStatusTriesLoopbackForAListenAddress(t *testing.T) { // case 39
 	inEmptyDir(t)
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, port, _ := net.SplitHostPort(ln.Addr().String())
-	if err := ln.Close(); err != nil {
-		t.Fatal(err)
-	}
+	_, port, _ := net.SplitHostPort(api(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) }))
 	got := sluice(t, "", "engine", "status", "--addr", "0.0.0.0:"+port)
 	got.wantCode(t, 3)
 	got.wantErr(t, "http://127.0.0.1:"+port+"/api/v1/status")

@@ -230,7 +230,7 @@ func TestEvalWritesWhatTheDaemonWrites(t *testing.T) {
 	one := sluice(t, events.String(), append([]string{"eval"}, shared...)...)
 	one.wantCode(t, 0)
 	two := sluiceWith(t, Program{Daemon: serve}, events.String(),
-		append([]string{"daemon", "--api-addr", "127.0.0.1:0", "--log-level", "warn"}, shared...)...)
+		append([]string{"daemon", "--api-addr", "127.0.0.1:0", "--drain-timeout", "600", "--log-level", "warn"}, shared...)...)
 	two.wantCode(t, 0)
 	if one.out != two.out {
 		a, b := strings.Split(one.out, "\n"), strings.Split(two.out, "\n")

@@ -320,7 +320,7 @@ func TestEvalCorrelatesAsTheDaemonDoes(t *testing.T) {
 		one := sluice(t, events, append([]string{"eval"}, args...)...)
 		one.wantCode(t, 0)
 		two := sluiceWith(t, Program{Daemon: serve}, events,
-			append([]string{"daemon", "--api-addr", "127.0.0.1:0", "--log-level", "error"}, args...)...)
+			append([]string{"daemon", "--api-addr", "127.0.0.1:0", "--drain-timeout", "600", "--log-level", "error"}, args...)...)
 		two.wantCode(t, 0)
 		if one.out != two.out {
 			t.Errorf("%q: eval is got, the daemon want: %s", args, difference(one.out, two.out))
