@@ -47,7 +47,7 @@ func (w *watchedTree) next() string {
 	select {
 	case reason := <-w.reasons:
 		return reason
-	case <-time.After(30 * time.Second):
+	case <-time.After(2 * time.Minute):
 		w.t.Fatal("no trigger came")
 		return ""
 	}
