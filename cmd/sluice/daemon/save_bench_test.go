@@ -24,14 +24,16 @@ const (
 	betweenTwo = 100 * time.Millisecond // saves
 )
 
-// BenchmarkSaveUnderLoad saves 100,000 groups while input is always waiting. The
-// pause of the stream is the longest time between two batches of 128 lines that
-// leave correlate one after the other; the bar is ten times the median time of a
-// batch that is alone in the daemon. Spans with saves and spans without take
-// turns: what the ones without show is the unrest of the machine and of the
-// runtime. The pause is told twice, by the clock and by the processor time that
-// the process itself used meanwhile, divided by the number of processors: on a
-// machine that others use the clock shows their turns, too.
+// BenchmarkSaveUnderLoad saves 100,000 groups while events come in, all of which
+// match: half as many as the daemon can take, and as many as it can take. The pause
+// of the stream is the longest time between two batches of 128 lines that leave it
+// one after the other. The bar is ten times the median time of a batch of the same
+// load, from its turn to its end; the time of a batch that has the daemon for itself
+// is told, too. Spans with saves and spans without take turns: what the ones without
+// show is the unrest of the machine and of the runtime. The pause is told twice, by
+// the clock and by the processor time that the process itself used meanwhile, divided
+// by the number of processors: on a machine that others use the clock shows their
+// turns, too.
 func BenchmarkSaveUnderLoad(b *testing.B) {
 	dir := b.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "rules.yml"), []byte(countingRules), 0o644); err != nil {
@@ -52,35 +54,55 @@ func BenchmarkSaveUnderLoad(b *testing.B) {
 	}
 	s := newPauses(d)
 	alone := s.alone(b)
-	var quiet, saving []span
+	b.Logf("a batch of %d lines alone: median %s", pauseBatch, alone)
+	half := 2 * pauseSpan / time.Duration(s.span(b, 0, false).batches)
+	kinds := []*kind{
+		{name: "half-quiet", every: half}, {name: "half-saving", every: half, saving: true},
+		{name: "full-quiet"}, {name: "full-saving", saving: true},
+	}
 	for b.Loop() {
-		quiet = append(quiet, s.span(b, false))
-		saving = append(saving, s.span(b, true))
+		for _, k := range kinds {
+			k.spans = append(k.spans, s.span(b, k.every, k.saving))
+		}
 	}
-	bar := 10 * alone
-	b.Logf("a batch of %d lines alone: median %s, bar %s", pauseBatch, alone, bar)
-	for _, of := range []struct {
-		name  string
-		spans []span
-	}{{"quiet", quiet}, {"saving", saving}} {
-		clock := sorted(of.spans, func(s span) []time.Duration { return []time.Duration{s.longest} })
-		worked := sorted(of.spans, func(s span) []time.Duration { return []time.Duration{s.worked} })
-		median := sorted(of.spans, func(s span) []time.Duration { return []time.Duration{s.median} })
-		b.Logf("%-6s longest pause by span: clock %s (median) to %s, worked %s to %s; median time between batches %s",
-			of.name, clock[len(clock)/2], clock[len(clock)-1], worked[len(worked)/2], worked[len(worked)-1], median[len(median)/2])
-		b.ReportMetric(float64(worked[len(worked)-1])/float64(alone), of.name+"-pause/batch")
+	for _, k := range kinds {
+		longest := k.sorted(func(s span) []time.Duration { return []time.Duration{s.longest} })
+		worked := k.sorted(func(s span) []time.Duration { return []time.Duration{s.worked} })
+		took := k.sorted(func(s span) []time.Duration { return []time.Duration{s.took} })
+		batch := took[len(took)/2]
+		b.Logf("%-11s %d batches a second, which took %s (median), so the bar is %s", k.name, k.batches()/len(k.spans), batch, 10*batch)
+		b.Logf("%-11s longest pause by span: clock %s (median) to %s, worked %s to %s", "",
+			longest[len(longest)/2], longest[len(longest)-1], worked[len(worked)/2], worked[len(worked)-1])
+		b.ReportMetric(float64(longest[len(longest)-1])/float64(batch), k.name+"-pause/batch")
+		if k.saving {
+			cuts := k.sorted(func(s span) []time.Duration { return s.cuts })
+			b.Logf("%-11s %d saves; a barrier took from parse to dispatch: median %s, most %s", "", len(cuts), cuts[len(cuts)/2], cuts[len(cuts)-1])
+		}
 	}
-	cuts := sorted(saving, func(s span) []time.Duration { return s.cuts })
-	b.Logf("%d saves; a barrier took from parse to dispatch: median %s, most %s", len(cuts), cuts[len(cuts)/2], cuts[len(cuts)-1])
+}
+
+// kind is one kind of spans.
+type kind struct {
+	name   string
+	every  time.Duration // between two batches; 0: as fast as they are taken
+	saving bool
+	spans  []span
 }
 
 // sorted are the times of all spans, shortest first.
-func sorted(spans []span, times func(span) []time.Duration) (all []time.Duration) {
-	for _, s := range spans {
+func (k *kind) sorted(times func(span) []time.Duration) (all []time.Duration) {
+	for _, s := range k.spans {
 		all = append(all, times(s)...)
 	}
 	slices.Sort(all)
 	return all
+}
+
+func (k *kind) batches() (n int) {
+	for _, s := range k.spans {
+		n += s.batches
+	}
+	return n
 }
 
 // pauses measures the stream of one daemon.
@@ -135,14 +157,15 @@ func (s *pauses) alone(b *testing.B) time.Duration {
 
 // span is what one measurement found.
 type span struct {
-	longest, median time.Duration // between batches
-	worked          time.Duration // the longest again, in processor time of this process by processor
-	batches         int
-	cuts            []time.Duration
+	longest time.Duration // between batches
+	worked  time.Duration // the longest again, in processor time of this process by processor
+	took    time.Duration // by a batch, from its turn to its end: median
+	batches int
+	cuts    []time.Duration
 }
 
-// span keeps the input queue full for a while.
-func (s *pauses) span(b *testing.B, saving bool) (out span) {
+// span puts batches for a while, one whenever its turn has come.
+func (s *pauses) span(b *testing.B, every time.Duration, saving bool) (out span) {
 	b.Helper()
 	ctx, cancel := context.WithTimeout(b.Context(), pauseSpan)
 	defer cancel()
@@ -161,16 +184,23 @@ func (s *pauses) span(b *testing.B, saving bool) (out span) {
 		})
 	}
 	var mu sync.Mutex // guards what follows
-	var between []time.Duration
-	last, worked := time.Now(), sigmatest.ProcessorTime()
+	var took []time.Duration
+	begin := time.Now()
+	last, worked := begin, sigmatest.ProcessorTime()
 	var open sync.WaitGroup
-	for ctx.Err() == nil {
+	for turn := begin; ctx.Err() == nil; turn = turn.Add(every) {
+		if every > 0 {
+			time.Sleep(time.Until(turn))
+		} else {
+			turn = time.Now()
+		}
 		open.Add(1)
 		s.put(ctx, func() {
 			mu.Lock()
 			defer mu.Unlock()
 			now, used := time.Now(), sigmatest.ProcessorTime()
-			between = append(between, now.Sub(last))
+			took = append(took, now.Sub(turn))
+			out.longest = max(out.longest, now.Sub(last))
 			out.worked = max(out.worked, (used-worked)/time.Duration(runtime.GOMAXPROCS(0)))
 			last, worked = now, used
 			open.Done()
@@ -178,8 +208,8 @@ func (s *pauses) span(b *testing.B, saving bool) (out span) {
 	}
 	open.Wait()
 	saves.Wait()
-	slices.Sort(between)
-	out.batches, out.median, out.longest = len(between), between[len(between)/2], between[len(between)-1]
+	slices.Sort(took)
+	out.batches, out.took = len(took), took[len(took)/2]
 	return out
 }
 
