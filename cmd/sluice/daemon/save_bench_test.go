@@ -57,8 +57,10 @@ func BenchmarkSaveUnderLoad(b *testing.B) {
 	b.Logf("a batch of %d lines alone: median %s", pauseBatch, alone)
 	half := 2 * pauseSpan / time.Duration(s.span(b, 0, false).batches)
 	kinds := []*kind{
-		{name: "half-quiet", every: half}, {name: "half-saving", every: half, saving: true},
-		{name: "full-quiet"}, {name: "full-saving", saving: true},
+		{name: "half-quiet", every: half},
+		{name: "half-saving", every: half, saving: true},
+		{name: "full-quiet"},
+		{name: "full-saving", saving: true},
 	}
 	for b.Loop() {
 		for _, k := range kinds {
