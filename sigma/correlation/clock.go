@@ -1,5 +1,7 @@
 package correlation
 
+import "math"
+
 // streamClock is the time of the stream of events, for expiry and eviction
 // only. Between events it advances with the wall time; it never moves back, and
 // a single event from the far future does not move it.
@@ -26,6 +28,18 @@ func (e *Engine) StreamClock(now int64) int64 {
 
 // now returns the clock at the given wall time.
 func (c *streamClock) now(wall int64) int64 { return c.value + max(0, wall-c.at) }
+
+// latest returns the newest time of groups that is to be believed at the given
+// wall time. Of what is later, the events that came afterwards say otherwise; but as
+// long as none has come, because the last ones are too far ahead themselves, they may
+// be the stream going on after a pause, and everything is believed. Of these last
+// ones, so many as inHand says have not reached their groups yet.
+func (c *streamClock) latest(wall int64, inHand int) int64 {
+	if c.ahead > inHand {
+		return math.MaxInt64
+	}
+	return c.now(wall)
+}
 
 // observe takes the time of an event with a match record.
 func (c *streamClock) observe(ts, wall int64) {

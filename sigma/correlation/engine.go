@@ -114,7 +114,7 @@ func (e *Engine) Process(record []byte, now int64, out []*Result) ([]*Result, Ou
 	e.wall = now
 	e.clock.observe(r.Time, now)
 	if e.live >= e.maxGroups {
-		e.makeRoom(now, &e.outcome)
+		e.makeRoom(e.clock.latest(now, 1), now, &e.outcome)
 	}
 	if e.copied != nil {
 		e.copied = nil
@@ -143,7 +143,7 @@ func (e *Engine) Advance(now int64) Outcome {
 // at most, and reports whether that was all. If not, the next call goes on.
 func (e *Engine) AdvanceSome(now int64, limit int) (o Outcome, all bool) {
 	all = e.timers.AdvanceSome(now, limit, func(t timer) { e.expire(t, now, &o) })
-	e.boundGhosts(&o)
+	e.boundGhosts(now, &o)
 	e.pruneTimers()
 	if o.Expired > 0 || o.Forgotten > 0 {
 		e.revision++

@@ -1,6 +1,7 @@
 package correlation
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/sluicehq/sluice/sigma/correlation/age"
@@ -8,10 +9,11 @@ import (
 )
 
 // makeRoom removes groups, of which there are as many as may be: those that are over
-// by the stream clock, then the stalest until nine tenths are left.
-func (e *Engine) makeRoom(now int64, o *Outcome) {
+// by the stream clock, then those of a time later than latest and the stalest, until
+// nine tenths are left.
+func (e *Engine) makeRoom(latest, now int64, o *Outcome) {
 	defer func() {
-		e.boundGhosts(o)
+		e.boundGhosts(now, o)
 		e.pruneTimers()
 	}()
 	before := e.live
@@ -25,7 +27,9 @@ func (e *Engine) makeRoom(now int64, o *Outcome) {
 	}
 	o.Before = before
 	swept := e.live
-	e.evict(nineTenths(e.maxGroups), now)
+	target := nineTenths(e.maxGroups)
+	e.evictLater(latest, target, now)
+	e.evict(target, now)
 	o.Evicted += swept - e.live
 }
 
@@ -52,6 +56,24 @@ func (e *Engine) sweep(f *family, clock, now int64) {
 	if f.c.Window == plan.Sliding {
 		f.sweeps++
 		f.cutoff = clock - f.c.Span
+	}
+}
+
+// evictLater removes groups whose newest entry is later than latest until target are
+// left: a time that nobody else believes in does not make a group a fresh one.
+func (e *Engine) evictLater(latest int64, target int, now int64) {
+	var seconds []int64
+	for _, f := range e.families {
+		seconds = f.ages.AppendLater(seconds, latest)
+	}
+	slices.Sort(seconds)
+	for _, at := range slices.Compact(seconds) {
+		if e.live <= target {
+			return
+		}
+		for _, f := range e.families {
+			e.evictSecond(f, at, target, now)
+		}
 	}
 }
 
@@ -107,10 +129,20 @@ func (e *Engine) remove(f *family, slot uint32, now int64) {
 
 // suppressionLeft returns for how long the last emission of g still suppresses.
 func (e *Engine) suppressionLeft(f *family, g *group, now int64) int64 {
-	if f.c.Suppress == 0 || !g.hasLast {
+	if !g.hasLast {
 		return 0
 	}
-	return f.c.Suppress - (e.clock.now(now) - g.last)
+	return e.left(g.last, f.c.Suppress, now)
+}
+
+// left returns for how long a span that began at a time still runs by the stream
+// clock, less than nothing when it is over. It is over when the time is not to be
+// believed, and as if it began now as long as that is not known.
+func (e *Engine) left(at, span, now int64) int64 {
+	if at > e.clock.latest(now, 0) {
+		return -1
+	}
+	return span - max(0, e.clock.now(now)-at)
 }
 
 // expire looks after a group whose timer ran out: it is removed when it has been
@@ -126,11 +158,12 @@ func (e *Engine) expire(t timer, now int64, o *Outcome) {
 		left = e.suppressionLeft(f, g, now)
 		if left <= 0 {
 			f.drop(t.slot)
+			e.revision++
 			return
 		}
 	} else {
 		idle := g.touched - now + f.c.Horizon
-		over := saturated(g.newest()-e.clock.now(now), f.c.Horizon) + 1
+		over := saturated(e.left(g.newest(), f.c.Horizon, now), 1)
 		if left = max(idle, over); left <= 0 {
 			e.remove(f, t.slot, now)
 			o.Expired++

@@ -2,6 +2,7 @@ package correlation
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strings"
 )
@@ -9,28 +10,36 @@ import (
 // A ghost is a suppression time that outlived its group. There may be as many of
 // them as groups: a flood of keys that fire once must not pile them up.
 
-// boundGhosts lets go of the ghosts whose emission is longest ago when there are
-// too many, until nine tenths of the limit are left.
-func (e *Engine) boundGhosts(o *Outcome) {
+// boundGhosts lets go of ghosts when there are too many, until nine tenths of the
+// limit are left: of those whose emission is later than the stream clock, then of those
+// whose emission is longest ago.
+func (e *Engine) boundGhosts(now int64, o *Outcome) {
 	n := e.inUse() - e.live
 	if n <= e.maxGroups {
 		return
 	}
 	type ghost struct {
+		at     int64
 		family int
 		slot   uint32
 		group  *group
 	}
+	clock := e.clock.now(now)
 	list := make([]ghost, 0, n)
 	for i, f := range e.families {
 		for slot, g := range f.groups {
-			if g != nil && g.ghost {
-				list = append(list, ghost{i, uint32(slot), g})
+			if g == nil || !g.ghost {
+				continue
 			}
+			at := g.last
+			if at > clock {
+				at = math.MinInt64
+			}
+			list = append(list, ghost{at, i, uint32(slot), g})
 		}
 	}
 	slices.SortFunc(list, func(a, b ghost) int {
-		return cmp.Or(cmp.Compare(a.group.last, b.group.last), cmp.Compare(a.family, b.family), strings.Compare(a.group.key, b.group.key))
+		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.family, b.family), strings.Compare(a.group.key, b.group.key))
 	})
 	list = list[:n-nineTenths(e.maxGroups)]
 	for _, g := range list {

@@ -54,6 +54,19 @@ func TestSuppressionOutlivesItsGroup(t *testing.T) {
 	}
 }
 
+// A save is written again only when the revision is another.
+func TestTheEndOfASuppressionIsAChange(t *testing.T) {
+	rule := body("type: event_count\ncondition: {gte: 1}\ntimespan: 10s\nsluice.suppress: 100s")
+	d := newDriver(t, compile(t, rule, plan.Options{}), 0)
+	d.run(at(1000))
+	d.wait(99)
+	before := d.engine.Revision()
+	d.wait(1)
+	if d.engine.Revision() == before {
+		t.Error("the revision is the same")
+	}
+}
+
 func TestSuppressionTimesWithoutAGroupAreNotMoreThanGroupsMayBe(t *testing.T) {
 	const limit, users = 20, 500
 	rule := body("type: event_count\ncondition: {gte: 1}\ntimespan: 10s\nsluice.suppress: 1h")

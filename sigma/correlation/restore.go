@@ -56,7 +56,7 @@ func (e *Engine) Restore(r io.Reader, now int64) (Restored, error) {
 	out.Groups = fresh.live
 	if fresh.live > fresh.maxGroups && limit != uint64(fresh.maxGroups) {
 		var o Outcome
-		fresh.makeRoom(now, &o)
+		fresh.makeRoom(fresh.clock.latest(now, 0), now, &o)
 		out.Evicted = o.Evicted
 		out.Groups = fresh.live
 	}

@@ -70,6 +70,7 @@ func (e *Engine) take(f *family, slot uint32, g *group) *group {
 		e.save(f, slot, g)
 	}
 	if g.ghost {
+		g.hasLast = g.hasLast && g.last <= e.clock.latest(e.wall, 0)
 		g.ghost, g.sweep, g.touched = false, f.sweeps, e.wall
 		g.window, g.low = f.c.NewWindow(), unentered
 		e.resetAlarm(f, slot, g, saturated(e.wall, f.c.Horizon))

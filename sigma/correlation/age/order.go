@@ -111,8 +111,22 @@ func (a *Order) First(now func(slot uint32) int64) (int64, bool) {
 	return 0, false
 }
 
-// Of yields the slots of a second that no other comes before. now gives a slot's
-// second. The slot yielded may be removed.
+// AppendLater appends the seconds later than at that are known to have a slot, in no
+// order, some perhaps twice.
+func (a *Order) AppendLater(dst []int64, at int64) []int64 {
+	for _, s := range a.seconds {
+		if s <= at {
+			continue
+		}
+		if _, known := a.heads[s]; known {
+			dst = append(dst, s)
+		}
+	}
+	return dst
+}
+
+// Of yields the slots known to be of a second: all of them when no other second comes
+// before it. now gives a slot's second. The slot yielded may be removed.
 func (a *Order) Of(at int64, now func(slot uint32) int64) iter.Seq[uint32] {
 	return func(yield func(uint32) bool) {
 		slot, ok := a.heads[at]
