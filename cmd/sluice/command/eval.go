@@ -88,8 +88,9 @@ func decoderFor(o *config.Eval) (*format.Decoder, error) {
 
 // compiled are the rules of an evaluation.
 type compiled struct {
-	set  *engine.Set
-	plan *plan.Plan // nil without correlations
+	loaded *load.Collection
+	set    *engine.Set
+	plan   *plan.Plan // nil without correlations
 }
 
 // compileFor loads the rules of an evaluation and reports what is wrong with
@@ -115,7 +116,7 @@ func (e *env) compileFor(l *config.Loaded, out *console, log *slog.Logger) (*com
 	if err != nil {
 		return nil, configFault(err)
 	}
-	c := &compiled{}
+	c := &compiled{loaded: rules.Collection}
 	options := engine.Options{
 		MatchDetail: detail, IncludeEvent: o.IncludeEvent, ResultTime: o.ResultTime,
 		TimestampFields: ruleset.TimestampFields(&o.Correlation, rules.Defaults), Routing: ruleset.Routing(&o.LogsourceRouting),
@@ -186,6 +187,7 @@ func extension(path string) string {
 // judgeAll runs the evaluation and sums it up.
 func (e *env) judgeAll(o *config.Eval, out *console, rules *compiled, decoder *format.Decoder, src io.Reader) error {
 	p := newPrinter(out, o.Pretty)
+	p.fit(rules.loaded)
 	r := &run{set: rules.set, decoder: decoder, renderer: p.renderer(), write: p.write}
 	dump := o.DumpCorrelationState
 	if dump && (rules.plan == nil || o.Schema.Routing) {

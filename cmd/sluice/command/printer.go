@@ -10,14 +10,17 @@ import (
 
 	"github.com/sluicehq/sluice/sigma"
 	"github.com/sluicehq/sluice/sigma/correlation"
+	"github.com/sluicehq/sluice/sigma/load"
 	"github.com/sluicehq/sluice/sigma/result"
 )
 
 // errWrite is wrapped by errors of stdout.
 var errWrite = errors.New("write results")
 
-// detailWidth is where the DETAIL column is cut, in characters.
-const detailWidth = 200
+const (
+	detailWidth = 200 // where the DETAIL column is cut, in characters
+	titleWidth  = 64  // what the RULE column of a live table grows to
+)
 
 // printer writes the results of an evaluation in the chosen form.
 type printer struct {
@@ -37,13 +40,29 @@ func newPrinter(out *console, pretty bool) *printer {
 	p := &printer{out: out, pretty: out.pretty() || pretty && !out.explicit}
 	switch {
 	case live:
-		p.table = newLiveTable(out, columns, []int{len("informational"), 40, len("detection"), 0})
+		p.table = newLiveTable(out, columns, []int{len("informational"), len("RULE"), len("detection"), 0})
 	case out.tabular():
 		p.table = newTable(out, columns)
 	}
 	// Where results and progress share a screen, results come first.
 	p.progress.on = out.talkTo && !out.terminal && !out.quiet && !out.noStats
 	return p
+}
+
+// fit makes the columns of a live table wide enough for the results of these
+// rules, before the first is known. Only a very long title sticks out.
+func (p *printer) fit(rules *load.Collection) {
+	if p.table == nil || !p.table.live {
+		return
+	}
+	title, kind := &p.table.width[1], &p.table.width[2]
+	for _, r := range rules.Rules {
+		*title = max(*title, min(utf8.RuneCountInString(r.Title), titleWidth))
+	}
+	for _, c := range rules.Correlations {
+		*title = max(*title, min(utf8.RuneCountInString(c.Title), titleWidth))
+		*kind = max(*kind, len(c.Type))
+	}
 }
 
 // write prints the results of one chunk.

@@ -5,6 +5,7 @@ import (
 	"encoding/csv"
 	"io"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -167,7 +168,11 @@ func printable(s string) string {
 	}, s)
 }
 
-func isControl(r rune) bool { return r < ' ' || r >= 0x7f && r < 0xa0 }
+// isControl reports whether a character moves or hides others: control
+// characters, and those that turn the direction of text or break lines.
+func isControl(r rune) bool {
+	return r < ' ' || r >= 0x7f && r < 0xa0 || r > 0xa0 && unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp)
+}
 
 func isInteger(s string) bool {
 	digits := strings.TrimPrefix(s, "-")

@@ -2,6 +2,7 @@ package command
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/load"
 )
 
 func TestTablesAlignWhatTheyHaveSeen(t *testing.T) {
@@ -68,11 +70,19 @@ func TestResultsOnATerminalAreRowsAsTheyCome(t *testing.T) {
 	if c.format != formatTable || p.table == nil {
 		t.Fatalf("format %s, want a table for a person who watches", c.format)
 	}
-	if err := p.table.row([]string{"high", "A rule", "detection", "Image=a.exe"}, levelColor(sigma.LevelHigh)); err != nil {
+	p.fit(&load.Collection{
+		Rules:        []*sigma.Rule{{Meta: sigma.Meta{Title: "A rule"}}},
+		Correlations: []*sigma.Correlation{{Meta: sigma.Meta{Title: "Longer"}, Type: sigma.TemporalOrdered}},
+	})
+	if err := errors.Join(
+		p.table.row([]string{"high", "A rule", "detection", "Image=a.exe"}, levelColor(sigma.LevelHigh)),
+		p.table.row([]string{"low", "Longer", "temporal_ordered", "Image=a\u202eexe"}, ""),
+	); err != nil {
 		t.Fatal(err)
 	}
-	want := "LEVEL          RULE                                      TYPE       DETAIL\n" +
-		"\x1b[31mhigh\x1b[0m           A rule                                    detection  Image=a.exe\n"
+	want := "LEVEL          RULE    TYPE              DETAIL\n" +
+		"\x1b[31mhigh\x1b[0m           A rule  detection         Image=a.exe\n" +
+		"low            Longer  temporal_ordered  Image=a exe\n" // what turns text around stands in no row
 	if got := out.String(); got != want {
 		t.Errorf("output\n%q\nwant\n%q", got, want)
 	}
