@@ -150,11 +150,14 @@ const (
 	unknown   = math.MinInt64
 )
 
-// dropBefore removes the entries older than cutoff.
+// dropBefore removes the entries older than cutoff, and the events that are.
 func (g *group) dropBefore(cutoff int64) {
 	if g.low < cutoff {
 		g.low = cutoff
 		g.window.DropBefore(cutoff)
+	}
+	for len(g.buffer) > 0 && g.buffer[0].ts < cutoff {
+		g.buffer = g.buffer[1:]
 	}
 }
 

@@ -151,11 +151,11 @@ func (f *familyView) hits(dst []hit, family int, part string) []hit {
 }
 
 func (f *familyView) entry(index int, g *group, display string, withWindow bool) GroupEntry {
-	c := f.c
+	c, entries := f.c, f.entries(g)
 	e := GroupEntry{
 		CorrelationIndex: index, CorrelationID: c.Source.ID, CorrelationName: c.Source.Name,
 		CorrelationTitle: c.Source.Title, Type: c.Source.Type, GroupKey: []KeyPart{}, GroupKeyDisplay: display,
-		Threshold: c.Condition.Text, Entries: g.window.Len(), TimespanSecs: c.Span,
+		Threshold: c.Condition.Text, Entries: entries.Len(), TimespanSecs: c.Span,
 	}
 	i := 0
 	for part, ok := range match.Parts(g.key) {
@@ -166,9 +166,9 @@ func (f *familyView) entry(index int, g *group, display string, withWindow bool)
 		e.GroupKey = append(e.GroupKey, p)
 		i++
 	}
-	e.Got, e.Met = c.Condition.Inspect(g.window)
+	e.Got, e.Met = c.Condition.Inspect(entries)
 	if e.Entries > 0 {
-		first, last := g.window.First(), g.window.Last()
+		first, last := entries.First(), entries.Last()
 		left := max(0, first-last+c.Span)
 		e.Earliest, e.Latest, e.SecondsToEviction = &first, &last, &left
 	}
@@ -182,9 +182,23 @@ func (f *familyView) entry(index int, g *group, display string, withWindow bool)
 		}
 	}
 	if withWindow {
-		e.Window = show(c, g.window)
+		e.Window = show(c, entries)
 	}
 	return e
+}
+
+// entries returns the window of g without what the last sweep took from it: a group
+// lets go of that only when it is next touched.
+func (f *familyView) entries(g *group) window.Window {
+	if g.sweep == f.sweeps || g.window.Len() == 0 || g.window.First() >= f.cutoff {
+		return g.window
+	}
+	w, _, err := readWindow(f.c, g.window.Append(nil), f.c.Members)
+	if err != nil {
+		return g.window
+	}
+	w.DropBefore(f.cutoff)
+	return w
 }
 
 // The shapes of a window by type of correlation.

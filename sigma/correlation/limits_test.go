@@ -2,6 +2,7 @@ package correlation_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/sluicehq/sluice/sigma/correlation"
@@ -122,6 +123,57 @@ func TestTheCapForgetsWhatIsOverFirst(t *testing.T) {
 	d.feed(with(102, `"user":"u4"`))
 	if d.outcome.Evicted != 0 || d.outcome.Expired != 2 || d.engine.Groups() != 3 {
 		t.Errorf("got %+v and %d groups, want 2 expired and 3 groups", d.outcome, d.engine.Groups())
+	}
+}
+
+// At the cap a window lets go of what is too old by the stream clock, and with it of
+// the events that contributed: whoever looks, and whatever comes in between.
+func TestWhatTheCapTrimsIsGoneEverywhere(t *testing.T) {
+	rule := body("type: event_count\ncondition: {gte: 2}\ntimespan: 10s\nsluice.correlation_event_mode: refs")
+	crowded := func() *driver {
+		d := newDriver(t, compile(t, rule, plan.Options{}), 4)
+		d.run([]input{user(80, "over"), user(90, "ann"), user(95, "ann"), user(100, "b"), user(103, "c")})
+		d.run([]input{user(103, "c")})
+		if d.outcome.Expired != 1 || d.outcome.Evicted != 0 {
+			t.Fatalf("got %+v, want one group expired", d.outcome)
+		}
+		return d
+	}
+	late := user(96, "ann")
+	t.Run("in a result", func(t *testing.T) {
+		wantRefs(t, crowded().feed(late), 95, 96)
+	})
+	t.Run("in a result after a restart", func(t *testing.T) {
+		d := crowded()
+		d.restart(d.engine.Plan())
+		wantRefs(t, d.feed(late), 95, 96)
+	})
+	t.Run("when the state is looked at", func(t *testing.T) {
+		d := crowded()
+		view := d.engine.Export()
+		groups, _ := view.State(correlation.Filter{Group: "ann"})
+		if g := groups[0]; g.Entries != 1 || *g.Got != 1 || g.Met || *g.Earliest != 95 || *g.SecondsToEviction != 10 {
+			t.Errorf("got %s, want the entry of second 95 alone", mustJSON(t, g))
+		}
+		wantRefs(t, d.feed(late), 95, 96)
+		if groups, _ := view.State(correlation.Filter{Group: "ann"}); groups[0].Entries != 1 {
+			t.Errorf("got %d entries in the view later, want 1", groups[0].Entries)
+		}
+	})
+}
+
+// wantRefs wants one result that refers to events of these seconds.
+func wantRefs(t *testing.T, results []*correlation.Result, want ...int64) {
+	t.Helper()
+	if len(results) != 1 {
+		t.Fatalf("got %d results, want 1", len(results))
+	}
+	var got []int64
+	for _, r := range results[0].Refs {
+		got = append(got, r.Time)
+	}
+	if !slices.Equal(got, want) || results[0].Value != float64(len(want)) {
+		t.Errorf("got %v of events at %v, want those at %v", results[0].Value, got, want)
 	}
 }
 

@@ -168,7 +168,7 @@ func readGroup(c *plan.Correlation, block []byte, h *head) (*group, error) {
 	}
 	g.window, g.low = w, unknown
 	if flags&flagSweep != 0 {
-		g.window.DropBefore(h.cutoff)
+		g.dropBefore(h.cutoff)
 	}
 	return g, nil
 }

@@ -91,7 +91,7 @@ func (e *Engine) admit(f *family, slot uint32, g *group, ts int64) bool {
 	if c.Window == plan.Sliding && g.hasHigh && ts >= g.high-c.Span { // nearly always
 		g.late = 0
 		g.high = max(g.high, ts)
-		g.expire(c)
+		g.dropBefore(g.high - c.Span)
 		return true
 	}
 	switch judge(c, g, ts) {
@@ -112,18 +112,9 @@ func (e *Engine) admit(f *family, slot uint32, g *group, ts int64) bool {
 		g.high, g.hasHigh = ts, true
 	}
 	if c.Window == plan.Sliding {
-		g.expire(c)
+		g.dropBefore(g.high - c.Span)
 	}
 	return true
-}
-
-// expire removes what has left a sliding window.
-func (g *group) expire(c *plan.Correlation) {
-	cutoff := g.high - c.Span
-	g.dropBefore(cutoff)
-	if len(g.buffer) > 0 {
-		g.dropEvents(cutoff)
-	}
 }
 
 // judge is the window rule of specification part 11 section 5.2.
@@ -189,12 +180,6 @@ func (e *Engine) store(c *plan.Correlation, g *group, ts int64) {
 	}
 	if over := len(g.buffer) - c.MaxEvents; over > 0 {
 		g.buffer = g.buffer[over:]
-	}
-}
-
-func (g *group) dropEvents(cutoff int64) {
-	for len(g.buffer) > 0 && g.buffer[0].ts < cutoff {
-		g.buffer = g.buffer[1:]
 	}
 }
 
