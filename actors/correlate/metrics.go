@@ -97,8 +97,8 @@ func (s *Stage) Register(reg prometheus.Registerer) error {
 	return errors.Join(errs...)
 }
 
-// serve begins with another rule set. Series of rules that neither it nor the one
-// before has are deleted.
+// serve begins with the rule set of another reload, of the same rules perhaps. Series
+// of rules that neither it nor the one before has are deleted.
 func (m *metrics) serve(set *graph.RuleSet) {
 	rules, p := set.Engine.Rules(), set.Correlation
 	m.rules, m.uppers = make([]prometheus.Counter, len(rules)), nil

@@ -70,7 +70,7 @@ func (s *Stage) Cell() *actors.Cell { return s.cell }
 // goroutine at a time.
 func (s *Stage) judge(slot int, set *graph.RuleSet) *judge {
 	j := &s.judges[slot]
-	if j.set != set {
+	if j.set == nil || !j.set.Same(set) {
 		*j = judge{set, set.Engine.NewWorker(), newMatching(set, s.timed)}
 	}
 	return j

@@ -277,6 +277,27 @@ func TestSIGHUPReloads(t *testing.T) {
 	d.stop()
 }
 
+func TestSeriesOfARuleEndWithTheSecondReloadWithoutIt(t *testing.T) { // part 22 section 5
+	dir := t.TempDir()
+	write(t, dir, "a.yml", rule("A", "evil"))
+	d := start(t, "-r", dir, "--input", "http")
+	d.push(event("evil"))
+	present := func() bool {
+		return strings.Contains(d.get("/metrics").body, `svc_detection_matches_by_rule_total{level="high",rule_title="A"}`)
+	}
+	d.await("series", present)
+	replace(t, dir, "a.yml", rule("B", "evil"))
+	d.await("another rule", func() bool {
+		return strings.Contains(d.stderr.String(), `"message":"reload finished"`) && !d.reloading()
+	})
+	if gone := !present(); gone && d.metric("svc_reloads_total") == 1 {
+		t.Error("the series went with the first reload")
+	}
+	d.do("POST", "/api/v1/reload", "") // which finds nothing changed
+	d.await("the end of the series", func() bool { return !present() })
+	d.stop()
+}
+
 func TestSeveralTriggersShareAPass(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "a.yml", rule("A", "evil"))

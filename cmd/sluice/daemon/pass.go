@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/sigma/pipeline"
 )
 
@@ -19,31 +20,40 @@ func (d *Daemon) pass(ctx context.Context) error {
 	if d.watcher != nil {
 		d.watcher.sync()
 	}
+	err := d.renew(ctx)
+	if !errors.Is(err, context.Canceled) {
+		d.health.failed.Store(err != nil)
+	}
+	return err
+}
+
+// renew has the stages serve what the files say now. Rules that nobody changed are
+// published once more all the same: it tells the stages of the reload.
+func (d *Daemon) renew(ctx context.Context) error {
 	serving := d.serving.Load()
 	next, err := d.rules.next(ctx, serving)
 	switch {
 	case errors.Is(err, errUnchanged):
-		d.health.failed.Store(false)
-		return nil
-	case errors.Is(err, context.Canceled):
-		return err
+		return d.publish(ctx, serving.set.Again())
 	case err != nil:
-		d.health.failed.Store(true)
 		return err
 	}
-	// The publish is not abandoned half way: parse has the set or has not.
-	publish, cancel := context.WithTimeout(context.WithoutCancel(ctx), publishTimeout)
-	defer cancel()
-	if err := d.line.publisher.Publish(publish, next.set); err != nil {
-		d.health.failed.Store(true)
+	if err := d.publish(ctx, next.set); err != nil {
 		return err
 	}
 	d.serving.Store(next)
 	d.remember(next)
 	c := next.collection
 	d.loaded.Loaded(len(c.Rules), len(c.Correlations), len(c.Rejected))
-	d.health.failed.Store(false)
 	return nil
+}
+
+// publish hands a set to the stages. It is not abandoned half way: parse has the set
+// or has not.
+func (d *Daemon) publish(ctx context.Context, set *graph.RuleSet) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), publishTimeout)
+	defer cancel()
+	return d.line.publisher.Publish(ctx, set)
 }
 
 func builtinPipeline(name string) bool { return slices.Contains(pipeline.Builtins[:], name) }
