@@ -6,13 +6,18 @@ import (
 	"fmt"
 	"os"
 	"syscall"
+	"time"
 
 	"github.com/sluicehq/sluice/cmd/sluice/logging"
 )
 
+// echo is how long signals count as one: wrappers such as timeout(1) signal a
+// process and then the group it is in.
+const echo = 10 * time.Millisecond
+
 // Run runs a daemon until its input ends, a signal asks for its end or an actor
 // fails for good, and returns the exit code. SIGHUP reloads. A second SIGINT or
-// SIGTERM ends it at once.
+// SIGTERM, later than an echo of the first, ends it at once.
 func Run(signals <-chan os.Signal, o Options) int {
 	log := logging.Target(o.Log, "sluice.server")
 	stop, hup := make(chan struct{}), make(chan struct{}, 1)
@@ -37,10 +42,22 @@ func Run(signals <-chan os.Signal, o Options) int {
 				log.Warn("second signal, leaving at once", "signal", n.String())
 				return exitSignal + int(n)
 			default:
+				echoes(signals)
 				log.Info("shutting down", "signal", n.String())
 				stopping = true
 				close(stop)
 			}
+		}
+	}
+}
+
+// echoes swallows the signals that come together with one before.
+func echoes(signals <-chan os.Signal) {
+	for over := time.After(echo); ; {
+		select {
+		case <-signals:
+		case <-over:
+			return
 		}
 	}
 }
