@@ -127,6 +127,37 @@ func TestStartsThatFailSayWhy(t *testing.T) {
 	}
 }
 
+func TestAFaultOfTheSettingsIsFoundBeforeAnythingIsTouched(t *testing.T) { // part 23 section 9, step 5
+	dir := t.TempDir()
+	write(t, dir, "a.yml", rule("A", "evil"))
+	broken := write(t, dir, "p.txt", "transformations: [{type: nonsense}]\n")
+	for _, tc := range []struct {
+		name string
+		args []string
+		want string
+	}{
+		{"a pipeline that is broken", []string{"-p", "sysmon", "-p", broken}, "Error loading pipeline " + broken + ": "},
+		{"a pipeline that is missing, with rules that are, too", []string{"-r", dir + "/none", "-p", "none.yml"}, "Error loading pipeline none.yml: "},
+		{"plaintext on every address", []string{"--api-addr", "0.0.0.0:0"}, "refusing to bind plaintext"},
+		{"an address that is none", []string{"--api-addr", "localhost:9090"}, "localhost:9090"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			state := filepath.Join(t.TempDir(), "state")
+			args := append([]string{"engine", "daemon", "-r", dir, "--state-db", state}, tc.args...)
+			if !slices.Contains(args, "--api-addr") {
+				args = append(args, "--api-addr", "127.0.0.1:0")
+			}
+			got := sluice(t, "", args...)
+			if got.code != 3 || !strings.Contains(got.stderr, tc.want) {
+				t.Errorf("exit code %d, want 3 and %q:\n%s", got.code, tc.want, got.stderr)
+			}
+			if _, err := os.Stat(state); err == nil || strings.Contains(got.stderr, "probes listening") {
+				t.Errorf("the state was opened or the listener bound before:\n%s", got.stderr)
+			}
+		})
+	}
+}
+
 func TestARuleSetWithoutRulesServesWithAWarning(t *testing.T) { // part 10 section 1.6, part 23 case 27a
 	dir := t.TempDir()
 	write(t, dir, "excluded/a.yml", rule("A", "evil"))

@@ -20,6 +20,7 @@ import (
 	"github.com/sluicehq/sluice/actors/sink"
 	"github.com/sluicehq/sluice/cmd/sluice/config"
 	"github.com/sluicehq/sluice/cmd/sluice/logging"
+	"github.com/sluicehq/sluice/cmd/sluice/ruleset"
 	"github.com/sluicehq/sluice/http/api"
 	"github.com/sluicehq/sluice/http/server"
 	"github.com/sluicehq/sluice/sources"
@@ -72,8 +73,8 @@ type Daemon struct {
 	failure   error // of Serve, read after work is done
 }
 
-// New builds the daemon: it binds the listener, which answers probes from then
-// on, loads the rules and opens the sinks. An error is a *Fault, and nothing of
+// New builds the daemon: it checks the settings, opens the state, binds the listener,
+// which answers probes from then on, loads the rules and opens the sinks. An error is a *Fault, and nothing of
 // the daemon is left behind. It gives up when ctx ends.
 func New(ctx context.Context, o Options) (_ *Daemon, err error) {
 	d := &Daemon{
@@ -98,10 +99,17 @@ func New(ctx context.Context, o Options) (_ *Daemon, err error) {
 	if err := checkMailboxes(o.Config, labels, logging.Target(d.log, "sluice.actor")); err != nil {
 		return nil, err
 	}
+	if _, err := ruleset.Pipelines(d.cfg.Pipelines); err != nil { // read again with the rules
+		return nil, configFault(err)
+	}
+	addr, err := listenAddress(&d.cfg.API)
+	if err != nil {
+		return nil, configFault(err)
+	}
 	if err := d.openState(); err != nil {
 		return nil, err
 	}
-	if err := d.bind(); err != nil {
+	if err := d.bind(addr); err != nil {
 		return nil, err
 	}
 	first, err := d.rules.first(ctx, o.Err)
@@ -115,15 +123,17 @@ func New(ctx context.Context, o Options) (_ *Daemon, err error) {
 	return d, d.assemble(first, specs, labels)
 }
 
-// bind listens and serves the probes.
-func (d *Daemon) bind() error {
-	addr, err := server.ParseAddress(d.cfg.API.Addr)
+// listenAddress is where to listen. It refuses what would be readable on the way.
+func listenAddress(cfg *config.API) (server.Address, error) {
+	addr, err := server.ParseAddress(cfg.Addr)
 	if err != nil {
-		return configFault(err)
+		return addr, err
 	}
-	if err := addr.CheckTransport(false, d.cfg.API.TLS.AllowPlaintext); err != nil {
-		return configFault(err)
-	}
+	return addr, addr.CheckTransport(false, cfg.TLS.AllowPlaintext)
+}
+
+// bind listens and serves the probes.
+func (d *Daemon) bind(addr server.Address) (err error) {
 	log := logging.Target(d.log, "sluice.server")
 	d.server, err = server.Listen(addr, log)
 	switch {

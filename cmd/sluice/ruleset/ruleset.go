@@ -39,12 +39,21 @@ type Rules struct {
 	Details []string
 }
 
+// Pipelines reads the pipelines with these names. The error wraps ErrPipeline.
+func Pipelines(names []string) (*pipeline.Set, error) {
+	set, err := pipeline.Load(names)
+	if err != nil {
+		return nil, fmt.Errorf("%w %w", ErrPipeline, err)
+	}
+	return set, nil
+}
+
 // Load reads the rules. The error is fatal: a root that cannot be read, or one
 // that wraps ErrPipeline.
 func Load(o Options) (*Rules, error) {
-	set, err := pipeline.Load(o.Pipelines)
+	set, err := Pipelines(o.Pipelines)
 	if err != nil {
-		return nil, fmt.Errorf("%w %w", ErrPipeline, err)
+		return nil, err
 	}
 	out := load.Options{ExcludeRules: o.ExcludeRules, NoFilters: o.NoFilters}
 	if o.MinLevel != "" {
