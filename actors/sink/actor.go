@@ -25,6 +25,7 @@ type shell[T any] struct {
 	courier *courier[T]
 	open    func(item T, now time.Time) Delivery[T]
 	detail  func() any
+	leave   func() // tells what was kept back, at the end
 	label   string
 	log     *slog.Logger
 	items   []T
@@ -47,6 +48,11 @@ func (s *Sink) Produce(actors.Handover) actor.Actor {
 			return Delivery[*graph.Item]{Item: i, Lines: render(i)}
 		},
 		detail: func() any { return s.detail() },
+		leave: func() {
+			if kept := s.failing.rest(); kept > 0 {
+				s.o.Log.Warn("further deliveries failed", "sink", s.o.Label, "count", kept)
+			}
+		},
 	}
 }
 
@@ -59,6 +65,11 @@ func (q *DLQ) Produce(actors.Handover) actor.Actor {
 			return Delivery[graph.DeadLetter]{Item: d, Lines: [][]byte{AppendDeadLetter(nil, d, now)}}
 		},
 		detail: func() any { return detailOf(q.o.Kind, Block, q.counters) },
+		leave: func() {
+			if kept := q.losing.rest(); kept > 0 {
+				q.o.Log.Error("further dead letters not written", "count", kept)
+			}
+		},
 	}
 }
 
@@ -79,6 +90,7 @@ func (s *shell[T]) Receive(c actor.Context) {
 		if m.Expired {
 			s.spill(now)
 		}
+		s.leave()
 		c.Respond(actors.NoExport{})
 	}
 }
@@ -138,4 +150,12 @@ func (r *repeating) allow() (kept int, ok bool) {
 	kept, r.kept = r.kept, 0
 	r.next = now.Add(repeatEvery)
 	return kept, true
+}
+
+// rest is how many were kept back, which no later message will tell.
+func (r *repeating) rest() (kept int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	kept, r.kept = r.kept, 0
+	return kept
 }

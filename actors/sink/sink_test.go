@@ -190,6 +190,28 @@ func TestLostDeadLettersAreLoggedOnceInAWhile(t *testing.T) {
 		if got := len(r.log.Matching("dead letter not written", "disk full")); got != 1 {
 			t.Errorf("%d messages, want one in ten seconds", got)
 		}
+		r.system.Drain(t.Context())
+		if got := r.log.Matching("further dead letters not written"); len(got) != 1 {
+			t.Errorf("messages %q at the end, want one", got)
+		}
+	})
+}
+
+func TestTheEndTellsWhatWasKeptBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		full := permanent{errors.New("disk full")}
+		r := newRig(t, &script{t: t, answers: always(full, 3)}, nil, false)
+		for range 3 {
+			r.sink.Lane().TryPut([]*graph.Item{{Lines: [][]byte{[]byte("{}\n")}}})
+		}
+		synctest.Wait()
+		if got := len(r.log.Matching("further deliveries failed")); got > 0 {
+			t.Error("told before the end")
+		}
+		r.system.Drain(t.Context())
+		if len(r.log.Matching("delivery failed", "suppressed=0")) != 1 || len(r.log.Matching("further deliveries failed", "sink=stdout", "count=2")) != 1 {
+			t.Errorf("messages %q, want one for the first failure and one for the two others", r.log.Matching("failed"))
+		}
 	})
 }
 
