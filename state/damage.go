@@ -58,8 +58,8 @@ func ours(e fs.DirEntry) bool {
 	return e.Type().IsRegular() && slices.Contains([]string{badger.ManifestFilename, badger.KeyRegistryFileName, "DISCARD", "LOCK"}, e.Name())
 }
 
-// examine looks at what badger reads first, and panics over in a goroutine of its
-// own when it is damaged: the list of tables, and the tables.
+// examine looks at what badger panics over when it is damaged: the list of tables,
+// and every block of the tables.
 func examine(dir string, o badger.Options) error {
 	release, err := hold(dir)
 	if err != nil {
@@ -109,7 +109,11 @@ func examineTable(dir string, id uint64, o badger.Options) (err error) {
 			err = fmt.Errorf("%w: %s cannot be read", ErrDamaged, name)
 		}
 	}()
-	if _, err := table.OpenInMemoryTable(data, id, &table.Options{Compression: o.Compression, BlockSize: o.BlockSize}); err != nil {
+	t, err := table.OpenInMemoryTable(data, id, &table.Options{Compression: o.Compression, BlockSize: o.BlockSize})
+	if err == nil {
+		err = t.VerifyChecksum()
+	}
+	if err != nil {
 		return fmt.Errorf("%w: %s: %w", ErrDamaged, name, err)
 	}
 	return nil

@@ -142,6 +142,17 @@ func TestADirectoryThatCannotBeOpenedIsSetAside(t *testing.T) {
 				t.Fatal(err)
 			}
 		}},
+		{"a table has other bytes in the middle", func(t *testing.T, dir string) {
+			t.Helper()
+			f, err := os.OpenFile(tableOf(t, dir), os.O_WRONLY, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer f.Close()
+			if _, err := f.WriteAt([]byte("\x7f\x7f\x7f\x7f"), 40); err != nil {
+				t.Fatal(err)
+			}
+		}},
 		{"the list of tables is no list", write(badger.ManifestFilename, "garbage")},
 		{"the list of tables is missing", func(t *testing.T, dir string) {
 			t.Helper()
