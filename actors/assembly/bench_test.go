@@ -176,7 +176,7 @@ func alone(b *testing.B, set *engine.Set, lines [][]byte) func() {
 
 func corpus(b *testing.B) *engine.Set {
 	b.Helper()
-	c, err := load.Load([]string{sigmatest.RuleDir(b, "rules")}, load.Options{})
+	c, err := load.Load(b.Context(), []string{sigmatest.RuleDir(b, "rules")}, load.Options{})
 	if err != nil {
 		b.Fatal(err)
 	}

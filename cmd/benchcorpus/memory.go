@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io/fs"
@@ -88,7 +89,7 @@ func unpack(data, dir string) error {
 func printUsage(dir string) error {
 	var u usage
 	start := sigmatest.ProcessorTime()
-	c, err := load.Load([]string{filepath.Join(dir, "rules")}, load.Options{})
+	c, err := load.Load(context.Background(), []string{filepath.Join(dir, "rules")}, load.Options{})
 	if err != nil {
 		return err
 	}

@@ -14,7 +14,7 @@ import (
 // corpusRules loads SigmaHQ's rules.
 func corpusRules(tb testing.TB) []*sigma.Rule {
 	tb.Helper()
-	c, err := load.Load([]string{sigmatest.RuleDir(tb, "rules")}, load.Options{})
+	c, err := load.Load(tb.Context(), []string{sigmatest.RuleDir(tb, "rules")}, load.Options{})
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -31,7 +31,7 @@ func laneResults(t *testing.T, w *Worker, lines [][]byte) []byte {
 }
 
 func TestFocusedRoutesAnswerAlike(t *testing.T) {
-	c, err := load.Load([]string{sigmatest.RuleDir(t, "rules")}, load.Options{})
+	c, err := load.Load(t.Context(), []string{sigmatest.RuleDir(t, "rules")}, load.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func TestFocusedRoutesAnswerAlike(t *testing.T) {
 }
 
 func TestFocusesBuiltBesideTheTrafficAnswerAlike(t *testing.T) {
-	c, err := load.Load([]string{sigmatest.RuleDir(t, "rules")}, load.Options{})
+	c, err := load.Load(t.Context(), []string{sigmatest.RuleDir(t, "rules")}, load.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -44,7 +44,7 @@ func caseRules(tb testing.TB) []*sigma.Rule {
 
 func corpus(tb testing.TB) []*sigma.Rule {
 	tb.Helper()
-	c, err := load.Load([]string{sigmatest.RuleDir(tb, "rules")}, load.Options{})
+	c, err := load.Load(tb.Context(), []string{sigmatest.RuleDir(tb, "rules")}, load.Options{})
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -67,7 +67,7 @@ func BenchmarkCorpus(b *testing.B) {
 	dir := sigmatest.RuleDir(b, "rules")
 	b.ReportAllocs()
 	for b.Loop() {
-		if c, err := Load([]string{dir}, Options{}); err != nil || len(c.Rejected) > 0 {
+		if c, err := Load(b.Context(), []string{dir}, Options{}); err != nil || len(c.Rejected) > 0 {
 			b.Fatal(err, reasons(c))
 		}
 	}

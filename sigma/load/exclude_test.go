@@ -70,7 +70,7 @@ func TestParseExclusion(t *testing.T) {
 			t.Errorf("case 49: %q was accepted", entry)
 		}
 	}
-	if _, err := Load(nil, Options{ExcludeRules: []string{"status:old"}}); err == nil {
+	if _, err := Load(t.Context(), nil, Options{ExcludeRules: []string{"status:old"}}); err == nil {
 		t.Error("a bad entry did not end the load")
 	}
 }

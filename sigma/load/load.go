@@ -1,6 +1,7 @@
 package load
 
 import (
+	"context"
 	"fmt"
 	"io/fs"
 	"os"
@@ -12,17 +13,21 @@ import (
 )
 
 // Load reads the files below roots, in the order given. The error is fatal: a
-// root that is missing or unreadable, or options that do not parse.
-func Load(roots []string, o Options) (*Collection, error) {
+// root that is missing or unreadable, options that do not parse, or that of ctx,
+// which is looked at before each file.
+func Load(ctx context.Context, roots []string, o Options) (*Collection, error) {
 	l, err := newLoader(o)
 	if err != nil {
 		return nil, err
 	}
-	sources, err := find(roots)
+	sources, err := find(ctx, roots)
 	if err != nil {
 		return nil, err
 	}
 	for _, s := range sources {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		var data []byte
 		if s.err == nil {
 			data, err = os.ReadFile(s.path)

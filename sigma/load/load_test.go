@@ -1,6 +1,7 @@
 package load
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -470,21 +471,21 @@ func TestRoots(t *testing.T) {
 		{"a file is read whatever its extension", at("two/rules.txt"), []string{"text"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			c, err := Load(tc.roots, Options{})
+			c, err := Load(t.Context(), tc.roots, Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
 			wantTitles(t, c, tc.want...)
 		})
 	}
-	if _, err := Load(at("one", "missing"), Options{}); err == nil || !strings.Contains(err.Error(), filepath.Join(dir, "missing")) {
+	if _, err := Load(t.Context(), at("one", "missing"), Options{}); err == nil || !strings.Contains(err.Error(), filepath.Join(dir, "missing")) {
 		t.Errorf("case 48: got %v, want an error that names the missing root", err)
 	}
-	c, err := Load(at("one"), Options{})
+	c, err := Load(t.Context(), at("one"), Options{})
 	if err != nil || c.Rules[3].Origin.File != "sub/c.yml" {
 		t.Errorf("one root: %v, file %q, want sub/c.yml", err, c.Rules[3].Origin.File)
 	}
-	c, err = Load(at("one", "two"), Options{})
+	c, err = Load(t.Context(), at("one", "two"), Options{})
 	if want := filepath.Join(dir, "one") + "/sub/c.yml"; err != nil || c.Rules[3].Origin.File != want {
 		t.Errorf("two roots: %v, file %q, want %s", err, c.Rules[3].Origin.File, want)
 	}
@@ -496,7 +497,7 @@ func TestUnreadableFile(t *testing.T) {
 	if err := os.Symlink("nowhere", filepath.Join(dir, "b.yml")); err != nil {
 		t.Fatal(err)
 	}
-	c, err := Load([]string{dir}, Options{})
+	c, err := Load(t.Context(), []string{dir}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -510,13 +511,49 @@ func TestUnreadableFile(t *testing.T) {
 	if err := errors.Join(os.Remove(device), os.Symlink(os.DevNull, device)); err != nil {
 		t.Fatal(err)
 	}
-	if c, err = Load([]string{dir}, Options{}); err != nil {
+	if c, err = Load(t.Context(), []string{dir}, Options{}); err != nil {
 		t.Fatal(err)
 	}
 	wantTitles(t, c, "a")
 	wantReasons(t, c, "unreadable: neither a regular file nor a directory")
-	if _, err := Load([]string{os.DevNull}, Options{}); err == nil || !strings.Contains(err.Error(), os.DevNull) {
+	if _, err := Load(t.Context(), []string{os.DevNull}, Options{}); err == nil || !strings.Contains(err.Error(), os.DevNull) {
 		t.Errorf("a device as root: %v, want an error that names it", err)
+	}
+}
+
+// fading is a context that ends when it has been asked so many times.
+type fading struct {
+	context.Context
+	left int
+}
+
+func (f *fading) Err() error {
+	if f.left--; f.left < 0 {
+		return context.Canceled
+	}
+	return f.Context.Err()
+}
+
+func TestALoadThatIsGivenUpEndsAtTheNextFile(t *testing.T) {
+	const files = 20
+	dir := t.TempDir()
+	texts := map[string]string{}
+	for i := range files {
+		texts[fmt.Sprintf("%d/%d.yml", i/5, i)] = named(fmt.Sprint("n", i))
+	}
+	write(t, dir, texts)
+	for asked := 0; ; asked++ {
+		c, err := Load(&fading{t.Context(), asked}, []string{dir}, Options{})
+		if errors.Is(err, context.Canceled) && c == nil {
+			continue
+		}
+		if err != nil || len(c.Rules) != files {
+			t.Fatalf("given up after %d questions: got %v, want what ended it", asked, err)
+		}
+		if asked < 2*files {
+			t.Errorf("asked %d times, want before each of %d files, to find and to read it", asked, files)
+		}
+		return
 	}
 }
 
@@ -524,7 +561,7 @@ func TestReloadFailsOnNewlyRejectedDocuments(t *testing.T) {
 	dir := t.TempDir()
 	load := func() *Collection {
 		t.Helper()
-		c, err := Load([]string{dir}, Options{})
+		c, err := Load(t.Context(), []string{dir}, Options{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,6 +1,7 @@
 package load
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -21,9 +22,9 @@ type source struct {
 
 // Files lists the paths of the rule files below roots in load order, with those
 // that cannot be read among them. The error is that of the first root that is
-// missing or unreadable.
-func Files(roots []string) ([]string, error) {
-	sources, err := find(roots)
+// missing or unreadable, or that of ctx, which is looked at before each file.
+func Files(ctx context.Context, roots []string) ([]string, error) {
+	sources, err := find(ctx, roots)
 	if err != nil {
 		return nil, err
 	}
@@ -35,12 +36,15 @@ func Files(roots []string) ([]string, error) {
 }
 
 // find lists the files of all roots in load order, each once.
-func find(roots []string) ([]source, error) {
+func find(ctx context.Context, roots []string) ([]source, error) {
 	w := walker{prefix: len(roots) > 1, files: make(map[string]bool)}
 	for _, root := range roots {
-		if err := w.root(root); err != nil {
+		if err := w.root(ctx, root); err != nil {
 			return nil, fmt.Errorf("read rules %s: %w", root, reason(err))
 		}
+	}
+	if err := ctx.Err(); err != nil { // what is below a directory may be missing
+		return nil, err
 	}
 	return w.found, nil
 }
@@ -56,7 +60,7 @@ type walker struct {
 	found  []source
 }
 
-func (w *walker) root(root string) error {
+func (w *walker) root(ctx context.Context, root string) error {
 	info, err := os.Stat(root)
 	if err != nil {
 		return err
@@ -84,7 +88,7 @@ func (w *walker) root(root string) error {
 		return f.Close()
 	}
 	w.dirs, w.below = nil, nil
-	if err := w.dir(source{path: root, real: real}, info); err != nil {
+	if err := w.dir(ctx, source{path: root, real: real}, info); err != nil {
 		return err
 	}
 	slices.SortFunc(w.below, func(a, b source) int { return strings.Compare(a.name, b.name) })
@@ -98,7 +102,7 @@ func (w *walker) root(root string) error {
 }
 
 // dir collects the files below d, whose name is relative to the root.
-func (w *walker) dir(d source, info os.FileInfo) error {
+func (w *walker) dir(ctx context.Context, d source, info os.FileInfo) error {
 	if slices.ContainsFunc(w.dirs, func(seen os.FileInfo) bool { return os.SameFile(seen, info) }) {
 		return nil
 	}
@@ -108,14 +112,17 @@ func (w *walker) dir(d source, info os.FileInfo) error {
 		return err
 	}
 	for _, e := range entries {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		if !strings.HasPrefix(e.Name(), ".") {
-			w.entry(d, e)
+			w.entry(ctx, d, e)
 		}
 	}
 	return nil
 }
 
-func (w *walker) entry(d source, e fs.DirEntry) {
+func (w *walker) entry(ctx context.Context, d source, e fs.DirEntry) {
 	s := source{name: path.Join(d.name, e.Name()), path: filepath.Join(d.path, e.Name()), real: filepath.Join(d.real, e.Name())}
 	isDir, regular := e.IsDir(), e.Type().IsRegular()
 	var info os.FileInfo
@@ -128,7 +135,7 @@ func (w *walker) entry(d source, e fs.DirEntry) {
 			s.real, err = filepath.EvalSymlinks(s.real)
 		}
 		if err == nil && isDir {
-			err = w.dir(s, info)
+			err = w.dir(ctx, s, info)
 		}
 		if s.err = reason(err); err != nil && (isDir || isRuleFile(e.Name())) {
 			w.below = append(w.below, s)

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -57,7 +58,7 @@ func (e *env) eval(c *cli.Context) error {
 		return ruleFault(err)
 	}
 	defer func() { _ = src.Close() }() // only read from
-	rules, err := e.compileFor(l, out, logging.Target(e.commandLogger(l), "sluice.engine"))
+	rules, err := e.compileFor(c.Context, l, out, logging.Target(e.commandLogger(l), "sluice.engine"))
 	if err != nil {
 		return err
 	}
@@ -95,9 +96,9 @@ type compiled struct {
 
 // compileFor loads the rules of an evaluation and reports what is wrong with
 // them.
-func (e *env) compileFor(l *config.Loaded, out *console, log *slog.Logger) (*compiled, error) {
+func (e *env) compileFor(ctx context.Context, l *config.Loaded, out *console, log *slog.Logger) (*compiled, error) {
 	o := &l.Config.Eval
-	rules, err := loadRules(ruleset.Options{
+	rules, err := loadRules(ctx, ruleset.Options{
 		Roots: o.Rules, Pipelines: o.Pipelines, MinLevel: o.MinLevel, ExcludeRules: o.ExcludeRules,
 	})
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 
 // What reading, handing over and writing add to the engine's own work.
 func BenchmarkEval(b *testing.B) {
-	rules, err := load.Load([]string{sigmatest.RuleDir(b, "rules")}, load.Options{})
+	rules, err := load.Load(b.Context(), []string{sigmatest.RuleDir(b, "rules")}, load.Options{})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -67,7 +67,7 @@ func BenchmarkEval(b *testing.B) {
 // Eval on two processors, on one, and the engine alone on one, in turns. The bars
 // are 0.75 of the engine on one processor, and that the second one is used.
 func BenchmarkEvalProcessors(b *testing.B) {
-	rules, err := load.Load([]string{sigmatest.RuleDir(b, "rules")}, load.Options{})
+	rules, err := load.Load(b.Context(), []string{sigmatest.RuleDir(b, "rules")}, load.Options{})
 	if err != nil {
 		b.Fatal(err)
 	}

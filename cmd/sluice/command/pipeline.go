@@ -103,7 +103,7 @@ func (e *env) pipelineDiff(c *cli.Context) error {
 		return configFaultf("no pipeline is named (--pipeline)")
 	}
 	w := &rewritings{ruleID: c.String("rule-id")}
-	rules, err := loadRules(ruleset.Options{Roots: roots, Pipelines: pipelines, Observe: w.observe})
+	rules, err := loadRules(c.Context, ruleset.Options{Roots: roots, Pipelines: pipelines, Observe: w.observe})
 	if err != nil {
 		return err
 	}

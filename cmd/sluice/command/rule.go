@@ -2,6 +2,7 @@ package command
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -39,8 +40,8 @@ func (e *env) ruleCommands() []*cli.Command {
 }
 
 // loadRules is ruleset.Load with exit codes.
-func loadRules(o ruleset.Options) (*ruleset.Rules, error) {
-	c, err := ruleset.Load(o)
+func loadRules(ctx context.Context, o ruleset.Options) (*ruleset.Rules, error) {
+	c, err := ruleset.Load(ctx, o)
 	switch {
 	case errors.Is(err, ruleset.ErrPipeline):
 		return nil, configFault(err)
@@ -124,7 +125,7 @@ func (e *env) ruleValidate(c *cli.Context) error {
 	if len(repeated(c, "source")) > 0 || c.Bool("resolve-sources") {
 		return configFaultf("dynamic sources are not in this build")
 	}
-	rules, err := loadRules(ruleset.Options{Roots: c.Args().Slice(), Pipelines: repeated(c, "pipeline")})
+	rules, err := loadRules(c.Context, ruleset.Options{Roots: c.Args().Slice(), Pipelines: repeated(c, "pipeline")})
 	if err != nil {
 		return err
 	}
@@ -243,7 +244,7 @@ func (e *env) ruleFields(c *cli.Context) error {
 	if len(roots) == 0 {
 		return configFaultf("no rules are named (--rules, or daemon.rules in a file)")
 	}
-	rules, err := loadRules(ruleset.Options{
+	rules, err := loadRules(c.Context, ruleset.Options{
 		Roots: roots, Pipelines: repeated(c, "pipeline"), NoFilters: c.Bool("no-filters"),
 	})
 	if err != nil {

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"context"
 	"crypto/sha256"
 	"io"
 	"os"
@@ -27,8 +28,8 @@ const fresh = 2 * time.Second
 
 // inputNames lists every rule and pipeline file in load order. Names of built-in
 // pipelines are among them.
-func (r *rules) inputNames() ([]string, error) {
-	files, err := load.Files(r.cfg.Rules)
+func (r *rules) inputNames(ctx context.Context) ([]string, error) {
+	files, err := load.Files(ctx, r.cfg.Rules)
 	if err != nil {
 		return nil, &Fault{Code: exitRules, Err: err}
 	}
@@ -36,10 +37,14 @@ func (r *rules) inputNames() ([]string, error) {
 }
 
 // survey looks at every file. One that is as it was when known looked at it is
-// not read again; others are. It reports whether any was read.
-func survey(names []string, known []input, now time.Time) (found []input, read bool) {
+// not read again; others are. It reports whether any was read. The error is that of
+// ctx.
+func survey(ctx context.Context, names []string, known []input, now time.Time) (found []input, read bool, err error) {
 	found = make([]input, len(names))
 	for i, name := range names {
+		if err := ctx.Err(); err != nil {
+			return nil, false, err
+		}
 		in := stat(name, now)
 		if i < len(known) && in.trusts(&known[i]) {
 			in.SHA256 = known[i].SHA256
@@ -51,7 +56,7 @@ func survey(names []string, known []input, now time.Time) (found []input, read b
 		}
 		found[i] = in
 	}
-	return found, read
+	return found, read, nil
 }
 
 // trusts reports whether the file is certainly what it was.

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -75,12 +76,12 @@ type cachedRules struct {
 // read returns the stored rules, without their logic, when they are what the
 // files would give. Whatever is the matter with them, the files are there to be
 // loaded.
-func (c *ruleCache) read(names []string, o ruleset.Options) (cachedRules, bool) {
+func (c *ruleCache) read(ctx context.Context, names []string, o ruleset.Options) (cachedRules, bool) {
 	var got cachedRules
 	var header cacheHeader
 	err := c.part(partHeader, &header)
 	if err == nil {
-		got.inputs, got.stale, err = c.check(&header, names, o)
+		got.inputs, got.stale, err = c.check(ctx, &header, names, o)
 	}
 	var rules ruleset.Rules
 	if err == nil {
@@ -90,7 +91,7 @@ func (c *ruleCache) read(names []string, o ruleset.Options) (cachedRules, bool) 
 		err = errors.New("no rules in it")
 	}
 	switch {
-	case errors.Is(err, state.ErrNone):
+	case errors.Is(err, state.ErrNone) || ctx.Err() != nil:
 		return got, false
 	case err != nil:
 		c.log.Info("rule cache discarded", "reason", err)
@@ -123,7 +124,7 @@ func (c *ruleCache) data(name string) (string, error) {
 }
 
 // check compares a header with the world as it is now.
-func (c *ruleCache) check(h *cacheHeader, names []string, o ruleset.Options) (found []input, stale bool, err error) {
+func (c *ruleCache) check(ctx context.Context, h *cacheHeader, names []string, o ruleset.Options) (found []input, stale bool, err error) {
 	options, err := hashOptions(o)
 	switch {
 	case err != nil:
@@ -139,7 +140,9 @@ func (c *ruleCache) check(h *cacheHeader, names []string, o ruleset.Options) (fo
 	case len(h.Inputs) != len(names):
 		return nil, false, fmt.Errorf("%d files, there were %d", len(names), len(h.Inputs))
 	}
-	found, stale = survey(names, h.Inputs, time.Now())
+	if found, stale, err = survey(ctx, names, h.Inputs, time.Now()); err != nil {
+		return nil, false, err
+	}
 	for i := range found {
 		was := &h.Inputs[i]
 		if found[i].Path != was.Path || found[i].SHA256 != was.SHA256 || found[i].Missing != was.Missing {

@@ -75,7 +75,7 @@ var errUnchanged = errors.New("nothing changed")
 // build loads and compiles. With serving it returns errUnchanged when every file
 // is as it was.
 func (r *rules) build(ctx context.Context, serving *generation) (*generation, error) {
-	g, err := r.load(serving)
+	g, err := r.load(ctx, serving)
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +84,7 @@ func (r *rules) build(ctx context.Context, serving *generation) (*generation, er
 	}
 	err = r.compile(g)
 	if errors.Is(err, errIncomplete) {
-		if g, err = r.loadFiles(g.inputs, g.fingerprint); err == nil {
+		if g, err = r.loadFiles(ctx, g.inputs, g.fingerprint); err == nil {
 			err = r.compile(g)
 		}
 	}
@@ -147,30 +147,33 @@ func (r *rules) options() ruleset.Options {
 }
 
 // load reads rules, those of the first set from the cache when it has them.
-func (r *rules) load(serving *generation) (*generation, error) {
-	names, err := r.inputNames()
+func (r *rules) load(ctx context.Context, serving *generation) (*generation, error) {
+	names, err := r.inputNames(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if serving == nil && r.cache != nil {
-		if c, ok := r.cache.read(names, r.options()); ok {
+		if c, ok := r.cache.read(ctx, names, r.options()); ok {
 			return &generation{
 				collection: c.rules.Collection, notes: c.rules.Notes, details: c.rules.Details,
 				inputs: c.inputs, fingerprint: fingerprint(c.inputs), cached: true, stale: c.stale, compiled: c.compiled,
 			}, nil
 		}
 	}
-	inputs, _ := survey(names, nil, time.Now())
+	inputs, _, err := survey(ctx, names, nil, time.Now())
+	if err != nil {
+		return nil, err
+	}
 	print := fingerprint(inputs)
 	if serving != nil && print == serving.fingerprint {
 		return nil, errUnchanged
 	}
-	return r.loadFiles(inputs, print)
+	return r.loadFiles(ctx, inputs, print)
 }
 
 // loadFiles reads rules from their files, which were surveyed before.
-func (r *rules) loadFiles(inputs []input, print [32]byte) (*generation, error) {
-	loaded, err := ruleset.Load(r.options())
+func (r *rules) loadFiles(ctx context.Context, inputs []input, print [32]byte) (*generation, error) {
+	loaded, err := ruleset.Load(ctx, r.options())
 	switch {
 	case errors.Is(err, ruleset.ErrPipeline):
 		return nil, configFault(err)

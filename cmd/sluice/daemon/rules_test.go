@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"log/slog"
@@ -63,6 +64,61 @@ func TestAStartThatIsToldToEndLeavesNothingBehind(t *testing.T) {
 	}
 	if err := store.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+// fading is a context that ends when it has been asked so many times.
+type fading struct {
+	context.Context
+	left int
+}
+
+func (f *fading) Err() error {
+	if f.left--; f.left < 0 {
+		return context.Canceled
+	}
+	return f.Context.Err()
+}
+
+// A huge tree or a slow disk used to hold up the end of the daemon.
+func TestReadingRulesEndsWithTheDaemon(t *testing.T) {
+	const files = 20
+	c := newCacheTest(t)
+	for i := range files {
+		c.file(fmt.Sprintf("n%d.yml", i), fmt.Sprintf(cachedRule, "N", fmt.Sprint(i), "low"))
+	}
+	serving := c.start("p", nil)
+	start := func(producer string) func(context.Context) (*generation, error) {
+		r := c.rules(producer, nil)
+		return func(ctx context.Context) (*generation, error) { return r.first(ctx, io.Discard) }
+	}
+	for _, tc := range []struct {
+		name  string
+		build func(context.Context) (*generation, error)
+		looks int // at each file: to find it, to tell whether it is another, to find and to read it
+	}{
+		{"at a start from the cache", start("p"), 2},
+		{"at a start from files", start("another build"), 4},
+		{"at a reload", func(ctx context.Context) (*generation, error) {
+			c.file("a.yml", fmt.Sprintf(cachedRule, "A", "A", "low"))
+			return c.rules("p", nil).next(ctx, serving)
+		}, 4},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			for asked := 0; ; asked++ {
+				g, err := tc.build(&fading{t.Context(), asked})
+				if errors.Is(err, context.Canceled) && g == nil {
+					continue
+				}
+				if err != nil {
+					t.Fatalf("given up after %d questions: got %v, want what ended it", asked, err)
+				}
+				if asked < tc.looks*files {
+					t.Errorf("asked %d times, want before each of %d looks at %d files", asked, tc.looks, files)
+				}
+				return
+			}
+		})
 	}
 }
 

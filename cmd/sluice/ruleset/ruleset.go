@@ -4,6 +4,7 @@
 package ruleset
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -48,9 +49,9 @@ func Pipelines(names []string) (*pipeline.Set, error) {
 	return set, nil
 }
 
-// Load reads the rules. The error is fatal: a root that cannot be read, or one
-// that wraps ErrPipeline.
-func Load(o Options) (*Rules, error) {
+// Load reads the rules. The error is fatal: a root that cannot be read, one that
+// wraps ErrPipeline, or that of ctx, which ends the reading between two files.
+func Load(ctx context.Context, o Options) (*Rules, error) {
 	set, err := Pipelines(o.Pipelines)
 	if err != nil {
 		return nil, err
@@ -77,7 +78,7 @@ func Load(o Options) (*Rules, error) {
 			rules.Details = append(rules.Details, fmt.Sprintf("pipeline %s: %s have no effect here", p.Path, strings.Join(p.Ignored, ", ")))
 		}
 	}
-	if rules.Collection, err = load.Load(o.Roots, out); err != nil {
+	if rules.Collection, err = load.Load(ctx, o.Roots, out); err != nil {
 		return nil, err
 	}
 	return rules, nil

@@ -44,7 +44,7 @@ func TestLoad(t *testing.T) {
 		{"through a pipeline", Options{Roots: []string{d}, Pipelines: []string{"ecs_windows"}}, 2, "process.command_line"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			r, err := Load(tc.o)
+			r, err := Load(t.Context(), tc.o)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -60,10 +60,10 @@ func TestLoad(t *testing.T) {
 
 func TestFatalErrorsTellPipelinesFromRules(t *testing.T) {
 	d := dir(t, map[string]string{"a.yml": rule})
-	if _, err := Load(Options{Roots: []string{d}, Pipelines: []string{"nope.yml"}}); !errors.Is(err, ErrPipeline) {
+	if _, err := Load(t.Context(), Options{Roots: []string{d}, Pipelines: []string{"nope.yml"}}); !errors.Is(err, ErrPipeline) {
 		t.Errorf("a missing pipeline gives %v, want ErrPipeline", err)
 	}
-	if _, err := Load(Options{Roots: []string{filepath.Join(d, "nope")}}); err == nil || errors.Is(err, ErrPipeline) {
+	if _, err := Load(t.Context(), Options{Roots: []string{filepath.Join(d, "nope")}}); err == nil || errors.Is(err, ErrPipeline) {
 		t.Errorf("a missing root gives %v, want an error that is no ErrPipeline", err)
 	}
 }
