@@ -29,7 +29,7 @@ type Transport struct {
 	next  time.Time   // when to compare path and file again
 	stale atomic.Bool // Reopen was called
 	taken int         // bytes of the first unconfirmed line that are written
-	torn  bool        // the file ends with a line that was given up
+	torn  bool        // the file ends within a line that nobody goes on with
 	buf   []byte
 }
 
@@ -61,8 +61,26 @@ func (t *Transport) open() error {
 	if err != nil {
 		return err
 	}
-	t.file = f
+	t.file, t.torn = f, !t.fifo && endsTorn(t.path)
 	return nil
+}
+
+// endsTorn reports whether the file ends within a line, as a crash or a full disk
+// of an earlier process may have left it. Of what is no regular file, or may not
+// be read, nobody knows.
+func endsTorn(path string) bool {
+	info, err := os.Stat(path)
+	if err != nil || !info.Mode().IsRegular() || info.Size() == 0 {
+		return false
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	var last [1]byte
+	_, err = f.ReadAt(last[:], info.Size()-1)
+	return err == nil && last[0] != '\n'
 }
 
 // Write appends lines with one write call and returns how many of them the

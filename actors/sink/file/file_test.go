@@ -63,6 +63,25 @@ func TestLinesAreAppended(t *testing.T) {
 	wantContent(t, path, "before\na\nb\nc\n")
 }
 
+func TestALineThatAnEarlierProcessBeganIsNotGoneOnWith(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "out")
+	if err := os.WriteFile(path, []byte("before\nhal"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	tr, c := open(t, path)
+	write(t, tr, "a", "b")
+	wantContent(t, path, "before\nhal\na\nb\n")
+	if err := os.WriteFile(path+".new", []byte("hal"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(path+".new", path); err != nil {
+		t.Fatal(err)
+	}
+	c.now = c.now.Add(time.Second)
+	write(t, tr, "c")
+	wantContent(t, path, "hal\nc\n")
+}
+
 func TestANewFileIsNotForTheWorld(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "out")
 	open(t, path)
