@@ -92,6 +92,7 @@ func (s *shell) Receive(c actor.Context) {
 			StreamClock: s.engine.StreamClock(s.now), Quarantined: s.cell.Quarantined(),
 		})
 	case actors.Drain:
+		s.notices.rest(s.log, now)
 		if view := s.export(); view != nil {
 			c.Respond(view)
 			return

@@ -455,6 +455,11 @@ func TestWarningsAreFew(t *testing.T) {
 		if got := [4]uint64{total(e.cap), total(e.late), total(e.expired), total(e.reload)}; got != [4]uint64{91, 2, 0, 0} {
 			t.Errorf("counted %v, want 91 evicted because of the limit and 2 late", got)
 		}
+		b.put(b.batch(user("u100", 1100), user("u100", 3)))
+		b.system.Drain(t.Context())
+		if late, full := b.log.Matching("too late", "count=1"), b.log.Matching("correlation state is full", "evicted=1", "rounds=1"); len(late) != 1 || len(full) != 2 {
+			t.Errorf("logged %q and %q, want the end to tell what came since", late, full)
+		}
 	})
 }
 

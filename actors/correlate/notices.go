@@ -58,3 +58,9 @@ func (n *notices) tell(log *slog.Logger, now time.Time) {
 	}
 	n.late, n.truncated, n.told = 0, 0, now
 }
+
+// rest reports what nobody would be told of any more.
+func (n *notices) rest(log *slog.Logger, now time.Time) {
+	n.told, n.evictedTold = time.Time{}, time.Time{}
+	n.tell(log, now)
+}
