@@ -53,10 +53,11 @@ func Run(signals <-chan os.Signal, o Options) int {
 
 // echoes swallows the signals that come together with one before.
 func echoes(signals <-chan os.Signal) {
-	for over := time.After(echo); ; {
+	time.Sleep(echo)
+	for {
 		select {
 		case <-signals:
-		case <-over:
+		default:
 			return
 		}
 	}
