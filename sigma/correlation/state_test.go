@@ -193,6 +193,8 @@ func TestReloadKeepsStateOfEqualShape(t *testing.T) {
 	}{
 		{"another threshold applies from the next match", body(count3), body("type: event_count\ncondition: {gte: 5}"), at(1, 2, 3), at(4, 5), []string{"3@3", "5@5"}},
 		{"a shorter timespan lets entries go then", body(count3), body(count3 + "\ntimespan: 10s"), at(1, 2), at(30, 31), nil},
+		{"a shorter tumbling window lets them go, too", body(count3 + "\nwindow: tumbling"), body(count3 + "\nwindow: tumbling\ntimespan: 10s"), at(1, 25), at(26, 27), []string{"3@27"}},
+		{"a window that becomes a tumbling one keeps what lies in it", body(count3), body(count3 + "\nwindow: tumbling\ntimespan: 10s"), at(8, 12), at(13, 14), []string{"3@14"}},
 		{"another window mode keeps entries", body(count3), body(count3 + "\nwindow: session\ngap: 30s"), at(1, 2), at(20), []string{"3@20"}},
 		{"suppression goes on", body(count3 + "\nsluice.suppress: 10s"), body("type: event_count\ncondition: {gte: 2}\nsluice.suppress: 10s"), at(1, 2, 3), at(4, 12, 13), []string{"3@3", "6@13"}},
 		{

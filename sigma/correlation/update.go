@@ -111,8 +111,11 @@ func (e *Engine) admit(f *family, slot uint32, g *group, ts int64) bool {
 	if !g.hasHigh || ts > g.high {
 		g.high, g.hasHigh = ts, true
 	}
-	if c.Window == plan.Sliding {
+	switch c.Window {
+	case plan.Sliding:
 		g.dropBefore(g.high - c.Span)
+	case plan.Tumbling: // only another plan's window has entries before this one
+		g.dropBefore(g.high - g.high%c.Span)
 	}
 	return true
 }
