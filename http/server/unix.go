@@ -39,6 +39,9 @@ func (s *socket) remove() error {
 // listenUnix binds path. A socket file that a crash left behind is removed; one
 // that somebody answers on, and a file of any other type, stays.
 func listenUnix(path string, log *slog.Logger) (net.Listener, *socket, error) {
+	if limit := len(syscall.RawSockaddrUnix{}.Path) - 1; len(unixAddr(path).Name) > limit {
+		return nil, nil, fmt.Errorf("bind socket %s: the path has %d bytes, a socket's may have %d", path, len(path), limit)
+	}
 	l, err := bindUnix(path)
 	if errors.Is(err, syscall.EADDRINUSE) {
 		if err = removeStale(path); err != nil {

@@ -143,6 +143,20 @@ func TestWhatIsInTheWayOfASocket(t *testing.T) {
 	}
 }
 
+func TestAPathThatIsTooLongForASocketIsAnErrorThatSaysSo(t *testing.T) {
+	a, err := ParseAddress("unix:///" + strings.Repeat("x", 200))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := Listen(a, quiet())
+	if err == nil {
+		s.Close()
+	}
+	if err == nil || !strings.Contains(err.Error(), "the path has 201 bytes, a socket's may have 1") { // 107 or 103
+		t.Errorf("got %v, want how long it is and may be", err)
+	}
+}
+
 func TestAMissingDirectoryIsAnError(t *testing.T) {
 	a, err := ParseAddress("unix://" + filepath.Join(t.TempDir(), "none", "s.sock"))
 	if err != nil {
