@@ -484,7 +484,9 @@ func TestALoadErrorNamesThePipeline(t *testing.T) {
 	if !errors.As(err, &le) || le.Path != "/does/not/exist.yml" || !strings.Contains(err.Error(), "cannot read pipeline file") {
 		t.Errorf("error %v, want one about /does/not/exist.yml", err)
 	}
-	for name, want := range map[string]string{t.TempDir(): "is a directory", os.DevNull: "is no regular file"} {
+	for name, want := range map[string]string{
+		t.TempDir(): "is a directory", os.DevNull: "is no regular file", "sysmn": "built in are ecs_windows, fibratus_windows, sysmon",
+	} {
 		if _, err := pipeline.Load([]string{name}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s as a pipeline: %v, want that it %s", name, err, want)
 		}

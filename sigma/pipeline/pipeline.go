@@ -5,8 +5,10 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"io/fs"
 	"math"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -80,6 +82,8 @@ func loadOne(name string) (*Pipeline, error) {
 	default:
 		info, statErr := os.Stat(name)
 		switch {
+		case errors.Is(statErr, fs.ErrNotExist) && filepath.Ext(name) == "" && filepath.Base(name) == name: // meant as one that is built in
+			return nil, fmt.Errorf("cannot read pipeline file: %w (built in are %s)", statErr, strings.Join(Builtins[:], ", "))
 		case statErr != nil: // reading tells
 		case info.IsDir():
 			return nil, errors.New("is a directory, a pipeline is one file")
