@@ -92,16 +92,17 @@ func (c *Counts) Append(dst []byte) []byte {
 
 func (c *Counts) read(r *reader) {
 	pin := r.bytes(1)
+	apart := len(pin) == 1 && pin[0] == 1 // the first, a single entry then
 	var at clock
 	for k := r.count(); k > 0 && !r.bad; k-- {
 		ts, n := at.read(r), r.uvarint()
-		if n == 0 || n > math.MaxUint32 {
+		if n == 0 || n > math.MaxUint32 || apart && n != 1 {
 			r.bad = true
 			return
 		}
 		c.n += int(n)
-		if len(pin) == 1 && pin[0] == 1 && !c.pinned && n == 1 {
-			c.pinned, c.pin = true, ts
+		if apart {
+			c.pinned, c.pin, apart = true, ts, false
 			continue
 		}
 		c.addCount(ts, uint32(n), nil)

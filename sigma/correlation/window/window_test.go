@@ -289,6 +289,7 @@ func FuzzRead(f *testing.F) {
 		w.Add(9, contribution(3), nil)
 		f.Add(w.Append(nil))
 	}
+	f.Add([]byte("\x01\x0300000\x01")) // the entry kept apart is not the first
 	f.Fuzz(func(t *testing.T, raw []byte) {
 		for _, s := range subjects() {
 			w, _, err := s.read(raw)
