@@ -2,7 +2,6 @@ package parse
 
 import (
 	"context"
-	"log/slog"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -110,12 +109,15 @@ func (s *shell) merge(d *decoding, now time.Time) {
 
 // limited lets a message about a lasting condition through once in 10 s.
 func (n *Intake) limited(lines int) {
-	now := time.Now().UnixNano()
-	n.kept.Add(int64(lines))
-	next := n.next.Load()
-	if now < next || !n.next.CompareAndSwap(next, now+int64(logEvery)) {
-		return
+	now := time.Now()
+	n.mu.Lock()
+	n.kept += lines
+	kept, wait := n.kept, now.Before(n.next)
+	if !wait {
+		n.kept, n.next = 0, now.Add(logEvery)
 	}
-	n.stage.o.Log.LogAttrs(context.Background(), slog.LevelWarn, "input queue full, producer waits",
-		slog.String("source", n.producer), slog.Int64("lines", n.kept.Swap(0)))
+	n.mu.Unlock()
+	if !wait {
+		n.stage.o.Log.Warn("input queue full, producer waits", "source", n.producer, "lines", kept)
+	}
 }

@@ -2,7 +2,7 @@ package parse
 
 import (
 	"context"
-	"sync/atomic"
+	"sync"
 	"time"
 
 	"github.com/sluicehq/sluice/actors"
@@ -22,8 +22,10 @@ const (
 type Intake struct {
 	stage    *Stage
 	producer string
-	next     atomic.Int64 // when the next message may be logged, Unix nanoseconds
-	kept     atomic.Int64 // lines that waited and are not logged yet
+
+	mu   sync.Mutex // guards the rest
+	next time.Time  // when the next message may be logged
+	kept int        // lines that waited and are not logged yet
 }
 
 // Intake returns the way in for producers of one kind.

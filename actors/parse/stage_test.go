@@ -146,6 +146,32 @@ func TestStructuredLinesAreJSONWhateverTheFormat(t *testing.T) {
 	})
 }
 
+func TestAFullQueueIsToldOnceInAWhile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, Options{}) // not started: nothing leaves the queue, which has room for one
+		var log actorstest.Log
+		r.stage.o.Log = log.Logger()
+		in := r.stage.Intake("test")
+		wait := func(lines int) {
+			ctx, cancel := context.WithTimeout(t.Context(), 6*time.Second)
+			defer cancel()
+			if _, err := in.Put(ctx, raws(make([]string, lines)...)); err == nil {
+				t.Error("more lines were admitted than there is room for")
+			}
+		}
+		for _, lines := range []int{3, 2, 1} { // at 0, 6 and 12 s
+			wait(lines)
+		}
+		got := log.Matching("input queue full")
+		if len(got) != 2 || !strings.Contains(got[0], "source=test lines=2") || !strings.Contains(got[1], "source=test lines=3") {
+			t.Errorf("logged %q, want one line at once and one for what came since", got)
+		}
+		if n := r.stage.waited.Load(); n != 5 {
+			t.Errorf("%d lines had to wait, want 5", n)
+		}
+	})
+}
+
 func TestOversizeLines(t *testing.T) {
 	for _, withDLQ := range []bool{true, false} {
 		t.Run(fmt.Sprintf("with a dead letter queue: %t", withDLQ), func(t *testing.T) {
