@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -235,7 +236,7 @@ func (d *Daemon) Start() error {
 	d.remember(first)
 	d.loaded.Loaded(len(first.collection.Rules), len(first.collection.Correlations), len(first.collection.Rejected))
 	log := logging.Target(d.log, "sluice.reload")
-	w, err := watch(d.cfg.Rules, d.watchedFiles(), d.reloader.Trigger, log)
+	w, err := watch(d.watched(), d.reloader.Trigger, log)
 	if err != nil {
 		log.Warn("files are not watched: reload by signal and request only", "err", err)
 	}
@@ -257,15 +258,15 @@ func (d *Daemon) Start() error {
 	return nil
 }
 
-// watchedFiles are the files beside the rules whose change asks for a pass.
-func (d *Daemon) watchedFiles() []string {
-	var files []string
+// watched are the paths of files and directories whose change asks for a pass.
+func (d *Daemon) watched() []string {
+	paths := slices.Clone(d.cfg.Rules)
 	for _, p := range d.cfg.Pipelines {
 		if !builtinPipeline(p) {
-			files = append(files, p)
+			paths = append(paths, p)
 		}
 	}
-	return files
+	return paths
 }
 
 // read runs a source until it ends or the daemon stops.

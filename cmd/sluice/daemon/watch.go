@@ -1,11 +1,9 @@
 package daemon
 
 import (
-	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 
@@ -19,85 +17,63 @@ type watcher struct {
 	notify  *fsnotify.Watcher
 	log     *slog.Logger
 	trigger func(reason string)
-	roots   []string // directories are watched with all below them
-	files   []string // watched by name in their directory
+	paths   []string
 	done    sync.WaitGroup
 
-	mu   sync.Mutex      // guards dirs
-	dirs map[string]bool // watched directories, to know one by its name when it is gone
+	mu    sync.Mutex       // guards the rest
+	dirs  map[string]place // that are watched
+	names map[string]bool  // that are looked out for in them
 }
 
 // swapLink is the link through which mounted volumes exchange all their files.
 const swapLink = "..data"
 
 // watch starts watching rule roots and single files.
-func watch(roots, files []string, trigger func(string), log *slog.Logger) (*watcher, error) {
+func watch(paths []string, trigger func(string), log *slog.Logger) (*watcher, error) {
 	n, err := fsnotify.NewWatcher()
 	if err != nil {
 		return nil, err
 	}
-	w := &watcher{notify: n, log: log, trigger: trigger, dirs: make(map[string]bool)}
-	for _, path := range append(append([]string(nil), roots...), files...) {
-		if info, err := os.Stat(path); err == nil && info.IsDir() {
-			w.roots = append(w.roots, filepath.Clean(path))
-		} else {
-			w.files = append(w.files, filepath.Clean(path))
-		}
-	}
+	w := &watcher{notify: n, log: log, trigger: trigger, paths: paths, dirs: make(map[string]place)}
 	w.sync()
 	w.done.Go(w.run)
 	return w, nil
 }
 
-// sync adds what is not watched yet: directories that appeared, and those
-// that links lead to.
+// sync watches what the paths lead to now, and nothing else.
 func (w *watcher) sync() {
-	for _, f := range w.files {
-		w.add(filepath.Dir(f))
-	}
-	for _, root := range w.roots {
-		w.add(root)
-		seen := map[string]bool{}
-		w.tree(root, seen)
-	}
-}
-
-// tree adds dir and the directories below it. Links to directories are followed
-// once.
-func (w *watcher) tree(dir string, seen map[string]bool) {
-	real, err := filepath.EvalSymlinks(dir)
-	if err != nil || seen[real] {
-		return
-	}
-	seen[real] = true
-	w.add(dir)
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return
-	}
-	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), ".") {
-			continue
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	refused := make(map[string]bool)
+	// What changes before its directory is watched is seen by looking again.
+	for again := true; again; {
+		l := newWatchlist(w.paths)
+		w.names = l.names
+		for dir, was := range w.dirs {
+			if is, wanted := l.dirs[dir]; !wanted || !os.SameFile(was.info, is.info) {
+				w.drop(dir)
+			}
 		}
-		path := filepath.Join(dir, e.Name())
-		if e.IsDir() {
-			w.tree(path, seen)
-		} else if e.Type()&fs.ModeSymlink != 0 {
-			if info, err := os.Stat(path); err == nil && info.IsDir() {
-				w.tree(path, seen)
+		again = false
+		for dir, p := range l.dirs {
+			_, watched := w.dirs[dir]
+			if !watched && !refused[dir] {
+				if err := w.notify.Add(dir); err != nil {
+					w.log.Warn("directory is not watched", "path", dir, "err", err)
+					refused[dir] = true
+				}
+				again = true
+			}
+			if !refused[dir] {
+				w.dirs[dir] = p
 			}
 		}
 	}
 }
 
-func (w *watcher) add(dir string) {
-	if err := w.notify.Add(dir); err != nil {
-		w.log.Warn("directory is not watched", "path", dir, "err", err)
-		return
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.dirs[dir] = true
+func (w *watcher) drop(dir string) {
+	delete(w.dirs, dir)
+	_ = w.notify.Remove(dir) // what was deleted is not watched any more
 }
 
 // forget ends the watching of a directory that is no longer where it was, and of
@@ -105,13 +81,12 @@ func (w *watcher) add(dir string) {
 func (w *watcher) forget(dir string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if !w.dirs[dir] {
+	if _, known := w.dirs[dir]; !known {
 		return false
 	}
 	for watched := range w.dirs {
 		if watched == dir || strings.HasPrefix(watched, dir+string(filepath.Separator)) {
-			delete(w.dirs, watched)
-			_ = w.notify.Remove(watched) // what was deleted is not watched any more
+			w.drop(watched)
 		}
 	}
 	return true
@@ -131,6 +106,7 @@ func (w *watcher) run() {
 			}
 			// Events were lost, so anything may have changed.
 			w.log.Warn("file watch", "err", err)
+			w.sync()
 			w.trigger("file watch")
 		}
 	}
@@ -140,46 +116,41 @@ func (w *watcher) event(e fsnotify.Event) {
 	if e.Op == fsnotify.Chmod {
 		return
 	}
-	name := filepath.Clean(e.Name)
-	if e.Has(fsnotify.Remove|fsnotify.Rename) && w.forget(name) {
-		w.trigger("directory " + name)
-		return
-	}
-	if e.Has(fsnotify.Create) && w.below(name) {
-		if info, err := os.Stat(name); err == nil && info.IsDir() && !strings.HasPrefix(filepath.Base(name), ".") {
-			w.forget(name) // it may stand where another one was
+	switch path := filepath.Clean(e.Name); {
+	case e.Has(fsnotify.Remove|fsnotify.Rename) && w.forget(path), e.Has(fsnotify.Create) && w.leads(path):
+		w.forget(path) // it may stand where another one was
+		w.sync()
+		w.trigger("directory " + path)
+	case w.lookedOutFor(path):
+		if !e.Has(fsnotify.Write) {
 			w.sync()
-			w.trigger("directory " + name)
-			return
 		}
-	}
-	if w.relevant(name) {
-		w.trigger("file " + name)
+		w.trigger("file " + path)
+	case w.relevant(path):
+		w.trigger("file " + path)
 	}
 }
 
-// relevant reports whether a change of the name may change what is loaded.
-func (w *watcher) relevant(name string) bool {
-	base := filepath.Base(name)
-	if base == swapLink {
-		return true
-	}
-	if ext := filepath.Ext(base); ext != ".yml" && ext != ".yaml" {
-		return false
-	}
-	return slices.Contains(w.files, name) || w.below(name) && !strings.HasPrefix(base, ".")
+// leads reports whether there is a directory now that may hold what is loaded.
+func (w *watcher) leads(path string) bool {
+	w.mu.Lock()
+	ours := w.names[path] || w.dirs[filepath.Dir(path)].rules && !hidden(path)
+	w.mu.Unlock()
+	return ours && isDir(path)
 }
 
-func (w *watcher) below(name string) bool {
-	for _, root := range w.roots {
-		if root == "." && !filepath.IsAbs(name) {
-			return true
-		}
-		if strings.HasPrefix(name, root+string(filepath.Separator)) {
-			return true
-		}
-	}
-	return false
+// lookedOutFor reports whether the name itself is of interest.
+func (w *watcher) lookedOutFor(path string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.names[path]
+}
+
+// relevant reports whether a change of the name may change the rules of a directory.
+func (w *watcher) relevant(path string) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return filepath.Base(path) == swapLink || w.dirs[filepath.Dir(path)].rules && isYAML(path) && !hidden(path)
 }
 
 // close ends the watching.

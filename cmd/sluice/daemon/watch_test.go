@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 )
@@ -13,6 +14,26 @@ type watchedTree struct {
 	t       *testing.T
 	dir     string // holds the root "rules" and places to move things to
 	reasons chan string
+	last    string // reason that was wanted
+}
+
+func newWatchedTree(t *testing.T) *watchedTree {
+	t.Helper()
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &watchedTree{t: t, dir: dir, reasons: make(chan string, 64)}
+}
+
+// watch watches to the end of the test.
+func (w *watchedTree) watch(paths ...string) {
+	w.t.Helper()
+	watching, err := watch(paths, func(reason string) { w.reasons <- reason }, slog.New(slog.DiscardHandler))
+	if err != nil {
+		w.t.Skipf("files cannot be watched here: %v", err)
+	}
+	w.t.Cleanup(watching.close)
 }
 
 func (w *watchedTree) path(name string) string { return filepath.Join(w.dir, name) }
@@ -41,15 +62,31 @@ func (w *watchedTree) link(to, name string) {
 	}
 }
 
-// next is the reason of the next trigger, relative to the tree.
-func (w *watchedTree) next() string {
+func (w *watchedTree) remove(name string) {
 	w.t.Helper()
-	select {
-	case reason := <-w.reasons:
-		return reason
-	case <-time.After(2 * time.Minute):
-		w.t.Fatal("no trigger came")
-		return ""
+	if err := os.RemoveAll(w.path(name)); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// want waits for a trigger with this reason. One change may have several triggers, so
+// those like the one before it are passed over.
+func (w *watchedTree) want(reason string) {
+	w.t.Helper()
+	for {
+		select {
+		case got := <-w.reasons:
+			got = strings.Replace(got, w.dir+string(filepath.Separator), "", 1)
+			if got != w.last && got != reason {
+				w.t.Fatalf("the trigger is %q, want %q", got, reason)
+			}
+			w.last = got
+			if got == reason {
+				return
+			}
+		case <-time.After(2 * time.Minute):
+			w.t.Fatalf("no trigger came, want %q", reason)
+		}
 	}
 }
 
@@ -76,39 +113,142 @@ func TestWhatIsLoadedIsWatched(t *testing.T) {
 		{"no permissions", func(w *watchedTree) { _ = os.Chmod(w.path("rules/a.yml"), 0o600); w.write("rules/z.yml") }, "file rules/z.yml"},
 	} {
 		t.Run("watches "+tc.name, func(t *testing.T) {
-			w := &watchedTree{t: t, dir: t.TempDir(), reasons: make(chan string, 64)}
+			w := newWatchedTree(t)
 			w.write("rules/a.yml")
 			w.write("rules/sub/b.yml")
 			w.write("pipes/p.yml")
 			t.Chdir(w.dir)
-			watching, err := watch([]string{"rules/"}, []string{"./pipes/p.yml"}, func(reason string) { w.reasons <- reason }, slog.New(slog.DiscardHandler))
-			if err != nil {
-				t.Skipf("files cannot be watched here: %v", err)
-			}
-			defer watching.close()
+			w.watch("rules/", "./pipes/p.yml")
 			tc.change(w)
-			if got := w.next(); got != tc.want {
-				t.Errorf("the first trigger is %q, want %q", got, tc.want)
-			}
+			w.want(tc.want)
 		})
 	}
 }
 
 func TestADirectoryThatTookAnothersPlaceIsWatched(t *testing.T) {
-	w := &watchedTree{t: t, dir: t.TempDir(), reasons: make(chan string, 64)}
+	w := newWatchedTree(t)
 	w.write("rules/sub/a.yml")
 	w.write("new/a.yml")
-	watching, err := watch([]string{w.path("rules")}, nil, func(reason string) { w.reasons <- reason }, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Skipf("files cannot be watched here: %v", err)
-	}
-	defer watching.close()
+	w.watch(w.path("rules"))
 	w.rename("rules", "old")
-	w.next()
+	w.want("directory rules")
 	w.rename("new", "rules")
-	watching.sync() // as every pass does
+	w.want("directory rules")
 	w.write("rules/b.yml")
-	if got, want := w.next(), "file "+w.path("rules/b.yml"); got != want {
-		t.Errorf("the trigger is %q, want %q", got, want)
+	w.want("file rules/b.yml")
+}
+
+// What leads to a root or a file may be replaced without a change in it.
+func TestWhatPathsLeadToIsWatched(t *testing.T) {
+	for _, tc := range []struct {
+		name   string
+		path   string
+		build  func(*watchedTree)
+		change func(*watchedTree)
+		first  string // trigger of the change
+		file   string // that is loaded from then on
+		old    string // that is not any more
+	}{
+		{
+			"a root that is replaced much later", "rules",
+			func(w *watchedTree) { w.write("rules/a.yml"); w.write("new/sub/a.yml") },
+			func(w *watchedTree) { w.rename("rules", "old"); w.want("directory rules"); w.rename("new", "rules") },
+			"directory rules", "rules/sub/a.yml", "old/a.yml",
+		},
+		{
+			"a root that goes and comes with what holds it", "conf/rules",
+			func(w *watchedTree) { w.write("conf/rules/a.yml"); w.write("new/rules/a.yml") },
+			func(w *watchedTree) {
+				w.rename("conf/rules", "old")
+				w.want("directory conf/rules")
+				w.rename("conf", "empty")
+				w.want("directory conf")
+				w.rename("new", "conf")
+			},
+			"directory conf", "conf/rules/a.yml", "old/a.yml",
+		},
+		{
+			"a root that is a link", "rules",
+			func(w *watchedTree) { w.write("v1/a.yml"); w.write("v2/a.yml"); w.link("v1", "rules") },
+			func(w *watchedTree) { w.link("v2", "link"); w.rename("link", "rules") },
+			"directory rules", "v2/a.yml", "v1/a.yml",
+		},
+		{
+			"a root that is a link to a link elsewhere", "rules",
+			func(w *watchedTree) {
+				w.write("far/v1/a.yml")
+				w.write("far/v2/a.yml")
+				w.link("v1", "far/current")
+				w.link("far/current", "rules")
+			},
+			func(w *watchedTree) { w.link("v2", "link"); w.rename("link", "far/current") },
+			"directory far/current", "far/v2/a.yml", "far/v1/a.yml",
+		},
+		{
+			"a link on the way to a root", "current/rules",
+			func(w *watchedTree) { w.write("v1/rules/a.yml"); w.write("v2/rules/a.yml"); w.link("v1", "current") },
+			func(w *watchedTree) { w.remove("current"); w.want("file current"); w.link("v2", "current") },
+			"directory current", "v2/rules/a.yml", "v1/rules/a.yml",
+		},
+		{
+			"a root that is a link to nothing for a while", "rules",
+			func(w *watchedTree) { w.write("v1/a.yml"); w.write("new/a.yml"); w.link("v1", "rules") },
+			func(w *watchedTree) {
+				w.link("v2", "link")
+				w.rename("link", "rules")
+				w.want("file rules")
+				w.rename("new", "v2")
+			},
+			"directory v2", "v2/a.yml", "v1/a.yml",
+		},
+		{
+			"a link below a root to a link elsewhere", "rules",
+			func(w *watchedTree) {
+				w.write("rules/a.yml")
+				w.write("far/v1/a.yml")
+				w.write("far/v2/a.yml")
+				w.link("v1", "far/current")
+				w.link("../far/current", "rules/more")
+			},
+			func(w *watchedTree) { w.link("v2", "link"); w.rename("link", "far/current") },
+			"directory far/current", "far/v2/a.yml", "far/v1/a.yml",
+		},
+		{
+			"a file that is a link", "p.yml",
+			func(w *watchedTree) { w.write("v1/p.yml"); w.write("v2/p.yml"); w.link("v1/p.yml", "p.yml") },
+			func(w *watchedTree) { w.link("v2/p.yml", "link"); w.rename("link", "p.yml") },
+			"file p.yml", "v2/p.yml", "v1/p.yml",
+		},
+		{
+			"a link on the way to a file", "current/p.yml",
+			func(w *watchedTree) { w.write("v1/p.yml"); w.write("v2/p.yml"); w.link("v1", "current") },
+			func(w *watchedTree) { w.link("v2", "link"); w.rename("link", "current") },
+			"directory current", "v2/p.yml", "v1/p.yml",
+		},
+	} {
+		t.Run("watches "+tc.name, func(t *testing.T) {
+			w := newWatchedTree(t)
+			tc.build(w)
+			w.write("z/z.yml")
+			w.watch(w.path(tc.path), w.path("z"))
+			tc.change(w)
+			w.want(tc.first)
+			w.write(tc.old)
+			w.write("z/z.yml") // shows that what came before it was passed over
+			w.want("file z/z.yml")
+			w.write(tc.file)
+			w.want("file " + tc.file)
+		})
 	}
+}
+
+func TestLinksInCirclesAreNotFollowedForEver(t *testing.T) {
+	w := newWatchedTree(t)
+	w.write("rules/a.yml")
+	w.link("b", "a")
+	w.link("a", "b")
+	w.link("..", "rules/up")
+	w.watch(w.path("rules"), w.path("a"))
+	w.write("rules/b.yml")
+	w.want("file rules/b.yml")
 }
