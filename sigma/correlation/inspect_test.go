@@ -113,12 +113,12 @@ func TestGroupsOfTheState(t *testing.T) {
 func TestEntriesOfTheList(t *testing.T) {
 	text := named("first", count3+"\nwindow: session\ngap: 5s") + "---\n" +
 		named("second", "type: temporal\nrules: [d-recon, d-exploit, recon_seen]\ncondition: d-recon and not d-exploit\ngroup-by: [ip]\naliases: {ip: {d-recon: dst}}") +
-		"---\n" + named("third", "type: event_count\ncondition: {gt: 2, lte: 4}")
+		"---\n" + named("third", "type: event_count\ncondition: {gt: 2, lte: 4}") + "name: other\n"
 	d := newDriver(t, compile(t, text, plan.Options{}), 0)
 	d.run(at(1))
 	want := `[{"index":0,"id":"first","title":"first","type":"event_count","timespan_secs":60,"window":"session","gap_secs":5,"group_by":["user"],"rule_refs":["d-login"],"threshold":"\u003e= 3","active_groups":1},` +
 		`{"index":1,"id":"second","title":"second","type":"temporal","timespan_secs":60,"window":"sliding","group_by":["ip"],"rule_refs":["d-recon","d-exploit","recon_seen"],"threshold":"d-recon and not d-exploit","active_groups":0},` +
-		`{"index":2,"id":"third","title":"third","type":"event_count","timespan_secs":60,"window":"sliding","group_by":["user"],"rule_refs":["d-login"],"threshold":"\u003c= 4, \u003e 2","active_groups":1}]`
+		`{"index":2,"id":"third","name":"other","title":"third","type":"event_count","timespan_secs":60,"window":"sliding","group_by":["user"],"rule_refs":["d-login"],"threshold":"\u003c= 4, \u003e 2","active_groups":1}]`
 	if got := mustJSON(t, d.engine.Export().Entries(correlation.Filter{})); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

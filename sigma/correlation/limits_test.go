@@ -177,6 +177,34 @@ func wantRefs(t *testing.T, results []*correlation.Result, want ...int64) {
 	}
 }
 
+func TestWhatIsJustNotOverIsEvictedAndNotExpired(t *testing.T) {
+	d := newDriver(t, compile(t, body(count3+"\ntimespan: 10s"), plan.Options{}), 3)
+	d.run([]input{user(92, "a"), user(100, "b"), user(102, "c"), user(102, "d")})
+	if d.outcome.Evicted != 1 || d.outcome.Expired != 0 || d.engine.Groups() != 3 {
+		t.Errorf("got %+v and %d groups, want 1 evicted and 3 groups", d.outcome, d.engine.Groups())
+	}
+}
+
+func TestGroupsExpireByTheTimespanOfTheLastReload(t *testing.T) {
+	for _, tc := range []struct {
+		name, before, after string
+		wait                int64
+		want                int
+	}{
+		{"a shorter one", "60s", "10s", 11, 0},
+		{"a longer one", "10s", "60s", 11, 1},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			d := newDriver(t, compile(t, body(count3+"\ntimespan: "+tc.before), plan.Options{}), 0)
+			d.run(at(100))
+			d.engine.Swap(compile(t, body(count3+"\ntimespan: "+tc.after), plan.Options{}), d.now)
+			if d.wait(tc.wait); d.engine.Groups() != tc.want {
+				t.Errorf("got %d groups after %d s, want %d", d.engine.Groups(), tc.wait, tc.want)
+			}
+		})
+	}
+}
+
 func TestACapThatWasLoweredCutsAtRestore(t *testing.T) {
 	p := compile(t, body(count3), plan.Options{})
 	d := newDriver(t, p, 0)
@@ -259,6 +287,12 @@ func TestChains(t *testing.T) {
 			"type: value_count\nrules: [lower]\ncondition: {field: v, gte: 2}",
 			[]input{with(1, `"src":"x","v":null`), with(2, `"src":"x","v":"a"`), with(3, `"src":"x"`)},
 			[]string{"lower 1@1", "lower 1@2", "c 2@2", "lower 1@3"},
+		},
+		{
+			"a part the lower group lacks is no value",
+			"type: value_count\nrules: [lower]\ngroup-by: []\ncondition: {field: user, gte: 1}",
+			[]input{with(1, `"user":-,"src":"x"`), with(2, `"user":null,"src":"x"`)},
+			[]string{"lower 1@1 []", "lower 1@2 []"},
 		},
 		{
 			"what is suppressed below does not rise",

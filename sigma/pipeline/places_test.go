@@ -107,6 +107,10 @@ func TestWindowsEvtxReadsRecords(t *testing.T) {
 			`[{"field":"Image","value":"C:\\w\\tool.exe"},{"field":"CommandLine","value":"alpha"}]`,
 		},
 		{
+			"all fields that one is compared with, each by one place", "@windows_evtx", ruleWith(`sel: {A|fieldref|all: [B, EventID]}, condition: sel`),
+			`{"Event":{"System":{"EventID":7},"EventData":{"A":7,"B":7}}}`, `[{"field":"Event.EventData.A","value":7}]`,
+		},
+		{
 			"names that are places already stay", "@windows_evtx", ruleWith(`sel: {Event.System.Computer: pc, Computer: pc}, condition: sel`),
 			`{"Event":{"System":{"Computer":"pc"}}}`, `[{"field":"Event.System.Computer","value":"pc"},{"field":"Event.System.Computer","value":"pc"}]`,
 		},

@@ -55,9 +55,12 @@ func TestWhatTransformationsMakeOfARule(t *testing.T) {
 	}{
 		{"several targets are a disjunction in place", items(`{type: field_name_mapping, mapping: {A: [x, y]}}`), `{A: 1, B: 2}`, "(((x=[n:1]) or (y=[n:1])) and (B=[n:2]))"},
 		{"modifiers and values are copied", items(`{type: field_name_mapping, mapping: {A: [x, y]}}`), `{A|contains|all: [p, q]}`, "((x|contains|all=[s:p s:q]) or (y|contains|all=[s:p s:q]))"},
+		{"alternatives are renamed like others", items(`{type: field_name_mapping, mapping: {A: [x, y]}}`, `{type: field_name_suffix, suffix: _s}`), `{A: 1, B: 2}`, "(((x_s=[n:1]) or (y_s=[n:1])) and (B_s=[n:2]))"},
+		{"and dropped like others", items(`{type: field_name_mapping, mapping: {A: [x, y]}}`, `{type: drop_detection_item, field_name_conditions: [{type: include_fields, fields: [B]}]}`), `{A: 1, B: 2}`, "(((x=[n:1]) or (y=[n:1])))"},
 		{"names are matched exactly", items(`{type: field_name_mapping, mapping: {a: x}}`), `{A: 1}`, "(A=[n:1])"},
 		{"a result is not looked up again", items(`{type: field_name_mapping, mapping: {A: B, B: C}}`), `{A: 1, B: 2}`, "(B=[n:1] and C=[n:2])"},
 		{"a key without a target does nothing", items(`{type: field_name_mapping, mapping: {A: [], B: 5}}`), `{A: 1, B: 2}`, "(A=[n:1] and B=[n:2])"},
+		{"and does not hide the keys behind it", items(`{type: field_name_mapping, mapping: {A: [], B: y}}`), `{A: 1, B: 2}`, "(A=[n:1] and y=[n:2])"},
 		{"a name cannot become nothing", items(`{type: field_name_prefix_mapping, mapping: {A: ''}}`), `{A: 1, AB: 2}`, "(A=[n:1] and B=[n:2])"},
 		{"the first prefix in declared order", items(`{type: field_name_prefix_mapping, mapping: {ab: x., a: y., abc: z.}}`), `{abcd: 1, ad: 2}`, "(x.cd=[n:1] and y.d=[n:2])"},
 		{"a prefix with several targets", items(`{type: field_name_prefix_mapping, mapping: {a: [x., y.]}}`), `{ab: 1}`, "((x.b=[n:1]) or (y.b=[n:1]))"},
@@ -71,6 +74,8 @@ func TestWhatTransformationsMakeOfARule(t *testing.T) {
 		{"patterns of fields are searched", items(`{type: field_name_prefix, prefix: x., field_name_conditions: [{type: exclude_fields, mode: re, fields: [age]}]}`), `{Image: 1, User: 2}`, "(Image=[n:1] and x.User=[n:2])"},
 		{"a field that an earlier item made", items(`{id: a, type: field_name_mapping, mapping: {A: x}}`, `{type: field_name_suffix, suffix: _s, field_name_conditions: [{type: processing_item_applied, processing_item_id: a}]}`), `{A: 1, x: 2}`, "(x_s=[n:1] and x=[n:2])"},
 		{"an item that an earlier item changed", items(`{id: a, type: map_string, mapping: {p: q}}`, `{type: field_name_suffix, suffix: _s, detection_item_conditions: [{type: processing_item_applied, processing_item_id: a}]}`), `{A: p, B: q}`, "(A_s=[s:q] and B=[s:q])"},
+		{"not one that it left as it was", items(`{id: a, type: field_name_mapping, mapping: {A: x}}`, `{type: field_name_suffix, suffix: _s, detection_item_conditions: [{type: processing_item_applied, processing_item_id: a}]}`), `{A: 1, B: 2, C|fieldref: D}`, "(x_s=[n:1] and B=[n:2] and C|fieldref=[s:D])"},
+		{"nor one whose values did not convert", items(`{id: a, type: convert_type, target_type: int}`, `{type: field_name_suffix, suffix: _s, detection_item_conditions: [{type: processing_item_applied, processing_item_id: a}]}`), `{A: '5', B: x, C: 5, D: null}`, "(A_s=[n:5] and B=[s:x] and C=[n:5] and D=[n:])"},
 		{"values found anywhere", items(`{type: field_name_suffix, suffix: _s, detection_item_conditions: [{type: match_string, pattern: b}]}`), `{A: [abc, d], B: d, C: 5}`, "(A_s=[s:abc s:d] and B=[s:d] and C=[n:5])"},
 		{"all of them", items(`{type: field_name_suffix, suffix: _s, detection_item_conditions: [{type: match_string, pattern: b, cond: all}]}`), `{A: [abc, d], B: b}`, "(A=[s:abc s:d] and B_s=[s:b])"},
 		{"negate inverts the answer", items(`{type: field_name_suffix, suffix: _s, detection_item_conditions: [{type: match_string, pattern: b, negate: true}]}`), `{A: [abc, d], B: d}`, "(A=[s:abc s:d] and B_s=[s:d])"},
@@ -89,6 +94,9 @@ func TestWhatTransformationsMakeOfARule(t *testing.T) {
 		{"a value becomes several in order", items(`{type: map_string, mapping: {b: [x, 'y*']}}`), `{A: [a, b, c]}`, "(A=[s:a s:x s:y* s:c])"},
 		{"one value in the place of all", items(`{type: set_value, value: x}`), `{A|contains|all: [a, b]}`, "(A|contains=[s:x])"},
 		{"null is the default", items(`{type: set_value}`), `{A: x}`, "(A=[n:])"},
+		{"only where the conditions hold", items(`{type: set_value, value: x, field_name_conditions: [{type: include_fields, fields: [A]}]}`), `{A: a, B: b}`, "(A=[s:x] and B=[s:b])"},
+		{"and the item is one that was changed", items(`{id: a, type: set_value, value: x, field_name_conditions: [{type: include_fields, fields: [A]}]}`, `{type: field_name_suffix, suffix: _s, detection_item_conditions: [{type: processing_item_applied, processing_item_id: a}]}`), `{A: a, B: b}`, "(A_s=[s:x] and B=[s:b])"},
+		{"and not in keywords", items(`{type: set_value, value: x}`), `[a, b]`, "(=[s:a s:b])"},
 		{"a number by force", items(`{type: set_value, value: '5', force_type: num}`), `{A: x}`, "(A=[n:5])"},
 		{"a text by force", items(`{type: set_value, value: 5, force_type: str}`), `{A: x}`, "(A=[s:5])"},
 		{"texts of everything", items(`{type: convert_type}`), `{A: [1, 1.5, true, null, x]}`, "(A=[s:1 s:1.5 s:true s:null s:x])"},
@@ -98,6 +106,7 @@ func TestWhatTransformationsMakeOfARule(t *testing.T) {
 		{"and numbers", items(`{type: convert_type, target_type: num}`), `{A: [12345678901234567890123, 1.5, '1.50', '7', true]}`, "(A=[n:12345678901234567890123 n:1.5 n:1.5 n:7 b:true])"},
 		{"a hash by its length", items(`{type: hashes_fields}`), `{Hash: '*` + strings.Repeat("a", 32) + `'}`, "(FileMD5=[s:" + strings.Repeat("a", 32) + "])"},
 		{"all hashes together where all was asked", items(`{type: hashes_fields, field_prefix: h_}`), `{Hashes|contains|all: ['MD5=a', 'SHA1|b']}`, "(h_MD5|contains=[s:a] and h_SHA1|contains=[s:b])"},
+		{"what has no algorithm or no hash is none", items(`{type: hashes_fields}`), `{Hash: [abc, 'MD5=', 'SHA1=b']}`, "(FileSHA1=[s:b])"},
 		{"one field without the algorithm", items(`{type: hashes_fields, field_prefix: hash, drop_algo_prefix: true, field_to_parse: H}`), `{h: ['MD5=a', 'SHA1=b'], Hashes: x}`, "(((hash=[s:a]) or (hash=[s:b])) and (Hashes=[s:x]))"},
 
 		{"a number is its text", value(""), `{A: 'id-%number%'}`, "(A=[s:id-4624])"},
@@ -107,6 +116,7 @@ func TestWhatTransformationsMakeOfARule(t *testing.T) {
 		{"a lone percent sign is text, with expand, too", value(""), `{A|expand: '50% of %one%'}`, "(A=[s:50% of a])"},
 		{"names beside each other", value(""), `{A|expand: '%one%%two%'}`, "(A=[s:ab s:ac])"},
 		{"inserted percent signs make no placeholder", value(""), `{A|expand: '%pct%x%pct%'}`, "(A=[s:%x%])"},
+		{"percent signs on its two sides make none either", value(""), `{A|expand: 'x%%one%y%'}`, "(A=[s:x%ay%])"},
 		{"a backslash escapes nothing", value(""), `{A: '\%one%'}`, `(A=[s:\a])`},
 		{"included names alone", value(", include: [two]"), `{A: '%one%%two%'}`, "(A=[s:%one%b s:%one%c])"},
 		{"all but the excluded", value(", exclude: two"), `{A: '%one%%two%'}`, "(A=[s:a%two%])"},
@@ -141,6 +151,7 @@ func TestRuleConditions(t *testing.T) {
 		{"no keys", `[{type: logsource}]`, true},
 		{"a key in any case", `[{type: logsource, product: WINDOWS}]`, true},
 		{"a key the rule lacks", `[{type: logsource, product: windows, service: x}]`, false},
+		{"another word of the same length", `[{type: logsource, product: solaris}]`, false},
 		{"an item by its field in any case", `[{type: contains_detection_item, field: a}]`, true},
 		{"and by a value", `[{type: contains_detection_item, field: A, value: WORD}]`, true},
 		{"and by another value", `[{type: contains_detection_item, field: A, value: x}]`, false},
@@ -160,6 +171,7 @@ func TestRuleConditions(t *testing.T) {
 		{"a level in order", `[{type: rule_attribute, attribute: level, value: medium, op: gt}]`, true},
 		{"a level that is not above itself", `[{type: rule_attribute, attribute: level, value: high, op: gt}]`, false},
 		{"a status in order", `[{type: rule_attribute, attribute: status, value: stable, op: lt}]`, true},
+		{"a status above the lowest", `[{type: rule_attribute, attribute: status, value: unsupported, op: gt}]`, true},
 		{"a date in order", `[{type: rule_attribute, attribute: date, value: 2024-05-06, op: gte}]`, true},
 		{"a later date", `[{type: rule_attribute, attribute: date, value: 2024-10-01, op: gte}]`, false},
 		{"a member of a list", `[{type: rule_attribute, attribute: tags, value: attack.execution, op: in}]`, true},
@@ -257,6 +269,43 @@ func TestVariablesOfOtherPipelines(t *testing.T) {
 	}
 }
 
+func TestAProblemIsFoundInEveryAlternative(t *testing.T) {
+	c := loadWith(t, set(t, items(`{type: hashes_fields, valid_hash_algos: [MD5]}`)), ruleWith(`sel: [{A: 1}, {Hashes: 'IMPHASH=cc'}], condition: sel`))
+	if len(c.Rejected) != 1 || !strings.Contains(fmt.Sprint(c.Problems()), "no valid hash algorithm found in field 'Hashes'") {
+		t.Errorf("rejected %d, problems %v, want one about the hashes", len(c.Rejected), c.Problems())
+	}
+}
+
+func TestWhatWasAppliedIsForgottenBehindAPipeline(t *testing.T) {
+	first := items(`{id: a, type: field_name_mapping, mapping: {A: x}}`)
+	second := items(
+		`{type: field_name_suffix, suffix: _r, rule_conditions: [{type: processing_item_applied, processing_item_id: a}]}`,
+		`{type: field_name_suffix, suffix: _d, detection_item_conditions: [{type: processing_item_applied, processing_item_id: a}]}`,
+		`{type: field_name_suffix, suffix: _f, field_name_conditions: [{type: processing_item_applied, processing_item_id: a}]}`,
+	)
+	c := loadWith(t, set(t, first, second), ruleWith(`sel: {A: 1}, condition: sel`))
+	if got, want := outline(c.Rules[0].Detections[0].Node), "(x=[n:1])"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+func TestFiltersConditionsAndAttributesOfTheDocumentStay(t *testing.T) {
+	rules := ruleWith("sel: {A: 1}, condition: sel") + "custom_attributes: {site: lab}\n---\ntitle: F\nfilter: {rules: any, f: {F: 1}, condition: not f}\n"
+	r := loadWith(t, set(t), rules).Rules[0]
+	s := set(t, items(`{type: field_name_prefix, prefix: x.}`, `{type: set_custom_attribute, attribute: site, value: hq}`, `{type: add_condition, name: c, conditions: {E: 1}}`))
+	outcome, _, err := s.Apply(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	say := func(r *sigma.Rule) string {
+		return fmt.Sprint(outline(r.Filters[0].Detections[0].Node), r.Attributes["site"], " ", r.Conditions[0].Text)
+	}
+	const before, after = "(F=[n:1])lab sel", "(x.F=[n:1])hq sel and c"
+	if got, was := say(outcome), say(r); got != after || was != before {
+		t.Errorf("%s became %s, want %s and %s", was, got, before, after)
+	}
+}
+
 func TestMorePipelinesThatDoNotLoad(t *testing.T) {
 	for _, tc := range []struct{ name, doc, want string }{
 		{"a key twice", "name: a\nname: b\n", "pipeline YAML parse error: "},
@@ -265,6 +314,7 @@ func TestMorePipelinesThatDoNotLoad(t *testing.T) {
 		{"a large priority", "priority: 2147483648", "priority must be an integer"},
 		{"an operator that is none", items(`{type: regex, rule_conditions: [{type: is_sigma_rule}], rule_cond_op: xor}`), "'rule_cond_op' must be 'and' or 'or'"},
 		{"an expression without conditions", items(`{type: regex, rule_cond_expr: a}`), "unknown condition 'a'"},
+		{"an expression that nests too deep", items(`{type: regex, rule_conditions: [{type: is_sigma_rule}], rule_cond_expr: "` + strings.Repeat("not ", 5000) + `cond_0"}`), "nested deeper than"},
 		{"a negation that is no boolean", items(`{type: regex, rule_cond_not: yes}`), "'rule_cond_not' must be true or false"},
 		{"conditions of another kind", items(`{type: regex, field_name_conditions: x}`), "field_name_conditions must be a sequence"},
 		{"a condition that is no mapping", items(`{type: regex, detection_item_conditions: [x]}`), "detection item condition must be a mapping"},
@@ -279,6 +329,7 @@ func TestMorePipelinesThatDoNotLoad(t *testing.T) {
 		{"no field there", items(`{type: add_condition, conditions: {'|contains': x}}`), "names no field"},
 		{"a mapping there", items(`{type: add_condition, conditions: {A: {b: c}}}`), "add_condition: non-scalar value for field 'A'"},
 		{"nothing there", items(`{type: add_condition}`), "add_condition: no conditions"},
+		{"no output field", items(`{type: add_field}`), "missing required key 'field'"},
 		{"an unknown action", items(`{type: rule_failure, action: warn}`), "'action': unknown value 'warn'"},
 		{"a place in the document", items(`{type: regex}`, `{type: nest, items: [{type: regex}, {type: field_name_prefix}]}`), "transformations[1]: items[1]: missing required key 'prefix'"},
 	} {
@@ -295,6 +346,7 @@ func TestWarningsOfPipelines(t *testing.T) {
 		{"an unknown key of an item", items(`{id: a, type: regex, colour: red}`), "transformations[0] 'a': unknown key 'colour' is ignored"},
 		{"an unknown key of a condition", items(`{type: regex, rule_conditions: [{type: logsource, prodct: windows}]}`), "transformations[0]: rule condition 'cond_0': unknown key 'prodct' is ignored"},
 		{"a condition nobody mentions", items(`{type: regex, rule_conditions: {a: {type: is_sigma_rule}, b: {type: is_sigma_rule}}, rule_cond_expr: a}`), "transformations[0]: rule_cond_expr does not mention condition 'b'"},
+		{"a condition that knows no negation", items(`{type: regex, detection_item_conditions: [{type: contains_wildcard, negate: true}]}`), "unknown key 'negate' is ignored"},
 		{"a target that is no name", items(`{type: field_name_mapping, mapping: {A: [x, 5]}}`), "mapping of 'A' has a target that is no string, dropped"},
 		{"a key without target", items(`{type: field_name_mapping, mapping: {A: []}}`), "mapping of 'A' has no target and does nothing"},
 	} {
@@ -359,6 +411,7 @@ func TestWhatReachesCorrelations(t *testing.T) {
 		{"for correlations alone", items(`{type: field_name_mapping, mapping: {Host: h}, rule_conditions: [{type: is_sigma_correlation_rule}]}`), "[who User h] User [Name]"},
 		{"inside nest, after a state", items(`{type: set_state, key: k, val: v}`, `{type: nest, items: [{type: field_name_mapping, mapping: {Host: h}, rule_conditions: [{type: processing_state, key: k, val: v}]}]}`), "[who User h] User [Name]"},
 		{"items that do nothing are not applied", items(`{id: a, type: add_condition, conditions: {Q: 1}}`, `{type: field_name_mapping, mapping: {Host: h}, rule_conditions: [{type: processing_item_applied, processing_item_id: a}]}`), "[who User Host] User [Name]"},
+		{"items that act are", items(`{id: a, type: set_state, key: k, val: v}`, `{id: b, type: set_custom_attribute, attribute: x, value: 1}`, `{id: c, type: nest, items: [{type: regex}]}`, `{type: field_name_mapping, mapping: {Host: h}, rule_conditions: [{type: processing_item_applied, processing_item_id: a}, {type: processing_item_applied, processing_item_id: b}, {type: processing_item_applied, processing_item_id: c}]}`), "[who User h] User [Name]"},
 		{"and set no state", items(`{type: query_expression_placeholders, expression: e}`, `{type: field_name_mapping, mapping: {Host: h}, rule_conditions: [{type: processing_state, key: query_expression_template, val: e}]}`), "[who User Host] User [Name]"},
 		{"no items to look for", items(`{type: field_name_mapping, mapping: {Host: h}, rule_conditions: [{type: contains_field, field: CommandLine}]}`), "[who User Host] User [Name]"},
 		{"a tag", items(`{type: field_name_mapping, mapping: {Host: h}, rule_conditions: [{type: tag, tag: t}]}`), "[who User h] User [Name]"},
