@@ -185,6 +185,28 @@ func TestWhatIsJustNotOverIsEvictedAndNotExpired(t *testing.T) {
 	}
 }
 
+// The hits of a member that a reload removed keep no group.
+func TestTheStalestIsToldByTheMembersThereAre(t *testing.T) {
+	rule := func(members string) *plan.Plan {
+		return compile(t, body("type: temporal\nrules: "+members+"\ntimespan: 1h"), plan.Options{})
+	}
+	hit := func(ts int64, kind, name string) input { return with(ts, fmt.Sprintf(`"kind":%q,"user":%q`, kind, name)) }
+	d := newDriver(t, rule("[d-recon, d-exploit, d-login]"), 2)
+	d.run([]input{hit(100, "recon", "a"), hit(50, "exploit", "a"), hit(40, "exploit", "over"), hit(100, "login", "a")})
+	after := rule("[d-exploit]")
+	d.engine.Swap(after, d.now)
+	d.use(after)
+	d.run([]input{hit(60, "exploit", "b"), hit(100, "exploit", "c")})
+	var got []string
+	groups, _ := d.engine.Export().State(correlation.Filter{})
+	for _, g := range groups {
+		got = append(got, g.GroupKeyDisplay)
+	}
+	if !slices.Equal(got, []string{"user=b", "user=c"}) {
+		t.Errorf("got the groups %q, want b and c", got)
+	}
+}
+
 func TestGroupsExpireByTheTimespanOfTheLastReload(t *testing.T) {
 	for _, tc := range []struct {
 		name, before, after string
