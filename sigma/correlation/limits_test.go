@@ -190,7 +190,9 @@ func TestTheStalestIsToldByTheMembersThereAre(t *testing.T) {
 	rule := func(members string) *plan.Plan {
 		return compile(t, body("type: temporal\nrules: "+members+"\ntimespan: 1h"), plan.Options{})
 	}
-	hit := func(ts int64, kind, name string) input { return with(ts, fmt.Sprintf(`"kind":%q,"user":%q`, kind, name)) }
+	hit := func(ts int64, kind, name string) input {
+		return with(ts, fmt.Sprintf(`"kind":%q,"user":%q`, kind, name))
+	}
 	d := newDriver(t, rule("[d-recon, d-exploit, d-login]"), 2)
 	d.run([]input{hit(100, "recon", "a"), hit(50, "exploit", "a"), hit(40, "exploit", "over"), hit(100, "login", "a")})
 	after := rule("[d-exploit]")
