@@ -2,6 +2,7 @@ package engine
 
 import (
 	"encoding/binary"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 )
@@ -9,8 +10,8 @@ import (
 // A route that many events take gets matchers of its own: they look only for the
 // predicates that its rules ask about. Answers are the same, since nobody asks
 // for the others. The few busiest routes of a set have them, because each costs
-// memory and some milliseconds. Until they are there, and whenever building them
-// fails, the set's own serve.
+// memory and some milliseconds. Until they are there, and when building them fails,
+// the set's own serve.
 
 const (
 	maxFocuses = 8
@@ -27,6 +28,7 @@ type focus struct {
 // time.
 type focuses struct {
 	after int
+	over  atomic.Bool // no other is built
 
 	mu       sync.Mutex // guards what follows
 	slots    map[string]*focusSlot
@@ -42,7 +44,7 @@ type focusSlot struct {
 }
 
 // slot returns the place of the focus that leaves out the rules in conflict, nil
-// when there are too many already. Build is true for the one who has to see to it
+// when there are too many already or no other is built. Build is true for the one who has to see to it
 // that what waits is built.
 func (f *focuses) slot(conflict []uint64) (slot *focusSlot, build bool) {
 	key := make([]byte, 0, 8*len(conflict))
@@ -54,7 +56,7 @@ func (f *focuses) slot(conflict []uint64) (slot *focusSlot, build bool) {
 	if s := f.slots[string(key)]; s != nil {
 		return s, false
 	}
-	if len(f.slots) == maxFocuses {
+	if len(f.slots) == maxFocuses || f.over.Load() {
 		return nil, false
 	}
 	if f.slots == nil {
@@ -71,7 +73,7 @@ func (f *focuses) slot(conflict []uint64) (slot *focusSlot, build bool) {
 func (f *focuses) next() *focusSlot {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if len(f.waiting) == 0 {
+	if len(f.waiting) == 0 || f.over.Load() {
 		f.waiting, f.building = nil, false
 		return nil
 	}
@@ -107,7 +109,23 @@ func (s *Set) buildFocuses() {
 	}
 }
 
+// buildFocus contains a panic, since the goroutine is not ours and nothing is missing
+// without a focus. What panicked once is not tried with another route.
 func (s *Set) buildFocus(slot *focusSlot) {
-	defer func() { _ = recover() }() // the goroutine is not ours, and nothing is missing without a focus
-	slot.built.Store(&focus{slot.number, newMatchers(s.plan, s.plan.Needed(slot.conflict), nil)})
+	defer func() {
+		if p := recover(); p != nil {
+			s.Retire()
+			if s.options.OnPanic != nil {
+				s.options.OnPanic(p, debug.Stack())
+			}
+		}
+	}()
+	if m := newMatchers(s.plan, s.plan.Needed(slot.conflict), nil, s.focuses.over.Load); m != nil {
+		slot.built.Store(&focus{slot.number, m})
+	}
 }
+
+// Retire tells the set that it will judge hardly any more events. Work beside the
+// judging ends soon and no other is given away; answers stay the same. It may be
+// called from any goroutine.
+func (s *Set) Retire() { s.focuses.over.Store(true) }

@@ -2,6 +2,8 @@ package engine
 
 import (
 	"bytes"
+	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/sluicehq/sluice/sigma"
@@ -103,6 +105,63 @@ func TestFocusesBuiltBesideTheTrafficAnswerAlike(t *testing.T) {
 	if len(given) != 1 {
 		t.Errorf("%d pieces of work were given away for the same routes, want 1", len(given))
 	}
+}
+
+func TestARetiredSetBuildsNoFocus(t *testing.T) {
+	var given []func()
+	set := smallSet(t, Options{Beside: func(work func()) { given = append(given, work) }})
+	route := func(n uint64) { set.focus(&route{conflict: []uint64{n}, pruned: 8, events: set.focuses.after - 1}) }
+	route(1)
+	route(2)
+	set.Retire()
+	for _, work := range given {
+		work()
+	}
+	for key, s := range set.focuses.slots {
+		if s.built.Load() != nil {
+			t.Errorf("the focus of route %x was built", key)
+		}
+	}
+	route(3)
+	if len(given) != 1 || len(set.focuses.slots) != 2 {
+		t.Errorf("%d pieces of work were given away for %d routes, want one for two: none after the end", len(given), len(set.focuses.slots))
+	}
+}
+
+func TestAFocusIsGivenUpBetweenTwoFields(t *testing.T) {
+	set, asked := smallSet(t, Options{}), 0
+	over := func() bool { asked++; return asked == 2 }
+	if got := newMatchers(set.plan, nil, nil, over); got != nil || asked != 2 {
+		t.Errorf("got %v after %d questions, want nothing after two", got, asked)
+	}
+}
+
+func TestAPanicBesideTheTrafficIsToldOnce(t *testing.T) {
+	var told []string
+	set := smallSet(t, Options{OnPanic: func(value any, stack []byte) {
+		told = append(told, fmt.Sprint(value))
+		if !bytes.Contains(stack, []byte("buildFocus")) {
+			t.Errorf("the stack does not show where it was:\n%s", stack)
+		}
+	}})
+	set.focuses.waiting = []*focusSlot{{number: 1}, {number: 2}} // of another set: they name too few rules
+	set.buildFocuses()
+	if len(told) != 1 || !strings.Contains(told[0], "index out of range") {
+		t.Errorf("told %q, want the first panic", told)
+	}
+	if got := laneResults(t, set.NewWorker(), [][]byte{[]byte(`{"A":"evil"}`)}); len(got) == 0 {
+		t.Error("the set does not judge any more")
+	}
+}
+
+func smallSet(t *testing.T, o Options) *Set {
+	t.Helper()
+	c := load.FromBytes("r.yml", []byte("title: T\ndetection: {s: {A|contains: evil, B|contains: worse}, t: {A: evil}, condition: s or t}\n"), load.Options{})
+	set, err := Compile(c.Rules, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return set
 }
 
 func TestFocusesAreFew(t *testing.T) {

@@ -21,8 +21,8 @@ type matcher struct {
 
 // newMatchers builds the matchers of all fields; nil where a field needs none.
 // They look for the early predicates among only, or for all when that is nil.
-// Choices may be nil.
-func newMatchers(p *plan.Plan, only []uint64, choices *literal.Choices) []*matcher {
+// Choices may be nil. It is given up, and nil, when over, which may be nil, says so.
+func newMatchers(p *plan.Plan, only []uint64, choices *literal.Choices, over func() bool) []*matcher {
 	out := make([]*matcher, len(p.Fields.List))
 	builders := make([]*literal.Builder, len(out))
 	for id := range p.Preds {
@@ -58,6 +58,9 @@ func newMatchers(p *plan.Plan, only []uint64, choices *literal.Choices) []*match
 		}
 	}
 	for f, b := range builders {
+		if over != nil && over() {
+			return nil
+		}
 		if b != nil {
 			out[f].literals = b.Build()
 		}

@@ -26,6 +26,9 @@ type Options struct {
 	// answers do not depend on when. A set has at most one piece of work given away
 	// at a time. Nil runs it in the midst of judging.
 	Beside func(work func())
+	// OnPanic is told of a panic in that work, once at most, in the goroutine that
+	// runs it. Events are judged as before, without being any faster. Nil tells nobody.
+	OnPanic func(value any, stack []byte)
 }
 
 // defaultTimeFields follow the configured ones (specification part 11 section 4).
@@ -91,7 +94,7 @@ func newSet(rules []*sigma.Rule, o Options, c *compiled) *Set {
 			s.earlyWords[id/64] |= 1 << (id % 64)
 		}
 	}
-	s.matchers = newMatchers(s.plan, nil, c.choices)
+	s.matchers = newMatchers(s.plan, nil, c.choices, nil)
 	s.focuses.after = focusAfter
 	s.routes = newRouteTable(rules, o.Routing, s.plan.Fields)
 	return s

@@ -32,7 +32,7 @@ func (s *Set) AppendCompiled(dst []byte) []byte {
 		}
 	}
 	choices := literal.RecordChoices()
-	newMatchers(s.plan, nil, choices)
+	newMatchers(s.plan, nil, choices, nil)
 	dst = binary.AppendUvarint(dst, uint64(len(choices.Offsets())))
 	for _, offset := range choices.Offsets() {
 		dst = binary.AppendUvarint(dst, uint64(offset))

@@ -121,6 +121,7 @@ func (e *env) compileFor(ctx context.Context, l *config.Loaded, out *console, lo
 	options := engine.Options{
 		MatchDetail: detail, IncludeEvent: o.IncludeEvent, ResultTime: o.ResultTime,
 		TimestampFields: ruleset.TimestampFields(&o.Correlation, rules.Defaults), Routing: ruleset.Routing(&o.LogsourceRouting),
+		OnPanic: ruleset.OnPanic(log),
 	}
 	if len(rules.Correlations) > 0 {
 		if c.plan, err = e.planFor(l, rules); err != nil {

@@ -42,6 +42,7 @@ func (d *Daemon) renew(ctx context.Context) error {
 		return err
 	}
 	d.serving.Store(next)
+	serving.set.Engine.Retire()
 	d.remember(next)
 	c := next.collection
 	d.loaded.Loaded(len(c.Rules), len(c.Correlations), len(c.Rejected))

@@ -24,6 +24,7 @@ const answerGrace = time.Second
 // Start.
 func (d *Daemon) Stop() error {
 	d.health.serving.Store(false)
+	d.serving.Load().set.Engine.Retire()
 	timeout := time.Duration(d.cfg.Output.DrainTimeout) * time.Second
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
