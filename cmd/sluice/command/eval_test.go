@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"testing/synctest"
 
 	"github.com/sluicehq/sluice/actors/parse/format"
 	"github.com/sluicehq/sluice/graph/leaktest"
@@ -256,6 +257,30 @@ func TestEvalLogsOnlyWhenAsked(t *testing.T) {
 	logged := sluice(t, hit, "eval", "-r", "r", "--no-stats", "--log-format", "json")
 	logged.wantErr(t, `"target":"sluice.engine","fields":{"message":"rules loaded","detection_rules":1,`)
 }
+
+// As in tail -f events | sluice eval | head -1.
+func TestAnEvaluationEndsWhenNobodyTakesItsResults(t *testing.T) {
+	rules := load.FromBytes("r", []byte(goodRule), load.Options{})
+	set, err := engine.Compile(rules.Rules, engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		p := newPrinter(&console{Streams: Streams{Out: closedPipe{}, Err: io.Discard}, format: formatNDJSON}, false)
+		r := &run{set: set, decoder: new(format.Decoder), write: p.write, renderer: p.renderer()}
+		events, feed := io.Pipe() // which stays open
+		defer feed.Close()
+		go io.WriteString(feed, hit)
+		if total, err := r.judge(events); !errors.Is(err, syscall.EPIPE) || total.matches != 1 {
+			t.Errorf("%d matches, %v, want one and a broken pipe", total.matches, err)
+		}
+	})
+}
+
+// closedPipe is an output that nobody reads.
+type closedPipe struct{}
+
+func (closedPipe) Write([]byte) (int, error) { return 0, syscall.EPIPE }
 
 func TestAPanicCostsOneEvent(t *testing.T) {
 	rules := load.FromBytes("r", []byte(goodRule), load.Options{})

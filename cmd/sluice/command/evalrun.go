@@ -89,15 +89,18 @@ func (r *run) newJudging() *judging {
 }
 
 // judge reads src to its end. It returns what was counted up to the end or to
-// the first error.
+// the first error. When nobody takes results any more it does not wait for src,
+// from which a read may still be under way.
 func (r *run) judge(src io.Reader) (tally, error) {
 	workers := runtime.GOMAXPROCS(0)
 	var (
 		free  = make(chan *chunk, 3*workers)
 		work  = make(chan *chunk, workers)
 		order = make(chan *chunk, 3*workers) // holds every chunk there is, so the reader never waits for it
+		stop  = make(chan struct{})
 		wait  sync.WaitGroup
 	)
+	defer close(stop)
 	for range 3 * workers {
 		free <- r.newChunk()
 	}
@@ -112,7 +115,7 @@ func (r *run) judge(src io.Reader) (tally, error) {
 	}
 	var readErr error
 	wait.Go(func() {
-		readErr = read(src, free, func(c *chunk) {
+		readErr = read(src, free, stop, func(c *chunk) {
 			order <- c
 			work <- c
 		})
@@ -120,20 +123,19 @@ func (r *run) judge(src io.Reader) (tally, error) {
 		close(order)
 	})
 	var total tally
-	var writeErr error
 	for c := range order {
 		<-c.done
-		if writeErr == nil {
-			if r.correlate != nil {
-				r.correlate.chunk(c)
-			}
-			total.add(c.tally)
-			writeErr = r.write(c)
+		if r.correlate != nil {
+			r.correlate.chunk(c)
+		}
+		total.add(c.tally)
+		if err := r.write(c); err != nil {
+			return total, err
 		}
 		free <- c
 	}
 	wait.Wait()
-	return total, errors.Join(readErr, writeErr)
+	return total, readErr
 }
 
 // newChunk returns a chunk with the memory most of them need, so that none grows
@@ -148,9 +150,9 @@ func (r *run) newChunk() *chunk {
 	return c
 }
 
-// read cuts src into chunks. What has been read is handed on at once, so that a
-// slow input is answered line by line.
-func read(src io.Reader, free <-chan *chunk, put func(*chunk)) error {
+// read cuts src into chunks, until it ends or stop is closed. What has been read
+// is handed on at once, so that a slow input is answered line by line.
+func read(src io.Reader, free <-chan *chunk, stop <-chan struct{}, put func(*chunk)) error {
 	lines := sources.NewLineReader(src)
 	var pending []sources.Text
 	for {
@@ -158,7 +160,12 @@ func read(src io.Reader, free <-chan *chunk, put func(*chunk)) error {
 		pending, err = lines.Next(pending[:0])
 		for rest := pending; len(rest) > 0; {
 			n := portion(rest)
-			c := <-free
+			var c *chunk
+			select {
+			case c = <-free:
+			case <-stop:
+				return nil
+			}
 			c.lines = append(c.lines[:0], rest[:n]...)
 			c.arrival = time.Now().Unix()
 			put(c)
