@@ -66,6 +66,21 @@ func TestTemplateIsValidAndItsSettingsAreTheDefaults(t *testing.T) {
 	}
 }
 
+func TestConfigShowHasWhatIsEmpty(t *testing.T) {
+	inEmptyDir(t)
+	for format, want := range map[string]string{
+		"text": "daemon.mailboxes = {}  (default)\n",
+		"json": `"daemon.mailboxes":"default"`,
+		"yaml": "  mailboxes: {}\n",
+	} {
+		got := sluice(t, "", "config", "show", "--format", format)
+		got.wantCode(t, 0)
+		if !strings.Contains(got.out, want) {
+			t.Errorf("%s lacks %q:\n%s", format, want, got.out)
+		}
+	}
+}
+
 func TestConfigValidate(t *testing.T) {
 	for _, tc := range []struct {
 		name, file string

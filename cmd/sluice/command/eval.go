@@ -58,7 +58,7 @@ func (e *env) eval(c *cli.Context) error {
 		return ruleFault(err)
 	}
 	defer func() { _ = src.Close() }() // only read from
-	rules, err := e.compileFor(c.Context, l, out, logging.Target(e.commandLogger(l), "sluice.engine"))
+	rules, err := e.compileFor(c.Context, l, logging.Target(e.commandLogger(l), "sluice.engine"))
 	if err != nil {
 		return err
 	}
@@ -96,7 +96,7 @@ type compiled struct {
 
 // compileFor loads the rules of an evaluation and reports what is wrong with
 // them.
-func (e *env) compileFor(ctx context.Context, l *config.Loaded, out *console, log *slog.Logger) (*compiled, error) {
+func (e *env) compileFor(ctx context.Context, l *config.Loaded, log *slog.Logger) (*compiled, error) {
 	o := &l.Config.Eval
 	rules, err := loadRules(ctx, ruleset.Options{
 		Roots: o.Rules, Pipelines: o.Pipelines, MinLevel: o.MinLevel, ExcludeRules: o.ExcludeRules,
@@ -104,7 +104,7 @@ func (e *env) compileFor(ctx context.Context, l *config.Loaded, out *console, lo
 	if err != nil {
 		return nil, err
 	}
-	e.reportProblems(rules, out.quiet)
+	e.reportProblems(rules)
 	log.Info("rules loaded", "detection_rules", len(rules.Rules), "correlation_rules", len(rules.Correlations),
 		"rejected", len(rules.Rejected), "excluded", rules.Excluded, "path", strings.Join(o.Rules, ", "))
 	if err := acceptable(rules.Collection, o.StrictRules); err != nil {

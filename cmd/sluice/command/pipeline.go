@@ -110,7 +110,7 @@ func (e *env) pipelineDiff(c *cli.Context) error {
 	if w.err != nil {
 		return ruleFault(w.err)
 	}
-	e.reportOthers(rules, w.failed, out.quiet)
+	e.reportOthers(rules, w.failed)
 	switch {
 	case !w.found && w.ruleID != "":
 		return ruleFault(fmt.Errorf("No rule matched --rule-id %q", w.ruleID)) //nolint:staticcheck // the text is fixed by the specification
@@ -132,7 +132,7 @@ func (e *env) pipelineDiff(c *cli.Context) error {
 
 // reportOthers prints problems as every command does, except the failed
 // transformations, which end this one.
-func (e *env) reportOthers(rules *ruleset.Rules, failed []sigma.Problem, quiet bool) {
+func (e *env) reportOthers(rules *ruleset.Rules, failed []sigma.Problem) {
 	others := *rules.Collection
 	others.Rejected = slices.Clone(others.Rejected)
 	for i := range others.Rejected {
@@ -143,7 +143,7 @@ func (e *env) reportOthers(rules *ruleset.Rules, failed []sigma.Problem, quiet b
 			})
 		})
 	}
-	e.reportProblems(&ruleset.Rules{Collection: &others, Notes: rules.Notes}, quiet)
+	e.reportProblems(&ruleset.Rules{Collection: &others, Notes: rules.Notes})
 }
 
 func printRewritings(out *console, list []rewriting) error {

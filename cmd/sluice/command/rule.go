@@ -52,13 +52,10 @@ func loadRules(ctx context.Context, o ruleset.Options) (*ruleset.Rules, error) {
 }
 
 // reportProblems prints every problem of every rejected document, then what the
-// authors of the others should know.
-func (e *env) reportProblems(c *ruleset.Rules, quiet bool) {
+// authors of the others should know. None of it is what --quiet leaves out.
+func (e *env) reportProblems(c *ruleset.Rules) {
 	for _, p := range c.Problems() {
 		fmt.Fprintf(e.Err, "%s error: %s\n", p.Stage, p.Error())
-	}
-	if quiet {
-		return
 	}
 	e.warn(c.Notes...)
 	for i := range c.Warnings {
@@ -132,7 +129,7 @@ func (e *env) ruleValidate(c *cli.Context) error {
 	if _, err := engine.Compile(rules.Rules, engine.Options{}); err != nil {
 		return ruleFault(err)
 	}
-	e.reportProblems(rules, out.quiet)
+	e.reportProblems(rules)
 	if c.Bool("verbose") {
 		for _, r := range rules.Rules {
 			fmt.Fprintf(e.Err, "ok: %s: document %d: %s\n", r.Origin.File, r.Origin.Document, r.Title)
@@ -250,7 +247,7 @@ func (e *env) ruleFields(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	e.reportProblems(rules, out.quiet)
+	e.reportProblems(rules)
 	if err := e.printFields(out, load.Fields(rules.Collection)); err != nil {
 		return err
 	}

@@ -56,6 +56,14 @@ func TestRuleValidate(t *testing.T) {
 			[]string{"b.yml:4: document 1 (\"Broken\"): ", "nosuch", "invalid regex", "missing"},
 		},
 		{
+			"what to know of the others is no summary, so being quiet does not hide it",
+			map[string]string{"r/a.yml": goodRule, "r/b.yml": goodRule},
+			[]string{"r", "-q"},
+			0,
+			[]string{"compiled:          2\n"},
+			[]string{"warning: ", "is also that of"},
+		},
+		{
 			"as a table",
 			map[string]string{"r/a.yml": goodRule},
 			[]string{"r", "--output-format", "csv"},

@@ -39,7 +39,7 @@ func (l *Loaded) leaves(section string) ([]shown, error) {
 		if !v.IsValid() {
 			return // in a section nobody configured
 		}
-		if f.entries() {
+		if f.entries() && v.Len() > 0 {
 			keys := v.MapKeys()
 			slices.SortFunc(keys, func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) })
 			for _, k := range keys {
