@@ -205,6 +205,10 @@ func TestReloadKeepsStateOfEqualShape(t *testing.T) {
 			[]string{"2@2"},
 		},
 		{
+			"aliases in another order are the same", body(count3 + "\nrules: [d-login, d-recon]\ngroup-by: [ip]\naliases: {ip: {d-recon: dst, d-login: user}}"),
+			body(count3 + "\nrules: [d-login, d-recon]\ngroup-by: [ip]\naliases: {ip: {d-login: user, d-recon: dst}}"), at(1, 2), at(3), []string{"3@3 [{ip ann}]"},
+		},
+		{
 			"a member that was removed loses its hits",
 			body("type: temporal\nrules: [d-recon, d-exploit]\ncondition: {gte: 2}"), body("type: temporal\nrules: [d-login, d-exploit]\ncondition: {gte: 2}"),
 			[]input{with(1, `"kind":"recon"`)},

@@ -249,7 +249,9 @@ func shapeOf(s *sigma.Correlation) string {
 	for _, g := range s.GroupBy {
 		fmt.Fprintf(&b, " by %q", g)
 		if a := aliasNamed(s, g); a != nil {
-			for _, f := range a.Fields {
+			fields := slices.Clone(a.Fields) // in which order they are written says nothing
+			slices.SortFunc(fields, func(a, b sigma.AliasField) int { return strings.Compare(a.Rule, b.Rule) })
+			for _, f := range fields {
 				fmt.Fprintf(&b, " %q=%q", f.Rule, f.Field)
 			}
 		}
