@@ -236,6 +236,8 @@ func TestHostileFilesAreRefused(t *testing.T) {
 		{"nesting without end", "a: " + strings.Repeat("[", 60) + strings.Repeat("]", 60), "too deep"},
 		{"a key that is a list", "? [a]\n: b\n", "plain text"},
 		{"a file that is not text", "\x00\x01", "control characters"},
+		{"a list that is not closed", "daemon:\n  rules: [a\n", "line 2: did not find expected ',' or ']'"},
+		{"a tab", "daemon:\n\trules: a\n", "line 2: found character that cannot start any token"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			_, err := Load(files(t, map[string]string{"work/sluice.yaml": tc.text}))

@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/sluicehq/sluice/sigma/load/document"
 )
 
 // Layer tells where the value of a setting came from.
@@ -75,7 +77,11 @@ func parseYAML(root *field, kind Layer, origin string, data []byte) (*layer, boo
 }
 
 func yamlError(err error) error {
-	return errors.New(strings.TrimPrefix(err.Error(), "yaml: "))
+	line, detail := document.Place(err)
+	if line == 0 {
+		return errors.New(detail)
+	}
+	return fmt.Errorf("line %d: %s", line, detail)
 }
 
 // collect adds what n says about f and everything below it.

@@ -96,17 +96,22 @@ var (
 )
 
 func syntaxError(number int, err error) *SyntaxError {
-	detail := strings.TrimPrefix(err.Error(), "yaml: ")
-	e := &SyntaxError{Number: number}
+	line, detail := Place(err)
+	return &SyntaxError{Number: number, Line: line, Detail: "invalid YAML: " + detail}
+}
+
+// Place takes an error of the YAML parser apart: the line it is about, which the
+// parser miscounts, 0 when unknown, and what is wrong there.
+func Place(err error) (line int, detail string) {
+	detail = strings.TrimPrefix(err.Error(), "yaml: ")
 	if m := lineInError.FindStringSubmatch(detail); m != nil {
-		e.Line, _ = strconv.Atoi(m[1])
+		line, _ = strconv.Atoi(m[1])
 		detail = detail[len(m[0]):]
 		if fromGrammar.MatchString(detail) {
-			e.Line++
+			line++
 		}
 	}
-	e.Detail = "invalid YAML: " + detail
-	return e
+	return line, detail
 }
 
 // reader turns the nodes of the parser into ours.
