@@ -206,7 +206,8 @@ func TestReloadKeepsStateOfEqualShape(t *testing.T) {
 		},
 		{
 			"aliases in another order are the same", body(count3 + "\nrules: [d-login, d-recon]\ngroup-by: [ip]\naliases: {ip: {d-recon: dst, d-login: user}}"),
-			body(count3 + "\nrules: [d-login, d-recon]\ngroup-by: [ip]\naliases: {ip: {d-login: user, d-recon: dst}}"), at(1, 2), at(3), []string{"3@3 [{ip ann}]"},
+			body(count3 + "\nrules: [d-login, d-recon]\ngroup-by: [ip]\naliases: {ip: {d-login: user, d-recon: dst}}"), at(1, 2), at(3),
+			[]string{"3@3 [{ip ann}]"},
 		},
 		{
 			"a member that was removed loses its hits",
