@@ -157,6 +157,7 @@ func (d *Daemon) bind(addr server.Address) (err error) {
 	}
 	d.work.Go(func() {
 		if err := d.server.Serve(d.api); err != nil {
+			log.Error("the API has ended, events are still taken from other inputs", "addr", addr.String(), "err", err)
 			d.failure = err
 		}
 	})

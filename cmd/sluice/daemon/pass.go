@@ -4,14 +4,10 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"time"
 
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/sigma/pipeline"
 )
-
-// publishTimeout bounds the wait for parse to take a new rule set.
-const publishTimeout = 30 * time.Second
 
 // pass rebuilds the rules and swaps them in. The rules that served go on when it
 // fails, and readiness says so until a later pass succeeds.
@@ -49,12 +45,10 @@ func (d *Daemon) renew(ctx context.Context) error {
 	return nil
 }
 
-// publish hands a set to the stages. It is not abandoned half way: parse has the set
-// or has not.
+// publish hands a set to the stages, for as long as a question may take. It is not
+// abandoned half way: parse has the set or has not.
 func (d *Daemon) publish(ctx context.Context, set *graph.RuleSet) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), publishTimeout)
-	defer cancel()
-	return d.line.publisher.Publish(ctx, set)
+	return d.line.publisher.Publish(context.WithoutCancel(ctx), set)
 }
 
 func builtinPipeline(name string) bool { return slices.Contains(pipeline.Builtins[:], name) }
