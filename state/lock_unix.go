@@ -10,7 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// hold locks the directory as badger does, until release is called.
+// hold locks the directory as badger does, until release is called. A process that is
+// being started just then has the directory open, too, so closing it would not do.
 func hold(dir string) (release func(), err error) {
 	f, err := os.Open(dir)
 	if err != nil {
@@ -23,5 +24,8 @@ func hold(dir string) (release func(), err error) {
 		}
 		return nil, fmt.Errorf("lock: %w", err)
 	}
-	return func() { _ = f.Close() }, nil
+	return func() {
+		_ = unix.Flock(int(f.Fd()), unix.LOCK_UN)
+		_ = f.Close()
+	}, nil
 }
