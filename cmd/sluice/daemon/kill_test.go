@@ -40,6 +40,19 @@ id: id-count
 correlation: {type: event_count, rules: [id-base], group-by: [U], timespan: 1h, condition: {gte: 1000000}}
 `
 
+// counting is the configuration of a daemon with these rules, fed over HTTP.
+func counting(t *testing.T) *config.Loaded {
+	t.Helper()
+	rules := filepath.Join(t.TempDir(), "rules.yml")
+	if err := os.WriteFile(rules, []byte(countingRules), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	cfg := &config.Loaded{Config: config.Default()}
+	c := &cfg.Config.Daemon
+	c.Rules, c.Input.Source, c.API.Addr = []string{rules}, "http", "127.0.0.1:0"
+	return cfg
+}
+
 // stateful builds a daemon on the rules and the state below dir. Its log goes to w.
 func stateful(dir string, log *slog.Logger) (*Daemon, error) {
 	cfg := &config.Loaded{Config: config.Default()}

@@ -3,15 +3,11 @@ package daemon
 import (
 	"io"
 	"log/slog"
-	"os"
-	"path/filepath"
 	"slices"
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
-
-	"github.com/sluicehq/sluice/cmd/sluice/config"
 )
 
 // scalars are the names of the families without labels, which no component has
@@ -36,13 +32,7 @@ func scalars(t *testing.T, g prometheus.Gatherer) (names []string, moved []strin
 }
 
 func TestScrapesSeeEveryFamilyBeforeTheRulesAreLoaded(t *testing.T) {
-	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "rules.yml"), []byte(countingRules), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	cfg := &config.Loaded{Config: config.Default()}
-	c := &cfg.Config.Daemon
-	c.Rules, c.Input.Source, c.API.Addr = []string{dir}, "http", "127.0.0.1:0"
+	cfg := counting(t)
 	d, err := New(t.Context(), Options{Config: cfg, Log: slog.New(slog.DiscardHandler), Out: io.Discard, Err: io.Discard})
 	if err != nil {
 		t.Fatal(err)

@@ -4,26 +4,17 @@ import (
 	"io"
 	"log/slog"
 	"net/http/httptest"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/sluicehq/sluice/cmd/sluice/config"
 	"github.com/sluicehq/sluice/graph"
 )
 
 // Case 13 of part 24, as the process sees it.
 func TestAnActorWithoutRestartsLeftEndsTheDaemon(t *testing.T) {
-	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "rules.yml"), []byte(countingRules), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	cfg := &config.Loaded{Config: config.Default()}
-	c := &cfg.Config.Daemon
-	c.Rules, c.Input.Source, c.API.Addr = []string{filepath.Join(dir, "rules.yml")}, "http", "127.0.0.1:0"
-	c.Actors.MaxRestarts, c.Output.DrainTimeout = 0, 30
+	cfg := counting(t)
+	cfg.Config.Daemon.Actors.MaxRestarts, cfg.Config.Daemon.Output.DrainTimeout = 0, 30
 	d, err := New(t.Context(), Options{Config: cfg, Log: slog.New(slog.DiscardHandler), Out: io.Discard, Err: io.Discard})
 	if err != nil {
 		t.Fatal(err)
