@@ -60,7 +60,7 @@ func spawnStepper(t *testing.T, s *actors.System, next graph.Outlet[string], ste
 	cell := actors.NewCell("correlate", actors.KindStage, actors.CellOptions{})
 	lane := actors.NewLane(cell, actors.LaneOptions[*graph.Batch]{Capacity: 1024, Size: graph.SizeOfBatch})
 	out := actors.NewOutbox(cell, next)
-	client, err := s.Spawn(cell, func(h actors.Handover) actor.Actor {
+	client, err := s.Spawn(cell, func(h actors.RestartState) actor.Actor {
 		state := &windows{}
 		if h.State != nil {
 			state = h.State.(*windows)
@@ -148,7 +148,7 @@ func TestALingeringLaneWaitsForARunToFill(t *testing.T) {
 		var runs []int
 		cell := actors.NewCell("sink:otlp", actors.KindSink, actors.CellOptions{})
 		lane := actors.NewLane(cell, actors.LaneOptions[int]{Capacity: 100, Join: 10, Linger: time.Second})
-		_, err := s.Spawn(cell, func(actors.Handover) actor.Actor {
+		_, err := s.Spawn(cell, func(actors.RestartState) actor.Actor {
 			return actor.ReceiveFunc(func(c actor.Context) {
 				if m, ok := c.Message().(*actors.Run[int]); ok {
 					runs = append(runs, len(m.Take()))
@@ -239,7 +239,7 @@ func TestWhatPassesKeepsItsOrderAndIsCounted(t *testing.T) {
 		cell := actors.NewCell("enrich", actors.KindStage, actors.CellOptions{})
 		lane := actors.NewLane(cell, actors.LaneOptions[int]{Capacity: 1000, Join: 64})
 		box := actors.NewOutbox[int](cell, out)
-		if _, err := s.Spawn(cell, func(actors.Handover) actor.Actor { return passer{box} }); err != nil {
+		if _, err := s.Spawn(cell, func(actors.RestartState) actor.Actor { return passer{box} }); err != nil {
 			t.Fatal(err)
 		}
 		out.SetRoom(100) // the successor fills up on the way

@@ -38,9 +38,9 @@ type CellOptions struct {
 	Tick time.Duration // 0: no ticks
 }
 
-// Handover is what a new instance of an actor starts with. Both fields are nil
+// RestartState is what a new instance of an actor starts with. Both fields are nil
 // for the first instance, and for one that has to start empty.
-type Handover struct {
+type RestartState struct {
 	State  any // what the previous instance returned from State, when it was left whole
 	Export any // the actor's view in the save that is current, when the state was suspect
 }
@@ -62,7 +62,7 @@ type Cell struct {
 	lane     laneState // nil for an actor without data lane
 	outboxes []outboxState
 	pool     *Pool
-	guard    *Guard
+	guard    *Isolate
 
 	system *System
 	pid    *actor.PID
@@ -83,7 +83,7 @@ type counters struct {
 func NewCell(name string, kind Kind, o CellOptions) *Cell {
 	c := &Cell{name: name, kind: kind, log: slog.New(slog.DiscardHandler)}
 	c.box = newMailbox(c)
-	c.guard = &Guard{cell: c}
+	c.guard = &Isolate{cell: c}
 	c.life.state = StateRunning
 	if o.Tick > 0 {
 		c.tick = newTicker(o.Tick, c.box.postTick)
@@ -95,7 +95,7 @@ func NewCell(name string, kind Kind, o CellOptions) *Cell {
 func (c *Cell) Name() string { return c.name }
 
 // Guard protects the steps of the actor itself. Workers have guards of their own.
-func (c *Cell) Guard() *Guard { return c.guard }
+func (c *Cell) Guard() *Isolate { return c.guard }
 
 // Quarantined is the number of events taken out because their own step panicked twice.
 func (c *Cell) Quarantined() int64 { return c.counters.quarantined.Load() }

@@ -88,13 +88,13 @@ func chaos(t *testing.T, rnd *rand.Rand) {
 	for _, it := range out.All() {
 		it.token.Settle()
 	}
-	letters := dlq.All()
-	for _, l := range letters {
+	deadLetters := dlq.All()
+	for _, l := range deadLetters {
 		l.Token.Settle()
 	}
-	if len(letters) != poisonous || receipt.Open() != 0 || receipt.Overdrawn() != 0 {
+	if len(deadLetters) != poisonous || receipt.Open() != 0 || receipt.Overdrawn() != 0 {
 		t.Errorf("got %d dead letters, %d tokens open, %d overdrawn, want %d, 0, 0",
-			len(letters), receipt.Open(), receipt.Overdrawn(), poisonous)
+			len(deadLetters), receipt.Open(), receipt.Overdrawn(), poisonous)
 	}
 	for _, r := range s.Records() {
 		if r.State != actors.StateRunning || r.Mailbox.Depth != 0 {

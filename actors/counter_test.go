@@ -155,7 +155,7 @@ func spawnCounter(tb testing.TB, s *actors.System, next graph.Outlet[*item], o c
 	lane := actors.NewLane(cell, actors.LaneOptions[*item]{Capacity: o.capacity, Join: o.join})
 	out := actors.NewOutbox(cell, next)
 	dlq := actors.NewOutbox(cell, o.dlq)
-	client, err := s.Spawn(cell, func(h actors.Handover) actor.Actor {
+	client, err := s.Spawn(cell, func(h actors.RestartState) actor.Actor {
 		state := &tally{}
 		switch {
 		case h.State != nil:

@@ -17,7 +17,7 @@ import (
 // spawnFunc starts an actor that is one function.
 func spawnFunc(t *testing.T, s *actors.System, cell *actors.Cell, receive func(actor.Context)) *actors.Client {
 	t.Helper()
-	client, err := s.Spawn(cell, func(actors.Handover) actor.Actor { return actor.ReceiveFunc(receive) })
+	client, err := s.Spawn(cell, func(actors.RestartState) actor.Actor { return actor.ReceiveFunc(receive) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,10 +93,10 @@ func TestAPanicInTheLastTickDoesNotKeepTheDrainFromEnding(t *testing.T) {
 func TestAtTheDeadlineASinkPutsAsideWhatItHolds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := actorstest.System(t, actors.Options{})
-		letters := actorstest.NewRecorder[int]()
+		deadLetters := actorstest.NewRecorder[int]()
 		dlq := actors.NewCell(actors.NameDLQ, actors.KindSink, actors.CellOptions{})
 		lane := actors.NewLane(dlq, actors.LaneOptions[int]{Capacity: 10, Join: 10})
-		written := actors.NewOutbox(dlq, letters)
+		written := actors.NewOutbox(dlq, deadLetters)
 		spawnFunc(t, s, dlq, func(c actor.Context) {
 			if m, ok := c.Message().(*actors.Run[int]); ok {
 				for v := range m.All() {
@@ -135,7 +135,7 @@ func TestAtTheDeadlineASinkPutsAsideWhatItHolds(t *testing.T) {
 		if got := time.Since(begin); got > 11*time.Second {
 			t.Errorf("drained after: got %v, want at most a second past the deadline", got)
 		}
-		if got := letters.All(); len(got) != 3 {
+		if got := deadLetters.All(); len(got) != 3 {
 			t.Errorf("put aside: got %v, want 3", got)
 		}
 		if !ends[0].Expired || ends[0].Lost != 0 || ends[1].Expired {

@@ -373,7 +373,7 @@ func TestATickThatIsNotThroughTakesTurnsWithTheData(t *testing.T) {
 				cell := actors.NewCell("alert", actors.KindStage, actors.CellOptions{Tick: time.Minute})
 				lane := actors.NewLane(cell, actors.LaneOptions[*item]{Capacity: 1024})
 				pieces := 5
-				_, err := s.Spawn(cell, func(actors.Handover) actor.Actor {
+				_, err := s.Spawn(cell, func(actors.RestartState) actor.Actor {
 					return actor.ReceiveFunc(func(c actor.Context) {
 						switch m := c.Message().(type) {
 						case actors.Tick:
@@ -409,7 +409,7 @@ func TestTheTickThatPanicsIsSkipped(t *testing.T) {
 		s := actorstest.System(t, actors.Options{MaxRestarts: 10})
 		calls := 0
 		cell := actors.NewCell("alert", actors.KindStage, actors.CellOptions{Tick: time.Minute})
-		_, err := s.Spawn(cell, func(actors.Handover) actor.Actor {
+		_, err := s.Spawn(cell, func(actors.RestartState) actor.Actor {
 			return actor.ReceiveFunc(func(c actor.Context) {
 				if _, ok := c.Message().(actors.Tick); ok {
 					if calls++; calls == 1 {

@@ -18,9 +18,9 @@ type Poison struct {
 // Error is the text of the dead letter.
 func (p *Poison) Error() string { return "panic: " + p.Text }
 
-// Guard contains the panics of events' own steps. Each goroutine that processes
-// events has one: Cell.Guard for the actor, Pool.Guard for a worker.
-type Guard struct {
+// Isolate contains the panics of events' own steps. Each goroutine that processes
+// events has one: Cell.Isolate for the actor, Pool.Isolate for a worker.
+type Isolate struct {
 	cell     *Cell
 	applying bool // state is being changed: a panic now is no event's own
 }
@@ -30,7 +30,7 @@ type Guard struct {
 // reason why the event has to be quarantined, after undo. It is counted and logged.
 //
 // undo may be nil. A panic in undo, or in Apply inside the step, is not contained.
-func (g *Guard) Step(step func(), undo func()) *Poison {
+func (g *Isolate) Step(step func(), undo func()) *Poison {
 	for attempt := 0; ; attempt++ {
 		p, stack := g.try(step)
 		if p == nil {
@@ -49,7 +49,7 @@ func (g *Guard) Step(step func(), undo func()) *Poison {
 // Each runs the pure steps of events from up to n, which costs nothing per event
 // as long as none panics. An event that panics is treated as in Step; poisoned
 // is called for one that did twice, and the next event follows.
-func (g *Guard) Each(from, n int, step, undo func(i int), poisoned func(i int, p *Poison)) {
+func (g *Isolate) Each(from, n int, step, undo func(i int), poisoned func(i int, p *Poison)) {
 	i := from
 	sweep := func() {
 		for ; i < n; i++ {
@@ -77,14 +77,14 @@ func (g *Guard) Each(from, n int, step, undo func(i int), poisoned func(i int, p
 
 // Apply runs change, which alters the actor's state. A panic in it restarts the
 // actor with the state of the current save.
-func (g *Guard) Apply(change func()) {
+func (g *Isolate) Apply(change func()) {
 	g.applying = true
 	change()
 	g.applying = false
 }
 
 // try runs f and turns a panic into a poison, unless it happened in Apply.
-func (g *Guard) try(f func()) (p *Poison, stack callers) {
+func (g *Isolate) try(f func()) (p *Poison, stack callers) {
 	defer func() {
 		v := recover()
 		if v == nil {

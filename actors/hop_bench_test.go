@@ -41,7 +41,7 @@ func benchmarkChain(b *testing.B, size, join int) {
 			Capacity: 1024, Size: graph.SizeOfBatch, Join: join,
 		})
 		out := actors.NewOutbox(cell, next)
-		if _, err := s.Spawn(cell, func(actors.Handover) actor.Actor { return &passing{out: out, last: last} }); err != nil {
+		if _, err := s.Spawn(cell, func(actors.RestartState) actor.Actor { return &passing{out: out, last: last} }); err != nil {
 			b.Fatal(err)
 		}
 		next = first

@@ -46,9 +46,9 @@ func NewOutbox[T any](c *Cell, to graph.Outlet[T]) *Outbox[T] {
 	return o
 }
 
-// OnGone has f called by the actor's own goroutine each time that the successor
+// OnSent has f called by the actor's own goroutine each time that the successor
 // has taken all that was pushed. It is called before the actor is spawned.
-func (o *Outbox[T]) OnGone(f func()) {
+func (o *Outbox[T]) OnSent(f func()) {
 	if o != nil {
 		o.gone = f
 	}

@@ -20,7 +20,7 @@ type Pool struct {
 	cell   *Cell
 	size   int
 	free   []int
-	guards []*Guard
+	guards []*Isolate
 	ctx    context.Context
 	cancel context.CancelFunc
 	queued queue[*assignment] // jobs without a worker yet
@@ -54,7 +54,7 @@ func NewPool(c *Cell, n int) *Pool {
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	for slot := range p.size {
 		p.free = append(p.free, p.size-1-slot)
-		p.guards = append(p.guards, &Guard{cell: c})
+		p.guards = append(p.guards, &Isolate{cell: c})
 	}
 	c.pool = p
 	c.busy.workers = p.size
@@ -75,7 +75,7 @@ func NewOrderedPool(c *Cell, n int) *Pool {
 func (p *Pool) Size() int { return p.size }
 
 // Guard is the guard of the worker with the given slot.
-func (p *Pool) Guard(slot int) *Guard { return p.guards[slot] }
+func (p *Pool) Guard(slot int) *Isolate { return p.guards[slot] }
 
 // Busy is the number of jobs started and not finished.
 func (p *Pool) Busy() int {

@@ -49,7 +49,7 @@ func spawnWorkers(t *testing.T, s *actors.System, name graph.Stage, n int, next 
 	lane := actors.NewLane(cell, actors.LaneOptions[*item]{Capacity: 1024})
 	out := actors.NewOutbox(cell, next)
 	pool := actors.NewOrderedPool(cell, n)
-	client, err := s.Spawn(cell, func(actors.Handover) actor.Actor {
+	client, err := s.Spawn(cell, func(actors.RestartState) actor.Actor {
 		return &workersStage{pool: pool, next: out}
 	})
 	if err != nil {

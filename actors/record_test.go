@@ -23,7 +23,7 @@ func spawnEmpty(t *testing.T, s *actors.System, name string, kind actors.Kind) {
 	t.Helper()
 	cell := actors.NewCell(name, kind, actors.CellOptions{})
 	actors.NewLane(cell, actors.LaneOptions[int]{Capacity: 10})
-	_, err := s.Spawn(cell, func(actors.Handover) actor.Actor { return actor.ReceiveFunc(func(actor.Context) {}) })
+	_, err := s.Spawn(cell, func(actors.RestartState) actor.Actor { return actor.ReceiveFunc(func(actor.Context) {}) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,7 +171,7 @@ func TestTheReplyIsTyped(t *testing.T) {
 		s := actorstest.System(t, actors.Options{})
 		denied := errors.New("denied")
 		cell := actors.NewCell("reload", actors.KindControl, actors.CellOptions{})
-		client, err := s.Spawn(cell, func(actors.Handover) actor.Actor {
+		client, err := s.Spawn(cell, func(actors.RestartState) actor.Actor {
 			return actor.ReceiveFunc(func(c actor.Context) {
 				switch c.Message().(type) {
 				case int:

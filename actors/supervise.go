@@ -122,12 +122,12 @@ func (c *Cell) panicked(value any, stack []byte) {
 
 // incarnate makes an instance of the actor: the first one, or the one after a
 // panic, which gets its state handed over.
-func (c *Cell) incarnate(produce func(Handover) actor.Actor) actor.Actor {
+func (c *Cell) incarnate(produce func(RestartState) actor.Actor) actor.Actor {
 	c.life.mu.Lock()
 	previous, suspect := c.life.instance, c.life.suspect
 	export, age := c.life.export, time.Since(c.life.exported)
 	c.life.mu.Unlock()
-	var h Handover
+	var h RestartState
 	if s, ok := previous.(Stateful); ok {
 		switch {
 		case !suspect:

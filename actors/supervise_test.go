@@ -112,11 +112,11 @@ func TestCase9AnEventThatPanicsTwiceIsQuarantined(t *testing.T) {
 		list[2].step, list[2].raw = panics(always, "boom"), "line 3"
 		b.put(t, list)
 		wantIDs(t, "passed", ids(b.out.All()), []int{1, 2, 4, 5})
-		letters := b.dlq.All()
-		if len(letters) != 1 {
-			t.Fatalf("dead letters: got %d, want 1", len(letters))
+		deadLetters := b.dlq.All()
+		if len(deadLetters) != 1 {
+			t.Fatalf("dead letters: got %d, want 1", len(deadLetters))
 		}
-		l := letters[0]
+		l := deadLetters[0]
 		if l.Stage != "evaluate" || l.Error != "panic: boom" || string(l.Original) != "line 3" {
 			t.Errorf("dead letter: got %q, %q, %q, want evaluate, panic: boom, line 3", l.Stage, l.Error, l.Original)
 		}

@@ -71,7 +71,7 @@ func (s *System) root() *actor.RootContext { return s.library.Root }
 
 // Spawn starts the cell's actor under the supervisor of its kind. produce makes
 // the first instance, and another one after each panic.
-func (s *System) Spawn(c *Cell, produce func(Handover) actor.Actor) (*Client, error) {
+func (s *System) Spawn(c *Cell, produce func(RestartState) actor.Actor) (*Client, error) {
 	c.system, c.log = s, s.log
 	if err := s.add(c); err != nil {
 		return nil, err

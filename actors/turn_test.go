@@ -24,7 +24,7 @@ func TestAnActorWithMuchToDoLetsOthersRun(t *testing.T) {
 	var other atomic.Bool
 	ran := make(chan bool, 1)
 	n := 0
-	_, err := s.Spawn(cell, func(actors.Handover) actor.Actor {
+	_, err := s.Spawn(cell, func(actors.RestartState) actor.Actor {
 		return actor.ReceiveFunc(func(c actor.Context) {
 			m, ok := c.Message().(*actors.Run[*item])
 			if !ok {

@@ -5,15 +5,15 @@ import (
 	"github.com/sluicehq/sluice/sigma/result"
 )
 
-// Outcome says what became of a line in parse.
-type Outcome uint8
+// OutcomeKind says what became of a line in parse.
+type OutcomeKind uint8
 
 // The outcomes.
 const (
-	Decoded     Outcome = iota // has its events
-	Filtered                   // the event filter left nothing; the token is settled
-	Undecodable                // a parse error; correlate sends it to the dead-letter queue
-	Quarantined                // taken out by an earlier stage's guard; nobody looks at it any more
+	Decoded     OutcomeKind = iota // has its events
+	Filtered                       // the event filter left nothing; the token is settled
+	Undecodable                    // a parse error; correlate sends it to the dead-letter queue
+	Quarantined                    // taken out by an earlier stage's guard; nobody looks at it any more
 )
 
 // Span is a half-open range of indexes.
@@ -22,9 +22,9 @@ type Span struct{ From, To uint32 }
 // Len is the number of indexes in s.
 func (s Span) Len() int { return int(s.To - s.From) }
 
-// Fate is what the stages found out about one line of a batch.
-type Fate struct {
-	Outcome Outcome
+// LineOutcome is what the stages found out about one line of a batch.
+type LineOutcome struct {
+	Kind    OutcomeKind
 	Events  Span // into Batch.Events
 	Results Span // into Batch.Results: events are evaluated in order, so a line's lie together
 	Matches Span // into Batch.Matches, in the same order
@@ -39,18 +39,18 @@ type Match struct {
 // Batch is the unit of work from parse to correlate. It belongs to whoever holds
 // it, and is judged from end to end by the rule set it was stamped with.
 type Batch struct {
-	Seq     uint64 // grows by one with every batch of a run of the daemon
-	Set     *RuleSet
-	Arrival int64 // Unix seconds, when the batch was formed
-	Lines   []Line
-	Bytes   int    // of all raw lines
-	Fates   []Fate // one per line
-	Events  *engine.Events
-	Results *result.Batch
-	Matches []Match // none without correlations
-	Barrier *Barrier
-	Timing  Timing
-	Release func(*Batch) // gives the batch back to parse once nobody needs it; may be nil
+	Seq      uint64 // grows by one with every batch of a run of the daemon
+	Set      *RuleSet
+	Arrival  int64 // Unix seconds, when the batch was formed
+	Lines    []Line
+	Bytes    int           // of all raw lines
+	Outcomes []LineOutcome // one per line
+	Events   *engine.Events
+	Results  *result.Batch
+	Matches  []Match // none without correlations
+	Barrier  *Barrier
+	Timing   Timing
+	Release  func(*Batch) // gives the batch back to parse once nobody needs it; may be nil
 }
 
 // SizeOfBatch is the size of a batch in a data lane: one unit per line, at least

@@ -20,11 +20,11 @@ type Item struct {
 	Token  Token     // one share for each sink that took the item; zero for a record
 	Record Record    // nil for results
 	Lines  [][]byte  // native lines, each ending with LF
-	Chunk  *Chunk    // what the item lies in, with a share for each sink; nil for memory of its own
+	Buffer *Buffer   // what the item lies in, with a share for each sink; nil for memory of its own
 }
 
-// End gives a sink's share of the item back. The item is not the sink's any more.
-func (i *Item) End() { i.Chunk.Leave(1) }
+// Release gives a sink's share of the item back. The item is not the sink's any more.
+func (i *Item) Release() { i.Buffer.Release(1) }
 
 // SizeOfItem is the size of an item in a data lane: one unit, and what is rendered.
 func SizeOfItem(i *Item) (units, bytes int) {

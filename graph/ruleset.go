@@ -1,7 +1,7 @@
 package graph
 
 import (
-	"github.com/sluicehq/sluice/sigma/correlation/plan"
+	"github.com/sluicehq/sluice/sigma/correlation"
 	"github.com/sluicehq/sluice/sigma/engine"
 )
 
@@ -10,8 +10,8 @@ import (
 type RuleSet struct {
 	Generation  uint64 // grows with every set that is built
 	Engine      *engine.Set
-	Correlation *plan.Plan // of correlations over the engine's rules; nil is none
-	Rejected    int        // documents left out
+	Correlation *correlation.Program // of correlations over the engine's rules; nil is none
+	Rejected    int                  // documents left out
 }
 
 // Correlates reports whether the set has correlations.

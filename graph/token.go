@@ -75,8 +75,8 @@ type Token struct {
 // Counts reports whether somebody waits for the token.
 func (t Token) Counts() bool { return t.receipt != nil }
 
-// Share adds n further holders to the line; each of them settles once.
-func (t Token) Share(n int) {
+// Retain adds n further holders to the line; each of them settles once.
+func (t Token) Retain(n int) {
 	if t.receipt != nil && n > 0 {
 		t.receipt.shares[t.line].Add(int32(n))
 	}

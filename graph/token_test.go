@@ -31,7 +31,7 @@ func TestALineIsSettledOnceWhenItsLastShareIs(t *testing.T) {
 			calls := 0
 			r := graph.NewReceipt(tc.lines, func() { calls++ })
 			for i := range tc.lines {
-				r.Token(i).Share(tc.shares)
+				r.Token(i).Retain(tc.shares)
 				for range tc.settle {
 					r.Token(i).Settle()
 				}
@@ -51,7 +51,7 @@ func TestTheZeroTokenNeedsNoSettlement(t *testing.T) {
 	var token graph.Token
 	e := graph.NewEpoch()
 	token = token.In(e)
-	token.Share(2)
+	token.Retain(2)
 	token.Settle()
 	if token.Counts() {
 		t.Error("the zero token counts, want it not to")
@@ -70,7 +70,7 @@ func TestSharesAreSettledFromAnyGoroutine(t *testing.T) {
 	r := graph.NewReceipt(lines, func() { close(done) })
 	var wg sync.WaitGroup
 	for i := range lines {
-		r.Token(i).Share(holders - 1)
+		r.Token(i).Retain(holders - 1)
 	}
 	for range holders {
 		wg.Go(func() {
@@ -104,7 +104,7 @@ func TestAnEpochEndsAfterTheOneBeforeIt(t *testing.T) {
 	d := r.Token(3).In(third)
 	third.Close()
 
-	b.Share(1)
+	b.Retain(1)
 	for _, step := range []struct {
 		name   string
 		settle graph.Token

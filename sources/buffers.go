@@ -25,16 +25,16 @@ const chunkSizes = 4
 // get returns memory without content, of the given size at least, and the chunk
 // it belongs to, with a share for the caller. Memory larger than chunkSize is for
 // a long line and not kept.
-func (b *Buffers) get(size int) (*graph.Chunk, []byte) {
+func (b *Buffers) get(size int) (*graph.Buffer, []byte) {
 	class := bits.Len(uint(size-1) / firstChunk)
 	if b == nil || class >= chunkSizes {
 		return nil, make([]byte, 0, size)
 	}
-	c, ok := b.idle[class].Get().(*graph.Chunk)
+	c, ok := b.idle[class].Get().(*graph.Buffer)
 	if ok {
-		c.Share(1)
+		c.Retain(1)
 	} else {
-		c = graph.NewChunk(make([]byte, 0, firstChunk<<class), func(c *graph.Chunk) { b.idle[class].Put(c) })
+		c = graph.NewBuffer(make([]byte, 0, firstChunk<<class), func(c *graph.Buffer) { b.idle[class].Put(c) })
 	}
 	return c, c.Bytes[:0]
 }

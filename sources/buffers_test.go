@@ -39,7 +39,7 @@ func TestLinesKeepTheirTextWhileTheyHaveTheirShare(t *testing.T) {
 				break
 			}
 			for i := range texts {
-				line := []graph.Line{{Raw: texts[i].Bytes, Chunk: texts[i].Chunk}}
+				line := []graph.Line{{Raw: texts[i].Bytes, Buffer: texts[i].Buffer}}
 				if texts[i].Oversize {
 					want[n] = want[n][:ExcerptSize]
 				}
@@ -50,7 +50,7 @@ func TestLinesKeepTheirTextWhileTheyHaveTheirShare(t *testing.T) {
 					kept = append(kept, held{line[0], want[n-1]})
 					continue
 				}
-				graph.LeaveLines(line)
+				graph.ReleaseLines(line)
 			}
 		}
 		r.Close()
@@ -62,7 +62,7 @@ func TestLinesKeepTheirTextWhileTheyHaveTheirShare(t *testing.T) {
 				if string(h.line.Raw) != h.text {
 					t.Fatalf("a line that is held became %.60q, want %.60q", h.line.Raw, h.text)
 				}
-				graph.LeaveLines([]graph.Line{h.line})
+				graph.ReleaseLines([]graph.Line{h.line})
 			}
 			kept = kept[:0]
 		}
@@ -78,7 +78,7 @@ func TestReadingWithBuffersAllocatesLittle(t *testing.T) {
 		for err := error(nil); err == nil; {
 			texts, err = r.Next(texts[:0])
 			for i := range texts {
-				texts[i].Chunk.Leave(1)
+				texts[i].Buffer.Release(1)
 			}
 		}
 		r.Close()

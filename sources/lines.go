@@ -25,7 +25,7 @@ type Text struct {
 	// back; without a chunk they belong to the caller for good. Of an oversize
 	// line they are the first ExcerptSize bytes.
 	Bytes    []byte
-	Chunk    *graph.Chunk
+	Buffer   *graph.Buffer
 	Oversize bool
 }
 
@@ -37,15 +37,15 @@ type Text struct {
 // It is not safe for concurrent use.
 type LineReader struct {
 	src      io.Reader
-	buffers  *Buffers     // nil for chunks that are not used again
-	lent     *graph.Chunk // what chunk lies in, with a share of the reader's; nil without buffers
-	chunk    []byte       // what was read; bytes before start have been handed out
-	size     int          // of the next chunk: they double, as a stream proves long
-	start    int          // of the unfinished line
-	scanned  int          // there is no LF in chunk[start:scanned]
-	began    bool         // a byte order mark has been looked for
-	skipping bool         // inside an oversize line, up to the next LF
-	err      error        // of the stream, once met
+	buffers  *Buffers      // nil for chunks that are not used again
+	lent     *graph.Buffer // what chunk lies in, with a share of the reader's; nil without buffers
+	chunk    []byte        // what was read; bytes before start have been handed out
+	size     int           // of the next chunk: they double, as a stream proves long
+	start    int           // of the unfinished line
+	scanned  int           // there is no LF in chunk[start:scanned]
+	began    bool          // a byte order mark has been looked for
+	skipping bool          // inside an oversize line, up to the next LF
+	err      error         // of the stream, once met
 }
 
 // NewLineReader returns a reader of the lines of src.
@@ -64,8 +64,8 @@ func (b *Buffers) NewReader(src io.Reader) *LineReader {
 func (r *LineReader) Close() { r.renew(nil, nil) }
 
 // renew goes on with another chunk.
-func (r *LineReader) renew(lent *graph.Chunk, chunk []byte) {
-	r.lent.Leave(1)
+func (r *LineReader) renew(lent *graph.Buffer, chunk []byte) {
+	r.lent.Release(1)
 	r.lent, r.chunk, r.start, r.scanned = lent, chunk, 0, len(chunk)
 }
 
@@ -132,11 +132,11 @@ func (r *LineReader) share(lines []Text) {
 	n := 0
 	for i := range lines {
 		if !lines[i].Oversize {
-			lines[i].Chunk = r.lent
+			lines[i].Buffer = r.lent
 			n++
 		}
 	}
-	r.lent.Share(n)
+	r.lent.Retain(n)
 }
 
 // begin removes a byte order mark. It returns false while too little has been

@@ -57,7 +57,7 @@ func (p *Pump) Run(ctx context.Context, r *LineReader) (admitted int, err error)
 		for len(texts) > 0 {
 			run := p.run[:0]
 			for len(texts) > 0 && !texts[0].Oversize {
-				run = append(run, graph.Line{Raw: texts[0].Bytes, Chunk: texts[0].Chunk})
+				run = append(run, graph.Line{Raw: texts[0].Bytes, Buffer: texts[0].Buffer})
 				texts = texts[1:]
 			}
 			p.run = run
@@ -90,7 +90,7 @@ func (p *Pump) put(ctx context.Context, run []graph.Line) (int, error) {
 	}
 	if p.Receipt == nil {
 		n, err := p.Intake.Put(ctx, run)
-		graph.LeaveLines(run[n:])
+		graph.ReleaseLines(run[n:])
 		return n, err
 	}
 	receipt := p.Receipt(len(run))
@@ -99,7 +99,7 @@ func (p *Pump) put(ctx context.Context, run []graph.Line) (int, error) {
 	}
 	n, err := p.Intake.Put(ctx, run)
 	receipt.Withdraw(n)
-	graph.LeaveLines(run[n:])
+	graph.ReleaseLines(run[n:])
 	return n, err
 }
 

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/sluicehq/sluice/graph"
-	"github.com/sluicehq/sluice/sigma/correlation/plan"
-	"github.com/sluicehq/sluice/sigma/sigmatest"
+	"github.com/sluicehq/sluice/internal/sigmatest"
+	"github.com/sluicehq/sluice/sigma/correlation"
 )
 
 // counted is the rule A, under an id, and a correlation that counts its matches.
@@ -30,18 +30,18 @@ func TestOneWorkerGivesTheSameBytesAsMany(t *testing.T) {
 	events := sigmatest.Lane(t, "correlation")
 	for _, tc := range []struct {
 		name   string
-		mode   plan.EventMode
+		mode   correlation.EventMode
 		events int
 	}{
-		{"counting", plan.EventsNone, 4000},
-		{"with references", plan.EventsRefs, 1000},
-		{"with events", plan.EventsFull, 400},
+		{"counting", correlation.EventsNone, 4000},
+		{"with references", correlation.EventsRefs, 1000},
+		{"with events", correlation.EventsFull, 400},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			run := func(workers, batch int) (out []string) {
 				synctest.Test(t, func(t *testing.T) {
 					acks := &tally{}
-					l := assemble(t, settings{rules: string(rules), workers: workers, batch: batch, plan: plan.Options{EventMode: tc.mode, MaxEvents: 3}})
+					l := assemble(t, settings{rules: string(rules), workers: workers, batch: batch, plan: correlation.Options{EventMode: tc.mode, MaxEvents: 3}})
 					texts := make([]string, tc.events)
 					for i := range texts {
 						texts[i] = string(events[i])
@@ -72,7 +72,7 @@ func TestAReloadUnderLoadNeitherLosesNorDoublesCounts(t *testing.T) {
 	lines := acks.lines(slices.Repeat([]string{`{"a":"evil","user":"ann"}`}, 2000)...)
 	for i := 0; i < len(lines); i += 10 {
 		if i%500 == 0 && i > 0 {
-			next := ruleSet(t, uint64(i), counted(fmt.Sprint("A", i), ""), plan.Options{})
+			next := ruleSet(t, uint64(i), counted(fmt.Sprint("A", i), ""), correlation.Options{})
 			if err := l.client.Publish(t.Context(), next); err != nil {
 				t.Fatal(err)
 			}
@@ -97,7 +97,7 @@ func TestWhatBecomesOfMatchesThatFeedCorrelations(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
 		rules   string // counted("A", "") unless set
-		plan    plan.Options
+		plan    correlation.Options
 		timed   bool
 		lines   []string
 		out     []string // parts, one per result
@@ -111,31 +111,31 @@ func TestWhatBecomesOfMatchesThatFeedCorrelations(t *testing.T) {
 			},
 		},
 		{
-			name: "without detections they are withheld", plan: plan.Options{NoDetections: true},
+			name: "without detections they are withheld", plan: correlation.Options{NoDetections: true},
 			lines: []string{at100, `{"a":"fine"}`}, out: []string{`"aggregated_value":1`},
 			metrics: map[string]float64{"detection_matches_total": 0, "correlation_matches_total": 1, "events_processed_total": 2},
 		},
 		{
-			name: "unless a correlation asks for them", rules: counted("A", ", generate: true"), plan: plan.Options{NoDetections: true},
+			name: "unless a correlation asks for them", rules: counted("A", ", generate: true"), plan: correlation.Options{NoDetections: true},
 			lines: []string{at100}, out: []string{`"A"`, `"aggregated_value":1`},
 		},
 		{
-			name: "other rules leave in any case", rules: ruleNamed("Y", "evil") + counted("A", "") + ruleNamed("Z", "e*"), plan: plan.Options{NoDetections: true},
+			name: "other rules leave in any case", rules: ruleNamed("Y", "evil") + counted("A", "") + ruleNamed("Z", "e*"), plan: correlation.Options{NoDetections: true},
 			lines: []string{at100}, out: []string{`"Y"`, `"Z"`, `"aggregated_value":1`},
 		},
 		{
 			name: "part 11 case 46: without a time the arrival counts", lines: slices.Repeat([]string{`{"a":"evil"}`}, 2),
-			plan: plan.Options{EventMode: plan.EventsRefs}, out: []string{`"A"`, `"event_refs":[{"timestamp":946684800}]`, `"A"`, `"event_refs":[{"timestamp":946684800},{"timestamp":946684800}]`},
+			plan: correlation.Options{EventMode: correlation.EventsRefs}, out: []string{`"A"`, `"event_refs":[{"timestamp":946684800}]`, `"A"`, `"event_refs":[{"timestamp":946684800},{"timestamp":946684800}]`},
 		},
 		{
-			name: "unless such events are to be skipped", timed: true, plan: plan.Options{NoDetections: true},
+			name: "unless such events are to be skipped", timed: true, plan: correlation.Options{NoDetections: true},
 			lines: []string{`{"a":"evil"}`, at100}, out: []string{`"aggregated_value":1`},
 			metrics: map[string]float64{
 				"detection_matches_total": 0, "correlation_state_entries": 1, "correlation_timestamp_fallback_total{mode=skip}": 1,
 			},
 		},
 		{
-			name: "included events have the form in which groups keep them", plan: plan.Options{EventMode: plan.EventsFull, NoDetections: true},
+			name: "included events have the form in which groups keep them", plan: correlation.Options{EventMode: correlation.EventsFull, NoDetections: true},
 			lines: []string{`{"a": "evil", "timestamp": "x"}`, `evil words, "in" a line`}, out: []string{
 				`"events":[{"a":"evil","timestamp":"x"}]`,
 				`"events":[{"a":"evil","timestamp":"x"},{"_raw":"evil words, \"in\" a line"}]`,

@@ -10,8 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/sluicehq/sluice/actors/parse/format"
 	"github.com/sluicehq/sluice/graph"
+	"github.com/sluicehq/sluice/graph/format"
 	"github.com/sluicehq/sluice/sources"
 	"github.com/sluicehq/sluice/sources/ndjson"
 	"github.com/sluicehq/sluice/sources/stdin"
@@ -30,12 +30,12 @@ func titles(lines []string) (out []string) {
 func TestWhatBecomesOfLines(t *testing.T) {
 	evil := ruleNamed("A", "evil")
 	for _, tc := range []struct {
-		name    string
-		o       settings
-		lines   []string
-		out     []string // titles
-		letters []string // parts, one per record
-		metrics map[string]float64
+		name        string
+		o           settings
+		lines       []string
+		out         []string // titles
+		deadLetters []string // parts, one per record
+		metrics     map[string]float64
 	}{
 		{
 			name:  "part 22 case 2: a batch with a parse error and no match",
@@ -85,25 +85,25 @@ func TestWhatBecomesOfLines(t *testing.T) {
 			metrics: map[string]float64{"detection_matches_by_rule_total{rule_title=A,level=unknown}": 1},
 		},
 		{
-			name:    "part 14 case 24: the dead letter of a line that does not decode",
-			o:       settings{rules: evil, format: format.JSON, dlq: true},
-			lines:   []string{`not json`, `{"a":"evil"}`},
-			out:     []string{"A"},
-			letters: []string{`{"original_event":"not json","error":"parse error",`},
-			metrics: map[string]float64{"events_processed_total": 1, "events_parse_errors_total": 1, "dlq_events_total": 1},
+			name:        "part 14 case 24: the dead letter of a line that does not decode",
+			o:           settings{rules: evil, format: format.JSON, dlq: true},
+			lines:       []string{`not json`, `{"a":"evil"}`},
+			out:         []string{"A"},
+			deadLetters: []string{`{"original_event":"not json","error":"parse error",`},
+			metrics:     map[string]float64{"events_processed_total": 1, "events_parse_errors_total": 1, "dlq_events_total": 1},
 		},
 		{
 			name: "part 22 case 34c: an event that panics the engine is quarantined",
 			o: settings{rules: evil, dlq: true, tamper: func(b *graph.Batch) {
 				for i := range b.Lines {
 					if strings.Contains(string(b.Lines[i].Raw), "poison") {
-						b.Fates[i].Events.To = 1000
+						b.Outcomes[i].Events.To = 1000
 					}
 				}
 			}},
-			lines:   []string{`{"a":"evil"}`, `{"a":"evil","n":"poison"}`, `{"a":"evil"}`, `{"a":"evil"}`},
-			out:     []string{"A", "A", "A"},
-			letters: []string{`{"original_event":"{\"a\":\"evil\",\"n\":\"poison\"}","error":"panic: `},
+			lines:       []string{`{"a":"evil"}`, `{"a":"evil","n":"poison"}`, `{"a":"evil"}`, `{"a":"evil"}`},
+			out:         []string{"A", "A", "A"},
+			deadLetters: []string{`{"original_event":"{\"a\":\"evil\",\"n\":\"poison\"}","error":"panic: `},
 			metrics: map[string]float64{
 				"actor_quarantined_total{actor=evaluate}": 1, "actor_restarts_total{actor=evaluate}": 0, "dlq_events_total": 1, "events_processed_total": 3,
 			},
@@ -111,8 +111,8 @@ func TestWhatBecomesOfLines(t *testing.T) {
 		{
 			name: "the same without a dead letter queue",
 			o: settings{rules: evil, tamper: func(b *graph.Batch) {
-				if len(b.Fates) > 1 {
-					b.Fates[1].Events.To = 1000
+				if len(b.Outcomes) > 1 {
+					b.Outcomes[1].Events.To = 1000
 				}
 			}},
 			lines:   []string{`{"a":"evil"}`, `{"a":"evil"}`, `{}`},
@@ -130,13 +130,13 @@ func TestWhatBecomesOfLines(t *testing.T) {
 				if got := titles(l.out.Lines()); !slices.Equal(got, tc.out) {
 					t.Errorf("rules %q came out, want %q", got, tc.out)
 				}
-				letters := l.letters.Lines()
-				if len(letters) != len(tc.letters) {
-					t.Fatalf("dead letters %q, want %d", letters, len(tc.letters))
+				deadLetters := l.deadLetters.Lines()
+				if len(deadLetters) != len(tc.deadLetters) {
+					t.Fatalf("dead letters %q, want %d", deadLetters, len(tc.deadLetters))
 				}
-				for i, part := range tc.letters {
-					if !strings.Contains(letters[i], part) {
-						t.Errorf("dead letter %s, want one with %s", letters[i], part)
+				for i, part := range tc.deadLetters {
+					if !strings.Contains(deadLetters[i], part) {
+						t.Errorf("dead letter %s, want one with %s", deadLetters[i], part)
 					}
 				}
 				acks.want(t, all)
@@ -181,7 +181,7 @@ func TestPart24Case13PoisonousEventsHarmNobodyElse(t *testing.T) {
 	poison := func(b *graph.Batch) {
 		for i := range b.Lines {
 			if strings.Contains(string(b.Lines[i].Raw), "poison") {
-				b.Fates[i].Events.To += 1000
+				b.Outcomes[i].Events.To += 1000
 			}
 		}
 	}
@@ -198,7 +198,7 @@ func TestPart24Case13PoisonousEventsHarmNobodyElse(t *testing.T) {
 	if got := len(l.out.Lines()); got != 9900 {
 		t.Errorf("%d results, want those of the 9900 harmless events", got)
 	}
-	if got := len(l.letters.Lines()); got != 100 {
+	if got := len(l.deadLetters.Lines()); got != 100 {
 		t.Errorf("%d dead letters, want 100", got)
 	}
 	acks.want(t, all)
@@ -316,9 +316,9 @@ func TestStandardInputToSink(t *testing.T) {
 		if got := len(l.out.Lines()); got != 2 {
 			t.Errorf("%d results, want 2", got)
 		}
-		letters := l.letters.Lines()
-		if len(letters) != 1 || !strings.Contains(letters[0], `"error":"event exceeds maximum size (1048576 bytes)"`) || !strings.Contains(letters[0], `"stage":"ingest"`) {
-			t.Errorf("dead letters %.200q, want the oversize line's", letters)
+		deadLetters := l.deadLetters.Lines()
+		if len(deadLetters) != 1 || !strings.Contains(deadLetters[0], `"error":"event exceeds maximum size (1048576 bytes)"`) || !strings.Contains(deadLetters[0], `"stage":"ingest"`) {
+			t.Errorf("dead letters %.200q, want the oversize line's", deadLetters)
 		}
 		l.wantMetrics(map[string]float64{"events_parse_errors_total": 1, "events_processed_total": 2})
 	})

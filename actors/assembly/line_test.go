@@ -24,13 +24,13 @@ import (
 	"github.com/sluicehq/sluice/actors/evaluate"
 	"github.com/sluicehq/sluice/actors/observe"
 	"github.com/sluicehq/sluice/actors/parse"
-	"github.com/sluicehq/sluice/actors/parse/format"
 	"github.com/sluicehq/sluice/actors/risk"
 	"github.com/sluicehq/sluice/actors/sink"
 	"github.com/sluicehq/sluice/actors/sink/sinktest"
 	"github.com/sluicehq/sluice/graph"
+	"github.com/sluicehq/sluice/graph/format"
 	"github.com/sluicehq/sluice/graph/leaktest"
-	"github.com/sluicehq/sluice/sigma/correlation/plan"
+	"github.com/sluicehq/sluice/sigma/correlation"
 	"github.com/sluicehq/sluice/sigma/engine"
 	"github.com/sluicehq/sluice/sigma/load"
 )
@@ -39,21 +39,21 @@ func TestMain(m *testing.M) { leaktest.Main(m) }
 
 // settings of an assembled line. The zero value has defaults.
 type settings struct {
-	rules     string // YAML documents
-	set       *engine.Set
-	plan      plan.Options // of the correlations among rules
-	timed     bool         // events without a time of their own do not reach correlations
-	format    format.Format
-	buffer    int // units of every lane
-	bytes     int
-	batch     int
-	workers   int
-	sinks     []sinkSettings
-	dlq       bool
-	letters   sink.Transport // of the dead letter queue, a recorder unless set
-	dlqSize   int
-	unspawned bool // leaves parse out, so that its lane fills
-	tamper    func(*graph.Batch)
+	rules       string // YAML documents
+	set         *engine.Set
+	plan        correlation.Options // of the correlations among rules
+	timed       bool                // events without a time of their own do not reach correlations
+	format      format.Format
+	buffer      int // units of every lane
+	bytes       int
+	batch       int
+	workers     int
+	sinks       []sinkSettings
+	dlq         bool
+	deadLetters sink.Transport // of the dead letter queue, a recorder unless set
+	dlqSize     int
+	unspawned   bool // leaves parse out, so that its lane fills
+	tamper      func(*graph.Batch)
 }
 
 type sinkSettings struct {
@@ -66,26 +66,26 @@ type sinkSettings struct {
 
 // line is an assembled graph.
 type line struct {
-	tb       testing.TB
-	system   *actors.System
-	registry *prometheus.Registry
-	parse    *parse.Stage
-	client   *parse.Client
-	enrich   *enrich.Stage
-	sinks    []*sink.Sink
-	out      *sinktest.Recorder // of the default sink
-	letters  *sinktest.Recorder
-	log      *actorstest.Log
-	spawn    func()
+	tb          testing.TB
+	system      *actors.System
+	registry    *prometheus.Registry
+	parse       *parse.Stage
+	client      *parse.Client
+	enrich      *enrich.Stage
+	sinks       []*sink.Sink
+	out         *sinktest.Recorder // of the default sink
+	deadLetters *sinktest.Recorder
+	log         *actorstest.Log
+	spawn       func()
 }
 
 func compile(tb testing.TB, rules string) *engine.Set {
 	tb.Helper()
-	return ruleSet(tb, 0, rules, plan.Options{}).Engine
+	return ruleSet(tb, 0, rules, correlation.Options{}).Engine
 }
 
 // ruleSet compiles detections and correlations.
-func ruleSet(tb testing.TB, generation uint64, rules string, o plan.Options) *graph.RuleSet {
+func ruleSet(tb testing.TB, generation uint64, rules string, o correlation.Options) *graph.RuleSet {
 	tb.Helper()
 	c := load.FromBytes("rules.yml", []byte(rules), load.Options{})
 	if len(c.Rejected) > 0 {
@@ -95,7 +95,7 @@ func ruleSet(tb testing.TB, generation uint64, rules string, o plan.Options) *gr
 	if err != nil {
 		tb.Fatal(err)
 	}
-	p, err := plan.Compile(c.Correlations, c.Rules, o)
+	p, err := correlation.Compile(c.Correlations, c.Rules, o)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -110,7 +110,7 @@ func ruleNamed(title, value string) string {
 func assemble(tb testing.TB, o settings) *line {
 	tb.Helper()
 	l := &line{
-		tb: tb, registry: prometheus.NewRegistry(), out: &sinktest.Recorder{}, letters: &sinktest.Recorder{}, log: &actorstest.Log{},
+		tb: tb, registry: prometheus.NewRegistry(), out: &sinktest.Recorder{}, deadLetters: &sinktest.Recorder{}, log: &actorstest.Log{},
 	}
 	set := &graph.RuleSet{Generation: 1, Engine: o.set}
 	if o.set == nil {
@@ -130,8 +130,8 @@ func assemble(tb testing.TB, o settings) *line {
 	if _, ok := tb.(*testing.T); ok {
 		log = l.log.Logger()
 	}
-	if o.letters == nil {
-		o.letters = l.letters
+	if o.deadLetters == nil {
+		o.deadLetters = l.deadLetters
 	}
 	must := func(err error) {
 		tb.Helper()
@@ -140,7 +140,7 @@ func assemble(tb testing.TB, o settings) *line {
 		}
 	}
 	l.system = actorstest.System(tb, actors.Options{Log: log, MaxRestarts: 10})
-	start := func(c *actors.Cell, produce func(actors.Handover) actor.Actor) *actors.Client {
+	start := func(c *actors.Cell, produce func(actors.RestartState) actor.Actor) *actors.Client {
 		tb.Helper()
 		client, err := l.system.Spawn(c, produce)
 		must(err)
@@ -151,13 +151,13 @@ func assemble(tb testing.TB, o settings) *line {
 	sinkMetrics, err := sink.NewMetrics(reg)
 	must(err)
 	var dlq *sink.DLQ
-	var letters parse.Letters
-	var sinkLetters sink.Letters
+	var deadLetters parse.DeadLetters
+	var sinkLetters sink.DeadLetters
 	if o.dlq {
 		dlq = sink.NewDLQ(sink.DLQOptions{
-			Kind: sink.KindFile, Transport: o.letters, Retry: sink.DefaultRetry(), BatchMax: 64, Capacity: cmp.Or(o.dlqSize, o.buffer), Metrics: sinkMetrics, Log: log,
+			Kind: sink.KindFile, Transport: o.deadLetters, Retry: sink.DefaultRetry(), BatchMax: 64, Capacity: cmp.Or(o.dlqSize, o.buffer), Metrics: sinkMetrics, Log: log,
 		})
-		letters, sinkLetters = dlq.Lane(), dlq.Lane()
+		deadLetters, sinkLetters = dlq.Lane(), dlq.Lane()
 	}
 	var outlets []dispatch.Sink
 	specs := make([]sink.Spec, len(o.sinks))
@@ -175,7 +175,7 @@ func assemble(tb testing.TB, o settings) *line {
 		}
 		s, err := sink.New(sink.Options{
 			Label: label, Kind: specs[i].Kind, OnFull: policy, Transport: cfg.transport, Retry: sink.DefaultRetry(),
-			BatchMax: max(1, cfg.batch), Capacity: cfg.capacity, Bytes: o.bytes, Letters: sinkLetters, Metrics: sinkMetrics, Log: log,
+			BatchMax: max(1, cfg.batch), Capacity: cfg.capacity, Bytes: o.bytes, DeadLetters: sinkLetters, Metrics: sinkMetrics, Log: log,
 		})
 		must(err)
 		l.sinks = append(l.sinks, s)
@@ -187,15 +187,15 @@ func assemble(tb testing.TB, o settings) *line {
 	}
 
 	capacity := func(s graph.Stage) int { return actors.Capacity(s, o.buffer, nil) }
-	dispatchStage := dispatch.New(dispatch.Options{Capacity: capacity(graph.StageDispatch), Sinks: outlets, Letters: letters})
+	dispatchStage := dispatch.New(dispatch.Options{Capacity: capacity(graph.StageDispatch), Sinks: outlets, DeadLetters: deadLetters})
 	alertStage := alert.New(alert.Options{Capacity: capacity(graph.StageAlert), Next: dispatchStage.Lane()})
 	riskStage := risk.New(risk.Options{Capacity: capacity(graph.StageRisk), Next: alertStage.Lane()})
 	l.enrich = enrich.New(enrich.Options{Capacity: capacity(graph.StageEnrich), Next: riskStage.Lane()})
 	correlateStage := correlate.New(correlate.Options{
-		Capacity: capacity(graph.StageCorrelate), Set: set, Next: l.enrich.Lane(), Letters: letters, Log: log,
+		Capacity: capacity(graph.StageCorrelate), Set: set, Next: l.enrich.Lane(), DeadLetters: deadLetters, Log: log,
 	})
 	evaluateStage := evaluate.New(evaluate.Options{
-		Capacity: capacity(graph.StageEvaluate), Workers: o.workers, Set: set, Timed: o.timed, Next: correlateStage.Lane(), Letters: letters,
+		Capacity: capacity(graph.StageEvaluate), Workers: o.workers, Set: set, Timed: o.timed, Next: correlateStage.Lane(), DeadLetters: deadLetters,
 	})
 	var toEvaluate graph.Outlet[*graph.Batch] = evaluateStage.Lane()
 	if o.tamper != nil {
@@ -204,7 +204,7 @@ func assemble(tb testing.TB, o settings) *line {
 	observeStage := observe.New(observe.Options{Capacity: capacity(graph.StageObserve), Next: toEvaluate})
 	l.parse = parse.New(parse.Options{
 		Capacity: capacity(graph.StageParse), Bytes: o.bytes, BatchSize: o.batch, Workers: o.workers, Format: o.format,
-		Set: set, Next: observeStage.Lane(), Letters: letters, Log: log,
+		Set: set, Next: observeStage.Lane(), DeadLetters: deadLetters, Log: log,
 	})
 	for _, s := range []interface {
 		Register(prometheus.Registerer) error

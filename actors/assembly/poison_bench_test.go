@@ -7,12 +7,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sluicehq/sluice/actors/parse/format"
 	"github.com/sluicehq/sluice/actors/sink"
 	"github.com/sluicehq/sluice/actors/sink/file"
 	"github.com/sluicehq/sluice/graph"
+	"github.com/sluicehq/sluice/graph/format"
+	"github.com/sluicehq/sluice/internal/sigmatest"
 	"github.com/sluicehq/sluice/sigma/engine"
-	"github.com/sluicehq/sluice/sigma/sigmatest"
 )
 
 // One poisonous event in a hundred costs at most a fifth of the throughput: the
@@ -22,7 +22,7 @@ func BenchmarkPoison(b *testing.B) {
 	poison := func(batch *graph.Batch) {
 		for i := range batch.Lines {
 			if bytes.HasPrefix(batch.Lines[i].Raw, mark) {
-				batch.Fates[i].Events = graph.Span{From: 1 << 30, To: 1<<30 + 1} // no such event
+				batch.Outcomes[i].Events = graph.Span{From: 1 << 30, To: 1<<30 + 1} // no such event
 			}
 		}
 	}
@@ -64,7 +64,7 @@ func poisonLine(b *testing.B, set *engine.Set, poison func(*graph.Batch)) *line 
 		b.Fatal(err)
 	}
 	return assemble(b, settings{
-		set: set, format: format.JSON, dlq: true, letters: dead, tamper: poison,
+		set: set, format: format.JSON, dlq: true, deadLetters: dead, tamper: poison,
 		sinks: []sinkSettings{{transport: out, batch: 64, kind: sink.KindFile}},
 	})
 }

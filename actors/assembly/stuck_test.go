@@ -106,11 +106,11 @@ func TestStuckSinks(t *testing.T) {
 				t.Errorf("the drain took %s, want at most a second beyond its 5", took)
 			}
 			acks.want(t, func(i int) bool { return i == 1 })
-			letters := l.letters.Lines()
-			if len(letters) != 2 {
-				t.Fatalf("dead letters %q, want 2", letters)
+			deadLetters := l.deadLetters.Lines()
+			if len(deadLetters) != 2 {
+				t.Fatalf("dead letters %q, want 2", deadLetters)
 			}
-			for _, got := range letters {
+			for _, got := range deadLetters {
 				if !strings.Contains(got, `"error":"sink delivery failure: drain timeout"`) {
 					t.Errorf("dead letter %s, want a drain timeout", got)
 				}
@@ -136,7 +136,7 @@ func TestStuckSinks(t *testing.T) {
 			if took := time.Since(begin); took > 6*time.Second {
 				t.Errorf("the drain took %s, want at most a second beyond its 5", took)
 			}
-			if got := l.letters.Lines(); len(got) != 3 {
+			if got := l.deadLetters.Lines(); len(got) != 3 {
 				t.Errorf("dead letters %q, want one from the worker and 2 from the queue", got)
 			}
 			if len(l.log.Matching("items left at the end of the drain", "sink=stdout", "items=3")) != 1 {
@@ -169,7 +169,7 @@ func TestStuckSinks(t *testing.T) {
 			}
 			close(deaf.open) // too late: nothing is delivered twice
 			synctest.Wait()
-			if got := l.letters.Lines(); len(got) != 9 {
+			if got := l.deadLetters.Lines(); len(got) != 9 {
 				t.Errorf("dead letters %q, want 9", got)
 			}
 			if len(l.log.Matching("items left at the end of the drain", "sink=stdout", "items=9")) != 1 {
@@ -181,7 +181,7 @@ func TestStuckSinks(t *testing.T) {
 	t.Run("a stuck dead letter queue does not prolong the end of the drain", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			slow, dead, acks := newStuck(), newStuck(), &tally{}
-			l := assemble(t, settings{rules: evil, dlq: true, letters: dead, dlqSize: 1, sinks: []sinkSettings{{transport: slow}}})
+			l := assemble(t, settings{rules: evil, dlq: true, deadLetters: dead, dlqSize: 1, sinks: []sinkSettings{{transport: slow}}})
 			l.put(acks.lines(slices.Repeat([]string{`{"a":"evil"}`}, 100)...))
 			synctest.Wait()
 			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)

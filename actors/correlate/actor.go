@@ -38,7 +38,7 @@ type shell struct {
 
 // Produce makes an instance of the actor: the first with the state the stage was
 // built with, another with that of the one before it or of the last save.
-func (s *Stage) Produce(h actors.Handover) actor.Actor {
+func (s *Stage) Produce(h actors.RestartState) actor.Actor {
 	sh := &shell{Stage: s}
 	switch {
 	case h.State != nil:
@@ -158,24 +158,24 @@ func (s *shell) begin(b *graph.Batch) {
 
 // line sends one line where it goes. Whoever gets it has to settle its token.
 func (s *shell) line(b *graph.Batch, i int) {
-	line, f := &b.Lines[i], &b.Fates[i]
-	switch f.Outcome {
+	line, f := &b.Lines[i], &b.Outcomes[i]
+	switch f.Kind {
 	case graph.Undecodable:
-		if s.letters == nil {
+		if s.deadLetters == nil {
 			line.Token.Settle()
 			return
 		}
-		s.letters.Push(graph.DeadLetter{
+		s.deadLetters.Push(graph.DeadLetter{
 			Original: bytes.Clone(line.Raw), Error: errUndecodable, Stage: string(graph.StageParse), Token: line.Token,
 		})
 	case graph.Decoded:
 		if f.Matches.Len() > 0 {
 			if p := s.counted(b, i); p != nil {
-				s.cell.Quarantine(s.letters, line.Raw, line.Token, p)
+				s.cell.Quarantine(s.deadLetters, line.Raw, line.Token, p)
 				return
 			}
 		}
-		if list := s.merge.list(b, i, &s.parcels); list != nil {
+		if list := s.merge.list(b, i, &s.arenas); list != nil {
 			s.next.Push(list)
 		} else {
 			line.Token.Settle()
@@ -205,7 +205,7 @@ func (s *shell) end(b *graph.Batch) {
 	s.groups.Store(int64(s.engine.Groups()))
 	if b.Barrier != nil {
 		b.Barrier.Export(graph.StageCorrelate, s.export())
-		s.next.Push(&graph.List{Barrier: b.Barrier})
+		s.next.Push(&graph.ResultSet{Barrier: b.Barrier})
 	}
 	if !b.Empty() {
 		s.metrics.phases(b, &s.merge)

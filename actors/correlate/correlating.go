@@ -28,7 +28,7 @@ func (s *shell) correlate(b *graph.Batch, i int, now time.Time) *actors.Poison {
 		return nil
 	}
 	s.merge.firings = s.merge.firings[:0]
-	span := b.Fates[i].Matches
+	span := b.Outcomes[i].Matches
 	for m := span.From; m < span.To; m++ {
 		s.record = b.Matches[m].Record
 		if p := s.cell.Guard().Step(s.step, s.undo); p != nil {

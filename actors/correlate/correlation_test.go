@@ -15,7 +15,6 @@ import (
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/sigma/correlation"
 	"github.com/sluicehq/sluice/sigma/correlation/match"
-	"github.com/sluicehq/sluice/sigma/correlation/plan"
 	"github.com/sluicehq/sluice/sigma/engine"
 	"github.com/sluicehq/sluice/sigma/load"
 	"github.com/sluicehq/sluice/sigma/result"
@@ -38,7 +37,7 @@ func compiled(t *testing.T, generation uint64, rules string) *graph.RuleSet {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := plan.Compile(c.Correlations, c.Rules, plan.Options{})
+	p, err := correlation.Compile(c.Correlations, c.Rules, correlation.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,15 +46,15 @@ func compiled(t *testing.T, generation uint64, rules string) *graph.RuleSet {
 
 // bench is a stage with correlations, and what it is given.
 type bench struct {
-	t       *testing.T
-	stage   *Stage
-	system  *actors.System
-	client  *Client
-	set     *graph.RuleSet
-	next    *actorstest.Recorder[*graph.List]
-	letters *actorstest.Recorder[graph.DeadLetter]
-	log     actorstest.Log
-	seq     uint64
+	t           *testing.T
+	stage       *Stage
+	system      *actors.System
+	client      *Client
+	set         *graph.RuleSet
+	next        *actorstest.Recorder[*graph.ResultSet]
+	deadLetters *actorstest.Recorder[graph.DeadLetter]
+	log         actorstest.Log
+	seq         uint64
 }
 
 // newBench starts a stage. alter, unless nil, is given every instance.
@@ -63,15 +62,15 @@ func newBench(t *testing.T, rules string, alter func(*shell), options ...func(*O
 	t.Helper()
 	b := &bench{
 		t: t, set: compiled(t, 1, rules),
-		next: actorstest.NewRecorder[*graph.List](), letters: actorstest.NewRecorder[graph.DeadLetter](),
+		next: actorstest.NewRecorder[*graph.ResultSet](), deadLetters: actorstest.NewRecorder[graph.DeadLetter](),
 	}
-	o := Options{Capacity: 10_000, Set: b.set, Next: b.next, Letters: b.letters, Log: b.log.Logger()}
+	o := Options{Capacity: 10_000, Set: b.set, Next: b.next, DeadLetters: b.deadLetters, Log: b.log.Logger()}
 	for _, f := range options {
 		f(&o)
 	}
 	b.stage = New(o)
 	b.system = actorstest.System(t, actors.Options{MaxRestarts: 10, RestartWindow: time.Minute, Log: b.log.Logger()})
-	c, err := b.system.Spawn(b.stage.Cell(), func(h actors.Handover) actor.Actor {
+	c, err := b.system.Spawn(b.stage.Cell(), func(h actors.RestartState) actor.Actor {
 		sh := b.stage.Produce(h).(*shell)
 		if alter != nil {
 			alter(sh)
@@ -96,7 +95,7 @@ func (b *bench) batch(lines ...string) *graph.Batch {
 		if err := w.DecodeJSON(out.Events, []byte(line)); err != nil {
 			b.t.Fatal(err)
 		}
-		f := graph.Fate{Events: graph.Span{From: uint32(i), To: uint32(i + 1)}}
+		f := graph.LineOutcome{Events: graph.Span{From: uint32(i), To: uint32(i + 1)}}
 		f.Results.From, f.Matches.From = uint32(out.Results.Len()), uint32(len(out.Matches))
 		w.Evaluate(out.Events, i, 0, out.Results)
 		f.Results.To = uint32(out.Results.Len())
@@ -111,7 +110,7 @@ func (b *bench) batch(lines ...string) *graph.Batch {
 		}
 		f.Matches.To = uint32(len(out.Matches))
 		out.Lines = append(out.Lines, graph.Line{Raw: []byte(line)})
-		out.Fates = append(out.Fates, f)
+		out.Outcomes = append(out.Outcomes, f)
 	}
 	return out
 }
@@ -182,8 +181,8 @@ func TestOfSeveralEventsOfALineTheResultsOfEachStandTogether(t *testing.T) {
 		batch := b.batch(user("ann", 100), user("bob", 101), user("cid", 102))
 		// The first two are one line's, as an event filter makes them.
 		batch.Lines = batch.Lines[1:]
-		batch.Fates[1].Events.From, batch.Fates[1].Results.From, batch.Fates[1].Matches.From = 0, 0, 0
-		batch.Fates = batch.Fates[1:]
+		batch.Outcomes[1].Events.From, batch.Outcomes[1].Results.From, batch.Outcomes[1].Matches.From = 0, 0, 0
+		batch.Outcomes = batch.Outcomes[1:]
 		b.put(batch)
 		var got []string
 		for _, l := range b.next.All() {
@@ -217,7 +216,7 @@ func TestPart24Case10AnEventThatPanicsOnceCountsOnce(t *testing.T) {
 		b.put(b.batch(user("ann", 1), user("ann", 2), user("ann", 3)))
 		b.wantFirings("u(3)@3 h(3)@3")
 		b.wantRestarts(0)
-		if n := len(b.letters.All()); n != 0 || b.stage.Cell().Quarantined() != 0 {
+		if n := len(b.deadLetters.All()); n != 0 || b.stage.Cell().Quarantined() != 0 {
 			t.Errorf("%d dead letters, want none", n)
 		}
 		b.put(b.batch(user("ann", 4)))
@@ -239,7 +238,7 @@ func TestAnEventThatPanicsTwiceLeavesNoTrace(t *testing.T) {
 		b.put(b.batch(user("ann", 1), user("ann", 2), user("mal", 3), user("ann", 4)))
 		b.wantFirings("u(3)@4 h(3)@4")
 		b.wantRestarts(0)
-		got := b.letters.All()
+		got := b.deadLetters.All()
 		if len(got) != 1 || got[0].Error != "panic: boom" || got[0].Stage != "correlate" || string(got[0].Original) != user("mal", 3) {
 			t.Errorf("dead letters %+v, want the line's", got)
 		}
@@ -256,7 +255,7 @@ func TestARecordThatCannotBeReadIsQuarantined(t *testing.T) {
 		batch.Matches[1].Record = []byte{1, 0xff}
 		b.put(batch)
 		b.wantFirings("c(2)@3")
-		if got := b.letters.All(); len(got) != 1 || !strings.Contains(got[0].Error, "match record") {
+		if got := b.deadLetters.All(); len(got) != 1 || !strings.Contains(got[0].Error, "match record") {
 			t.Errorf("dead letters %+v, want one", got)
 		}
 	})

@@ -8,19 +8,19 @@ import (
 )
 
 // merging turns the lines of one batch into what leaves the stage. All lists of a
-// batch lie in one parcel.
+// batch lie in one arena.
 type merging struct {
-	events   int           // decoded and judged
-	results  int           // detections
-	lists    int           // of detections
-	parcel   *graph.Parcel // nil before the first list
-	apart    bool          // lists get copies of their lines
-	raw      []byte        // in which those lie
-	counted  int           // lines whose matches are counted
-	firings  []firing      // of the last of them
-	took     time.Duration // merging
-	counting time.Duration // correlations
-	sending  time.Duration // dispatch, interruptions and correlations excluded
+	events   int                // decoded and judged
+	results  int                // detections
+	lists    int                // of detections
+	arena    *graph.ResultArena // nil before the first list
+	apart    bool               // lists get copies of their lines
+	raw      []byte             // in which those lie
+	counted  int                // lines whose matches are counted
+	firings  []firing           // of the last of them
+	took     time.Duration      // merging
+	counting time.Duration      // correlations
+	sending  time.Duration      // dispatch, interruptions and correlations excluded
 }
 
 // firing is a result that goes behind the given number of results of the batch.
@@ -38,10 +38,10 @@ const maxPinned = 4
 func (m *merging) begin(b *graph.Batch) {
 	*m = merging{firings: m.firings[:0]}
 	kept, pinned := 0, 0
-	var last *graph.Chunk
-	for i := range b.Fates {
-		f := &b.Fates[i]
-		if f.Outcome != graph.Decoded {
+	var last *graph.Buffer
+	for i := range b.Outcomes {
+		f := &b.Outcomes[i]
+		if f.Kind != graph.Decoded {
 			continue
 		}
 		m.events += f.Events.Len()
@@ -50,7 +50,7 @@ func (m *merging) begin(b *graph.Batch) {
 			m.lists++
 			line := &b.Lines[i]
 			kept += len(line.Raw)
-			if c := line.Chunk; c != nil && c != last {
+			if c := line.Buffer; c != nil && c != last {
 				pinned += cap(c.Bytes)
 				last = c
 			}
@@ -63,13 +63,13 @@ func (m *merging) begin(b *graph.Batch) {
 
 // end gives up what list took.
 func (m *merging) end() {
-	m.parcel.Leave(1)
-	m.parcel = nil
+	m.arena.Release(1)
+	m.arena = nil
 }
 
 // list returns the results of line i, nil when there are none.
-func (m *merging) list(b *graph.Batch, i int, from *graph.Parcels) *graph.List {
-	f := &b.Fates[i]
+func (m *merging) list(b *graph.Batch, i int, from *graph.ResultArenas) *graph.ResultSet {
+	f := &b.Outcomes[i]
 	firings := m.firings
 	if f.Matches.Len() == 0 {
 		firings = nil // another line's
@@ -77,26 +77,26 @@ func (m *merging) list(b *graph.Batch, i int, from *graph.Parcels) *graph.List {
 	if f.Results.Len() == 0 && len(firings) == 0 {
 		return nil
 	}
-	if m.parcel == nil {
-		m.parcel = from.Get(m.lists, m.results)
+	if m.arena == nil {
+		m.arena = from.Get(m.lists, m.results)
 	}
-	m.parcel.Begin()
+	m.arena.Begin()
 	next := f.Results.From
 	for _, fired := range firings {
 		m.detections(b, next, fired.behind)
 		next = fired.behind
-		m.parcel.Add(graph.Result{Correlation: fired.result})
+		m.arena.Add(graph.Result{Correlation: fired.result})
 	}
 	m.detections(b, next, f.Results.To)
-	list := m.parcel.List(b.Lines[i].Token)
+	list := m.arena.List(b.Lines[i].Token)
 	m.line(list, &b.Lines[i], m.apart || f.Results.Len() == 0)
 	return list
 }
 
 // line gives the list its line: a copy, or the line's own memory with its share.
-func (m *merging) line(list *graph.List, line *graph.Line, apart bool) {
-	if !apart || line.Chunk == nil {
-		list.Raw, list.Chunk, line.Chunk = line.Raw, line.Chunk, nil
+func (m *merging) line(list *graph.ResultSet, line *graph.Line, apart bool) {
+	if !apart || line.Buffer == nil {
+		list.Raw, list.Buffer, line.Buffer = line.Raw, line.Buffer, nil
 		return
 	}
 	from := len(m.raw)
@@ -107,6 +107,6 @@ func (m *merging) line(list *graph.List, line *graph.Line, apart bool) {
 // detections appends results of the batch.
 func (m *merging) detections(b *graph.Batch, from, to uint32) {
 	for r := from; r < to; r++ {
-		m.parcel.Add(graph.Result{Detection: b.Results.At(int(r))})
+		m.arena.Add(graph.Result{Detection: b.Results.At(int(r))})
 	}
 }

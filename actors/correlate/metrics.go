@@ -9,7 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/sluicehq/sluice/graph"
-	"github.com/sluicehq/sluice/sigma/correlation/plan"
+	"github.com/sluicehq/sluice/sigma/correlation"
 	"github.com/sluicehq/sluice/sigma/result"
 )
 
@@ -140,7 +140,7 @@ func seriesOf(r *result.Rule) ruleSeries {
 	return ruleSeries{title: label(r.Title), level: r.LevelLabel()}
 }
 
-func upperSeriesOf(r *plan.Rule) ruleSeries {
+func upperSeriesOf(r *correlation.Rule) ruleSeries {
 	return ruleSeries{title: label(r.Title), level: r.LevelLabel(), kind: string(r.Type)}
 }
 
@@ -182,7 +182,7 @@ func (m *metrics) rule(r *result.Rule) prometheus.Counter {
 }
 
 // fired counts the result of a correlation.
-func (m *metrics) fired(r *plan.Rule) {
+func (m *metrics) fired(r *correlation.Rule) {
 	m.correlations.Inc()
 	c := m.uppers[r.Index]
 	if c == nil {

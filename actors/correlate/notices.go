@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/sluicehq/sluice/sigma/correlation"
-	"github.com/sluicehq/sluice/sigma/correlation/plan"
 )
 
 // pause is how long a repeating condition is not logged again.
@@ -54,7 +53,7 @@ func (n *notices) tell(log *slog.Logger, now time.Time) {
 		log.Warn("matches are too late for their windows", "count", n.late)
 	}
 	if n.truncated > 0 {
-		log.Warn("correlations chained too deep, firings not propagated", "count", n.truncated, "levels", plan.MaxLevels)
+		log.Warn("correlations chained too deep, firings not propagated", "count", n.truncated, "levels", correlation.MaxLevels)
 	}
 	n.late, n.truncated, n.told = 0, 0, now
 }

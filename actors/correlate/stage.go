@@ -9,7 +9,6 @@ import (
 	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/sigma/correlation"
-	"github.com/sluicehq/sluice/sigma/correlation/plan"
 )
 
 // tick is how often groups are looked at that may have expired.
@@ -17,29 +16,29 @@ const tick = time.Second
 
 // Options describe the stage. Set, Next and Log are required.
 type Options struct {
-	Capacity  int // of the data lane, in lines
-	Bytes     int // of the data lane
-	Set       *graph.RuleSet
-	MaxGroups int                 // over all correlations; 0 is correlation.DefaultMaxGroups
-	Restored  *correlation.Engine // the state to begin with, for the correlations of Set; nil is none
-	Next      graph.Outlet[*graph.List]
-	Letters   graph.Outlet[graph.DeadLetter] // nil without a dead letter queue
-	Log       *slog.Logger
+	Capacity    int // of the data lane, in lines
+	Bytes       int // of the data lane
+	Set         *graph.RuleSet
+	MaxGroups   int                 // over all correlations; 0 is correlation.DefaultMaxGroups
+	Restored    *correlation.Engine // the state to begin with, for the correlations of Set; nil is none
+	Next        graph.Outlet[*graph.ResultSet]
+	DeadLetters graph.Outlet[graph.DeadLetter] // nil without a dead letter queue
+	Log         *slog.Logger
 }
 
 // Stage is the stage: what of it outlives a restart of its actor.
 type Stage struct {
-	cell    *actors.Cell
-	lane    *actors.Lane[*graph.Batch]
-	next    *actors.Outbox[*graph.List]
-	letters *actors.Outbox[graph.DeadLetter]
-	log     *slog.Logger
-	metrics *metrics
+	cell        *actors.Cell
+	lane        *actors.Lane[*graph.Batch]
+	next        *actors.Outbox[*graph.ResultSet]
+	deadLetters *actors.Outbox[graph.DeadLetter]
+	log         *slog.Logger
+	metrics     *metrics
 
 	maxGroups int
-	first     *correlation.Engine // of the first instance of the actor
-	none      *plan.Plan          // of rule sets without correlations
-	groups    atomic.Int64        // there are, for whoever is not the actor
+	first     *correlation.Engine  // of the first instance of the actor
+	none      *correlation.Program // of rule sets without correlations
+	groups    atomic.Int64         // there are, for whoever is not the actor
 
 	exported uint64 // revision of the last export
 	seq      uint64 // of the next batch
@@ -47,7 +46,7 @@ type Stage struct {
 	begun    *graph.Batch // in hand, and counted
 	leaving  []time.Time  // when the batches were taken whose results are on their way
 	merge    merging
-	parcels  graph.Parcels
+	arenas   graph.ResultArenas
 	notices  notices
 }
 
@@ -55,15 +54,15 @@ type Stage struct {
 func New(o Options) *Stage {
 	s := &Stage{
 		cell: actors.NewCell(string(graph.StageCorrelate), actors.KindStage, actors.CellOptions{Tick: tick}),
-		log:  o.Log, set: o.Set, maxGroups: o.MaxGroups, none: new(plan.Plan),
+		log:  o.Log, set: o.Set, maxGroups: o.MaxGroups, none: new(correlation.Program),
 	}
 	s.metrics = newMetrics(func() float64 { return float64(s.groups.Load()) })
 	s.lane = actors.NewLane(s.cell, actors.LaneOptions[*graph.Batch]{
 		Capacity: o.Capacity, Bytes: o.Bytes, Size: graph.SizeOfBatch,
 	})
 	s.next = actors.NewOutbox(s.cell, o.Next)
-	s.next.OnGone(s.left)
-	s.letters = actors.NewOutbox(s.cell, o.Letters)
+	s.next.OnSent(s.left)
+	s.deadLetters = actors.NewOutbox(s.cell, o.DeadLetters)
 	s.first = o.Restored
 	if s.first == nil {
 		s.first = s.empty()
@@ -104,7 +103,7 @@ func (s *Stage) revive(v *correlation.View, now int64) *correlation.Engine {
 	return e
 }
 
-func (s *Stage) planOf(set *graph.RuleSet) *plan.Plan {
+func (s *Stage) planOf(set *graph.RuleSet) *correlation.Program {
 	if set.Correlation == nil {
 		return s.none
 	}

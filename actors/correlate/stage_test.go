@@ -20,14 +20,14 @@ import (
 func TestMain(m *testing.M) { leaktest.Main(m) }
 
 type rig struct {
-	stage   *Stage
-	system  *actors.System
-	set     *graph.RuleSet
-	rule    *result.Rule
-	next    *actorstest.Recorder[*graph.List]
-	letters *actorstest.Recorder[graph.DeadLetter]
-	log     actorstest.Log
-	settled []int
+	stage       *Stage
+	system      *actors.System
+	set         *graph.RuleSet
+	rule        *result.Rule
+	next        *actorstest.Recorder[*graph.ResultSet]
+	deadLetters *actorstest.Recorder[graph.DeadLetter]
+	log         actorstest.Log
+	settled     []int
 }
 
 func newRig(t *testing.T) *rig {
@@ -38,9 +38,9 @@ func newRig(t *testing.T) *rig {
 	}
 	r := &rig{
 		set: &graph.RuleSet{Engine: set}, rule: result.NewRule(0, &sigma.Rule{Meta: sigma.Meta{Title: "A"}}),
-		next: actorstest.NewRecorder[*graph.List](), letters: actorstest.NewRecorder[graph.DeadLetter](),
+		next: actorstest.NewRecorder[*graph.ResultSet](), deadLetters: actorstest.NewRecorder[graph.DeadLetter](),
 	}
-	r.stage = New(Options{Capacity: 10_000, Set: r.set, Next: r.next, Letters: r.letters, Log: r.log.Logger()})
+	r.stage = New(Options{Capacity: 10_000, Set: r.set, Next: r.next, DeadLetters: r.deadLetters, Log: r.log.Logger()})
 	r.stage.metrics.rules = append(r.stage.metrics.rules, nil) // of the one rule that results name
 	r.system = actorstest.System(t, actors.Options{MaxRestarts: 10})
 	if _, err := r.system.Spawn(r.stage.Cell(), r.stage.Produce); err != nil {
@@ -57,10 +57,10 @@ func (r *rig) batch(seq uint64, outcomes ...any) *graph.Batch {
 		r.settled = append(r.settled, 0)
 		token := graph.NewReceipt(1, func() { r.settled[n]++ }).Token(0)
 		b.Lines = append(b.Lines, graph.Line{Raw: fmt.Appendf(nil, "%d.%d", seq, i), Token: token})
-		f := graph.Fate{}
+		f := graph.LineOutcome{}
 		switch o := o.(type) {
-		case graph.Outcome:
-			f.Outcome = o
+		case graph.OutcomeKind:
+			f.Kind = o
 		case int:
 			f.Events = graph.Span{To: 1}
 			f.Results.From = uint32(b.Results.Len())
@@ -69,7 +69,7 @@ func (r *rig) batch(seq uint64, outcomes ...any) *graph.Batch {
 			}
 			f.Results.To = uint32(b.Results.Len())
 		}
-		b.Fates = append(b.Fates, f)
+		b.Outcomes = append(b.Outcomes, f)
 	}
 	return b
 }
@@ -89,7 +89,7 @@ func TestEveryLineGoesToExactlyOnePlace(t *testing.T) {
 		if lists != "0.1:2 0.5:1 " {
 			t.Errorf("lists %q, want the lines 1 and 5 with 2 and 1 results", lists)
 		}
-		if got := r.letters.All(); len(got) != 1 || string(got[0].Original) != "0.2" || got[0].Error != "parse error" || got[0].Stage != "parse" {
+		if got := r.deadLetters.All(); len(got) != 1 || string(got[0].Original) != "0.2" || got[0].Error != "parse error" || got[0].Stage != "parse" {
 			t.Errorf("dead letters %+v, want line 2's", got)
 		}
 		if got := fmt.Sprint(r.settled); got != "[1 0 0 0 0 0]" {
@@ -198,14 +198,14 @@ func TestWhatAListKeepsOfTheMemoryOfItsLine(t *testing.T) {
 				b := r.batch(0, tc.outcomes...)
 				spent := 0
 				memory := make([]byte, 0, 3*len(b.Lines))
-				chunk := graph.NewChunk(memory, func(*graph.Chunk) { spent++ })
+				chunk := graph.NewBuffer(memory, func(*graph.Buffer) { spent++ })
 				for i := range b.Lines {
 					line := &b.Lines[i]
 					memory = append(memory, line.Raw...)
-					line.Raw, line.Chunk = memory[3*i:len(memory):len(memory)], chunk
+					line.Raw, line.Buffer = memory[3*i:len(memory):len(memory)], chunk
 				}
-				chunk.Share(len(b.Lines) - 1)
-				b.Release = func(b *graph.Batch) { graph.LeaveLines(b.Lines) }
+				chunk.Retain(len(b.Lines) - 1)
+				b.Release = func(b *graph.Batch) { graph.ReleaseLines(b.Lines) }
 				r.stage.Lane().TryPut([]*graph.Batch{b})
 				synctest.Wait()
 				if got := spent == 0; got != tc.shared {
@@ -213,10 +213,10 @@ func TestWhatAListKeepsOfTheMemoryOfItsLine(t *testing.T) {
 				}
 				clear(memory) // what is not shared is its maker's again
 				for _, list := range r.next.All() {
-					if got := list.Raw[0] != 0; got == tc.shared || (list.Chunk != nil) != tc.shared {
-						t.Errorf("list has the line %q, and a share: %t, want one or the other", list.Raw, list.Chunk != nil)
+					if got := list.Raw[0] != 0; got == tc.shared || (list.Buffer != nil) != tc.shared {
+						t.Errorf("list has the line %q, and a share: %t, want one or the other", list.Raw, list.Buffer != nil)
 					}
-					list.Chunk.Leave(1)
+					list.Buffer.Release(1)
 				}
 				if spent != 1 {
 					t.Errorf("the chunk came back %d times, want once", spent)

@@ -20,19 +20,19 @@ type Sink struct {
 
 // Options describe the stage.
 type Options struct {
-	Capacity int // of the data lane, in lists
-	Bytes    int // of the data lane
-	Sinks    []Sink
-	Letters  graph.Outlet[graph.DeadLetter] // nil without a dead letter queue
+	Capacity    int // of the data lane, in lists
+	Bytes       int // of the data lane
+	Sinks       []Sink
+	DeadLetters graph.Outlet[graph.DeadLetter] // nil without a dead letter queue
 }
 
 // Stage is the stage: what of it outlives a restart of its actor.
 type Stage struct {
-	cell    *actors.Cell
-	lane    *actors.Lane[*graph.List]
-	sinks   []outlet
-	letters *actors.Outbox[graph.DeadLetter]
-	sheets  sheets
+	cell        *actors.Cell
+	lane        *actors.Lane[*graph.ResultSet]
+	sinks       []outlet
+	deadLetters *actors.Outbox[graph.DeadLetter]
+	sheets      sheets
 }
 
 // outlet is a sink with the items it still has to take.
@@ -47,8 +47,8 @@ const joined = 64
 // New builds the stage.
 func New(o Options) *Stage {
 	s := &Stage{cell: actors.NewCell(string(graph.StageDispatch), actors.KindStage, actors.CellOptions{})}
-	s.lane = actors.NewLane(s.cell, actors.LaneOptions[*graph.List]{
-		Capacity: o.Capacity, Bytes: o.Bytes, Size: graph.SizeOfList, Join: joined,
+	s.lane = actors.NewLane(s.cell, actors.LaneOptions[*graph.ResultSet]{
+		Capacity: o.Capacity, Bytes: o.Bytes, Size: graph.SizeOfResultSet, Join: joined,
 	})
 	for _, sink := range o.Sinks {
 		out := outlet{Sink: sink}
@@ -57,18 +57,18 @@ func New(o Options) *Stage {
 		}
 		s.sinks = append(s.sinks, out)
 	}
-	s.letters = actors.NewOutbox(s.cell, o.Letters)
+	s.deadLetters = actors.NewOutbox(s.cell, o.DeadLetters)
 	return s
 }
 
 // Lane is the stage's input.
-func (s *Stage) Lane() *actors.Lane[*graph.List] { return s.lane }
+func (s *Stage) Lane() *actors.Lane[*graph.ResultSet] { return s.lane }
 
 // Cell is the stage's actor.
 func (s *Stage) Cell() *actors.Cell { return s.cell }
 
 // Produce makes an instance of the actor.
-func (s *Stage) Produce(actors.Handover) actor.Actor {
+func (s *Stage) Produce(actors.RestartState) actor.Actor {
 	return &shell{Stage: s, render: renderer{from: &s.sheets, sinks: len(s.sinks)}}
 }
 
@@ -88,7 +88,7 @@ type Detail struct {
 // Receive offers lists in order.
 func (s *shell) Receive(c actor.Context) {
 	switch m := c.Message().(type) {
-	case *actors.Run[*graph.List]:
+	case *actors.Run[*graph.ResultSet]:
 		s.lists(m, time.Now())
 	case actors.Detail:
 		c.Respond(s.detail())
@@ -97,8 +97,8 @@ func (s *shell) Receive(c actor.Context) {
 	}
 }
 
-func (s *shell) lists(run *actors.Run[*graph.List], now time.Time) {
-	var ended graph.Ended
+func (s *shell) lists(run *actors.Run[*graph.ResultSet], now time.Time) {
+	var ended graph.Releaser
 	defer ended.Flush()
 	room := s.room()
 	for list := range run.All() {
@@ -108,7 +108,7 @@ func (s *shell) lists(run *actors.Run[*graph.List], now time.Time) {
 		}
 		var item *graph.Item
 		if p := s.cell.Guard().Step(func() { item = s.render.item(list, now) }, nil); p != nil {
-			s.cell.Quarantine(s.letters, list.Raw, list.Token, p)
+			s.cell.Quarantine(s.deadLetters, list.Raw, list.Token, p)
 			run.Done()
 			ended.List(list)
 			continue
@@ -138,7 +138,7 @@ func (s *shell) taken() bool {
 
 // offer gives the item to every sink.
 func (s *shell) offer(item *graph.Item) {
-	item.Token.Share(len(s.sinks) - 1)
+	item.Token.Retain(len(s.sinks) - 1)
 	for i := range s.sinks {
 		sink := &s.sinks[i]
 		if sink.box != nil {
@@ -148,7 +148,7 @@ func (s *shell) offer(item *graph.Item) {
 		if sink.To.TryPut([]*graph.Item{item}) == 0 {
 			sink.Dropped()
 			item.Token.Settle()
-			item.End()
+			item.Release()
 		}
 	}
 }

@@ -30,18 +30,18 @@ func detection(title string) graph.Result {
 }
 
 // spawn starts a stage with two sinks that block and one that drops.
-func spawn(t *testing.T) (s *Stage, one, two, drops *actorstest.Recorder[*graph.Item], letters *actorstest.Recorder[graph.DeadLetter], dropped *int) {
+func spawn(t *testing.T) (s *Stage, one, two, drops *actorstest.Recorder[*graph.Item], deadLetters *actorstest.Recorder[graph.DeadLetter], dropped *int) {
 	t.Helper()
 	one, two, drops = actorstest.NewRecorder[*graph.Item](), actorstest.NewRecorder[*graph.Item](), actorstest.NewRecorder[*graph.Item]()
-	letters, dropped = actorstest.NewRecorder[graph.DeadLetter](), new(int)
-	s = New(Options{Capacity: 100, Letters: letters, Sinks: []Sink{
+	deadLetters, dropped = actorstest.NewRecorder[graph.DeadLetter](), new(int)
+	s = New(Options{Capacity: 100, DeadLetters: deadLetters, Sinks: []Sink{
 		{Label: "one", To: one}, {Label: "two", To: two}, {Label: "drops", To: drops, Dropped: func() { *dropped++ }},
 	}})
 	system := actorstest.System(t, actors.Options{})
 	if _, err := system.Spawn(s.Cell(), s.Produce); err != nil {
 		t.Fatal(err)
 	}
-	return s, one, two, drops, letters, dropped
+	return s, one, two, drops, deadLetters, dropped
 }
 
 func TestAllSinksShareOneItem(t *testing.T) {
@@ -49,7 +49,7 @@ func TestAllSinksShareOneItem(t *testing.T) {
 		s, one, two, drops, _, _ := spawn(t)
 		settled := 0
 		token := graph.NewReceipt(1, func() { settled++ }).Token(0)
-		s.Lane().TryPut([]*graph.List{{Token: token, Results: []graph.Result{detection("A"), detection("B")}}, {Record: note(`{"incident_id":"i"}`)}})
+		s.Lane().TryPut([]*graph.ResultSet{{Token: token, Results: []graph.Result{detection("A"), detection("B")}}, {Record: note(`{"incident_id":"i"}`)}})
 		synctest.Wait()
 		items := one.All()
 		if len(items) != 2 || two.All()[0] != items[0] || drops.All()[0] != items[0] {
@@ -86,7 +86,7 @@ func TestAFullSinkHoldsTheNextListAndNothingElse(t *testing.T) {
 		s, one, two, drops, _, dropped := spawn(t)
 		one.SetRoom(0)
 		drops.SetRoom(1)
-		lists := []*graph.List{{Record: note("1")}, {Record: note("2")}, {Record: note("3")}}
+		lists := []*graph.ResultSet{{Record: note("1")}, {Record: note("2")}, {Record: note("3")}}
 		s.Lane().TryPut(lists)
 		synctest.Wait()
 		if got := len(two.All()); got != 1 {
@@ -105,9 +105,9 @@ func TestListsLeaveTogetherUpToTheSinkWithTheLeastRoom(t *testing.T) {
 		s, one, two, drops, _, dropped := spawn(t)
 		one.SetRoom(2)
 		drops.SetRoom(1)
-		var lists []*graph.List
+		var lists []*graph.ResultSet
 		for i := range 10 {
-			lists = append(lists, &graph.List{Record: note(strconv.Itoa(i))})
+			lists = append(lists, &graph.ResultSet{Record: note(strconv.Itoa(i))})
 		}
 		s.Lane().TryPut(lists)
 		synctest.Wait()
@@ -129,12 +129,12 @@ func TestListsLeaveTogetherUpToTheSinkWithTheLeastRoom(t *testing.T) {
 
 func TestAListThatCannotBeRenderedIsQuarantined(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, one, _, _, letters, _ := spawn(t)
-		s.Lane().TryPut([]*graph.List{
+		s, one, _, _, deadLetters, _ := spawn(t)
+		s.Lane().TryPut([]*graph.ResultSet{
 			{Raw: []byte("line 1"), Results: []graph.Result{{Correlation: new(correlation.Result)}}}, {Record: note("2")},
 		})
 		synctest.Wait()
-		got := letters.All()
+		got := deadLetters.All()
 		if len(got) != 1 || string(got[0].Original) != "line 1" || !strings.HasPrefix(got[0].Error, "panic: ") || got[0].Stage != "dispatch" {
 			t.Errorf("dead letters %+v, want the line's", got)
 		}

@@ -16,7 +16,7 @@ const (
 // sheet is the memory of items that were made one after another. It is used again
 // when every sink is through with all of them.
 type sheet struct {
-	chunk *graph.Chunk // has the rendered lines, and counts who needs the sheet
+	chunk *graph.Buffer // has the rendered lines, and counts who needs the sheet
 	items []graph.Item
 	lines [][]byte
 }
@@ -27,11 +27,11 @@ type sheets struct{ idle sync.Pool }
 // get returns an empty sheet of which the caller has a share.
 func (p *sheets) get() *sheet {
 	if s, ok := p.idle.Get().(*sheet); ok {
-		s.chunk.Share(1)
+		s.chunk.Retain(1)
 		return s
 	}
 	s := &sheet{items: make([]graph.Item, 0, sheetItems)}
-	s.chunk = graph.NewChunk(make([]byte, 0, sheetBytes), func(c *graph.Chunk) {
+	s.chunk = graph.NewBuffer(make([]byte, 0, sheetBytes), func(c *graph.Buffer) {
 		if cap(c.Bytes) > keptBytes {
 			return
 		}
@@ -55,7 +55,7 @@ type renderer struct {
 // item renders a list: its native lines, each ending with LF. Each sink has a
 // share of the item's chunk. Until it returns, what it wrote may be written over,
 // so a list that panics leaves nothing behind.
-func (r *renderer) item(l *graph.List, now time.Time) *graph.Item {
+func (r *renderer) item(l *graph.ResultSet, now time.Time) *graph.Item {
 	s := r.room()
 	from, buf, lines := len(s.chunk.Bytes), s.chunk.Bytes, s.lines
 	if l.Record != nil {
@@ -69,11 +69,11 @@ func (r *renderer) item(l *graph.List, now time.Time) *graph.Item {
 	}
 	r.hint = (7*r.hint + len(buf) - from) / 8
 	s.items = append(s.items, graph.Item{
-		ID: r.ids.next(), Time: now, Token: l.Token, Record: l.Record, Chunk: s.chunk,
+		ID: r.ids.next(), Time: now, Token: l.Token, Record: l.Record, Buffer: s.chunk,
 		Lines: lines[len(s.lines):len(lines):len(lines)],
 	})
 	s.chunk.Bytes, s.lines = buf, lines
-	s.chunk.Share(r.sinks)
+	s.chunk.Retain(r.sinks)
 	return &s.items[len(s.items)-1]
 }
 
@@ -83,7 +83,7 @@ func (r *renderer) room() *sheet {
 		if len(s.items) < cap(s.items) && cap(s.chunk.Bytes)-len(s.chunk.Bytes) >= 2*r.hint {
 			return s
 		}
-		s.chunk.Leave(1)
+		s.chunk.Release(1)
 	}
 	r.sheet = r.from.get()
 	return r.sheet

@@ -11,14 +11,14 @@ import (
 type Options struct {
 	Capacity int // of the data lane, in lists
 	Bytes    int // of the data lane
-	Next     graph.Outlet[*graph.List]
+	Next     graph.Outlet[*graph.ResultSet]
 }
 
 // Stage is the stage: what of it outlives a restart of its actor.
 type Stage struct {
 	cell *actors.Cell
-	lane *actors.Lane[*graph.List]
-	next *actors.Outbox[*graph.List]
+	lane *actors.Lane[*graph.ResultSet]
+	next *actors.Outbox[*graph.ResultSet]
 }
 
 // joined is how many lists a run has at most.
@@ -27,21 +27,21 @@ const joined = 256
 // New builds the stage.
 func New(o Options) *Stage {
 	s := &Stage{cell: actors.NewCell(string(graph.StageEnrich), actors.KindStage, actors.CellOptions{})}
-	s.lane = actors.NewLane(s.cell, actors.LaneOptions[*graph.List]{
-		Capacity: o.Capacity, Bytes: o.Bytes, Size: graph.SizeOfList, Join: joined,
+	s.lane = actors.NewLane(s.cell, actors.LaneOptions[*graph.ResultSet]{
+		Capacity: o.Capacity, Bytes: o.Bytes, Size: graph.SizeOfResultSet, Join: joined,
 	})
 	s.next = actors.NewOutbox(s.cell, o.Next)
 	return s
 }
 
 // Lane is the stage's input.
-func (s *Stage) Lane() *actors.Lane[*graph.List] { return s.lane }
+func (s *Stage) Lane() *actors.Lane[*graph.ResultSet] { return s.lane }
 
 // Cell is the stage's actor.
 func (s *Stage) Cell() *actors.Cell { return s.cell }
 
 // Produce makes an instance of the actor.
-func (s *Stage) Produce(actors.Handover) actor.Actor { return &shell{Stage: s} }
+func (s *Stage) Produce(actors.RestartState) actor.Actor { return &shell{Stage: s} }
 
 // shell is the actor.
 type shell struct{ *Stage }
@@ -57,7 +57,7 @@ type Detail struct {
 // Receive passes lists on in order.
 func (s *shell) Receive(c actor.Context) {
 	switch m := c.Message().(type) {
-	case *actors.Run[*graph.List]:
+	case *actors.Run[*graph.ResultSet]:
 		for _, list := range m.Rest() {
 			if list.Barrier != nil {
 				list.Barrier.Export(graph.StageEnrich, nil)

@@ -15,7 +15,7 @@ import (
 type shell struct{ *Stage }
 
 // Produce makes an instance of the actor.
-func (s *Stage) Produce(actors.Handover) actor.Actor { return &shell{Stage: s} }
+func (s *Stage) Produce(actors.RestartState) actor.Actor { return &shell{Stage: s} }
 
 // Detail is what the stage's record shows beside the common members.
 type Detail struct {
@@ -72,7 +72,7 @@ func (s *shell) finish(j *judging) {
 	b := j.batch
 	for _, p := range j.poison {
 		line := b.Lines[p.line]
-		s.cell.Quarantine(s.letters, line.Raw, line.Token, p.cause)
+		s.cell.Quarantine(s.deadLetters, line.Raw, line.Token, p.cause)
 	}
 	if b.Barrier != nil {
 		b.Barrier.Export(graph.StageEvaluate, nil)

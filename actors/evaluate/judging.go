@@ -24,7 +24,7 @@ type poisoned struct {
 }
 
 // run judges every line, each protected by g.
-func (j *judging) run(g *actors.Guard) {
+func (j *judging) run(g *actors.Isolate) {
 	b := j.batch
 	b.Results = new(result.Batch)
 	j.poison = nil
@@ -32,7 +32,7 @@ func (j *judging) run(g *actors.Guard) {
 		j.matching.begin()
 	}
 	g.Each(0, len(b.Lines), j.line, j.undo, func(i int, p *actors.Poison) {
-		b.Fates[i] = graph.Fate{Outcome: graph.Quarantined}
+		b.Outcomes[i] = graph.LineOutcome{Kind: graph.Quarantined}
 		j.poison = append(j.poison, poisoned{i, p})
 	})
 	if j.matching != nil {
@@ -51,7 +51,7 @@ func (j *judging) undo(int) {
 // line judges the events of one line.
 func (j *judging) line(i int) {
 	b := j.batch
-	f := &b.Fates[i]
+	f := &b.Outcomes[i]
 	j.from = b.Results.Len()
 	if j.matching != nil {
 		j.matching.line()

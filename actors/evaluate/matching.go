@@ -4,15 +4,15 @@ import (
 	"bytes"
 
 	"github.com/sluicehq/sluice/graph"
+	"github.com/sluicehq/sluice/sigma/correlation"
 	"github.com/sluicehq/sluice/sigma/correlation/match"
-	"github.com/sluicehq/sluice/sigma/correlation/plan"
 	"github.com/sluicehq/sluice/sigma/engine"
 )
 
 // matching writes down what correlations want to know of the events of one
 // batch. Each worker has one for the rule set it works by.
 type matching struct {
-	plan      *plan.Plan
+	plan      *correlation.Program
 	timed     bool   // events without a time of their own do not concern correlations
 	fallbacks uint64 // events without a time of their own, not taken yet
 	extractor *match.Extractor

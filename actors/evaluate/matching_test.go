@@ -6,8 +6,8 @@ import (
 	"testing/synctest"
 
 	"github.com/sluicehq/sluice/graph"
+	"github.com/sluicehq/sluice/sigma/correlation"
 	"github.com/sluicehq/sluice/sigma/correlation/match"
-	"github.com/sluicehq/sluice/sigma/correlation/plan"
 	"github.com/sluicehq/sluice/sigma/engine"
 	"github.com/sluicehq/sluice/sigma/load"
 )
@@ -16,10 +16,10 @@ const counted = "title: A\nid: a\nlogsource: {product: x}\ndetection: {s: {a: ev
 	"title: B\nlogsource: {product: x}\ndetection: {s: {b: 1}, condition: s}\n---\n" +
 	"title: C\ncorrelation: {type: event_count, rules: a, group-by: u, timespan: 1m, condition: {gte: 1}}\n"
 
-func correlatingSet(t *testing.T, o plan.Options) *graph.RuleSet {
+func correlatingSet(t *testing.T, o correlation.Options) *graph.RuleSet {
 	t.Helper()
 	c := load.FromBytes("r.yml", []byte(counted), load.Options{})
-	p, err := plan.Compile(c.Correlations, c.Rules, o)
+	p, err := correlation.Compile(c.Correlations, c.Rules, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,17 +53,17 @@ func TestWhatCorrelationsGetOfALine(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
 		timed   bool
-		plan    plan.Options
+		plan    correlation.Options
 		lines   []string
 		times   []int64  // of the records
 		behind  []uint32 // results of the batch up to each
 		results int
 	}{
-		{"nothing of a match that concerns no correlation", false, plan.Options{}, []string{plain, `{}`}, nil, nil, 1},
-		{"the time of the event, else of its arrival", false, plan.Options{}, []string{evil, plain, both}, []int64{5, 77}, []uint32{1, 4}, 4},
-		{"nothing of an event without a time that is to be skipped", true, plan.Options{}, []string{both, evil}, []int64{5}, []uint32{3}, 3},
-		{"withheld results are gone, others stay", false, plan.Options{NoDetections: true}, []string{both, evil, plain}, []int64{77, 5}, []uint32{1, 1}, 2},
-		{"withheld also when the event is skipped", true, plan.Options{NoDetections: true}, []string{both}, nil, nil, 1},
+		{"nothing of a match that concerns no correlation", false, correlation.Options{}, []string{plain, `{}`}, nil, nil, 1},
+		{"the time of the event, else of its arrival", false, correlation.Options{}, []string{evil, plain, both}, []int64{5, 77}, []uint32{1, 4}, 4},
+		{"nothing of an event without a time that is to be skipped", true, correlation.Options{}, []string{both, evil}, []int64{5}, []uint32{3}, 3},
+		{"withheld results are gone, others stay", false, correlation.Options{NoDetections: true}, []string{both, evil, plain}, []int64{77, 5}, []uint32{1, 1}, 2},
+		{"withheld also when the event is skipped", true, correlation.Options{NoDetections: true}, []string{both}, nil, nil, 1},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			set := correlatingSet(t, tc.plan)
@@ -78,7 +78,7 @@ func TestWhatCorrelationsGetOfALine(t *testing.T) {
 				}
 			}
 			seen := uint32(0)
-			for i, f := range b.Fates {
+			for i, f := range b.Outcomes {
 				if f.Matches.From != seen {
 					t.Errorf("line %d has its matches from %d on, want %d", i, f.Matches.From, seen)
 				}
@@ -92,11 +92,11 @@ func TestWhatCorrelationsGetOfALine(t *testing.T) {
 }
 
 func TestALineThatPanicsLeavesNoMatches(t *testing.T) {
-	b, s := judged(t, Options{Set: correlatingSet(t, plan.Options{}), Workers: 1}, func(b *graph.Batch) {
-		b.Fates[1].Events.To = 1000 // no such events
+	b, s := judged(t, Options{Set: correlatingSet(t, correlation.Options{}), Workers: 1}, func(b *graph.Batch) {
+		b.Outcomes[1].Events.To = 1000 // no such events
 	}, `{"a":"evil"}`, `{"a":"evil"}`, `{"a":"evil"}`)
 	var got []string
-	for _, f := range b.Fates {
+	for _, f := range b.Outcomes {
 		got = append(got, strings.Repeat("m", f.Matches.Len()))
 	}
 	if s := strings.Join(got, "|"); s != "m||m" || len(b.Matches) != 2 || b.Matches[1].Results != 2 {

@@ -11,22 +11,22 @@ import (
 
 // Options describe the stage. Set and Next are required.
 type Options struct {
-	Capacity int // of the data lane, in lines
-	Bytes    int // of the data lane
-	Workers  int // batches evaluated at once; 0 is one per processor
-	Set      *graph.RuleSet
-	Timed    bool // events without a time of their own do not reach correlations
-	Next     graph.Outlet[*graph.Batch]
-	Letters  graph.Outlet[graph.DeadLetter] // nil without a dead letter queue
+	Capacity    int // of the data lane, in lines
+	Bytes       int // of the data lane
+	Workers     int // batches evaluated at once; 0 is one per processor
+	Set         *graph.RuleSet
+	Timed       bool // events without a time of their own do not reach correlations
+	Next        graph.Outlet[*graph.Batch]
+	DeadLetters graph.Outlet[graph.DeadLetter] // nil without a dead letter queue
 }
 
 // Stage is the stage: what of it outlives a restart of its actor.
 type Stage struct {
-	cell    *actors.Cell
-	lane    *actors.Lane[*graph.Batch]
-	pool    *actors.Pool
-	next    *actors.Outbox[*graph.Batch]
-	letters *actors.Outbox[graph.DeadLetter]
+	cell        *actors.Cell
+	lane        *actors.Lane[*graph.Batch]
+	pool        *actors.Pool
+	next        *actors.Outbox[*graph.Batch]
+	deadLetters *actors.Outbox[graph.DeadLetter]
 
 	judges []judge // one per worker
 	timed  bool
@@ -55,7 +55,7 @@ func New(o Options) *Stage {
 		Capacity: o.Capacity, Bytes: o.Bytes, Size: graph.SizeOfBatch,
 	})
 	s.next = actors.NewOutbox(s.cell, o.Next)
-	s.letters = actors.NewOutbox(s.cell, o.Letters)
+	s.deadLetters = actors.NewOutbox(s.cell, o.DeadLetters)
 	s.pool = actors.NewOrderedPool(s.cell, o.Workers)
 	return s
 }

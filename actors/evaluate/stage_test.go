@@ -35,21 +35,21 @@ func batch(t *testing.T, seq uint64, set *graph.RuleSet, lines ...string) *graph
 			t.Fatal(err)
 		}
 		b.Lines = append(b.Lines, graph.Line{Raw: []byte(line)})
-		b.Fates = append(b.Fates, graph.Fate{Events: graph.Span{From: uint32(i), To: uint32(i + 1)}})
+		b.Outcomes = append(b.Outcomes, graph.LineOutcome{Events: graph.Span{From: uint32(i), To: uint32(i + 1)}})
 	}
 	return b
 }
 
 func spawn(t *testing.T, o Options) (*Stage, *actors.System, *actorstest.Recorder[*graph.Batch], *actorstest.Recorder[graph.DeadLetter]) {
 	t.Helper()
-	next, letters := actorstest.NewRecorder[*graph.Batch](), actorstest.NewRecorder[graph.DeadLetter]()
-	o.Capacity, o.Next, o.Letters = 1000, next, letters
+	next, deadLetters := actorstest.NewRecorder[*graph.Batch](), actorstest.NewRecorder[graph.DeadLetter]()
+	o.Capacity, o.Next, o.DeadLetters = 1000, next, deadLetters
 	s := New(o)
 	system := actorstest.System(t, actors.Options{MaxRestarts: 10})
 	if _, err := system.Spawn(s.Cell(), s.Produce); err != nil {
 		t.Fatal(err)
 	}
-	return s, system, next, letters
+	return s, system, next, deadLetters
 }
 
 func TestBatchesAreJudgedAndLeaveInOrder(t *testing.T) {
@@ -72,8 +72,8 @@ func TestBatchesAreJudgedAndLeaveInOrder(t *testing.T) {
 			if b.Seq != uint64(i) {
 				t.Fatalf("batch %d left as number %d", b.Seq, i)
 			}
-			if !b.Empty() && (b.Results.Len() != 1 || b.Fates[1].Results.Len() != 1 || b.Fates[0].Results.Len() != 0) {
-				t.Errorf("batch %d: %d results, fates %v, want one of the second line", i, b.Results.Len(), b.Fates)
+			if !b.Empty() && (b.Results.Len() != 1 || b.Outcomes[1].Results.Len() != 1 || b.Outcomes[0].Results.Len() != 0) {
+				t.Errorf("batch %d: %d results, fates %v, want one of the second line", i, b.Results.Len(), b.Outcomes)
 			}
 		}
 		if n := s.unsourced.Load(); n != 32*3 {
@@ -85,15 +85,15 @@ func TestBatchesAreJudgedAndLeaveInOrder(t *testing.T) {
 func TestAnEventThatPanicsTheEngineIsQuarantined(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		set := ruleSet(t, 1)
-		s, system, next, letters := spawn(t, Options{Set: set, Workers: 1})
+		s, system, next, deadLetters := spawn(t, Options{Set: set, Workers: 1})
 		b := batch(t, 0, set, `{"a":"evil"}`, `{"a":"evil","n":2}`, `{"a":"evil"}`)
-		b.Fates[1].Events.To = 1000 // no such events
+		b.Outcomes[1].Events.To = 1000 // no such events
 		s.Lane().TryPut([]*graph.Batch{b})
 		synctest.Wait()
-		if got := next.All()[0]; got.Results.Len() != 2 || got.Fates[1].Outcome != graph.Quarantined || got.Fates[2].Results != (graph.Span{From: 1, To: 2}) {
-			t.Errorf("%d results, fates %v, want those of the other two", got.Results.Len(), got.Fates)
+		if got := next.All()[0]; got.Results.Len() != 2 || got.Outcomes[1].Kind != graph.Quarantined || got.Outcomes[2].Results != (graph.Span{From: 1, To: 2}) {
+			t.Errorf("%d results, fates %v, want those of the other two", got.Results.Len(), got.Outcomes)
 		}
-		if got := letters.All(); len(got) != 1 || string(got[0].Original) != `{"a":"evil","n":2}` || got[0].Stage != "evaluate" {
+		if got := deadLetters.All(); len(got) != 1 || string(got[0].Original) != `{"a":"evil","n":2}` || got[0].Stage != "evaluate" {
 			t.Errorf("dead letters %+v, want the line's", got)
 		}
 		if r, _ := system.Record("evaluate"); r.Restarts != 0 {

@@ -40,7 +40,7 @@ func (s *Stage) Lane() *actors.Lane[*graph.Batch] { return s.lane }
 func (s *Stage) Cell() *actors.Cell { return s.cell }
 
 // Produce makes an instance of the actor.
-func (s *Stage) Produce(actors.Handover) actor.Actor { return &shell{Stage: s} }
+func (s *Stage) Produce(actors.RestartState) actor.Actor { return &shell{Stage: s} }
 
 // Detail is what the stage's record shows beside the common members.
 type Detail struct {

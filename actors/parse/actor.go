@@ -16,7 +16,7 @@ import (
 type shell struct{ *Stage }
 
 // Produce makes an instance of the actor.
-func (s *Stage) Produce(actors.Handover) actor.Actor { return &shell{Stage: s} }
+func (s *Stage) Produce(actors.RestartState) actor.Actor { return &shell{Stage: s} }
 
 // Receive does one thing at a time and waits for nothing.
 func (s *shell) Receive(c actor.Context) {
@@ -95,13 +95,13 @@ func (s *shell) worker(slot int, set *graph.RuleSet) *engine.Worker {
 func (s *shell) merge(d *decoding, now time.Time) {
 	if n := undecodable(d.batch); n > 0 {
 		s.parseErrors.Add(n)
-		if s.letters == nil {
+		if s.deadLetters == nil {
 			s.o.Log.Debug("lines not decoded", "lines", n, "batch", d.batch.Seq)
 		}
 	}
 	for _, p := range d.poison {
 		line := d.batch.Lines[p.line]
-		s.cell.Quarantine(s.letters, line.Raw, line.Token, p.cause)
+		s.cell.Quarantine(s.deadLetters, line.Raw, line.Token, p.cause)
 	}
 	d.batch.Timing.DecodeMerge = time.Since(now)
 	s.next.Push(d.batch)

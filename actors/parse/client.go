@@ -50,12 +50,12 @@ func (n *Intake) Put(ctx context.Context, run []graph.Line) (admitted int, err e
 // the dead letter queue, which settles token. Without one it is settled at once.
 func (n *Intake) Oversize(ctx context.Context, excerpt []byte, token graph.Token) error {
 	n.stage.parseErrors.Add(1)
-	if n.stage.o.Letters == nil {
+	if n.stage.o.DeadLetters == nil {
 		n.stage.o.Log.Debug("line exceeds maximum size", "source", n.producer)
 		token.Settle()
 		return nil
 	}
-	_, err := n.stage.o.Letters.Put(ctx, []graph.DeadLetter{{
+	_, err := n.stage.o.DeadLetters.Put(ctx, []graph.DeadLetter{{
 		Original: excerpt, Error: errOversize, Stage: stageIngest, Token: token,
 	}})
 	return err

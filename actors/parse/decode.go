@@ -2,8 +2,8 @@ package parse
 
 import (
 	"github.com/sluicehq/sluice/actors"
-	"github.com/sluicehq/sluice/actors/parse/format"
 	"github.com/sluicehq/sluice/graph"
+	"github.com/sluicehq/sluice/graph/format"
 	"github.com/sluicehq/sluice/sigma/engine"
 )
 
@@ -23,13 +23,13 @@ type poisoned struct {
 }
 
 // run decodes every line, each protected by g.
-func (d *decoding) run(g *actors.Guard) {
+func (d *decoding) run(g *actors.Isolate) {
 	b := d.batch
 	b.Events.Reset()
-	b.Fates = append(b.Fates[:0], make([]graph.Fate, len(b.Lines))...)
+	b.Outcomes = append(b.Outcomes[:0], make([]graph.LineOutcome, len(b.Lines))...)
 	d.poison = nil
 	g.Each(0, len(b.Lines), d.line, func(int) { b.Events.Truncate(d.from) }, func(i int, p *actors.Poison) {
-		b.Fates[i] = graph.Fate{Outcome: graph.Quarantined}
+		b.Outcomes[i] = graph.LineOutcome{Kind: graph.Quarantined}
 		d.poison = append(d.poison, poisoned{i, p})
 	})
 }
@@ -39,10 +39,10 @@ func (d *decoding) line(i int) {
 	b := d.batch
 	d.from = b.Events.Len()
 	if d.decode(&b.Lines[i]) != nil {
-		b.Fates[i].Outcome = graph.Undecodable
+		b.Outcomes[i].Kind = graph.Undecodable
 		return
 	}
-	b.Fates[i].Events = graph.Span{From: uint32(d.from), To: uint32(b.Events.Len())}
+	b.Outcomes[i].Events = graph.Span{From: uint32(d.from), To: uint32(b.Events.Len())}
 }
 
 func (d *decoding) decode(l *graph.Line) error {
@@ -54,8 +54,8 @@ func (d *decoding) decode(l *graph.Line) error {
 
 // undecodable is the number of lines that are parse errors.
 func undecodable(b *graph.Batch) (n int64) {
-	for i := range b.Fates {
-		if b.Fates[i].Outcome == graph.Undecodable {
+	for i := range b.Outcomes {
+		if b.Outcomes[i].Kind == graph.Undecodable {
 			n++
 		}
 	}

@@ -9,41 +9,41 @@ import (
 	"time"
 
 	"github.com/sluicehq/sluice/actors"
-	"github.com/sluicehq/sluice/actors/parse/format"
 	"github.com/sluicehq/sluice/graph"
+	"github.com/sluicehq/sluice/graph/format"
 	"github.com/sluicehq/sluice/sigma/engine"
 )
 
-// Letters is the lane of the dead letter queue.
-type Letters interface {
+// DeadLetters is the lane of the dead letter queue.
+type DeadLetters interface {
 	graph.Outlet[graph.DeadLetter]
 	Put(ctx context.Context, run []graph.DeadLetter) (admitted int, err error)
 }
 
 // Options describe the stage. Set, Next and Log are required.
 type Options struct {
-	Capacity  int // of the data lane, in lines: the input queue
-	Bytes     int // of the data lane
-	BatchSize int // lines, at most
-	Workers   int // batches decoded at once; 0 is one per processor
-	Format    format.Format
-	Zone      *time.Location // of syslog timestamps that name none; nil is UTC
-	KeepBOM   bool           // leave a byte order mark at the start of a syslog message
-	Set       *graph.RuleSet
-	Next      graph.Outlet[*graph.Batch]
-	Letters   Letters // nil without a dead letter queue
-	Log       *slog.Logger
+	Capacity    int // of the data lane, in lines: the input queue
+	Bytes       int // of the data lane
+	BatchSize   int // lines, at most
+	Workers     int // batches decoded at once; 0 is one per processor
+	Format      format.Format
+	Zone        *time.Location // of syslog timestamps that name none; nil is UTC
+	KeepBOM     bool           // leave a byte order mark at the start of a syslog message
+	Set         *graph.RuleSet
+	Next        graph.Outlet[*graph.Batch]
+	DeadLetters DeadLetters // nil without a dead letter queue
+	Log         *slog.Logger
 }
 
 // Stage is the stage: what of it outlives a restart of its actor. Only the actor
 // touches it, except for the counters and the pool of batches.
 type Stage struct {
-	o       Options
-	cell    *actors.Cell
-	lane    *actors.Lane[graph.Line]
-	pool    *actors.Pool
-	next    *actors.Outbox[*graph.Batch]
-	letters *actors.Outbox[graph.DeadLetter]
+	o           Options
+	cell        *actors.Cell
+	lane        *actors.Lane[graph.Line]
+	pool        *actors.Pool
+	next        *actors.Outbox[*graph.Batch]
+	deadLetters *actors.Outbox[graph.DeadLetter]
 
 	set      *graph.RuleSet
 	epoch    *graph.Epoch
@@ -75,8 +75,8 @@ func New(o Options) *Stage {
 		Capacity: o.Capacity, Bytes: o.Bytes, Size: graph.SizeOfLine, Join: o.BatchSize,
 	})
 	s.next = actors.NewOutbox(s.cell, o.Next)
-	if o.Letters != nil {
-		s.letters = actors.NewOutbox[graph.DeadLetter](s.cell, o.Letters)
+	if o.DeadLetters != nil {
+		s.deadLetters = actors.NewOutbox[graph.DeadLetter](s.cell, o.DeadLetters)
 	}
 	s.pool = actors.NewOrderedPool(s.cell, o.Workers)
 	s.batches.New = func() any { return &graph.Batch{Events: new(engine.Events), Release: s.release} }
@@ -92,8 +92,8 @@ func (s *Stage) Cell() *actors.Cell { return s.cell }
 // release takes a batch back that nobody needs any more.
 func (s *Stage) release(b *graph.Batch) {
 	b.Events.Reset()
-	graph.LeaveLines(b.Lines)
+	graph.ReleaseLines(b.Lines)
 	clear(b.Lines) // what they refer to is needed no longer
-	*b = graph.Batch{Events: b.Events, Lines: b.Lines[:0], Fates: b.Fates[:0], Release: b.Release}
+	*b = graph.Batch{Events: b.Events, Lines: b.Lines[:0], Outcomes: b.Outcomes[:0], Release: b.Release}
 	s.batches.Put(b)
 }

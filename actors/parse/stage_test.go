@@ -10,8 +10,8 @@ import (
 
 	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/actors/actorstest"
-	"github.com/sluicehq/sluice/actors/parse/format"
 	"github.com/sluicehq/sluice/graph"
+	"github.com/sluicehq/sluice/graph/format"
 	"github.com/sluicehq/sluice/graph/leaktest"
 	"github.com/sluicehq/sluice/sigma/engine"
 )
@@ -19,19 +19,19 @@ import (
 func TestMain(m *testing.M) { leaktest.Main(m) }
 
 type rig struct {
-	stage   *Stage
-	client  *Client
-	system  *actors.System
-	next    *actorstest.Recorder[*graph.Batch]
-	letters *letters
+	stage       *Stage
+	client      *Client
+	system      *actors.System
+	next        *actorstest.Recorder[*graph.Batch]
+	deadLetters *deadLetters
 }
 
-// letters is a dead letter lane that records.
-type letters struct {
+// deadLetters is a dead letter lane that records.
+type deadLetters struct {
 	*actorstest.Recorder[graph.DeadLetter]
 }
 
-func (l *letters) Put(_ context.Context, run []graph.DeadLetter) (int, error) {
+func (l *deadLetters) Put(_ context.Context, run []graph.DeadLetter) (int, error) {
 	return l.TryPut(run), nil
 }
 
@@ -48,7 +48,7 @@ func ruleSet(t *testing.T, generation uint64) *graph.RuleSet {
 func newRig(t *testing.T, o Options) *rig {
 	t.Helper()
 	r := &rig{
-		next: actorstest.NewRecorder[*graph.Batch](), letters: &letters{actorstest.NewRecorder[graph.DeadLetter]()},
+		next: actorstest.NewRecorder[*graph.Batch](), deadLetters: &deadLetters{actorstest.NewRecorder[graph.DeadLetter]()},
 		system: actorstest.System(t, actors.Options{MaxRestarts: 10}),
 	}
 	o.Set, o.Next, o.Log = ruleSet(t, 1), r.next, (&actorstest.Log{}).Logger()
@@ -178,7 +178,7 @@ func TestOversizeLines(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				r := newRig(t, Options{})
 				if withDLQ {
-					r.stage.o.Letters = r.letters
+					r.stage.o.DeadLetters = r.deadLetters
 				}
 				settled := 0
 				token := graph.NewReceipt(1, func() { settled++ }).Token(0)
@@ -188,7 +188,7 @@ func TestOversizeLines(t *testing.T) {
 				if r.stage.parseErrors.Load() != 1 {
 					t.Errorf("%d parse errors, want 1", r.stage.parseErrors.Load())
 				}
-				if got := r.letters.All(); withDLQ && (len(got) != 1 || got[0].Stage != "ingest" || string(got[0].Original) != "head" || settled != 0) {
+				if got := r.deadLetters.All(); withDLQ && (len(got) != 1 || got[0].Stage != "ingest" || string(got[0].Original) != "head" || settled != 0) {
 					t.Errorf("dead letters %+v, settled %d, want one of stage ingest that keeps the token", got, settled)
 				} else if !withDLQ && settled != 1 {
 					t.Errorf("settled %d times, want once", settled)
@@ -205,8 +205,8 @@ func TestALineThatPanicsTheDecoderIsQuarantined(t *testing.T) {
 	d := &decoding{batch: b, decoder: &format.Decoder{Format: format.JSON}}
 	for range 2 { // begun again, as after a restart
 		d.run(cell.Guard())
-		if len(d.poison) != 2 || b.Fates[1].Outcome != graph.Quarantined || b.Events.Len() != 0 {
-			t.Errorf("poison %v, fates %v, %d events, want both lines taken out", d.poison, b.Fates, b.Events.Len())
+		if len(d.poison) != 2 || b.Outcomes[1].Kind != graph.Quarantined || b.Events.Len() != 0 {
+			t.Errorf("poison %v, fates %v, %d events, want both lines taken out", d.poison, b.Outcomes, b.Events.Len())
 		}
 	}
 }

@@ -70,7 +70,7 @@ func New(o Options) *Reloader {
 func (r *Reloader) Cell() *actors.Cell { return r.cell }
 
 // Produce makes an instance of the actor.
-func (r *Reloader) Produce(actors.Handover) actor.Actor { return shell{r} }
+func (r *Reloader) Produce(actors.RestartState) actor.Actor { return shell{r} }
 
 // Trigger asks for a pass. It never waits: with a full mailbox a pass is due
 // anyway.

@@ -22,7 +22,7 @@ type shell[T any] struct {
 	cell    *actors.Cell
 	lane    *actors.Lane[T]
 	pool    *actors.Pool
-	courier *courier[T]
+	retrier *retrier[T]
 	open    func(item T, now time.Time) Delivery[T]
 	detail  func() any
 	leave   func() // tells what was kept back, at the end
@@ -37,13 +37,13 @@ type shell[T any] struct {
 type delivered struct{}
 
 // Produce makes an instance of the actor.
-func (s *Sink) Produce(actors.Handover) actor.Actor {
+func (s *Sink) Produce(actors.RestartState) actor.Actor {
 	render := native
 	if s.o.Pretty {
 		render = pretty
 	}
 	return &shell[*graph.Item]{
-		cell: s.cell, lane: s.lane, pool: s.pool, courier: &s.courier, label: s.o.Label, log: s.o.Log,
+		cell: s.cell, lane: s.lane, pool: s.pool, retrier: &s.retrier, label: s.o.Label, log: s.o.Log,
 		open: func(i *graph.Item, _ time.Time) Delivery[*graph.Item] {
 			return Delivery[*graph.Item]{Item: i, Lines: render(i)}
 		},
@@ -57,11 +57,11 @@ func (s *Sink) Produce(actors.Handover) actor.Actor {
 }
 
 // Produce makes an instance of the actor.
-func (q *DLQ) Produce(actors.Handover) actor.Actor {
+func (q *DLQ) Produce(actors.RestartState) actor.Actor {
 	return &shell[graph.DeadLetter]{
-		cell: q.cell, lane: q.lane, pool: q.pool, courier: &q.courier, label: labelDLQ, log: q.o.Log,
+		cell: q.cell, lane: q.lane, pool: q.pool, retrier: &q.retrier, label: labelDLQ, log: q.o.Log,
 		open: func(d graph.DeadLetter, now time.Time) Delivery[graph.DeadLetter] {
-			q.o.Metrics.letters.Inc()
+			q.o.Metrics.deadLetters.Inc()
 			return Delivery[graph.DeadLetter]{Item: d, Lines: [][]byte{AppendDeadLetter(nil, d, now)}}
 		},
 		detail: func() any { return detailOf(q.o.Kind, Block, q.counters) },
@@ -99,7 +99,7 @@ func (s *shell[T]) start(batch []Delivery[T]) {
 	ended := make(chan struct{})
 	s.working = ended
 	s.pool.Start(len(batch), func(ctx context.Context, _ int) any {
-		s.courier.deliver(ctx, batch)
+		s.retrier.deliver(ctx, batch)
 		close(ended)
 		return delivered{}
 	})
@@ -114,17 +114,17 @@ func (s *shell[T]) deliveries(dst []Delivery[T], items []T, now time.Time) []Del
 
 // spill gives up what still waits when the drain is over. It is the one step that
 // waits, briefly: the worker has been told to stop, and what it held becomes dead
-// letters before anything else does.
+// deadLetters before anything else does.
 func (s *shell[T]) spill(now time.Time) {
 	if s.working != nil {
 		select {
 		case <-s.working:
 		case <-time.After(spillWait / 2):
-			s.courier.abandon(s.batch)
+			s.retrier.abandon(s.batch)
 		}
 	}
-	s.courier.end(s.deliveries(nil, s.lane.Remaining(), now), 0, errDrainTimeout)
-	if items := s.courier.late.Load(); items > 0 {
+	s.retrier.end(s.deliveries(nil, s.lane.Remaining(), now), 0, errDrainTimeout)
+	if items := s.retrier.late.Load(); items > 0 {
 		s.log.Warn("items left at the end of the drain", "sink", s.label, "items", items)
 	}
 }

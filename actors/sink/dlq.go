@@ -29,7 +29,7 @@ type DLQ struct {
 	cell     *actors.Cell
 	lane     *actors.Lane[graph.DeadLetter]
 	pool     *actors.Pool
-	courier  courier[graph.DeadLetter]
+	retrier  retrier[graph.DeadLetter]
 	counters *counters
 	losing   repeating
 }
@@ -41,7 +41,7 @@ func NewDLQ(o DLQOptions) *DLQ {
 		Capacity: o.Capacity, Bytes: o.Bytes, Size: graph.SizeOfDeadLetter, Join: max(1, o.BatchMax),
 	})
 	q.pool = actors.NewPool(q.cell, 1)
-	q.courier = courier[graph.DeadLetter]{transport: o.Transport, retry: o.Retry, whole: whole(o.Kind), report: q.outcomes()}
+	q.retrier = retrier[graph.DeadLetter]{transport: o.Transport, retry: o.Retry, whole: whole(o.Kind), report: q.outcomes()}
 	return q
 }
 
@@ -75,7 +75,7 @@ func (q *DLQ) outcomes() outcomes[graph.DeadLetter] {
 	return outcomes[graph.DeadLetter]{
 		done: func(d *Delivery[graph.DeadLetter]) { d.Item.Token.Settle() },
 		parked: func(d *Delivery[graph.DeadLetter], attempts int, err error) {
-			d.Item.Token.Share(1)
+			d.Item.Token.Retain(1)
 			lost(d, attempts, err)
 		},
 		failed:  lost,

@@ -13,11 +13,11 @@ const labelDLQ = "dlq"
 
 // Metrics are the series of all sinks and of the dead letter queue.
 type Metrics struct {
-	reg      prometheus.Registerer
-	retries  *prometheus.CounterVec
-	dropped  *prometheus.CounterVec
-	failures *prometheus.CounterVec
-	letters  prometheus.Counter
+	reg         prometheus.Registerer
+	retries     *prometheus.CounterVec
+	dropped     *prometheus.CounterVec
+	failures    *prometheus.CounterVec
+	deadLetters prometheus.Counter
 }
 
 // NewMetrics registers the series.
@@ -33,11 +33,11 @@ func NewMetrics(reg prometheus.Registerer) (*Metrics, error) {
 		failures: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "sink_delivery_failures_total", Help: "Deliveries given up, by sink.",
 		}, []string{"sink"}),
-		letters: prometheus.NewCounter(prometheus.CounterOpts{
+		deadLetters: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "dlq_events_total", Help: "Records handed to the dead letter queue.",
 		}),
 	}
-	return m, errors.Join(reg.Register(m.retries), reg.Register(m.dropped), reg.Register(m.failures), reg.Register(m.letters))
+	return m, errors.Join(reg.Register(m.retries), reg.Register(m.dropped), reg.Register(m.failures), reg.Register(m.deadLetters))
 }
 
 // counter is a series of which a detail shows the value too.

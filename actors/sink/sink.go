@@ -12,27 +12,27 @@ import (
 	"github.com/sluicehq/sluice/graph"
 )
 
-// Letters is where a sink puts what it could not deliver: the lane of the dead
+// DeadLetters is where a sink puts what it could not deliver: the lane of the dead
 // letter queue. Put waits for room.
-type Letters interface {
+type DeadLetters interface {
 	Put(ctx context.Context, run []graph.DeadLetter) (admitted int, err error)
 }
 
 // Options describe one sink. Transport, Metrics and Log are required.
 type Options struct {
-	Label     string
-	Kind      Kind
-	OnFull    OnFull
-	Transport Transport
-	Retry     Retry
-	BatchMax  int           // items taken at a time
-	Linger    time.Duration // how long a batch waits to fill; 0 for never
-	Capacity  int           // of the queue, in items
-	Bytes     int           // of the queue, rendered
-	Pretty    bool          // indent results
-	Letters   Letters       // nil without a dead letter queue
-	Metrics   *Metrics
-	Log       *slog.Logger
+	Label       string
+	Kind        Kind
+	OnFull      OnFull
+	Transport   Transport
+	Retry       Retry
+	BatchMax    int           // items taken at a time
+	Linger      time.Duration // how long a batch waits to fill; 0 for never
+	Capacity    int           // of the queue, in items
+	Bytes       int           // of the queue, rendered
+	Pretty      bool          // indent results
+	DeadLetters DeadLetters   // nil without a dead letter queue
+	Metrics     *Metrics
+	Log         *slog.Logger
 }
 
 // Sink is one destination with its queue.
@@ -41,7 +41,7 @@ type Sink struct {
 	cell     *actors.Cell
 	lane     *actors.Lane[*graph.Item]
 	pool     *actors.Pool
-	courier  courier[*graph.Item]
+	retrier  retrier[*graph.Item]
 	counters *counters
 	noisy    repeating              // retries
 	failing  repeating              // deliveries given up
@@ -55,7 +55,7 @@ func New(o Options) (*Sink, error) {
 		Capacity: o.Capacity, Bytes: o.Bytes, Size: graph.SizeOfItem, Join: max(1, o.BatchMax), Linger: o.Linger,
 	})
 	s.pool = actors.NewPool(s.cell, 1)
-	s.courier = courier[*graph.Item]{transport: o.Transport, retry: o.Retry, whole: whole(o.Kind), report: s.outcomes()}
+	s.retrier = retrier[*graph.Item]{transport: o.Transport, retry: o.Retry, whole: whole(o.Kind), report: s.outcomes()}
 	var err error
 	s.counters, err = o.Metrics.of(o.Label, func() float64 {
 		stats := s.lane.Stats()
@@ -74,7 +74,7 @@ func (s *Sink) Label() string { return s.o.Label }
 func (s *Sink) Drops() bool { return s.o.OnFull == Drop }
 
 // Left is the number of items that were not delivered because the drain was over.
-func (s *Sink) Left() int { return int(s.courier.late.Load()) }
+func (s *Sink) Left() int { return int(s.retrier.late.Load()) }
 
 // Dropped counts an item that found the queue full.
 func (s *Sink) Dropped() { s.counters.dropped.add() }
@@ -119,16 +119,16 @@ func (s *Sink) outcomes() outcomes[*graph.Item] {
 	return outcomes[*graph.Item]{
 		done: func(d *Delivery[*graph.Item]) {
 			d.Item.Token.Settle()
-			d.Item.End()
+			d.Item.Release()
 		},
 		parked: func(d *Delivery[*graph.Item], attempts int, err error) {
-			d.Item.Token.Share(1)
+			d.Item.Token.Retain(1)
 			s.giveUp(d.Item, d.Item.Lines[d.Next:d.Next+1], attempts, err)
 		},
 		failed: func(d *Delivery[*graph.Item], attempts int, err error) {
 			s.giveUp(d.Item, d.Item.Lines[d.Next:], attempts, err)
 			if !d.read {
-				d.Item.End()
+				d.Item.Release()
 			}
 		},
 		retried: func(attempt int, err error) {
@@ -154,7 +154,7 @@ func (s *Sink) giveUp(i *graph.Item, lines [][]byte, attempts int, err error) {
 	} else {
 		s.counters.failures.add()
 	}
-	if s.o.Letters == nil {
+	if s.o.DeadLetters == nil {
 		if kept, ok := s.failing.allow(); ok {
 			s.o.Log.Warn("delivery failed", "sink", s.o.Label, "err", Cause(err), "attempts", attempts, "suppressed", kept)
 		}
@@ -168,7 +168,7 @@ func (s *Sink) giveUp(i *graph.Item, lines [][]byte, attempts int, err error) {
 	if late {
 		ctx = s.late()
 	}
-	if n, err := s.o.Letters.Put(ctx, letter); n == 0 && !late { // the end of the drain is told once, with a count
+	if n, err := s.o.DeadLetters.Put(ctx, letter); n == 0 && !late { // the end of the drain is told once, with a count
 		s.o.Log.Error("dead letter lost", "sink", s.o.Label, "err", err)
 	}
 }

@@ -28,7 +28,7 @@ type rig struct {
 	log     actorstest.Log
 }
 
-func newRig(t *testing.T, out, letters *script, pretty bool) *rig {
+func newRig(t *testing.T, out, deadLetters *script, pretty bool) *rig {
 	t.Helper()
 	r := &rig{}
 	var err error
@@ -40,9 +40,9 @@ func newRig(t *testing.T, out, letters *script, pretty bool) *rig {
 		Pretty: pretty, Metrics: r.metrics, Log: r.log.Logger(),
 	}
 	r.system = actorstest.System(t, actors.Options{MaxRestarts: 10})
-	if letters != nil {
-		r.dlq = NewDLQ(DLQOptions{Kind: KindFile, Transport: letters, Retry: DefaultRetry(), BatchMax: 4, Capacity: 10, Metrics: r.metrics, Log: r.log.Logger()})
-		o.Letters = r.dlq.Lane()
+	if deadLetters != nil {
+		r.dlq = NewDLQ(DLQOptions{Kind: KindFile, Transport: deadLetters, Retry: DefaultRetry(), BatchMax: 4, Capacity: 10, Metrics: r.metrics, Log: r.log.Logger()})
+		o.DeadLetters = r.dlq.Lane()
 		if _, err := r.system.Spawn(r.dlq.Cell(), r.dlq.Produce); err != nil {
 			t.Fatal(err)
 		}
@@ -56,7 +56,7 @@ func newRig(t *testing.T, out, letters *script, pretty bool) *rig {
 	return r
 }
 
-func (r *rig) wantMetrics(t *testing.T, retries, failures, letters float64) {
+func (r *rig) wantMetrics(t *testing.T, retries, failures, deadLetters float64) {
 	t.Helper()
 	for _, m := range []struct {
 		name string
@@ -65,7 +65,7 @@ func (r *rig) wantMetrics(t *testing.T, retries, failures, letters float64) {
 	}{
 		{"retries", value(t, r.metrics.retries.WithLabelValues("stdout")), retries},
 		{"failures", value(t, r.metrics.failures.WithLabelValues("stdout")), failures},
-		{"dead letters", value(t, r.metrics.letters), letters},
+		{"dead letters", value(t, r.metrics.deadLetters), deadLetters},
 	} {
 		if m.got != m.want {
 			t.Errorf("%s: got %g, want %g", m.name, m.got, m.want)
@@ -101,7 +101,7 @@ func TestFailures(t *testing.T) {
 		name              string
 		answers           []answer
 		noDLQ             bool
-		letters           []answer
+		deadLetters       []answer
 		record            graph.Record
 		retries, failures float64
 		count             float64
@@ -131,7 +131,7 @@ func TestFailures(t *testing.T) {
 			want: `{"original_event":"[{\"n\":1}]","error":"sink delivery failure: permanent delivery failure: too large",`,
 		},
 		{
-			name: "part 22 case 34a: the dead letter queue fails for good", answers: always(down, 4), letters: always(down, 4), retries: 3, failures: 1, count: 1,
+			name: "part 22 case 34a: the dead letter queue fails for good", answers: always(down, 4), deadLetters: always(down, 4), retries: 3, failures: 1, count: 1,
 			settledAfter: 1400 * time.Millisecond,
 		},
 		{
@@ -141,7 +141,7 @@ func TestFailures(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				out, dead := &script{t: t, answers: tc.answers, begin: time.Now()}, &script{t: t, answers: tc.letters, begin: time.Now()}
+				out, dead := &script{t: t, answers: tc.answers, begin: time.Now()}, &script{t: t, answers: tc.deadLetters, begin: time.Now()}
 				if tc.noDLQ {
 					dead = nil
 				}
@@ -162,7 +162,7 @@ func TestFailures(t *testing.T) {
 				if tc.want != "" && (len(dead.got) != 1 || !strings.Contains(dead.got[0], tc.want)) {
 					t.Errorf("dead letters %q, want one with %s", dead.got, tc.want)
 				}
-				if tc.letters != nil {
+				if tc.deadLetters != nil {
 					if got := value(t, r.metrics.failures.WithLabelValues("dlq")); got != 1 {
 						t.Errorf("failures of the dead letter queue: %g, want 1", got)
 					}
@@ -235,7 +235,7 @@ func TestPrettyIndentsResultsAndLeavesRecords(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		out := &raw{}
 		r := newRig(t, &script{t: t}, nil, true)
-		r.sink.courier.transport = out
+		r.sink.retrier.transport = out
 		r.sink.Lane().TryPut([]*graph.Item{
 			{Lines: [][]byte{[]byte("{\"a\":1.0,\"b\":\"<\"}\n")}},
 			{Record: incident("x"), Lines: [][]byte{[]byte("{\"incident_id\":\"i\"}\n")}},

@@ -5,9 +5,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sluicehq/sluice/internal/sigmatest"
 	"github.com/sluicehq/sluice/sigma"
 	"github.com/sluicehq/sluice/sigma/load"
-	"github.com/sluicehq/sluice/sigma/sigmatest"
 )
 
 const sampleRule = `title: T

@@ -13,7 +13,7 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/sluicehq/sluice/sigma/sigmatest"
+	"github.com/sluicehq/sluice/internal/sigmatest"
 )
 
 func main() {

@@ -8,9 +8,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/sluicehq/sluice/internal/reference"
+	"github.com/sluicehq/sluice/internal/sigmatest"
 	"github.com/sluicehq/sluice/sigma"
-	"github.com/sluicehq/sluice/sigma/engine/reference"
-	"github.com/sluicehq/sluice/sigma/sigmatest"
 )
 
 // minRounds keeps a median meaningful on short runs.

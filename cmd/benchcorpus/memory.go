@@ -13,10 +13,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sluicehq/sluice/internal/sigmatest"
 	"github.com/sluicehq/sluice/sigma/engine"
 	"github.com/sluicehq/sluice/sigma/load"
 	"github.com/sluicehq/sluice/sigma/result"
-	"github.com/sluicehq/sluice/sigma/sigmatest"
 )
 
 // usage is what a process that loads the rules and judges the lanes takes.

@@ -5,8 +5,8 @@ import (
 	"io"
 	"time"
 
+	"github.com/sluicehq/sluice/internal/sigmatest"
 	"github.com/sluicehq/sluice/sigma"
-	"github.com/sluicehq/sluice/sigma/sigmatest"
 )
 
 // bar is what the engine must reach on a lane, as ratios to json.Valid.

@@ -14,7 +14,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/sluicehq/sluice/sigma/sigmatest"
+	"github.com/sluicehq/sluice/internal/sigmatest"
 )
 
 func main() {

@@ -6,12 +6,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sluicehq/sluice/internal/sigmatest"
 	"github.com/sluicehq/sluice/sigma/correlation"
 	"github.com/sluicehq/sluice/sigma/correlation/match"
-	"github.com/sluicehq/sluice/sigma/correlation/plan"
 	"github.com/sluicehq/sluice/sigma/event"
 	"github.com/sluicehq/sluice/sigma/load"
-	"github.com/sluicehq/sluice/sigma/sigmatest"
 )
 
 // stream drives one correlation with events spread over groups and values.
@@ -92,7 +91,7 @@ func newStream(s shape) (*stream, error) {
 	if len(c.Rejected) > 0 {
 		return nil, c.Problems()[0]
 	}
-	p, err := plan.Compile(c.Correlations, c.Rules, plan.Options{})
+	p, err := correlation.Compile(c.Correlations, c.Rules, correlation.Options{})
 	if err != nil {
 		return nil, err
 	}

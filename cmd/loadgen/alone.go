@@ -5,10 +5,10 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/sluicehq/sluice/internal/sigmatest"
 	"github.com/sluicehq/sluice/sigma/engine"
 	"github.com/sluicehq/sluice/sigma/load"
 	"github.com/sluicehq/sluice/sigma/result"
-	"github.com/sluicehq/sluice/sigma/sigmatest"
 )
 
 // aloneBatch is the number of lines that the engine alone judges at once, as

@@ -11,7 +11,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/sluicehq/sluice/sigma/sigmatest"
+	"github.com/sluicehq/sluice/internal/sigmatest"
 )
 
 // minShare is how much of what one evaluating core does alone the whole daemon

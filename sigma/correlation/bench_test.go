@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/sluicehq/sluice/sigma/correlation"
+	"github.com/sluicehq/sluice/sigma/correlation/internal/program"
 	"github.com/sluicehq/sluice/sigma/correlation/match"
-	"github.com/sluicehq/sluice/sigma/correlation/plan"
 	"github.com/sluicehq/sluice/sigma/event"
 )
 
@@ -52,7 +52,7 @@ type stream struct {
 
 func newStream(tb testing.TB, rule string, groups, values, perSecond int) *stream {
 	tb.Helper()
-	p := compile(tb, rule, plan.Options{})
+	p := compile(tb, rule, program.Options{})
 	return &stream{
 		engine: correlation.New(p, 1_000_000), extractor: match.NewExtractor(p.Spec()),
 		event: synthetic{fields: p.Spec().Fields}, groups: groups, values: values, perSecond: perSecond,
@@ -218,7 +218,7 @@ func BenchmarkMemory(b *testing.B) {
 // A flood of new keys at the limit: every event makes a group, and room is made
 // again and again.
 func BenchmarkFlood(b *testing.B) {
-	p := compile(b, benchRule("event_count", "sliding"), plan.Options{})
+	p := compile(b, benchRule("event_count", "sliding"), program.Options{})
 	s := &stream{
 		engine: correlation.New(p, 100_000), extractor: match.NewExtractor(p.Spec()),
 		event: synthetic{fields: p.Spec().Fields}, groups: 1 << 40, values: 1, perSecond: 10_000,

@@ -4,7 +4,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/sluicehq/sluice/sigma/correlation/plan"
+	"github.com/sluicehq/sluice/sigma/correlation/internal/program"
 )
 
 const count3 = "type: event_count\ncondition: {gte: 3}"
@@ -203,7 +203,7 @@ func TestCases(t *testing.T) {
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			d := newDriver(t, compile(t, tc.rule, plan.Options{}), 0)
+			d := newDriver(t, compile(t, tc.rule, program.Options{}), 0)
 			if got := d.run(tc.events); !slices.Equal(got, tc.want) {
 				t.Errorf("got %q, want %q", got, tc.want)
 			}

@@ -1,16 +1,16 @@
 package correlation
 
 import (
+	"github.com/sluicehq/sluice/sigma/correlation/internal/program"
+	"github.com/sluicehq/sluice/sigma/correlation/internal/window"
 	"github.com/sluicehq/sluice/sigma/correlation/match"
-	"github.com/sluicehq/sluice/sigma/correlation/plan"
-	"github.com/sluicehq/sluice/sigma/correlation/window"
 )
 
 // propagate offers the firings of the event in hand to the correlations above,
 // level by level.
 func (e *Engine) propagate(out []*Result) []*Result {
 	for level := 0; len(e.fired) > 0; level++ {
-		if level == plan.MaxLevels {
+		if level == program.MaxLevels {
 			e.outcome.Truncated += len(e.fired)
 			break
 		}
@@ -31,7 +31,7 @@ func (e *Engine) propagate(out []*Result) []*Result {
 }
 
 // lift applies one firing to one correlation above it.
-func (e *Engine) lift(lower firing, u *plan.Upper) *Result {
+func (e *Engine) lift(lower firing, u *program.Upper) *Result {
 	f := e.families[u.Index]
 	if !e.chained(lower, u, f.c) {
 		return nil
@@ -50,7 +50,7 @@ func (e *Engine) lift(lower firing, u *plan.Upper) *Result {
 
 // chained makes e.value what a firing contributes to a correlation above it, if
 // that is anything.
-func (e *Engine) chained(lower firing, u *plan.Upper, c *plan.Correlation) bool {
+func (e *Engine) chained(lower firing, u *program.Upper, c *program.Correlation) bool {
 	v := &e.value
 	v.Members = u.Members
 	switch c.Kind {
@@ -85,7 +85,7 @@ func (e *Engine) chained(lower firing, u *plan.Upper, c *plan.Correlation) bool 
 
 // originValue returns the text a chained update finds, and whether it may be
 // read as a number.
-func (e *Engine) originValue(lower firing, o plan.Origin) (text []byte, numeric, ok bool) {
+func (e *Engine) originValue(lower firing, o program.Origin) (text []byte, numeric, ok bool) {
 	if o.Part >= 0 {
 		part, ok := match.Part(lower.key, o.Part)
 		return []byte(part), true, ok
@@ -94,7 +94,7 @@ func (e *Engine) originValue(lower firing, o plan.Origin) (text []byte, numeric,
 	return f.Text, f.Number, ok && !f.Null
 }
 
-func (e *Engine) isNull(o plan.Origin) bool {
+func (e *Engine) isNull(o program.Origin) bool {
 	if o.Part >= 0 {
 		return false
 	}

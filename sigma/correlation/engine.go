@@ -6,10 +6,10 @@ import (
 	"io"
 	"math"
 
+	"github.com/sluicehq/sluice/sigma/correlation/internal/program"
+	"github.com/sluicehq/sluice/sigma/correlation/internal/wheel"
+	"github.com/sluicehq/sluice/sigma/correlation/internal/window"
 	"github.com/sluicehq/sluice/sigma/correlation/match"
-	"github.com/sluicehq/sluice/sigma/correlation/plan"
-	"github.com/sluicehq/sluice/sigma/correlation/wheel"
-	"github.com/sluicehq/sluice/sigma/correlation/window"
 )
 
 // DefaultMaxGroups is the limit on groups when none is configured.
@@ -17,7 +17,7 @@ const DefaultMaxGroups = 100_000
 
 // Engine holds the state of all correlations. It belongs to one goroutine.
 type Engine struct {
-	plan      *plan.Plan
+	plan      *program.Program
 	families  []*family // by correlation
 	maxGroups int
 	live      int // groups over all families
@@ -73,7 +73,7 @@ type Outcome struct {
 
 // New returns an engine without state. maxGroups is the limit on groups over
 // all correlations; 0 means DefaultMaxGroups.
-func New(p *plan.Plan, maxGroups int) *Engine {
+func New(p *program.Program, maxGroups int) *Engine {
 	if maxGroups <= 0 {
 		maxGroups = DefaultMaxGroups
 	}
@@ -85,7 +85,7 @@ func New(p *plan.Plan, maxGroups int) *Engine {
 }
 
 // Plan returns the plan in force.
-func (e *Engine) Plan() *plan.Plan { return e.plan }
+func (e *Engine) Plan() *program.Program { return e.plan }
 
 // Groups returns the number of groups over all correlations.
 func (e *Engine) Groups() int { return e.live }
@@ -181,14 +181,14 @@ func (e *Engine) resetAlarm(f *family, slot uint32, g *group, at int64) {
 }
 
 // events returns the buffered events of g as a result shows them.
-func (e *Engine) events(g *group, r *Result, mode plan.EventMode) {
+func (e *Engine) events(g *group, r *Result, mode program.EventMode) {
 	switch mode {
-	case plan.EventsRefs:
+	case program.EventsRefs:
 		r.Refs = make([]EventRef, 0, len(g.buffer))
 		for _, s := range g.buffer {
 			r.Refs = append(r.Refs, EventRef{Time: s.ts, ID: string(s.data), HasID: s.hasID})
 		}
-	case plan.EventsFull:
+	case program.EventsFull:
 		r.Events = make([][]byte, 0, len(g.buffer))
 		for _, s := range g.buffer {
 			if raw, err := e.unpack(s.data); err == nil {

@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"github.com/sluicehq/sluice/sigma/correlation"
+	"github.com/sluicehq/sluice/sigma/correlation/internal/program"
 	"github.com/sluicehq/sluice/sigma/correlation/match"
-	"github.com/sluicehq/sluice/sigma/correlation/plan"
 	"github.com/sluicehq/sluice/sigma/load"
 )
 
@@ -25,7 +25,7 @@ correlation:
   timespan: 5m
   condition: {gte: 3}
 `), load.Options{})
-	p, err := plan.Compile(rules.Correlations, rules.Rules, plan.Options{})
+	p, err := program.Compile(rules.Correlations, rules.Rules, program.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -4,8 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sluicehq/sluice/sigma/correlation/age"
-	"github.com/sluicehq/sluice/sigma/correlation/plan"
+	"github.com/sluicehq/sluice/sigma/correlation/internal/age"
+	"github.com/sluicehq/sluice/sigma/correlation/internal/program"
 )
 
 // makeRoom removes groups, of which there are as many as may be: those that are over
@@ -53,7 +53,7 @@ func (e *Engine) sweep(f *family, clock, now int64) {
 			e.remove(f, slot, now)
 		}
 	}
-	if f.c.Window == plan.Sliding {
+	if f.c.Window == program.Sliding {
 		f.sweeps++
 		f.cutoff = clock - f.c.Span
 	}

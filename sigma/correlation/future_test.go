@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/sluicehq/sluice/sigma/correlation"
-	"github.com/sluicehq/sluice/sigma/correlation/plan"
+	"github.com/sluicehq/sluice/sigma/correlation/internal/program"
 )
 
 // never is a time no stream gets to.
@@ -61,7 +61,7 @@ func TestGroupsFromTheFutureEnd(t *testing.T) {
 		}, 0},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			d := newDriver(t, compile(t, body(count3), plan.Options{}), 0)
+			d := newDriver(t, compile(t, body(count3), program.Options{}), 0)
 			tc.run(d)
 			if got := d.engine.Groups(); got != tc.want {
 				t.Errorf("got %d groups, want %d", got, tc.want)
@@ -82,7 +82,7 @@ func TestAtTheLimitGroupsFromTheFutureGoFirst(t *testing.T) {
 		}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			d := newDriver(t, compile(t, body("type: event_count\ncondition: {gte: 1000}\ntimespan: 1h"), plan.Options{}), 20)
+			d := newDriver(t, compile(t, body("type: event_count\ncondition: {gte: 1000}\ntimespan: 1h"), program.Options{}), 20)
 			for i := range 10 {
 				d.run([]input{user(1000, fmt.Sprint("u", i))})
 			}
@@ -116,7 +116,7 @@ func TestSuppressionFromTheFutureEndsWithItsGroup(t *testing.T) {
 		{"evicted by an event that is ahead itself", []input{user(100, "a"), user(never, "ann"), user(101, "b"), user(never, "c")}, 3},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			d := newDriver(t, compile(t, rule, plan.Options{}), tc.limit)
+			d := newDriver(t, compile(t, rule, program.Options{}), tc.limit)
 			d.run(tc.before)
 			d.wait(20)
 			wantFires(t, d.run(at(121)), []string{"1@121"})
@@ -128,7 +128,7 @@ func TestSuppressionFromTheFutureEndsWithItsGroup(t *testing.T) {
 func TestSuppressionFromTheFutureIsForgottenFirst(t *testing.T) {
 	const limit = 10
 	rule := body("type: event_count\ncondition: {gte: 1}\ntimespan: 1s\nsluice.suppress: 1h")
-	d := newDriver(t, compile(t, rule, plan.Options{}), limit)
+	d := newDriver(t, compile(t, rule, program.Options{}), limit)
 	ts := int64(1000)
 	for i := range 8 {
 		d.run([]input{user(ts, fmt.Sprint("u", i))})

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/sluicehq/sluice/sigma/correlation"
-	"github.com/sluicehq/sluice/sigma/correlation/plan"
+	"github.com/sluicehq/sluice/sigma/correlation/internal/program"
 )
 
 var update = flag.Bool("update", false, "rewrite golden files")
@@ -17,7 +17,7 @@ var update = flag.Bool("update", false, "rewrite golden files")
 // states can no longer be read, and SnapshotVersion must change.
 func TestStoredStateKeepsItsForm(t *testing.T) {
 	name := filepath.Join("testdata", "state-v1.golden")
-	p := compile(t, everything(), plan.Options{})
+	p := compile(t, everything(), program.Options{})
 	d := newDriver(t, p, 0)
 	d.run(traffic(5, 60))
 	written := d.save()

@@ -3,10 +3,10 @@ package correlation
 import (
 	"math"
 
-	"github.com/sluicehq/sluice/sigma/correlation/age"
+	"github.com/sluicehq/sluice/sigma/correlation/internal/age"
+	"github.com/sluicehq/sluice/sigma/correlation/internal/program"
+	"github.com/sluicehq/sluice/sigma/correlation/internal/window"
 	"github.com/sluicehq/sluice/sigma/correlation/match"
-	"github.com/sluicehq/sluice/sigma/correlation/plan"
-	"github.com/sluicehq/sluice/sigma/correlation/window"
 )
 
 // group is the state of one group key of one correlation.
@@ -46,7 +46,7 @@ type stored struct {
 
 // family is all state of one correlation.
 type family struct {
-	c      *plan.Correlation
+	c      *program.Correlation
 	index  table
 	groups []*group // by slot, nil when free
 	uses   []uint32 // by slot: how often it was taken, to tell timers apart
@@ -62,7 +62,7 @@ type family struct {
 	gone   bool
 }
 
-func newFamily(c *plan.Correlation) *family {
+func newFamily(c *program.Correlation) *family {
 	return &family{c: c, void: c.NewWindow()}
 }
 

@@ -8,8 +8,8 @@ import (
 	"testing"
 
 	"github.com/sluicehq/sluice/sigma/correlation"
+	"github.com/sluicehq/sluice/sigma/correlation/internal/program"
 	"github.com/sluicehq/sluice/sigma/correlation/match"
-	"github.com/sluicehq/sluice/sigma/correlation/plan"
 	"github.com/sluicehq/sluice/sigma/load"
 )
 
@@ -50,7 +50,7 @@ var kinds = map[string][]int{
 }
 
 // compile loads detections and the correlations in text.
-func compile(tb testing.TB, text string, o plan.Options) *plan.Plan {
+func compile(tb testing.TB, text string, o program.Options) *program.Program {
 	tb.Helper()
 	c := load.FromBytes("rules.yml", []byte(detections+"---\n"+text), load.Options{})
 	if len(c.Rejected) > 0 {
@@ -59,7 +59,7 @@ func compile(tb testing.TB, text string, o plan.Options) *plan.Plan {
 	if c.Defaults.Suppress != nil && o.Suppress == 0 {
 		o.Suppress = c.Defaults.Suppress.Seconds()
 	}
-	p, err := plan.Compile(c.Correlations, c.Rules, o)
+	p, err := program.Compile(c.Correlations, c.Rules, o)
 	if err != nil {
 		tb.Fatalf("compile: %v", err)
 	}
@@ -127,14 +127,14 @@ type driver struct {
 	outcome   correlation.Outcome // added up
 }
 
-func newDriver(tb testing.TB, p *plan.Plan, maxGroups int) *driver {
+func newDriver(tb testing.TB, p *program.Program, maxGroups int) *driver {
 	tb.Helper()
 	d := &driver{tb: tb, engine: correlation.New(p, maxGroups), now: 1_700_000_000}
 	d.use(p)
 	return d
 }
 
-func (d *driver) use(p *plan.Plan) {
+func (d *driver) use(p *program.Program) {
 	d.extractor = match.NewExtractor(p.Spec())
 	d.document = match.NewDocument(p.Spec())
 }

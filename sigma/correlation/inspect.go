@@ -6,9 +6,9 @@ import (
 	"strings"
 
 	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/correlation/internal/program"
+	"github.com/sluicehq/sluice/sigma/correlation/internal/window"
 	"github.com/sluicehq/sluice/sigma/correlation/match"
-	"github.com/sluicehq/sluice/sigma/correlation/plan"
-	"github.com/sluicehq/sluice/sigma/correlation/window"
 )
 
 // Entry is one correlation as GET /api/v1/correlations lists it.
@@ -85,7 +85,7 @@ func (v *View) Entries(filter Filter) []Entry {
 	return list
 }
 
-func (f *Filter) accepts(c *plan.Correlation) bool {
+func (f *Filter) accepts(c *program.Correlation) bool {
 	return f.ID == "" || f.ID == c.Source.ID || f.ID == c.Source.Name || f.ID == c.Source.Title
 }
 
@@ -225,7 +225,7 @@ type (
 	}
 )
 
-func show(c *plan.Correlation, w window.Window) any {
+func show(c *program.Correlation, w window.Window) any {
 	switch w := w.(type) {
 	case *window.Counts:
 		var s shownCounts
@@ -269,7 +269,7 @@ func timestamps(w *window.Counts) []int64 {
 }
 
 // showText spells a tuple with U+001F between its parts.
-func showText(c *plan.Correlation, text string) string {
+func showText(c *program.Correlation, text string) string {
 	if len(c.Source.Condition.Fields) < 2 {
 		return text
 	}

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/sluicehq/sluice/sigma/correlation"
-	"github.com/sluicehq/sluice/sigma/correlation/plan"
+	"github.com/sluicehq/sluice/sigma/correlation/internal/program"
 )
 
 func mustJSON(t *testing.T, v any) string {
@@ -20,7 +20,7 @@ func mustJSON(t *testing.T, v any) string {
 
 func TestTheStateOfTheSpecificationsExample(t *testing.T) {
 	rule := "title: avg\ncorrelation:\n  type: value_avg\n  rules: [d-login]\n  group-by: [user]\n  timespan: 1h\n  condition: {field: bytes, gt: 500}\n"
-	d := newDriver(t, compile(t, rule, plan.Options{}), 0)
+	d := newDriver(t, compile(t, rule, program.Options{}), 0)
 	d.feed(with(100, `"bytes":400`))
 	d.feed(with(110, `"bytes":700`))
 	groups, count := d.engine.Export().State(correlation.Filter{})
@@ -61,7 +61,7 @@ func TestWindowsAreShownByType(t *testing.T) {
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			d := newDriver(t, compile(t, tc.rule, plan.Options{}), 0)
+			d := newDriver(t, compile(t, tc.rule, program.Options{}), 0)
 			d.run(tc.events)
 			groups, _ := d.engine.Export().State(correlation.Filter{})
 			if got := mustJSON(t, groups[0].Window); got != tc.want {
@@ -72,7 +72,7 @@ func TestWindowsAreShownByType(t *testing.T) {
 }
 
 func TestGroupsOfTheState(t *testing.T) {
-	d := newDriver(t, compile(t, body(count3+"\ngroup-by: [user, host]\nsluice.suppress: 10s"), plan.Options{}), 0)
+	d := newDriver(t, compile(t, body(count3+"\ngroup-by: [user, host]\nsluice.suppress: 10s"), program.Options{}), 0)
 	d.run([]input{with(5, `"user":"b"`), with(6, `"user":"a","host":""`), with(7, `"user":"c"`), with(8, `"user":"c"`), with(9, `"user":"c"`), with(12, `"user":"c"`)})
 	v := d.engine.Export()
 	display := func(f correlation.Filter) (list []string, count int) {
@@ -114,7 +114,7 @@ func TestEntriesOfTheList(t *testing.T) {
 	text := named("first", count3+"\nwindow: session\ngap: 5s") + "---\n" +
 		named("second", "type: temporal\nrules: [d-recon, d-exploit, recon_seen]\ncondition: d-recon and not d-exploit\ngroup-by: [ip]\naliases: {ip: {d-recon: dst}}") +
 		"---\n" + named("third", "type: event_count\ncondition: {gt: 2, lte: 4}") + "name: other\n"
-	d := newDriver(t, compile(t, text, plan.Options{}), 0)
+	d := newDriver(t, compile(t, text, program.Options{}), 0)
 	d.run(at(1))
 	want := `[{"index":0,"id":"first","title":"first","type":"event_count","timespan_secs":60,"window":"session","gap_secs":5,"group_by":["user"],"rule_refs":["d-login"],"threshold":"\u003e= 3","active_groups":1},` +
 		`{"index":1,"id":"second","title":"second","type":"temporal","timespan_secs":60,"window":"sliding","group_by":["ip"],"rule_refs":["d-recon","d-exploit","recon_seen"],"threshold":"d-recon and not d-exploit","active_groups":0},` +
@@ -128,7 +128,7 @@ func TestEntriesOfTheList(t *testing.T) {
 }
 
 func TestNothingMatchedIsAnEmptyList(t *testing.T) {
-	v := correlation.New(compile(t, body(count3), plan.Options{}), 0).Export()
+	v := correlation.New(compile(t, body(count3), program.Options{}), 0).Export()
 	groups, _ := v.State(correlation.Filter{})
 	if got := mustJSON(t, groups) + mustJSON(t, v.Entries(correlation.Filter{ID: "no"})); got != "[][]" {
 		t.Errorf("got %s, want two empty lists", got)

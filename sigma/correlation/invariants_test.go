@@ -6,8 +6,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/sluicehq/sluice/sigma/correlation/internal/program"
 	"github.com/sluicehq/sluice/sigma/correlation/match"
-	"github.com/sluicehq/sluice/sigma/correlation/plan"
 	"github.com/sluicehq/sluice/sigma/load"
 )
 
@@ -59,7 +59,7 @@ func (e *Engine) check(t *testing.T) {
 	}
 }
 
-func randomPlan(t *testing.T, r *rand.Rand) *plan.Plan {
+func randomPlan(t *testing.T, r *rand.Rand) *program.Program {
 	t.Helper()
 	text := "title: login\nid: d\ndetection: {s: {kind: login}, condition: s}\n"
 	for i := range 5 {
@@ -75,7 +75,7 @@ func randomPlan(t *testing.T, r *rand.Rand) *plan.Plan {
 		text += []string{"", "sluice.suppress: 30s\n", "sluice.action: reset\n", "sluice.suppress: 200s\n"}[r.IntN(4)]
 	}
 	c := load.FromBytes("r.yml", []byte(text), load.Options{})
-	p, err := plan.Compile(c.Correlations, c.Rules, plan.Options{})
+	p, err := program.Compile(c.Correlations, c.Rules, program.Options{})
 	if err != nil || len(c.Rejected) > 0 {
 		t.Fatalf("compile: %v, %v", err, c.Problems())
 	}

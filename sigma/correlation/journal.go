@@ -1,6 +1,6 @@
 package correlation
 
-import "github.com/sluicehq/sluice/sigma/correlation/window"
+import "github.com/sluicehq/sluice/sigma/correlation/internal/window"
 
 // journal says whether the event in hand can be undone. What there was before is
 // kept by the families whose groups it touched.

@@ -6,8 +6,8 @@ import (
 	"math"
 	"testing"
 
+	"github.com/sluicehq/sluice/sigma/correlation/internal/program"
 	"github.com/sluicehq/sluice/sigma/correlation/match"
-	"github.com/sluicehq/sluice/sigma/correlation/plan"
 	"github.com/sluicehq/sluice/sigma/load"
 )
 
@@ -23,7 +23,7 @@ func TestRollbackOfHalfAnEvent(t *testing.T) {
 			i, kind, condition, []string{"alert", "reset"}[i%2])
 	}
 	c := load.FromBytes("r.yml", []byte(text), load.Options{})
-	p, err := plan.Compile(c.Correlations, c.Rules, plan.Options{})
+	p, err := program.Compile(c.Correlations, c.Rules, program.Options{})
 	if err != nil || len(c.Rejected) > 0 {
 		t.Fatalf("compile: %v, %v", err, c.Problems())
 	}

@@ -6,16 +6,16 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/sluicehq/sluice/internal/sigmatest"
 	"github.com/sluicehq/sluice/sigma/correlation"
+	"github.com/sluicehq/sluice/sigma/correlation/internal/program"
 	"github.com/sluicehq/sluice/sigma/correlation/match"
-	"github.com/sluicehq/sluice/sigma/correlation/plan"
 	"github.com/sluicehq/sluice/sigma/load"
-	"github.com/sluicehq/sluice/sigma/sigmatest"
 )
 
 // lane is the corpus of authentication events with the rules over them.
 type lane struct {
-	plan   *plan.Plan
+	plan   *program.Program
 	events [][]byte
 	rules  [][]int // by event: the rules it meets
 }
@@ -31,7 +31,7 @@ func openLane(tb testing.TB) *lane {
 	if len(c.Rejected) > 0 {
 		tb.Fatalf("rejected: %v", c.Problems())
 	}
-	p, err := plan.Compile(c.Correlations, c.Rules, plan.Options{})
+	p, err := program.Compile(c.Correlations, c.Rules, program.Options{})
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/sluicehq/sluice/sigma/correlation"
-	"github.com/sluicehq/sluice/sigma/correlation/plan"
+	"github.com/sluicehq/sluice/sigma/correlation/internal/program"
 )
 
 func TestExpiry(t *testing.T) {
@@ -25,7 +25,7 @@ func TestExpiry(t *testing.T) {
 		{"a group fed in an old replay is kept for its horizon by the wall", body(count3), []input{with(100, `"user":"a"`), with(50_000, `"user":"b"`)}, 59, 2},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			d := newDriver(t, compile(t, tc.rule, plan.Options{}), 0)
+			d := newDriver(t, compile(t, tc.rule, program.Options{}), 0)
 			d.run(tc.events)
 			for range tc.wait {
 				d.now++
@@ -40,7 +40,7 @@ func TestExpiry(t *testing.T) {
 
 func TestSuppressionOutlivesItsGroup(t *testing.T) {
 	rule := body("type: event_count\ncondition: {gte: 1}\ntimespan: 10s\nsluice.suppress: 100s")
-	d := newDriver(t, compile(t, rule, plan.Options{}), 0)
+	d := newDriver(t, compile(t, rule, program.Options{}), 0)
 	wantFires(t, d.run(at(1000)), []string{"1@1000"})
 	d.now += 50
 	d.engine.Advance(d.now)
@@ -58,7 +58,7 @@ func TestSuppressionOutlivesItsGroup(t *testing.T) {
 // A save is written again only when the revision is another.
 func TestTheEndOfASuppressionIsAChange(t *testing.T) {
 	rule := body("type: event_count\ncondition: {gte: 1}\ntimespan: 10s\nsluice.suppress: 100s")
-	d := newDriver(t, compile(t, rule, plan.Options{}), 0)
+	d := newDriver(t, compile(t, rule, program.Options{}), 0)
 	d.run(at(1000))
 	d.wait(99)
 	before := d.engine.Revision()
@@ -71,7 +71,7 @@ func TestTheEndOfASuppressionIsAChange(t *testing.T) {
 func TestSuppressionTimesWithoutAGroupAreNotMoreThanGroupsMayBe(t *testing.T) {
 	const limit, users = 20, 500
 	rule := body("type: event_count\ncondition: {gte: 1}\ntimespan: 10s\nsluice.suppress: 1h")
-	d := newDriver(t, compile(t, rule, plan.Options{}), limit)
+	d := newDriver(t, compile(t, rule, program.Options{}), limit)
 	user := func(i int) input { return with(int64(1000+i), fmt.Sprintf(`"user":"u%d"`, i)) }
 	for i := range users {
 		d.now++
@@ -96,8 +96,8 @@ func TestSuppressionTimesWithoutAGroupAreNotMoreThanGroupsMayBe(t *testing.T) {
 }
 
 func TestSuppressionOutlivesItsGroupAndAnotherMemberList(t *testing.T) {
-	rule := func(members string) *plan.Plan {
-		return compile(t, body("type: temporal\nrules: "+members+"\ncondition: {gte: 1}\ntimespan: 10s\nsluice.suppress: 100s"), plan.Options{})
+	rule := func(members string) *program.Program {
+		return compile(t, body("type: temporal\nrules: "+members+"\ncondition: {gte: 1}\ntimespan: 10s\nsluice.suppress: 100s"), program.Options{})
 	}
 	d := newDriver(t, rule("[d-login]"), 0)
 	wantFires(t, d.run(at(1000)), []string{"1@1000"})
@@ -116,7 +116,7 @@ func TestSuppressionOutlivesItsGroupAndAnotherMemberList(t *testing.T) {
 }
 
 func TestTheCapForgetsWhatIsOverFirst(t *testing.T) {
-	d := newDriver(t, compile(t, body(count3+"\ntimespan: 10s"), plan.Options{}), 4)
+	d := newDriver(t, compile(t, body(count3+"\ntimespan: 10s"), program.Options{}), 4)
 	for i, ts := range []int64{1, 2, 100, 101} {
 		d.feed(with(ts, fmt.Sprintf(`"user":"u%d"`, i)))
 	}
@@ -131,7 +131,7 @@ func TestTheCapForgetsWhatIsOverFirst(t *testing.T) {
 func TestWhatTheCapTrimsIsGoneEverywhere(t *testing.T) {
 	rule := body("type: event_count\ncondition: {gte: 2}\ntimespan: 10s\nsluice.correlation_event_mode: refs")
 	crowded := func() *driver {
-		d := newDriver(t, compile(t, rule, plan.Options{}), 4)
+		d := newDriver(t, compile(t, rule, program.Options{}), 4)
 		d.run([]input{user(80, "over"), user(90, "ann"), user(95, "ann"), user(100, "b"), user(103, "c")})
 		d.run([]input{user(103, "c")})
 		if d.outcome.Expired != 1 || d.outcome.Evicted != 0 {
@@ -178,7 +178,7 @@ func wantRefs(t *testing.T, results []*correlation.Result, want ...int64) {
 }
 
 func TestWhatIsJustNotOverIsEvictedAndNotExpired(t *testing.T) {
-	d := newDriver(t, compile(t, body(count3+"\ntimespan: 10s"), plan.Options{}), 3)
+	d := newDriver(t, compile(t, body(count3+"\ntimespan: 10s"), program.Options{}), 3)
 	d.run([]input{user(92, "a"), user(100, "b"), user(102, "c"), user(102, "d")})
 	if d.outcome.Evicted != 1 || d.outcome.Expired != 0 || d.engine.Groups() != 3 {
 		t.Errorf("got %+v and %d groups, want 1 evicted and 3 groups", d.outcome, d.engine.Groups())
@@ -187,8 +187,8 @@ func TestWhatIsJustNotOverIsEvictedAndNotExpired(t *testing.T) {
 
 // The hits of a member that a reload removed keep no group.
 func TestTheStalestIsToldByTheMembersThereAre(t *testing.T) {
-	rule := func(members string) *plan.Plan {
-		return compile(t, body("type: temporal\nrules: "+members+"\ntimespan: 1h"), plan.Options{})
+	rule := func(members string) *program.Program {
+		return compile(t, body("type: temporal\nrules: "+members+"\ntimespan: 1h"), program.Options{})
 	}
 	hit := func(ts int64, kind, name string) input {
 		return with(ts, fmt.Sprintf(`"kind":%q,"user":%q`, kind, name))
@@ -219,9 +219,9 @@ func TestGroupsExpireByTheTimespanOfTheLastReload(t *testing.T) {
 		{"a longer one", "10s", "60s", 11, 1},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			d := newDriver(t, compile(t, body(count3+"\ntimespan: "+tc.before), plan.Options{}), 0)
+			d := newDriver(t, compile(t, body(count3+"\ntimespan: "+tc.before), program.Options{}), 0)
 			d.run(at(100))
-			d.engine.Swap(compile(t, body(count3+"\ntimespan: "+tc.after), plan.Options{}), d.now)
+			d.engine.Swap(compile(t, body(count3+"\ntimespan: "+tc.after), program.Options{}), d.now)
 			if d.wait(tc.wait); d.engine.Groups() != tc.want {
 				t.Errorf("got %d groups after %d s, want %d", d.engine.Groups(), tc.wait, tc.want)
 			}
@@ -230,7 +230,7 @@ func TestGroupsExpireByTheTimespanOfTheLastReload(t *testing.T) {
 }
 
 func TestACapThatWasLoweredCutsAtRestore(t *testing.T) {
-	p := compile(t, body(count3), plan.Options{})
+	p := compile(t, body(count3), program.Options{})
 	d := newDriver(t, p, 0)
 	for i := range 40 {
 		d.feed(with(int64(i), fmt.Sprintf(`"user":"u%02d"`, i)))
@@ -269,7 +269,7 @@ func TestChains(t *testing.T) {
 		for i := 1; i <= 12; i++ {
 			text += "---\n" + named(fmt.Sprint("c", i), fmt.Sprintf("type: event_count\nrules: [c%d]\ncondition: {gte: 1}", i-1))
 		}
-		p := compile(t, text, plan.Options{})
+		p := compile(t, text, program.Options{})
 		d := newDriver(t, p, 0)
 		got := d.run(at(1))
 		if len(got) != 11 || d.outcome.Truncated != 1 || p.Depth() != 12 {
@@ -330,7 +330,7 @@ func TestChains(t *testing.T) {
 			if tc.events[0].fields == "" {
 				text = named("quiet", "type: event_count\ncondition: {gte: 1}\nsluice.suppress: 10s") + "---\n" + named("c", tc.upper)
 			}
-			d := newDriver(t, compile(t, text, plan.Options{}), 0)
+			d := newDriver(t, compile(t, text, program.Options{}), 0)
 			var got []string
 			for _, e := range tc.events {
 				for _, r := range d.feed(e) {
@@ -349,7 +349,7 @@ func TestChains(t *testing.T) {
 func TestResultsCarryTheirRule(t *testing.T) {
 	text := "title: SSH guessing\nid: c-ssh\nlevel: high\ntags: [attack.t1110]\nowner: {team: blue}\n" +
 		"correlation: {type: event_count, rules: [d-login], group-by: [src, host, user], timespan: 5m, condition: {gte: 1}}\n"
-	d := newDriver(t, compile(t, text, plan.Options{ResultTime: true}), 0)
+	d := newDriver(t, compile(t, text, program.Options{ResultTime: true}), 0)
 	got := string(d.feed(with(1720614600, `"src":"a\"b","host":null`))[0].AppendNative(nil, []byte(`{"e":1}`)))
 	want := `{"rule_title":"SSH guessing","rule_id":"c-ssh","level":"high","tags":["attack.t1110"],"timestamp":"2024-07-10T12:30:00Z",` +
 		`"custom_attributes":{"owner":{"team":"blue"}},"enrichments":{"e":1},"correlation_type":"event_count",` +

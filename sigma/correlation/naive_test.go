@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sluicehq/sluice/sigma/correlation/plan"
+	"github.com/sluicehq/sluice/sigma/correlation/internal/program"
 )
 
 // naiveRule is one correlation by user, and naive its state: the text of the
@@ -293,7 +293,7 @@ func (r *naiveRule) entry(i input) (user string, e naiveEntry, ok bool) {
 
 func TestEveryAggregateEqualsTheNaiveOne(t *testing.T) {
 	for text, rule := range naiveRules() {
-		p := compile(t, text, plan.Options{})
+		p := compile(t, text, program.Options{})
 		for seed := range uint64(4) {
 			compareNaive(t, rule, newDriver(t, p, 0), traffic(seed, 250))
 		}
@@ -321,12 +321,12 @@ func compareNaive(t *testing.T, rule naiveRule, d *driver, events []input) {
 
 func FuzzEveryAggregateEqualsTheNaiveOne(f *testing.F) {
 	type pair struct {
-		plan *plan.Plan
+		plan *program.Program
 		rule naiveRule
 	}
 	var pairs []pair
 	for text, rule := range naiveRules() {
-		pairs = append(pairs, pair{compile(f, text, plan.Options{}), rule})
+		pairs = append(pairs, pair{compile(f, text, program.Options{}), rule})
 	}
 	f.Add(uint64(1), []byte{1, 2, 3, 200, 2, 1, 90, 17})
 	f.Fuzz(func(t *testing.T, which uint64, raw []byte) {

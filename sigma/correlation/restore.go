@@ -9,9 +9,9 @@ import (
 	"io"
 
 	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/correlation/internal/program"
+	"github.com/sluicehq/sluice/sigma/correlation/internal/window"
 	"github.com/sluicehq/sluice/sigma/correlation/match"
-	"github.com/sluicehq/sluice/sigma/correlation/plan"
-	"github.com/sluicehq/sluice/sigma/correlation/window"
 )
 
 // ErrCorrupt is wrapped by errors about stored state that cannot be read.
@@ -69,7 +69,7 @@ func (e *Engine) Restore(r io.Reader, now int64) (Restored, error) {
 type head struct {
 	stable, shape string
 	members       []string
-	events        plan.EventMode
+	events        program.EventMode
 	cutoff        int64
 	groups        uint64
 }
@@ -79,7 +79,7 @@ func (d *decoder) head() head {
 	for n := d.uvarint(); n > 0 && d.err == nil; n-- {
 		h.members = append(h.members, d.string())
 	}
-	h.events = plan.EventMode(d.string())
+	h.events = program.EventMode(d.string())
 	h.cutoff = d.varint()
 	h.groups = d.uvarint()
 	return h
@@ -139,7 +139,7 @@ func (e *Engine) enter(f *family, g *group) {
 }
 
 // readGroup reads one group of a correlation with the shape of c.
-func readGroup(c *plan.Correlation, block []byte, h *head) (*group, error) {
+func readGroup(c *program.Correlation, block []byte, h *head) (*group, error) {
 	d := decoder{rest: block, whole: true}
 	flags := d.byte()
 	g := new(group)
@@ -173,7 +173,7 @@ func readGroup(c *plan.Correlation, block []byte, h *head) (*group, error) {
 	return g, nil
 }
 
-func readWindow(c *plan.Correlation, buf []byte, members []string) (window.Window, []byte, error) {
+func readWindow(c *program.Correlation, buf []byte, members []string) (window.Window, []byte, error) {
 	switch t := c.Source.Type; {
 	case t.Temporal():
 		w, rest, err := window.ReadHits(buf)

@@ -3,7 +3,7 @@ package correlation
 import (
 	"strconv"
 
-	"github.com/sluicehq/sluice/sigma/correlation/plan"
+	"github.com/sluicehq/sluice/sigma/correlation/internal/program"
 	"github.com/sluicehq/sluice/sigma/event"
 )
 
@@ -20,7 +20,7 @@ type EventRef struct {
 // Result is one firing of a correlation. Its parts are shared and must not be
 // changed.
 type Result struct {
-	Rule   *plan.Rule
+	Rule   *program.Rule
 	Key    []Pair // without the missing parts
 	Value  float64
 	Time   int64      // of the event that fired it, Unix seconds

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/sluicehq/sluice/sigma/correlation"
+	"github.com/sluicehq/sluice/sigma/correlation/internal/program"
 	"github.com/sluicehq/sluice/sigma/correlation/match"
-	"github.com/sluicehq/sluice/sigma/correlation/plan"
 )
 
 // save returns the encoded state.
@@ -25,7 +25,7 @@ func (d *driver) save() []byte {
 }
 
 // restart goes on with a new engine that restored what the old one saved.
-func (d *driver) restart(p *plan.Plan) correlation.Restored {
+func (d *driver) restart(p *program.Program) correlation.Restored {
 	d.tb.Helper()
 	state := d.save()
 	limit := d.engine.MaxGroups()
@@ -46,7 +46,7 @@ func wantFires(t *testing.T, got, want []string) {
 }
 
 func TestCase38TheStalestTenthMakesRoom(t *testing.T) {
-	d := newDriver(t, compile(t, body(count3+"\ntimespan: 1h"), plan.Options{}), 10)
+	d := newDriver(t, compile(t, body(count3+"\ntimespan: 1h"), program.Options{}), 10)
 	for i := range int64(10) {
 		d.feed(with(i, fmt.Sprintf(`"user":"u%d"`, i)))
 	}
@@ -62,7 +62,7 @@ func TestCase38TheStalestTenthMakesRoom(t *testing.T) {
 }
 
 func TestCase39FullEventsKeepTheNewest(t *testing.T) {
-	d := newDriver(t, compile(t, body(count3+"\nsluice.correlation_event_mode: full\nsluice.max_correlation_events: 2"), plan.Options{}), 0)
+	d := newDriver(t, compile(t, body(count3+"\nsluice.correlation_event_mode: full\nsluice.max_correlation_events: 2"), program.Options{}), 0)
 	var last []*correlation.Result
 	for i := range int64(3) {
 		last = d.feed(with(i+1, fmt.Sprintf(`"n":%d`, i+1)))
@@ -76,7 +76,7 @@ func TestCase39FullEventsKeepTheNewest(t *testing.T) {
 }
 
 func TestCase40ReferencesNameEvents(t *testing.T) {
-	d := newDriver(t, compile(t, body("type: event_count\ncondition: {gte: 2}"), plan.Options{EventMode: plan.EventsRefs}), 0)
+	d := newDriver(t, compile(t, body("type: event_count\ncondition: {gte: 2}"), program.Options{EventMode: program.EventsRefs}), 0)
 	d.feed(with(10, `"_id":"x1"`))
 	got := string(d.feed(with(11, `"id":{},"_id":"z"`))[0].AppendNative(nil, nil))
 	want := `{"rule_title":"c","rule_id":"c","level":null,"tags":[],"correlation_type":"event_count",` +
@@ -90,13 +90,13 @@ func TestCase41MatchesThatOnlyFeedAreWithheld(t *testing.T) {
 	for _, tc := range []struct {
 		name string
 		rule string
-		o    plan.Options
+		o    program.Options
 		want bool
 	}{
-		{"withheld without generate", body(count3), plan.Options{NoDetections: true}, false},
-		{"emitted with generate", body(count3 + "\ngenerate: true"), plan.Options{NoDetections: true}, true},
-		{"emitted without the flag", body(count3), plan.Options{}, true},
-		{"one that generates is enough", body(count3) + "---\n" + named("e", count3+"\ngenerate: true"), plan.Options{NoDetections: true}, true},
+		{"withheld without generate", body(count3), program.Options{NoDetections: true}, false},
+		{"emitted with generate", body(count3 + "\ngenerate: true"), program.Options{NoDetections: true}, true},
+		{"emitted without the flag", body(count3), program.Options{}, true},
+		{"one that generates is enough", body(count3) + "---\n" + named("e", count3+"\ngenerate: true"), program.Options{NoDetections: true}, true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			p := compile(t, tc.rule, tc.o)
@@ -111,7 +111,7 @@ func TestCase41MatchesThatOnlyFeedAreWithheld(t *testing.T) {
 }
 
 func TestCase42StateSurvivesARestart(t *testing.T) {
-	p := compile(t, body(count3), plan.Options{})
+	p := compile(t, body(count3), program.Options{})
 	d := newDriver(t, p, 0)
 	d.run(at(100, 101))
 	if r := d.restart(p); r.Groups != 1 || len(r.Dropped) != 0 {
@@ -129,9 +129,9 @@ func TestCase43AnotherIdOrShapeDropsState(t *testing.T) {
 		{"the group is another", body(count3 + "\ngroup-by: [host]"), correlation.ShapeChanged},
 	} {
 		want := []correlation.Dropped{{Correlation: "c", Reason: tc.reason, Groups: 1}}
-		after := compile(t, tc.rule, plan.Options{})
+		after := compile(t, tc.rule, program.Options{})
 		t.Run(tc.name+" at a restart", func(t *testing.T) {
-			d := newDriver(t, compile(t, body(count3), plan.Options{}), 0)
+			d := newDriver(t, compile(t, body(count3), program.Options{}), 0)
 			d.run(at(100, 101))
 			if got := d.restart(after).Dropped; !slices.Equal(got, want) {
 				t.Errorf("got %v, want %v", got, want)
@@ -141,7 +141,7 @@ func TestCase43AnotherIdOrShapeDropsState(t *testing.T) {
 			}
 		})
 		t.Run(tc.name+" at a reload", func(t *testing.T) {
-			d := newDriver(t, compile(t, body(count3), plan.Options{}), 0)
+			d := newDriver(t, compile(t, body(count3), program.Options{}), 0)
 			d.run(at(100, 101))
 			if got := d.engine.Swap(after, d.now); !slices.Equal(got, want) {
 				t.Errorf("got %v, want %v", got, want)
@@ -157,7 +157,7 @@ func TestCase43AnotherIdOrShapeDropsState(t *testing.T) {
 func TestMembersThatShareARuleKeepTheirOwnHits(t *testing.T) {
 	text := "title: also\nid: d-also\nname: login_seen\ndetection: {s: {kind: also}, condition: s}\n---\n" +
 		body("type: temporal\nrules: [d-login, login_seen]\ncondition: d-login and login_seen")
-	p := compile(t, text, plan.Options{})
+	p := compile(t, text, program.Options{})
 	d := newDriver(t, p, 0)
 	d.run([]input{with(1, `"kind":"also"`)})
 	d.restart(p)
@@ -168,7 +168,7 @@ func TestMembersThatShareARuleKeepTheirOwnHits(t *testing.T) {
 }
 
 func TestOfTwoWithOneIdTheFirstKeepsItsState(t *testing.T) {
-	p := compile(t, body(count3)+"---\n"+body(count3), plan.Options{})
+	p := compile(t, body(count3)+"---\n"+body(count3), program.Options{})
 	want := []correlation.Dropped{{Correlation: "c", Reason: correlation.SharedID, Groups: 1}}
 	for name, renew := range map[string]func(*driver) []correlation.Dropped{
 		"restart": func(d *driver) []correlation.Dropped { return d.restart(p).Dropped },
@@ -218,9 +218,9 @@ func TestReloadKeepsStateOfEqualShape(t *testing.T) {
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			d := newDriver(t, compile(t, tc.before, plan.Options{}), 0)
+			d := newDriver(t, compile(t, tc.before, program.Options{}), 0)
 			got := d.run(tc.first)
-			after := compile(t, tc.after, plan.Options{})
+			after := compile(t, tc.after, program.Options{})
 			if dropped := d.engine.Swap(after, d.now); len(dropped) > 0 {
 				t.Errorf("dropped %v", dropped)
 			}
@@ -228,16 +228,16 @@ func TestReloadKeepsStateOfEqualShape(t *testing.T) {
 			wantFires(t, append(got, d.run(tc.second)...), tc.want)
 		})
 		t.Run(tc.name+", over a restart", func(t *testing.T) {
-			d := newDriver(t, compile(t, tc.before, plan.Options{}), 0)
+			d := newDriver(t, compile(t, tc.before, program.Options{}), 0)
 			got := d.run(tc.first)
-			d.restart(compile(t, tc.after, plan.Options{}))
+			d.restart(compile(t, tc.after, program.Options{}))
 			wantFires(t, append(got, d.run(tc.second)...), tc.want)
 		})
 	}
 }
 
 func TestCase47OtherEventsDoNotMoveTheClock(t *testing.T) {
-	d := newDriver(t, compile(t, body(count3), plan.Options{}), 0)
+	d := newDriver(t, compile(t, body(count3), program.Options{}), 0)
 	d.run(at(100))
 	if record := d.record(with(100+20*3600, `"kind":"other"`)); len(record) != 0 {
 		t.Errorf("got a record of %d bytes for an event no correlation can use", len(record))
@@ -249,7 +249,7 @@ func TestCase47OtherEventsDoNotMoveTheClock(t *testing.T) {
 }
 
 func TestCases48And49AnEarlierSaveGoesOn(t *testing.T) {
-	p := compile(t, body("type: event_count\ncondition: {gte: 4}"), plan.Options{})
+	p := compile(t, body("type: event_count\ncondition: {gte: 4}"), program.Options{})
 	for _, tc := range []struct {
 		name  string
 		after []int64
@@ -277,7 +277,7 @@ func TestCases48And49AnEarlierSaveGoesOn(t *testing.T) {
 }
 
 func TestCase50SumsAreTheSameToTheBit(t *testing.T) {
-	p := compile(t, body("type: value_sum\ncondition: {field: n, gt: -1}\ntimespan: 5s"), plan.Options{})
+	p := compile(t, body("type: value_sum\ncondition: {field: n, gt: -1}\ntimespan: 5s"), program.Options{})
 	values := []string{"1e16", "0.1", "0.2", "0.3", "-1e16", "1e-9", "0.7", "3", "1e300", "-1e300", "0.1"}
 	var events []input
 	for i, v := range values {
@@ -358,7 +358,7 @@ func lines(results []*correlation.Result) string {
 }
 
 func TestRestoredEqualsUninterrupted(t *testing.T) {
-	p := compile(t, everything(), plan.Options{})
+	p := compile(t, everything(), program.Options{})
 	for seed := range uint64(3) {
 		events := traffic(seed, 120)
 		for _, limit := range []int{0, 12} {
@@ -387,7 +387,7 @@ func TestRestoredEqualsUninterrupted(t *testing.T) {
 }
 
 func TestRollbackLeavesNoTrace(t *testing.T) {
-	p := compile(t, everything(), plan.Options{})
+	p := compile(t, everything(), program.Options{})
 	for seed := range uint64(3) {
 		plain, disturbed := newDriver(t, p, 0), newDriver(t, p, 0)
 		r := rand.New(rand.NewPCG(seed, 9))
@@ -416,8 +416,8 @@ func TestRollbackLeavesNoTrace(t *testing.T) {
 
 func TestARecordOfAnotherPlanIsRefused(t *testing.T) {
 	one := "type: event_count\ncondition: {gte: 3}\nrules: [d-login]"
-	small := compile(t, named("a", one), plan.Options{})
-	large := compile(t, named("a", one)+"---\n"+named("z", one), plan.Options{})
+	small := compile(t, named("a", one), program.Options{})
+	large := compile(t, named("a", one)+"---\n"+named("z", one), program.Options{})
 	d, foreign := newDriver(t, small, 0), newDriver(t, large, 0)
 	d.run([]input{with(10, ""), with(12, "")})
 	before := d.save()
@@ -434,7 +434,7 @@ func TestARecordOfAnotherPlanIsRefused(t *testing.T) {
 }
 
 func TestAViewStaysAsItWas(t *testing.T) {
-	p := compile(t, everything(), plan.Options{})
+	p := compile(t, everything(), program.Options{})
 	d := newDriver(t, p, 0)
 	events := traffic(3, 600)
 	for _, e := range events[:200] {
@@ -469,7 +469,7 @@ func encode(t *testing.T, v *correlation.View, now int64) []byte {
 }
 
 func TestStateThatCannotBeReadLeavesTheEngineEmpty(t *testing.T) {
-	p := compile(t, everything(), plan.Options{})
+	p := compile(t, everything(), program.Options{})
 	d := newDriver(t, p, 0)
 	d.run(traffic(1, 50))
 	state := d.save()
@@ -490,7 +490,7 @@ func TestStateThatCannotBeReadLeavesTheEngineEmpty(t *testing.T) {
 }
 
 func FuzzRestore(f *testing.F) {
-	p := compile(f, everything(), plan.Options{})
+	p := compile(f, everything(), program.Options{})
 	d := newDriver(f, p, 0)
 	d.run(traffic(1, 30))
 	f.Add(d.save())

@@ -3,8 +3,8 @@ package correlation
 import (
 	"slices"
 
-	"github.com/sluicehq/sluice/sigma/correlation/plan"
-	"github.com/sluicehq/sluice/sigma/correlation/window"
+	"github.com/sluicehq/sluice/sigma/correlation/internal/program"
+	"github.com/sluicehq/sluice/sigma/correlation/internal/window"
 )
 
 // Dropped is state that was not carried over, of one correlation.
@@ -24,7 +24,7 @@ const (
 // Swap puts another plan in force, between two events. Groups stay with the
 // correlation of the same stable id when its shape is equal; everything else the
 // new plan says applies from the next match on.
-func (e *Engine) Swap(p *plan.Plan, now int64) []Dropped {
+func (e *Engine) Swap(p *program.Program, now int64) []Dropped {
 	owners := p.Owners()
 	families := make([]*family, p.Len())
 	var dropped []Dropped
@@ -58,7 +58,7 @@ func (e *Engine) Swap(p *plan.Plan, now int64) []Dropped {
 }
 
 // carry gives the state of f to c.
-func (e *Engine) carry(f *family, c *plan.Correlation, now int64) {
+func (e *Engine) carry(f *family, c *program.Correlation, now int64) {
 	old := f.c
 	f.c, f.void = c, c.NewWindow()
 	remap := c.Source.Type.Temporal() && !slices.Equal(old.Members, c.Members)

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/sluicehq/sluice/sigma/correlation/internal/program"
 	"github.com/sluicehq/sluice/sigma/correlation/match"
-	"github.com/sluicehq/sluice/sigma/correlation/plan"
 	"github.com/sluicehq/sluice/sigma/load"
 )
 
@@ -21,7 +21,7 @@ correlation: {type: event_count, rules: [d], group-by: [user], timespan: 1d, con
 // The timers of groups that are gone used to stay until they were due.
 func TestTimersOfAFloodDoNotPileUp(t *testing.T) {
 	c := load.FromBytes("r.yml", []byte(dayLong), load.Options{})
-	p, err := plan.Compile(c.Correlations, c.Rules, plan.Options{})
+	p, err := program.Compile(c.Correlations, c.Rules, program.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,7 +59,7 @@ func TestTimersOfAFloodDoNotPileUp(t *testing.T) {
 
 func TestTimersInPiecesDoWhatTimersAtOnceDo(t *testing.T) {
 	c := load.FromBytes("r.yml", []byte(dayLong), load.Options{})
-	p, err := plan.Compile(c.Correlations, c.Rules, plan.Options{})
+	p, err := program.Compile(c.Correlations, c.Rules, program.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -3,7 +3,7 @@ package correlation
 import (
 	"slices"
 
-	"github.com/sluicehq/sluice/sigma/correlation/plan"
+	"github.com/sluicehq/sluice/sigma/correlation/internal/program"
 )
 
 // verdict is what the window rule says of a timestamp.
@@ -35,7 +35,7 @@ func (e *Engine) apply(f *family, hash uint64, key []byte, direct bool) *Result 
 	g.low = min(g.low, ts)
 	g.window.Add(ts, &e.value, e.journal.undoing())
 	if c.MaxEntries > 0 {
-		g.window.Trim(c.MaxEntries, c.Window == plan.Session)
+		g.window.Trim(c.MaxEntries, c.Window == program.Session)
 	}
 	if c.Stores && direct {
 		e.store(c, g, ts)
@@ -88,7 +88,7 @@ func (e *Engine) take(f *family, slot uint32, g *group) *group {
 // admit applies the window rule and reports whether ts counts.
 func (e *Engine) admit(f *family, slot uint32, g *group, ts int64) bool {
 	c := f.c
-	if c.Window == plan.Sliding && g.hasHigh && ts >= g.high-c.Span { // nearly always
+	if c.Window == program.Sliding && g.hasHigh && ts >= g.high-c.Span { // nearly always
 		g.late = 0
 		g.high = max(g.high, ts)
 		g.dropBefore(g.high - c.Span)
@@ -112,20 +112,20 @@ func (e *Engine) admit(f *family, slot uint32, g *group, ts int64) bool {
 		g.high, g.hasHigh = ts, true
 	}
 	switch c.Window {
-	case plan.Sliding:
+	case program.Sliding:
 		g.dropBefore(g.high - c.Span)
-	case plan.Tumbling: // only another plan's window has entries before this one
+	case program.Tumbling: // only another plan's window has entries before this one
 		g.dropBefore(g.high - g.high%c.Span)
 	}
 	return true
 }
 
 // judge is the window rule of specification part 11 section 5.2.
-func judge(c *plan.Correlation, g *group, ts int64) verdict {
+func judge(c *program.Correlation, g *group, ts int64) verdict {
 	switch {
 	case !g.hasHigh:
 		return extend
-	case c.Window == plan.Tumbling:
+	case c.Window == program.Tumbling:
 		switch have, is := g.high/c.Span, ts/c.Span; {
 		case is > have:
 			return restart
@@ -133,7 +133,7 @@ func judge(c *plan.Correlation, g *group, ts int64) verdict {
 			return discard
 		}
 		return extend
-	case c.Window == plan.Session:
+	case c.Window == program.Session:
 		return judgeSession(c, g, ts)
 	case ts < g.high-c.Span:
 		return discard
@@ -141,7 +141,7 @@ func judge(c *plan.Correlation, g *group, ts int64) verdict {
 	return extend
 }
 
-func judgeSession(c *plan.Correlation, g *group, ts int64) verdict {
+func judgeSession(c *program.Correlation, g *group, ts int64) verdict {
 	start := g.high // emptied by an action: the session begins with the next match
 	if g.window.Len() > 0 {
 		start = g.window.First()
@@ -161,10 +161,10 @@ func judgeSession(c *plan.Correlation, g *group, ts int64) verdict {
 }
 
 // store keeps the event in hand, a reference or a copy that all groups share.
-func (e *Engine) store(c *plan.Correlation, g *group, ts int64) {
+func (e *Engine) store(c *program.Correlation, g *group, ts int64) {
 	s := stored{ts: ts}
 	switch {
-	case c.Events == plan.EventsFull:
+	case c.Events == program.EventsFull:
 		if e.copied == nil {
 			e.copied = slices.Clone(e.record.Copy)
 		}

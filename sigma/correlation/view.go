@@ -3,7 +3,7 @@ package correlation
 import (
 	"slices"
 
-	"github.com/sluicehq/sluice/sigma/correlation/plan"
+	"github.com/sluicehq/sluice/sigma/correlation/internal/program"
 )
 
 // View is the state of an engine at one moment. It never changes and may be
@@ -16,7 +16,7 @@ type View struct {
 }
 
 type familyView struct {
-	c      *plan.Correlation
+	c      *program.Correlation
 	groups []*group // by slot, nil where free
 	live   int
 	ghosts int

@@ -5,7 +5,7 @@ import (
 
 	"github.com/sluicehq/sluice/sigma"
 	"github.com/sluicehq/sluice/sigma/condition"
-	"github.com/sluicehq/sluice/sigma/engine/plan"
+	"github.com/sluicehq/sluice/sigma/engine/internal/compile"
 	"github.com/sluicehq/sluice/sigma/event"
 )
 
@@ -13,7 +13,7 @@ import (
 // fields are relative to a member, so nothing is known about them beforehand.
 
 // members returns what an array block looks at, with positions when named.
-func members(b *plan.ArrayBlock, root event.Value, named bool) []event.Hit {
+func members(b *compile.ArrayBlock, root event.Value, named bool) []event.Hit {
 	var out []event.Hit
 	hits := b.Path.Resolve(nil, root, named)
 	for _, h := range hits {
@@ -37,7 +37,7 @@ func members(b *plan.ArrayBlock, root event.Value, named bool) []event.Hit {
 }
 
 // blockHolds judges an array block rooted at an event or at a member.
-func (w *Worker) blockHolds(b *plan.ArrayBlock, root event.Value) bool {
+func (w *Worker) blockHolds(b *compile.ArrayBlock, root event.Value) bool {
 	list := members(b, root, false)
 	switch b.Quantifier {
 	case sigma.AnyMember:
@@ -64,7 +64,7 @@ func (w *Worker) blockHolds(b *plan.ArrayBlock, root event.Value) bool {
 }
 
 // nodeHolds judges a node of a body for a member.
-func (w *Worker) nodeHolds(n *plan.Node, member event.Value) bool {
+func (w *Worker) nodeHolds(n *compile.Node, member event.Value) bool {
 	switch n.Kind {
 	case sigma.KindArray:
 		return w.blockHolds(n.Block, member)
@@ -92,7 +92,7 @@ func (w *Worker) nodeHolds(n *plan.Node, member event.Value) bool {
 }
 
 // scopeWinner returns the first condition that holds for a member.
-func (w *Worker) scopeWinner(s *plan.Scope, member event.Value) *plan.Cond {
+func (w *Worker) scopeWinner(s *compile.Scope, member event.Value) *compile.Cond {
 	for _, k := range s.Conditions {
 		if w.condHolds(s, k, member) {
 			return k
@@ -101,7 +101,7 @@ func (w *Worker) scopeWinner(s *plan.Scope, member event.Value) *plan.Cond {
 	return nil
 }
 
-func (w *Worker) condHolds(s *plan.Scope, k *plan.Cond, member event.Value) bool {
+func (w *Worker) condHolds(s *compile.Scope, k *compile.Cond, member event.Value) bool {
 	switch k.Op {
 	case condition.Ident:
 		return w.nodeHolds(s.Detections[k.Covers[0]].Node, member)
@@ -132,7 +132,7 @@ func (w *Worker) condHolds(s *plan.Scope, k *plan.Cond, member event.Value) bool
 }
 
 // memberValues returns the values an item of a body has in a member.
-func memberValues(it *plan.Item, member event.Value) []event.Hit {
+func memberValues(it *compile.Item, member event.Value) []event.Hit {
 	if it.Path == nil {
 		return []event.Hit{{Value: member}}
 	}
@@ -140,7 +140,7 @@ func memberValues(it *plan.Item, member event.Value) []event.Hit {
 }
 
 // itemHolds judges an item of a body for a member.
-func (w *Worker) itemHolds(it *plan.Item, member event.Value) bool {
+func (w *Worker) itemHolds(it *compile.Item, member event.Value) bool {
 	values := memberValues(it, member)
 	present := len(values) > 0
 	isNull := len(values) == 1 && values[0].Type == event.Null
@@ -166,7 +166,7 @@ func (w *Worker) itemHolds(it *plan.Item, member event.Value) bool {
 }
 
 // usable reports whether a neq item over references has one to compare with.
-func (w *Worker) usable(it *plan.Item) bool {
+func (w *Worker) usable(it *compile.Item) bool {
 	for _, id := range it.Usable {
 		if w.judgeReference(&w.set.plan.Preds[id], nil) {
 			return true
@@ -178,9 +178,9 @@ func (w *Worker) usable(it *plan.Item) bool {
 func (w *Worker) altHolds(id uint32, values []event.Hit, isNull bool) bool {
 	p := &w.set.plan.Preds[id]
 	switch p.Kind {
-	case plan.IsNull:
+	case compile.IsNull:
 		return isNull
-	case plan.FieldRef, plan.Expand:
+	case compile.FieldRef, compile.Expand:
 		list := make([]event.Value, len(values))
 		for i := range values {
 			list[i] = values[i].Value

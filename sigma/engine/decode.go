@@ -1,8 +1,8 @@
 package engine
 
 import (
-	"github.com/sluicehq/sluice/sigma/engine/plan"
-	"github.com/sluicehq/sluice/sigma/engine/scan"
+	"github.com/sluicehq/sluice/sigma/engine/internal/compile"
+	"github.com/sluicehq/sluice/sigma/engine/internal/scan"
 	"github.com/sluicehq/sluice/sigma/event"
 )
 
@@ -136,4 +136,4 @@ func dropWorse(cells []scan.Cell) int {
 }
 
 // keywordsOf reports whether the field is the one of all strings.
-func keywordsOf(field uint32) bool { return field == plan.Keywords }
+func keywordsOf(field uint32) bool { return field == compile.Keywords }

@@ -2,7 +2,7 @@ package engine
 
 import (
 	"github.com/sluicehq/sluice/sigma"
-	"github.com/sluicehq/sluice/sigma/engine/scan"
+	"github.com/sluicehq/sluice/sigma/engine/internal/scan"
 	"github.com/sluicehq/sluice/sigma/event"
 )
 

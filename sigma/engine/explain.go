@@ -5,8 +5,8 @@ import (
 
 	"github.com/sluicehq/sluice/sigma"
 	"github.com/sluicehq/sluice/sigma/condition"
-	"github.com/sluicehq/sluice/sigma/engine/plan"
-	"github.com/sluicehq/sluice/sigma/engine/scan"
+	"github.com/sluicehq/sluice/sigma/engine/internal/compile"
+	"github.com/sluicehq/sluice/sigma/engine/internal/scan"
 	"github.com/sluicehq/sluice/sigma/event"
 	"github.com/sluicehq/sluice/sigma/result"
 )
@@ -28,7 +28,7 @@ func (w *Worker) explain(rule uint32, out *result.Batch) {
 
 // walk follows a condition that holds and explains the detections that support
 // it, each once.
-func (w *Worker) walk(s *plan.Scope, k *plan.Cond, out *result.Batch) {
+func (w *Worker) walk(s *compile.Scope, k *compile.Cond, out *result.Batch) {
 	switch k.Op {
 	case condition.And:
 		for _, a := range k.Args {
@@ -52,7 +52,7 @@ func (w *Worker) walk(s *plan.Scope, k *plan.Cond, out *result.Batch) {
 	}
 }
 
-func (w *Worker) support(d *plan.Detection, out *result.Batch) {
+func (w *Worker) support(d *compile.Detection, out *result.Batch) {
 	known := len(w.names)
 	if w.names = appendNew(w.names, d.Name); len(w.names) > known {
 		w.entries(d.Node, out)
@@ -68,7 +68,7 @@ func appendNew(names []string, name string) []string {
 }
 
 // entries adds the entries of a node that holds.
-func (w *Worker) entries(n *plan.Node, out *result.Batch) {
+func (w *Worker) entries(n *compile.Node, out *result.Batch) {
 	for i := range n.Items {
 		w.entry(&n.Items[i], out)
 	}
@@ -93,7 +93,7 @@ func (w *Worker) entries(n *plan.Node, out *result.Batch) {
 
 // nested adds the entries of the detections that support a condition inside a
 // detection, whose own names are not reported.
-func (w *Worker) nested(s *plan.Scope, k *plan.Cond, out *result.Batch) {
+func (w *Worker) nested(s *compile.Scope, k *compile.Cond, out *result.Batch) {
 	kept := w.names
 	w.names = nil
 	w.walk(s, k, out)
@@ -101,7 +101,7 @@ func (w *Worker) nested(s *plan.Scope, k *plan.Cond, out *result.Batch) {
 }
 
 // entry adds the entry of an item that holds.
-func (w *Worker) entry(it *plan.Item, out *result.Batch) {
+func (w *Worker) entry(it *compile.Item, out *result.Batch) {
 	if it.Keyword {
 		w.keywordEntries(it, out)
 		return
@@ -118,7 +118,7 @@ func (w *Worker) entry(it *plan.Item, out *result.Batch) {
 
 // fieldValue renders the value of the item's field, several as an array; nil
 // when the field is absent. The name is that of the place it was found in.
-func (w *Worker) fieldValue(it *plan.Item, out *result.Batch) (string, []byte) {
+func (w *Worker) fieldValue(it *compile.Item, out *result.Batch) (string, []byte) {
 	w.render = w.render[:0]
 	name, n := it.Name, 0
 	for i := w.first(it.Field); i != none; i = w.view.next[i] {
@@ -156,7 +156,7 @@ func (w *Worker) appendValue(dst []byte, c *scan.Cell) []byte {
 }
 
 // placeName says which place of a field a cell was found in.
-func (w *Worker) placeName(it *plan.Item, c *scan.Cell) string {
+func (w *Worker) placeName(it *compile.Item, c *scan.Cell) string {
 	f := &w.set.plan.Fields.List[it.Field]
 	if !f.Placed {
 		return it.Name
@@ -176,7 +176,7 @@ func (w *Worker) placeName(it *plan.Item, c *scan.Cell) string {
 }
 
 // keywordEntries adds the strings in which a keyword group was found.
-func (w *Worker) keywordEntries(it *plan.Item, out *result.Batch) {
+func (w *Worker) keywordEntries(it *compile.Item, out *result.Batch) {
 	if it.Match == nil || it.Neq {
 		return
 	}
@@ -193,10 +193,10 @@ func (w *Worker) keywordEntries(it *plan.Item, out *result.Batch) {
 	}
 }
 
-func (w *Worker) anyAlt(it *plan.Item, cell int32) bool {
+func (w *Worker) anyAlt(it *compile.Item, cell int32) bool {
 	for _, id := range it.Alts {
 		p := &w.set.plan.Preds[id]
-		if p.Kind != plan.AnyOf {
+		if p.Kind != compile.AnyOf {
 			if w.cellHolds(p, cell) {
 				return true
 			}

@@ -3,14 +3,14 @@ package engine
 import (
 	"github.com/sluicehq/sluice/sigma"
 	"github.com/sluicehq/sluice/sigma/condition"
-	"github.com/sluicehq/sluice/sigma/engine/plan"
+	"github.com/sluicehq/sluice/sigma/engine/internal/compile"
 	"github.com/sluicehq/sluice/sigma/event"
 	"github.com/sluicehq/sluice/sigma/result"
 )
 
 // blockEntries adds the entries of an array block that holds: one per item and
 // satisfying member, or the bare array where no member satisfies.
-func (w *Worker) blockEntries(b *plan.ArrayBlock, root event.Value, prefix string, out *result.Batch) {
+func (w *Worker) blockEntries(b *compile.ArrayBlock, root event.Value, prefix string, out *result.Batch) {
 	list := members(b, root, true)
 	if b.Quantifier == sigma.NoMember || b.Quantifier == sigma.AllOrEmpty && len(list) == 0 {
 		w.bareEntry(b, root, prefix, out)
@@ -39,7 +39,7 @@ func join(prefix, name string) string {
 }
 
 // bareEntry adds the array itself.
-func (w *Worker) bareEntry(b *plan.ArrayBlock, root event.Value, prefix string, out *result.Batch) {
+func (w *Worker) bareEntry(b *compile.ArrayBlock, root event.Value, prefix string, out *result.Batch) {
 	hits := b.Path.Resolve(nil, root, false)
 	if len(hits) == 0 {
 		return
@@ -68,7 +68,7 @@ func (w *Worker) renderHits(hits []event.Hit, out *result.Batch) []byte {
 }
 
 // memberEntries adds the entries of a body for a member that satisfies it.
-func (w *Worker) memberEntries(n *plan.Node, member event.Value, name string, out *result.Batch) {
+func (w *Worker) memberEntries(n *compile.Node, member event.Value, name string, out *result.Batch) {
 	switch n.Kind {
 	case sigma.KindArray:
 		w.blockEntries(n.Block, member, name, out)
@@ -89,7 +89,7 @@ func (w *Worker) memberEntries(n *plan.Node, member event.Value, name string, ou
 	}
 }
 
-func (w *Worker) memberEntry(it *plan.Item, member event.Value, name string, out *result.Batch) {
+func (w *Worker) memberEntry(it *compile.Item, member event.Value, name string, out *result.Batch) {
 	hits := memberValues(it, member)
 	f := result.Field{Name: join(name, it.Name), Match: it.Match}
 	switch {
@@ -104,7 +104,7 @@ func (w *Worker) memberEntry(it *plan.Item, member event.Value, name string, out
 }
 
 // memberWalk follows a condition that holds for a member, like walk.
-func (w *Worker) memberWalk(s *plan.Scope, k *plan.Cond, member event.Value, name string, seen map[int]bool, out *result.Batch) {
+func (w *Worker) memberWalk(s *compile.Scope, k *compile.Cond, member event.Value, name string, seen map[int]bool, out *result.Batch) {
 	switch k.Op {
 	case condition.And:
 		for _, a := range k.Args {

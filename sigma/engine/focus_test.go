@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sluicehq/sluice/internal/sigmatest"
 	"github.com/sluicehq/sluice/sigma"
 	"github.com/sluicehq/sluice/sigma/load"
 	"github.com/sluicehq/sluice/sigma/result"
-	"github.com/sluicehq/sluice/sigma/sigmatest"
 )
 
 // laneResults judges lines and returns the result lines.

@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"reflect"
 
-	"github.com/sluicehq/sluice/sigma/engine/lazydfa"
-	"github.com/sluicehq/sluice/sigma/engine/plan"
-	"github.com/sluicehq/sluice/sigma/engine/scan"
+	"github.com/sluicehq/sluice/sigma/engine/internal/compile"
+	"github.com/sluicehq/sluice/sigma/engine/internal/lazydfa"
+	"github.com/sluicehq/sluice/sigma/engine/internal/scan"
 	"github.com/sluicehq/sluice/sigma/event"
 )
 
@@ -23,30 +23,30 @@ func (w *Worker) first(field uint32) int32 {
 func (w *Worker) judge(id uint32) bool {
 	p := &w.set.plan.Preds[id]
 	switch p.Kind {
-	case plan.Present:
+	case compile.Present:
 		if keywordsOf(p.Field) {
 			return w.view.strings
 		}
 		return w.first(p.Field) != none
-	case plan.IsNull:
+	case compile.IsNull:
 		w.first(p.Field)
 		c, ok := w.view.single(p.Field)
 		return ok && c.Type == event.Null
-	case plan.AnyOf:
+	case compile.AnyOf:
 		for _, g := range p.More.Gates {
 			if w.holds(g) {
 				return true
 			}
 		}
 		return false
-	case plan.FieldRef:
+	case compile.FieldRef:
 		if holds, ok := w.textsRefer(p); ok {
 			return holds
 		}
 		return w.judgeReference(p, w.values(nil, p.Field))
-	case plan.RefUsable, plan.Expand, plan.ExpandUsable:
+	case compile.RefUsable, compile.Expand, compile.ExpandUsable:
 		return w.judgeReference(p, w.values(nil, p.Field))
-	case plan.Block:
+	case compile.Block:
 		return w.blockHolds(p.More.Block, w.view.root)
 	}
 	if keywordsOf(p.Field) {
@@ -66,16 +66,16 @@ func (w *Worker) judge(id uint32) bool {
 }
 
 // cellHolds judges one cell.
-func (w *Worker) cellHolds(p *plan.Pred, i int32) bool {
+func (w *Worker) cellHolds(p *compile.Pred, i int32) bool {
 	c := &w.view.cells[i]
 	switch {
 	case !hasText(c):
 		return false
 	case p.IsText():
 		return w.textHolds(p, i)
-	case p.Kind == plan.IsTrue || p.Kind == plan.IsFalse:
+	case p.Kind == compile.IsTrue || p.Kind == compile.IsFalse:
 		return p.MatchBool(c.Type, w.view.folded(i))
-	case p.Kind == plan.TimePart:
+	case p.Kind == compile.TimePart:
 		t, ok, scratch := c.Value(w.view.doc).Clock(w.scratch)
 		w.scratch = scratch
 		return ok && p.MatchTime(t)
@@ -85,7 +85,7 @@ func (w *Worker) cellHolds(p *plan.Pred, i int32) bool {
 }
 
 // textHolds judges the text of a cell that has one.
-func (w *Worker) textHolds(p *plan.Pred, i int32) bool {
+func (w *Worker) textHolds(p *compile.Pred, i int32) bool {
 	if p.Plain() {
 		return w.matchText(p, w.view.plain(i))
 	}
@@ -94,8 +94,8 @@ func (w *Worker) textHolds(p *plan.Pred, i int32) bool {
 
 // matchText judges a text form, regular expressions by a machine as long as that
 // can answer.
-func (w *Worker) matchText(p *plan.Pred, text []byte) bool {
-	if p.Kind == plan.Regex {
+func (w *Worker) matchText(p *compile.Pred, text []byte) bool {
+	if p.Kind == compile.Regex {
 		if match, ok := w.machine(p.More.Regex).Match(text); ok {
 			return match
 		}
@@ -104,7 +104,7 @@ func (w *Worker) matchText(p *plan.Pred, text []byte) bool {
 }
 
 // machine returns the worker's machine for an expression.
-func (w *Worker) machine(e *plan.Expression) *lazydfa.Machine {
+func (w *Worker) machine(e *compile.Expression) *lazydfa.Machine {
 	m := &w.machines[e.Number]
 	if *m == nil {
 		*m = lazydfa.NewMachine(e.Program())
@@ -124,7 +124,7 @@ func (w *Worker) values(dst []event.Value, field uint32) []event.Value {
 
 // valueHolds judges a value that has no cell: a member of an array block, or a
 // field of one. Arrays match when an element does.
-func (w *Worker) valueHolds(p *plan.Pred, v event.Value) bool {
+func (w *Worker) valueHolds(p *compile.Pred, v event.Value) bool {
 	switch v.Type {
 	case event.Array:
 		for e := range v.Elements {
@@ -137,14 +137,14 @@ func (w *Worker) valueHolds(p *plan.Pred, v event.Value) bool {
 		return false
 	}
 	switch {
-	case p.Kind == plan.AnyOf:
+	case p.Kind == compile.AnyOf:
 		for _, g := range p.More.Gates {
 			if w.valueHolds(&w.set.plan.Preds[g], v) {
 				return true
 			}
 		}
 		return false
-	case p.IsText(), p.Kind == plan.IsTrue, p.Kind == plan.IsFalse:
+	case p.IsText(), p.Kind == compile.IsTrue, p.Kind == compile.IsFalse:
 		w.scratch, _ = v.AppendText(w.scratch[:0])
 		if p.Plain() {
 			return w.matchText(p, w.scratch)
@@ -154,7 +154,7 @@ func (w *Worker) valueHolds(p *plan.Pred, v event.Value) bool {
 			return p.MatchText(w.folded)
 		}
 		return p.MatchBool(v.Type, w.folded)
-	case p.Kind == plan.TimePart:
+	case p.Kind == compile.TimePart:
 		t, ok, scratch := v.Clock(w.scratch)
 		w.scratch = scratch
 		return ok && p.MatchTime(t)
@@ -166,11 +166,11 @@ func (w *Worker) valueHolds(p *plan.Pred, v event.Value) bool {
 
 // judgeReference compares the values of a field with what the event holds
 // elsewhere.
-func (w *Worker) judgeReference(p *plan.Pred, values []event.Value) bool {
+func (w *Worker) judgeReference(p *compile.Pred, values []event.Value) bool {
 	switch p.Kind {
-	case plan.RefUsable:
+	case compile.RefUsable:
 		return w.first(p.More.Ref) != none
-	case plan.FieldRef:
+	case compile.FieldRef:
 		others := w.values(nil, p.More.Ref)
 		for _, v := range values {
 			for _, o := range others {
@@ -182,12 +182,12 @@ func (w *Worker) judgeReference(p *plan.Pred, values []event.Value) bool {
 		return false
 	}
 	texts := w.expansions(p)
-	if p.Kind == plan.ExpandUsable {
+	if p.Kind == compile.ExpandUsable {
 		return len(texts) > 0
 	}
 	for _, v := range values {
 		for _, t := range texts {
-			if anyText(v, func(text []byte) bool { return plan.Compare(p.Op, foldUnless(p.Cased, text), t) }) {
+			if anyText(v, func(text []byte) bool { return compile.Compare(p.Op, foldUnless(p.Cased, text), t) }) {
 				return true
 			}
 		}
@@ -197,7 +197,7 @@ func (w *Worker) judgeReference(p *plan.Pred, values []event.Value) bool {
 
 // textsRefer compares the texts of two fields, the common case of judgeReference;
 // ok is false when one of them has a value of another kind.
-func (w *Worker) textsRefer(p *plan.Pred) (holds, ok bool) {
+func (w *Worker) textsRefer(p *compile.Pred) (holds, ok bool) {
 	text := w.view.folded
 	if p.Cased {
 		text = w.view.plain
@@ -207,7 +207,7 @@ func (w *Worker) textsRefer(p *plan.Pred) (holds, ok bool) {
 			if !hasText(&w.view.cells[i]) || !hasText(&w.view.cells[j]) {
 				return false, false
 			}
-			holds = holds || plan.Compare(p.Op, text(i), text(j))
+			holds = holds || compile.Compare(p.Op, text(i), text(j))
 		}
 	}
 	return holds, true
@@ -228,7 +228,7 @@ func anyText(v event.Value, test func([]byte) bool) bool {
 }
 
 // referEqual compares two values, arrays on either side pair by pair.
-func referEqual(p *plan.Pred, a, b event.Value) bool {
+func referEqual(p *compile.Pred, a, b event.Value) bool {
 	switch {
 	case a.Type == event.Array:
 		for e := range a.Elements {
@@ -245,13 +245,13 @@ func referEqual(p *plan.Pred, a, b event.Value) bool {
 		}
 		return false
 	case a.Type == event.Null || b.Type == event.Null:
-		return p.Op == plan.Exact && a.Type == b.Type
+		return p.Op == compile.Exact && a.Type == b.Type
 	case a.Type == event.Object || b.Type == event.Object:
-		return p.Op == plan.Exact && a.Type == b.Type && sameObject(a.Raw, b.Raw)
+		return p.Op == compile.Exact && a.Type == b.Type && sameObject(a.Raw, b.Raw)
 	}
 	x, _ := a.AppendText(nil)
 	y, _ := b.AppendText(nil)
-	return plan.Compare(p.Op, foldUnless(p.Cased, x), foldUnless(p.Cased, y))
+	return compile.Compare(p.Op, foldUnless(p.Cased, x), foldUnless(p.Cased, y))
 }
 
 func sameObject(a, b []byte) bool {
@@ -274,7 +274,7 @@ const maxExpansions = 4096
 
 // expansions returns the texts a template stands for in the event at hand,
 // folded like the comparison wants; none when a placeholder has no text.
-func (w *Worker) expansions(p *plan.Pred) [][]byte {
+func (w *Worker) expansions(p *compile.Pred) [][]byte {
 	texts := [][]byte{nil}
 	for _, piece := range p.More.Template {
 		var options [][]byte

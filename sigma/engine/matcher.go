@@ -4,9 +4,9 @@ import (
 	"math"
 	"slices"
 
-	"github.com/sluicehq/sluice/sigma/engine/literal"
-	"github.com/sluicehq/sluice/sigma/engine/plan"
-	"github.com/sluicehq/sluice/sigma/engine/scan"
+	"github.com/sluicehq/sluice/sigma/engine/internal/compile"
+	"github.com/sluicehq/sluice/sigma/engine/internal/literal"
+	"github.com/sluicehq/sluice/sigma/engine/internal/scan"
 	"github.com/sluicehq/sluice/sigma/event"
 )
 
@@ -22,7 +22,7 @@ type matcher struct {
 // newMatchers builds the matchers of all fields; nil where a field needs none.
 // They look for the early predicates among only, or for all when that is nil.
 // Choices may be nil. It is given up, and nil, when over, which may be nil, says so.
-func newMatchers(p *plan.Plan, only []uint64, choices *literal.Choices, over func() bool) []*matcher {
+func newMatchers(p *compile.Plan, only []uint64, choices *literal.Choices, over func() bool) []*matcher {
 	out := make([]*matcher, len(p.Fields.List))
 	builders := make([]*literal.Builder, len(out))
 	for id := range p.Preds {
@@ -43,17 +43,17 @@ func newMatchers(p *plan.Plan, only []uint64, choices *literal.Choices, over fun
 			builders[f].Use(choices)
 		}
 		switch b, id := builders[f], uint32(id); pred.Kind {
-		case plan.Present:
+		case compile.Present:
 			out[f].present = append(out[f].present, id)
-		case plan.Equal:
+		case compile.Equal:
 			out[f].addNumber(pred.More.Number, id)
-		case plan.Exact:
+		case compile.Exact:
 			b.AddExact(pred.Text, id)
-		case plan.Prefix:
+		case compile.Prefix:
 			b.AddPrefix(pred.Text, id)
-		case plan.Suffix:
+		case compile.Suffix:
 			b.AddSuffix(pred.Text, id)
-		case plan.Contains:
+		case compile.Contains:
 			b.AddContains(pred.Text, id)
 		}
 	}
@@ -96,7 +96,7 @@ func (w *Worker) wake(f *focus) {
 	if f != nil {
 		matchers, number = f.matchers, f.number
 	}
-	keywords := matchers[plan.Keywords]
+	keywords := matchers[compile.Keywords]
 	for i := range w.view.cells {
 		c := &w.view.cells[i]
 		m, k := matchers[c.Field], keywords

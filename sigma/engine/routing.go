@@ -8,8 +8,8 @@ import (
 	"slices"
 
 	"github.com/sluicehq/sluice/sigma"
-	"github.com/sluicehq/sluice/sigma/engine/plan"
-	"github.com/sluicehq/sluice/sigma/engine/scan"
+	"github.com/sluicehq/sluice/sigma/engine/internal/compile"
+	"github.com/sluicehq/sluice/sigma/engine/internal/scan"
 )
 
 // Routing says how an event's logsource is found (specification part 10 section
@@ -76,7 +76,7 @@ type routeDimension struct {
 	values map[string][]uint64 // lower case value: the rules that have it
 }
 
-func newRouteTable(rules []*sigma.Rule, r *Routing, fields *plan.Fields) *routeTable {
+func newRouteTable(rules []*sigma.Rule, r *Routing, fields *compile.Fields) *routeTable {
 	if r == nil {
 		return nil
 	}

@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"github.com/sluicehq/sluice/sigma"
-	"github.com/sluicehq/sluice/sigma/engine/literal"
-	"github.com/sluicehq/sluice/sigma/engine/plan"
+	"github.com/sluicehq/sluice/sigma/engine/internal/compile"
+	"github.com/sluicehq/sluice/sigma/engine/internal/literal"
 	"github.com/sluicehq/sluice/sigma/result"
 )
 
@@ -41,7 +41,7 @@ func DefaultTimestampFields() []string { return slices.Clone(defaultTimeFields[:
 // Set is a compiled rule set.
 type Set struct {
 	options Options
-	plan    *plan.Plan
+	plan    *compile.Plan
 	handles []*result.Rule
 	include []bool              // by load index: results carry the event
 	settled []*result.Detection // by load index: what never depends on the event
@@ -61,13 +61,13 @@ func Compile(rules []*sigma.Rule, o Options) (s *Set, err error) {
 			s, err = nil, fmt.Errorf("compile rules: unsound rule tree: %v", r)
 		}
 	}()
-	p := plan.Build(rules, plan.Options{Detail: o.MatchDetail, Names: o.names()})
+	p := compile.Build(rules, compile.Options{Detail: o.MatchDetail, Names: o.names()})
 	return newSet(rules, o, &compiled{plan: p, settled: settledNames(p, len(rules))}), nil
 }
 
 // compiled is what compiling finds out about rules.
 type compiled struct {
-	plan    *plan.Plan
+	plan    *compile.Plan
 	settled [][]string       // by load index: the selections of rules that explain themselves alike, else nil
 	choices *literal.Choices // for the matchers of all fields; nil when there are none yet
 }

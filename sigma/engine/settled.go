@@ -3,13 +3,13 @@ package engine
 import (
 	"github.com/sluicehq/sluice/sigma"
 	"github.com/sluicehq/sluice/sigma/condition"
-	"github.com/sluicehq/sluice/sigma/engine/plan"
+	"github.com/sluicehq/sluice/sigma/engine/internal/compile"
 )
 
 // settledNames returns, by load index, the selections of the rules that explain
 // themselves alike whatever the event: most that only have keywords, at match
 // detail off. Where the event matters the entry is nil.
-func settledNames(p *plan.Plan, rules int) [][]string {
+func settledNames(p *compile.Plan, rules int) [][]string {
 	out := make([][]string, rules)
 	for i := range out {
 		r := p.Rule(uint32(i))
@@ -25,7 +25,7 @@ func settledNames(p *plan.Plan, rules int) [][]string {
 
 // settle appends the names that walk finds under a condition that holds. It
 // is false when they, or entries of fields, depend on the event.
-func settle(names []string, s *plan.Scope, k *plan.Cond) (_ []string, ok bool) {
+func settle(names []string, s *compile.Scope, k *compile.Cond) (_ []string, ok bool) {
 	switch k.Op {
 	case condition.Not:
 		return names, true
@@ -44,7 +44,7 @@ func settle(names []string, s *plan.Scope, k *plan.Cond) (_ []string, ok bool) {
 }
 
 // silent reports whether a node never gives entries.
-func silent(n *plan.Node) bool {
+func silent(n *compile.Node) bool {
 	for i := range n.Items {
 		if it := &n.Items[i]; !it.Keyword || it.Match != nil && !it.Neq {
 			return false

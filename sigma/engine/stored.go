@@ -6,8 +6,8 @@ import (
 	"fmt"
 
 	"github.com/sluicehq/sluice/sigma"
-	"github.com/sluicehq/sluice/sigma/engine/literal"
-	"github.com/sluicehq/sluice/sigma/engine/plan"
+	"github.com/sluicehq/sluice/sigma/engine/internal/compile"
+	"github.com/sluicehq/sluice/sigma/engine/internal/literal"
 	"github.com/sluicehq/sluice/sigma/packed"
 )
 
@@ -56,7 +56,7 @@ func Restore(rules []*sigma.Rule, o Options, data string) (*Set, error) {
 	if shape := r.Text(); shape != o.shape(len(rules)) && !r.Failed() {
 		return nil, ErrOtherOptions
 	}
-	c := compiled{plan: plan.Read(r), settled: make([][]string, len(rules))}
+	c := compiled{plan: compile.Read(r), settled: make([][]string, len(rules))}
 	for i := range c.settled {
 		if r.Bool() {
 			c.settled[i] = make([]string, r.Count())

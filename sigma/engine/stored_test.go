@@ -7,11 +7,11 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/sluicehq/sluice/internal/sigmatest"
 	"github.com/sluicehq/sluice/sigma"
 	"github.com/sluicehq/sluice/sigma/load"
 	"github.com/sluicehq/sluice/sigma/packed"
 	"github.com/sluicehq/sluice/sigma/result"
-	"github.com/sluicehq/sluice/sigma/sigmatest"
 )
 
 func mustCompile(tb testing.TB, rules []*sigma.Rule, o Options) *Set {

@@ -3,7 +3,7 @@ package engine
 import (
 	"math/bits"
 
-	"github.com/sluicehq/sluice/sigma/engine/plan"
+	"github.com/sluicehq/sluice/sigma/engine/internal/compile"
 )
 
 // truth holds what is known about the predicates for the event at hand. Most words
@@ -67,14 +67,14 @@ func (w *Worker) run(at int32) bool {
 		in := &code[at]
 		yes := false
 		switch in.Op {
-		case plan.TestAny:
+		case compile.TestAny:
 			for _, t := range tests[in.A:in.B] {
 				if hold[t.Word]&t.Mask != 0 {
 					yes = true
 					break
 				}
 			}
-		case plan.TestAll:
+		case compile.TestAll:
 			yes = true
 			for _, t := range tests[in.A:in.B] {
 				if hold[t.Word]&t.Mask != t.Mask {
@@ -82,11 +82,11 @@ func (w *Worker) run(at int32) bool {
 					break
 				}
 			}
-		case plan.Ask:
+		case compile.Ask:
 			yes = w.holds(in.A)
-		case plan.Has:
+		case compile.Has:
 			yes = w.view.first(in.A) != none
-		case plan.Count:
+		case compile.Count:
 			yes = w.count(in)
 		}
 		if yes {
@@ -95,10 +95,10 @@ func (w *Worker) run(at int32) bool {
 			at = in.No
 		}
 	}
-	return at == plan.Holds
+	return at == compile.Holds
 }
 
-func (w *Worker) count(in *plan.Instr) bool {
+func (w *Worker) count(in *compile.Instr) bool {
 	branches := w.set.plan.Branches[in.B:]
 	n := uint32(0)
 	for _, start := range branches[1 : 1+branches[0]] {
@@ -112,22 +112,22 @@ func (w *Worker) count(in *plan.Instr) bool {
 }
 
 // expr judges an expression of the explaining tree.
-func (w *Worker) expr(x *plan.Expr) bool {
+func (w *Worker) expr(x *compile.Expr) bool {
 	switch x.Op {
-	case plan.True:
+	case compile.True:
 		return true
-	case plan.Atom:
+	case compile.Atom:
 		return w.holds(x.Pred)
-	case plan.Not:
+	case compile.Not:
 		return !w.expr(x.Args[0])
-	case plan.And:
+	case compile.And:
 		for _, a := range x.Args {
 			if !w.expr(a) {
 				return false
 			}
 		}
 		return true
-	case plan.Or, plan.AtLeast:
+	case compile.Or, compile.AtLeast:
 		need := max(x.N, 1)
 		for _, a := range x.Args {
 			if w.expr(a) {

@@ -1,7 +1,7 @@
 package engine
 
 import (
-	"github.com/sluicehq/sluice/sigma/engine/scan"
+	"github.com/sluicehq/sluice/sigma/engine/internal/scan"
 	"github.com/sluicehq/sluice/sigma/event"
 )
 

@@ -1,8 +1,8 @@
 package engine
 
 import (
-	"github.com/sluicehq/sluice/sigma/engine/lazydfa"
-	"github.com/sluicehq/sluice/sigma/engine/scan"
+	"github.com/sluicehq/sluice/sigma/engine/internal/lazydfa"
+	"github.com/sluicehq/sluice/sigma/engine/internal/scan"
 	"github.com/sluicehq/sluice/sigma/event"
 	"github.com/sluicehq/sluice/sigma/result"
 )

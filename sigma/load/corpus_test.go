@@ -6,8 +6,8 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/sluicehq/sluice/internal/sigmatest"
 	"github.com/sluicehq/sluice/sigma"
-	"github.com/sluicehq/sluice/sigma/sigmatest"
 )
 
 // A rule file that does not load is a bug of ours. Rules with placeholders load

@@ -7,9 +7,9 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/sluicehq/sluice/internal/sigmatest"
 	"github.com/sluicehq/sluice/sigma"
 	"github.com/sluicehq/sluice/sigma/load"
-	"github.com/sluicehq/sluice/sigma/sigmatest"
 )
 
 type inner struct {

@@ -8,14 +8,14 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sluicehq/sluice/internal/reference"
+	"github.com/sluicehq/sluice/internal/sigmatest"
 	"github.com/sluicehq/sluice/sigma"
-	"github.com/sluicehq/sluice/sigma/correlation/plan"
+	"github.com/sluicehq/sluice/sigma/correlation"
 	"github.com/sluicehq/sluice/sigma/engine"
-	"github.com/sluicehq/sluice/sigma/engine/reference"
 	"github.com/sluicehq/sluice/sigma/load"
 	"github.com/sluicehq/sluice/sigma/pipeline"
 	"github.com/sluicehq/sluice/sigma/result"
-	"github.com/sluicehq/sluice/sigma/sigmatest"
 )
 
 // hardRules have every kind of node, values of every kind and a correlation.
@@ -195,7 +195,7 @@ func (j *judges) judge(t *testing.T, p *pipeline.Pipeline) {
 	if err != nil {
 		t.Fatalf("the engine refuses what was loaded: %v", err)
 	}
-	if _, err := plan.Compile(c.Correlations, c.Rules, plan.Options{}); err != nil {
+	if _, err := correlation.Compile(c.Correlations, c.Rules, correlation.Options{}); err != nil {
 		t.Fatalf("the correlations that were loaded do not compile: %v", err)
 	}
 	w := fast.NewWorker()

@@ -6,11 +6,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sluicehq/sluice/internal/reference"
 	"github.com/sluicehq/sluice/sigma/correlation"
 	"github.com/sluicehq/sluice/sigma/correlation/match"
-	"github.com/sluicehq/sluice/sigma/correlation/plan"
 	"github.com/sluicehq/sluice/sigma/engine"
-	"github.com/sluicehq/sluice/sigma/engine/reference"
 	"github.com/sluicehq/sluice/sigma/load"
 	"github.com/sluicehq/sluice/sigma/result"
 )
@@ -33,7 +32,7 @@ func judge(t *testing.T, c *load.Collection, events ...string) judged {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := plan.Compile(c.Correlations, c.Rules, plan.Options{})
+	p, err := correlation.Compile(c.Correlations, c.Rules, correlation.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

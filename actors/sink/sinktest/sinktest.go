@@ -104,11 +104,11 @@ func Contract(t *testing.T, h Harness) {
 
 // bench is a sink actor with a dead letter queue that keeps its records.
 type bench struct {
-	t       *testing.T
-	system  *actors.System
-	sink    *sink.Sink
-	arrived func() []string
-	letters *Recorder
+	t           *testing.T
+	system      *actors.System
+	sink        *sink.Sink
+	arrived     func() []string
+	deadLetters *Recorder
 
 	mu       sync.Mutex // guards settled
 	settled  map[int]int
@@ -118,7 +118,7 @@ type bench struct {
 func newBench(t *testing.T, h Harness) *bench {
 	t.Helper()
 	transport, arrived := h.New(t)
-	b := &bench{t: t, arrived: arrived, settled: make(map[int]int), letters: &Recorder{}}
+	b := &bench{t: t, arrived: arrived, settled: make(map[int]int), deadLetters: &Recorder{}}
 	b.system = actors.NewSystem(actors.Options{MaxRestarts: 10})
 	t.Cleanup(func() {
 		if err := b.system.Stop(context.Background()); err != nil {
@@ -134,11 +134,11 @@ func newBench(t *testing.T, h Harness) *bench {
 	}
 	log := slog.New(slog.DiscardHandler)
 	dlq := sink.NewDLQ(sink.DLQOptions{
-		Kind: sink.KindStdout, Transport: b.letters, Retry: sink.DefaultRetry(), BatchMax: 64, Capacity: 100, Metrics: metrics, Log: log,
+		Kind: sink.KindStdout, Transport: b.deadLetters, Retry: sink.DefaultRetry(), BatchMax: 64, Capacity: 100, Metrics: metrics, Log: log,
 	})
 	b.sink, err = sink.New(sink.Options{
 		Label: string(h.Kind), Kind: h.Kind, OnFull: sink.Block, Transport: transport, Retry: sink.DefaultRetry(),
-		BatchMax: 64, Capacity: 1000, Letters: dlq.Lane(), Metrics: metrics, Log: log,
+		BatchMax: 64, Capacity: 1000, DeadLetters: dlq.Lane(), Metrics: metrics, Log: log,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -181,8 +181,8 @@ func (b *bench) wantArrived(want []string) {
 
 func (b *bench) wantLetters(want int) {
 	b.t.Helper()
-	if got := len(b.letters.Lines()); got != want {
-		b.t.Errorf("%d dead letters, want %d: %q", got, want, b.letters.Lines())
+	if got := len(b.deadLetters.Lines()); got != want {
+		b.t.Errorf("%d dead letters, want %d: %q", got, want, b.deadLetters.Lines())
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sluicehq/sluice/sigma/sigmatest"
+	"github.com/sluicehq/sluice/internal/sigmatest"
 )
 
 // every says which events of the corpus are used: all of them in a plain run.

@@ -12,11 +12,11 @@ import (
 	"github.com/urfave/cli/v2"
 	"golang.org/x/term"
 
-	"github.com/sluicehq/sluice/actors/parse/format"
 	"github.com/sluicehq/sluice/cmd/sluice/config"
 	"github.com/sluicehq/sluice/cmd/sluice/logging"
 	"github.com/sluicehq/sluice/cmd/sluice/ruleset"
-	"github.com/sluicehq/sluice/sigma/correlation/plan"
+	"github.com/sluicehq/sluice/graph/format"
+	"github.com/sluicehq/sluice/sigma/correlation"
 	"github.com/sluicehq/sluice/sigma/engine"
 	"github.com/sluicehq/sluice/sigma/load"
 	"github.com/sluicehq/sluice/sigma/result"
@@ -91,7 +91,7 @@ func decoderFor(o *config.Eval) (*format.Decoder, error) {
 type compiled struct {
 	loaded *load.Collection
 	set    *engine.Set
-	plan   *plan.Plan // nil without correlations
+	plan   *correlation.Program // nil without correlations
 }
 
 // compileFor loads the rules of an evaluation and reports what is wrong with

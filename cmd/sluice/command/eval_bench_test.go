@@ -6,11 +6,11 @@ import (
 	"runtime"
 	"testing"
 
-	"github.com/sluicehq/sluice/actors/parse/format"
+	"github.com/sluicehq/sluice/graph/format"
+	"github.com/sluicehq/sluice/internal/sigmatest"
 	"github.com/sluicehq/sluice/sigma/engine"
 	"github.com/sluicehq/sluice/sigma/load"
 	"github.com/sluicehq/sluice/sigma/result"
-	"github.com/sluicehq/sluice/sigma/sigmatest"
 )
 
 // What reading, handing over and writing add to the engine's own work.

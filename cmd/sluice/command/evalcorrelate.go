@@ -9,24 +9,23 @@ import (
 	"github.com/sluicehq/sluice/cmd/sluice/ruleset"
 	"github.com/sluicehq/sluice/sigma/correlation"
 	"github.com/sluicehq/sluice/sigma/correlation/match"
-	"github.com/sluicehq/sluice/sigma/correlation/plan"
 	"github.com/sluicehq/sluice/sigma/engine"
 )
 
 // planFor compiles the correlations and says what is doubtful about them.
-func (e *env) planFor(l *config.Loaded, rules *ruleset.Rules) (*plan.Plan, error) {
+func (e *env) planFor(l *config.Loaded, rules *ruleset.Rules) (*correlation.Program, error) {
 	given := l.Layer("eval.--action") != config.LayerDefault
 	o, err := ruleset.Correlation(&l.Config.Eval.Correlation, given, rules.Defaults)
 	if err != nil {
 		return nil, fmt.Errorf("correlations: %w", err)
 	}
 	o.ResultTime = l.Config.Eval.ResultTime
-	p, err := plan.Compile(rules.Correlations, rules.Rules, o)
+	p, err := correlation.Compile(rules.Correlations, rules.Rules, o)
 	if err != nil {
 		return nil, err
 	}
-	if p.Depth() > plan.MaxLevels {
-		e.warn(fmt.Sprintf("correlations refer to each other over %d levels; firings are propagated over %d", p.Depth(), plan.MaxLevels))
+	if p.Depth() > correlation.MaxLevels {
+		e.warn(fmt.Sprintf("correlations refer to each other over %d levels; firings are propagated over %d", p.Depth(), correlation.MaxLevels))
 	}
 	for _, id := range p.SharedIDs() {
 		e.warn(fmt.Sprintf("several correlations are named '%s'", id))
@@ -79,13 +78,13 @@ func (m *matches) line(from, to place, written uint64) {
 // worker.
 type extractor struct {
 	*match.Extractor
-	plan   *plan.Plan
+	plan   *correlation.Program
 	skip   bool // events without a time concern no correlation
 	source *match.Event
 	rules  []int
 }
 
-func newExtractor(p *plan.Plan, set *engine.Set, skip bool) *extractor {
+func newExtractor(p *correlation.Program, set *engine.Set, skip bool) *extractor {
 	return &extractor{
 		Extractor: match.NewExtractor(p.Spec()), plan: p, skip: skip,
 		source: match.NewEvent(p.Spec(), set),
@@ -121,7 +120,7 @@ func (x *extractor) event(j *judging, i, from int, c *chunk) {
 // correlator brings the matches of all lines, in their order, to the
 // correlations.
 type correlator struct {
-	plan   *plan.Plan
+	plan   *correlation.Program
 	skip   bool
 	engine *correlation.Engine
 	render func(*rendered, *correlation.Result)
@@ -137,7 +136,7 @@ type correlator struct {
 	done        place
 }
 
-func newCorrelator(p *plan.Plan, c *config.Correlation, r renderer, e *env) *correlator {
+func newCorrelator(p *correlation.Program, c *config.Correlation, r renderer, e *env) *correlator {
 	return &correlator{
 		merged: rendered{out: make([]byte, 0, chunkBytes)},
 		plan:   p, skip: c.TimestampFallback == "skip", engine: correlation.New(p, c.MaxStateEntries),
@@ -237,7 +236,7 @@ func (k *correlator) record(c *chunk, i int) (fired int, err error) {
 // report says at the end what was left out.
 func (k *correlator) report() {
 	if k.truncated > 0 {
-		k.warn(fmt.Sprintf("%d firings were not propagated: more than %d levels of correlations", k.truncated, plan.MaxLevels))
+		k.warn(fmt.Sprintf("%d firings were not propagated: more than %d levels of correlations", k.truncated, correlation.MaxLevels))
 	}
 }
 

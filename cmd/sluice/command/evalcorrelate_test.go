@@ -6,11 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sluicehq/sluice/actors/parse/format"
 	"github.com/sluicehq/sluice/cmd/sluice/config"
+	"github.com/sluicehq/sluice/graph/format"
 	"github.com/sluicehq/sluice/sigma/correlation"
 	"github.com/sluicehq/sluice/sigma/correlation/match"
-	"github.com/sluicehq/sluice/sigma/correlation/plan"
 	"github.com/sluicehq/sluice/sigma/engine"
 	"github.com/sluicehq/sluice/sigma/load"
 	"github.com/sluicehq/sluice/sigma/result"
@@ -225,7 +224,7 @@ func oneByOne(t *testing.T, rules, events string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := plan.Compile(c.Correlations, c.Rules, plan.Options{})
+	p, err := correlation.Compile(c.Correlations, c.Rules, correlation.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -279,7 +278,7 @@ func TestALineThatCannotBeCorrelatedIsLeftOut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := plan.Compile(c.Correlations, c.Rules, plan.Options{})
+	p, err := correlation.Compile(c.Correlations, c.Rules, correlation.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/sluicehq/sluice/actors/parse/format"
+	"github.com/sluicehq/sluice/graph/format"
 	"github.com/sluicehq/sluice/sigma/engine"
 	"github.com/sluicehq/sluice/sigma/result"
 	"github.com/sluicehq/sluice/sources"

@@ -8,9 +8,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/sluicehq/sluice/actors/parse/format"
+	"github.com/sluicehq/sluice/graph/format"
 	"github.com/sluicehq/sluice/http/server"
-	"github.com/sluicehq/sluice/sigma/correlation/plan"
+	"github.com/sluicehq/sluice/sigma/correlation"
 	"github.com/sluicehq/sluice/sigma/load"
 	"github.com/sluicehq/sluice/sigma/timespan"
 )
@@ -99,7 +99,7 @@ func checkSuppress(s string) error {
 }
 
 func checkEventMode(s string) error {
-	_, err := plan.ParseEventMode(s)
+	_, err := correlation.ParseEventMode(s)
 	return err
 }
 

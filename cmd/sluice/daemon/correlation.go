@@ -11,7 +11,6 @@ import (
 	"github.com/sluicehq/sluice/cmd/sluice/ruleset"
 	"github.com/sluicehq/sluice/http/api"
 	"github.com/sluicehq/sluice/sigma/correlation"
-	"github.com/sluicehq/sluice/sigma/correlation/plan"
 	"github.com/sluicehq/sluice/sigma/load"
 )
 
@@ -37,19 +36,19 @@ func newCorrelating(l *config.Loaded) (correlating, error) {
 	return c, nil
 }
 
-func (c *correlating) compile(rules *load.Collection) (*plan.Plan, error) {
+func (c *correlating) compile(rules *load.Collection) (*correlation.Program, error) {
 	o, err := ruleset.Correlation(c.settings, c.actionGiven, rules.Defaults)
 	if err != nil {
 		return nil, err
 	}
 	o.ResultTime = c.resultTime
-	return plan.Compile(rules.Correlations, rules.Rules, o)
+	return correlation.Compile(rules.Correlations, rules.Rules, o)
 }
 
 // reportCorrelations logs what is doubtful about correlations that work.
-func reportCorrelations(p *plan.Plan, log *slog.Logger) {
-	if n := p.Depth(); n > plan.MaxLevels {
-		log.Warn("correlations are chained too deep, firings beyond are not propagated", "levels", n, "limit", plan.MaxLevels)
+func reportCorrelations(p *correlation.Program, log *slog.Logger) {
+	if n := p.Depth(); n > correlation.MaxLevels {
+		log.Warn("correlations are chained too deep, firings beyond are not propagated", "levels", n, "limit", correlation.MaxLevels)
 	}
 	for _, id := range p.SharedIDs() {
 		log.Warn("correlations share an id: only the first keeps its state over reloads and restarts", "correlation", id)

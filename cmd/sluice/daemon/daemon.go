@@ -49,21 +49,21 @@ type Daemon struct {
 	cfg *config.Daemon
 	log *slog.Logger
 
-	begun    time.Time
-	health   health
-	registry *prometheus.Registry                // of the stages that run
-	scraped  atomic.Pointer[prometheus.Registry] // what scrapes see
-	server   *server.Server
-	api      *api.API
-	system   *actors.System
-	rules    *rules
-	serving  atomic.Pointer[generation]
-	line     *line
-	reloader *reload.Reloader
-	loaded   *reload.Metrics
-	watcher  *watcher
-	intake   *ndjson.Intake
-	keeper   *keeper // nil without a state database
+	begun        time.Time
+	health       health
+	registry     *prometheus.Registry                // of the stages that run
+	scraped      atomic.Pointer[prometheus.Registry] // what scrapes see
+	server       *server.Server
+	api          *api.API
+	system       *actors.System
+	rules        *rules
+	serving      atomic.Pointer[generation]
+	line         *line
+	reloader     *reload.Reloader
+	loaded       *reload.Metrics
+	watcher      *watcher
+	intake       *ndjson.Intake
+	checkpointer *checkpointer // nil without a state database
 
 	ended     chan struct{} // closed when a finite input has ended
 	suspended chan string   // an actor used up its restart budget
@@ -230,8 +230,8 @@ func (d *Daemon) Start() error {
 	if _, err := d.system.Spawn(d.reloader.Cell(), d.reloader.Produce); err != nil {
 		return configFault(err)
 	}
-	if d.keeper != nil {
-		d.keeper.start(d.line.publisher.Cut, d.system.Saved)
+	if d.checkpointer != nil {
+		d.checkpointer.start(d.line.publisher.Cut, d.system.Saved)
 	}
 	first := d.serving.Load()
 	d.remember(first)

@@ -88,7 +88,7 @@ func countForEver(dir string) {
 	if err != nil {
 		panic(err)
 	}
-	d.keeper.interval = time.Millisecond
+	d.checkpointer.interval = time.Millisecond
 	if err := d.Start(); err != nil {
 		panic(err)
 	}

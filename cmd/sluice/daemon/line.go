@@ -23,12 +23,12 @@ import (
 	"github.com/sluicehq/sluice/actors/evaluate"
 	"github.com/sluicehq/sluice/actors/observe"
 	"github.com/sluicehq/sluice/actors/parse"
-	"github.com/sluicehq/sluice/actors/parse/format"
 	"github.com/sluicehq/sluice/actors/reload"
 	"github.com/sluicehq/sluice/actors/risk"
 	"github.com/sluicehq/sluice/cmd/sluice/config"
 	"github.com/sluicehq/sluice/cmd/sluice/logging"
 	"github.com/sluicehq/sluice/graph"
+	"github.com/sluicehq/sluice/graph/format"
 	"github.com/sluicehq/sluice/sigma/correlation"
 )
 
@@ -60,21 +60,21 @@ func newLine(cfg *config.Daemon, set *graph.RuleSet, restored *correlation.Engin
 	}
 	capacity := func(s graph.Stage) int { return actors.Capacity(s, cfg.Input.BufferSize, cfg.Mailboxes) }
 	bytes := int(cfg.Input.BufferBytes)
-	letters := out.letters()
+	deadLetters := out.deadLetters()
 	l := &line{outputs: out}
 	l.dispatch = dispatch.New(dispatch.Options{
-		Capacity: capacity(graph.StageDispatch), Bytes: bytes, Sinks: out.offered(), Letters: letters,
+		Capacity: capacity(graph.StageDispatch), Bytes: bytes, Sinks: out.offered(), DeadLetters: deadLetters,
 	})
 	l.alert = alert.New(alert.Options{Capacity: capacity(graph.StageAlert), Bytes: bytes, Next: l.dispatch.Lane()})
 	l.risk = risk.New(risk.Options{Capacity: capacity(graph.StageRisk), Bytes: bytes, Next: l.alert.Lane()})
 	l.enrich = enrich.New(enrich.Options{Capacity: capacity(graph.StageEnrich), Bytes: bytes, Next: l.risk.Lane()})
 	l.correlate = correlate.New(correlate.Options{
 		Capacity: capacity(graph.StageCorrelate), Bytes: bytes, Set: set, MaxGroups: cfg.Correlation.MaxStateEntries, Restored: restored,
-		Next: l.enrich.Lane(), Letters: letters, Log: logging.Target(log, "sluice.correlation"),
+		Next: l.enrich.Lane(), DeadLetters: deadLetters, Log: logging.Target(log, "sluice.correlation"),
 	})
 	l.evaluate = evaluate.New(evaluate.Options{
 		Capacity: capacity(graph.StageEvaluate), Bytes: bytes, Workers: workers(logging.Target(log, "sluice.engine")), Set: set,
-		Timed: cfg.Correlation.TimestampFallback == fallbackSkip, Next: l.correlate.Lane(), Letters: letters,
+		Timed: cfg.Correlation.TimestampFallback == fallbackSkip, Next: l.correlate.Lane(), DeadLetters: deadLetters,
 	})
 	l.observe = observe.New(observe.Options{Capacity: capacity(graph.StageObserve), Bytes: bytes, Next: l.evaluate.Lane()})
 	o := parse.Options{
@@ -83,7 +83,7 @@ func newLine(cfg *config.Daemon, set *graph.RuleSet, restored *correlation.Engin
 		Next: l.observe.Lane(), Log: logging.Target(log, "sluice.engine"),
 	}
 	if out.dlq != nil {
-		o.Letters = out.dlq.Lane()
+		o.DeadLetters = out.dlq.Lane()
 	}
 	l.parse = parse.New(o)
 	return l, nil
@@ -125,7 +125,7 @@ func (l *line) spawn(s *actors.System) error {
 // actorOf is a stage to spawn.
 type actorOf struct {
 	cell    *actors.Cell
-	produce func(actors.Handover) actor.Actor
+	produce func(actors.RestartState) actor.Actor
 }
 
 // spawnAll spawns stages in order and returns the client of the last.

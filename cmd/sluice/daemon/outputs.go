@@ -43,11 +43,11 @@ func sinkSpecs(cfg *config.Daemon, log *slog.Logger) (specs []sink.Spec, labels 
 	}
 	all := specs
 	if cfg.Output.DLQ != "" {
-		letters, _, err := sink.ParseSpec(cfg.Output.DLQ, sink.RoleDLQ)
+		deadLetters, _, err := sink.ParseSpec(cfg.Output.DLQ, sink.RoleDLQ)
 		if err != nil {
 			return nil, nil, configFault(err)
 		}
-		all = append(slices.Clone(specs), letters)
+		all = append(slices.Clone(specs), deadLetters)
 	}
 	if err := sink.Distinct(all); err != nil {
 		return nil, nil, configFault(err)
@@ -74,7 +74,7 @@ func openOutputs(cfg *config.Daemon, specs []sink.Spec, labels []string, stream 
 		}
 		return cfg.Input.BufferSize
 	}
-	var letters sink.Letters
+	var deadLetters sink.DeadLetters
 	if cfg.Output.DLQ != "" {
 		spec, warnings, err := sink.ParseSpec(cfg.Output.DLQ, sink.RoleDLQ)
 		if err != nil {
@@ -91,7 +91,7 @@ func openOutputs(cfg *config.Daemon, specs []sink.Spec, labels []string, stream 
 			Kind: spec.Kind, Transport: t, Retry: retry, BatchMax: cfg.Output.BatchMax,
 			Capacity: capacity(actors.NameDLQ), Bytes: int(cfg.Input.BufferBytes), Metrics: m, Log: log,
 		})
-		letters = o.dlq.Lane()
+		deadLetters = o.dlq.Lane()
 	}
 	for i, spec := range specs {
 		t, err := sink.Open(spec, out, time.Now)
@@ -101,7 +101,7 @@ func openOutputs(cfg *config.Daemon, specs []sink.Spec, labels []string, stream 
 		s, err := sink.New(sink.Options{
 			Label: labels[i], Kind: spec.Kind, OnFull: spec.OnFull, Transport: t, Retry: retry, BatchMax: cfg.Output.BatchMax,
 			Capacity: capacity("sink:" + labels[i]), Bytes: int(cfg.Input.BufferBytes),
-			Pretty: cfg.Output.Pretty && spec.Kind == sink.KindStdout, Letters: letters, Metrics: m, Log: log,
+			Pretty: cfg.Output.Pretty && spec.Kind == sink.KindStdout, DeadLetters: deadLetters, Metrics: m, Log: log,
 		})
 		if err != nil {
 			return nil, configFault(errors.Join(fmt.Errorf("sink %s: %w", labels[i], err), t.Close()))
@@ -111,8 +111,8 @@ func openOutputs(cfg *config.Daemon, specs []sink.Spec, labels []string, stream 
 	return o, nil
 }
 
-// letters is the way to the dead letter queue, a nil interface when there is none.
-func (o *outputs) letters() graph.Outlet[graph.DeadLetter] {
+// deadLetters is the way to the dead letter queue, a nil interface when there is none.
+func (o *outputs) deadLetters() graph.Outlet[graph.DeadLetter] {
 	if o.dlq == nil {
 		return nil
 	}

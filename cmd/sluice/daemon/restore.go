@@ -29,9 +29,9 @@ func (d *Daemon) openState() error {
 	if err != nil {
 		return configFault(err)
 	}
-	d.keeper = newKeeper(store, time.Duration(d.cfg.State.SaveInterval)*time.Second, log)
+	d.checkpointer = newCheckpointer(store, time.Duration(d.cfg.State.SaveInterval)*time.Second, log)
 	log.Info("state opened", "path", d.cfg.State.DB, "save_interval", d.cfg.State.SaveInterval)
-	d.keeper.decide(d.cfg)
+	d.checkpointer.decide(d.cfg)
 	d.rules.cache = &ruleCache{
 		series: store.Series("rules"), producer: producerName(d.o.Version, d.o.Revision), strict: d.cfg.Engine.StrictRules, log: log,
 	}
@@ -51,14 +51,14 @@ func reopen(dir string, damage error, log *slog.Logger) (*state.Store, error) {
 
 // remember stores a rule set in the background.
 func (d *Daemon) remember(g *generation) {
-	if d.keeper != nil {
-		d.keeper.background(func() { d.rules.remember(g) })
+	if d.checkpointer != nil {
+		d.checkpointer.background(func() { d.rules.remember(g) })
 	}
 }
 
 // decide takes the decision of specification part 23 section 11.3, once for all
 // parts that come from the event stream.
-func (k *keeper) decide(cfg *config.Daemon) {
+func (k *checkpointer) decide(cfg *config.Daemon) {
 	head, err := k.series.Head()
 	switch {
 	case errors.Is(err, state.ErrNone):
@@ -110,7 +110,7 @@ func restores(cfg *config.Daemon, position *state.Position) (restore bool, reaso
 
 // restore gives a stored part to read. What cannot be used is told in the log
 // and set aside; the part then starts empty. It reports whether read was through.
-func (k *keeper) restore(name string, version int, read func(io.Reader) error) bool {
+func (k *checkpointer) restore(name string, version int, read func(io.Reader) error) bool {
 	if !k.restores {
 		return false
 	}
@@ -148,13 +148,13 @@ func (e *versionError) Error() string {
 // restored returns an engine with the stored windows; nil when there is nothing
 // to restore them for.
 func (d *Daemon) restored(set *graph.RuleSet) *correlation.Engine {
-	if d.keeper == nil || !set.Correlates() {
+	if d.checkpointer == nil || !set.Correlates() {
 		return nil
 	}
 	log := logging.Target(d.log, "sluice.correlation")
 	e := correlation.New(set.Correlation, d.cfg.Correlation.MaxStateEntries)
 	var back correlation.Restored
-	if !d.keeper.restore("correlation", correlation.SnapshotVersion, func(r io.Reader) (err error) {
+	if !d.checkpointer.restore("correlation", correlation.SnapshotVersion, func(r io.Reader) (err error) {
 		back, err = e.Restore(r, time.Now().Unix())
 		return err
 	}) {

@@ -36,9 +36,9 @@ func parts() []part {
 	return []part{{graph.StageCorrelate, "correlation", correlation.SnapshotVersion}}
 }
 
-// keeper writes the state of the stages to the database and gives it back at the
+// checkpointer writes the state of the stages to the database and gives it back at the
 // start. Its methods are called one after another.
-type keeper struct {
+type checkpointer struct {
 	store    *state.Store
 	series   *state.Series
 	interval time.Duration
@@ -59,15 +59,15 @@ type keeper struct {
 	others sync.WaitGroup // other users of the database
 }
 
-func newKeeper(store *state.Store, interval time.Duration, log *slog.Logger) *keeper {
-	return &keeper{
+func newCheckpointer(store *state.Store, interval time.Duration, log *slog.Logger) *checkpointer {
+	return &checkpointer{
 		store: store, series: store.Series("save"), interval: interval, log: log,
 		revisions: make(map[string]uint64), dropped: make(map[string]bool), done: make(chan struct{}),
 	}
 }
 
 // start begins to save, an interval from now for the first time.
-func (k *keeper) start(cut func(context.Context, *graph.Barrier) error, current func(map[graph.Stage]any, time.Time)) {
+func (k *checkpointer) start(cut func(context.Context, *graph.Barrier) error, current func(map[graph.Stage]any, time.Time)) {
 	k.cut, k.current = cut, current
 	ctx, cancel := context.WithCancel(context.Background())
 	k.cancel = cancel
@@ -76,14 +76,14 @@ func (k *keeper) start(cut func(context.Context, *graph.Barrier) error, current 
 
 // quit ends the saving by interval; a save under way is given up. It does not
 // wait for either.
-func (k *keeper) quit() {
+func (k *checkpointer) quit() {
 	if k.cancel != nil {
 		k.cancel()
 	}
 }
 
 // run saves every interval. An interval that ends during a save is skipped.
-func (k *keeper) run(ctx context.Context) {
+func (k *checkpointer) run(ctx context.Context) {
 	defer close(k.done)
 	for tick := time.NewTicker(k.interval); ; {
 		select {
@@ -104,7 +104,7 @@ func (k *keeper) run(ctx context.Context) {
 
 // save cuts the stream by a barrier and saves what the stages were when it
 // passed. The save counts once everything before the barrier has ended.
-func (k *keeper) save(ctx context.Context) error {
+func (k *checkpointer) save(ctx context.Context) error {
 	k.barriers++
 	b := graph.NewBarrier(k.barriers)
 	if err := k.cut(ctx, b); err != nil {
@@ -120,7 +120,7 @@ func (k *keeper) save(ctx context.Context) error {
 
 // last saves the final exports of the drain. No input of this build delivers
 // again what the drain left unsettled, so the save always counts.
-func (k *keeper) last(ctx context.Context, drained []actors.Drained) error {
+func (k *checkpointer) last(ctx context.Context, drained []actors.Drained) error {
 	exports := make(map[graph.Stage]any)
 	for _, d := range drained {
 		if d.Export != nil {
@@ -132,7 +132,7 @@ func (k *keeper) last(ctx context.Context, drained []actors.Drained) error {
 
 // write saves views and makes the save current when released is closed; nil is
 // as good as closed. Without that the save before stays current.
-func (k *keeper) write(ctx context.Context, exports map[graph.Stage]any, released <-chan struct{}) error {
+func (k *checkpointer) write(ctx context.Context, exports map[graph.Stage]any, released <-chan struct{}) error {
 	now := time.Now()
 	s, err := k.series.Begin()
 	if err != nil {
@@ -168,7 +168,7 @@ func (k *keeper) write(ctx context.Context, exports map[graph.Stage]any, release
 
 // writeParts writes what changed since it was last written and keeps the rest.
 // It returns the revisions of what it wrote.
-func (k *keeper) writeParts(ctx context.Context, s *state.Save, exports map[graph.Stage]any, now time.Time) (map[string]uint64, error) {
+func (k *checkpointer) writeParts(ctx context.Context, s *state.Save, exports map[graph.Stage]any, now time.Time) (map[string]uint64, error) {
 	written := make(map[string]uint64)
 	for _, p := range parts() {
 		v := worth(exports[p.stage])
@@ -204,7 +204,7 @@ func worth(export any) view {
 }
 
 // background runs work that uses the database, unless it is being closed.
-func (k *keeper) background(work func()) {
+func (k *checkpointer) background(work func()) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if !k.closed {
@@ -230,7 +230,7 @@ func (c cancellable) Write(b []byte) (int, error) {
 
 // close saves what the drain exported, when there was one, and closes the
 // database, all within ten seconds.
-func (k *keeper) close(drained []actors.Drained) error {
+func (k *checkpointer) close(drained []actors.Drained) error {
 	k.quit()
 	ctx, cancel := context.WithTimeout(context.Background(), lastSaveTimeout)
 	defer cancel()

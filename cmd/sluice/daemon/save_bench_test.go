@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/sluicehq/sluice/graph"
-	"github.com/sluicehq/sluice/sigma/sigmatest"
+	"github.com/sluicehq/sluice/internal/sigmatest"
 )
 
 const (
@@ -48,7 +48,7 @@ func BenchmarkSaveUnderLoad(b *testing.B) {
 			b.Error(err)
 		}
 	}()
-	d.keeper.interval = time.Hour
+	d.checkpointer.interval = time.Hour
 	if err := d.Start(); err != nil {
 		b.Fatal(err)
 	}
@@ -224,5 +224,5 @@ func (d *Daemon) saveOnce(ctx context.Context) (time.Duration, error) {
 	}
 	<-barrier.Passed()
 	took := time.Since(begin)
-	return took, d.keeper.write(ctx, barrier.Exports(), barrier.Released())
+	return took, d.checkpointer.write(ctx, barrier.Exports(), barrier.Released())
 }

@@ -46,7 +46,7 @@ func (s *stream) cut(_ context.Context, b *graph.Barrier) error {
 func (s *stream) current(exports map[graph.Stage]any, _ time.Time) { s.kept = exports }
 
 // openKeeper opens a database under a configuration and decides what comes back.
-func openKeeper(t *testing.T, dir string, s *stream, cfg config.Daemon) (*keeper, *bytes.Buffer) {
+func openKeeper(t *testing.T, dir string, s *stream, cfg config.Daemon) (*checkpointer, *bytes.Buffer) {
 	t.Helper()
 	var logged bytes.Buffer
 	store, err := state.Open(dir, slog.New(slog.DiscardHandler))
@@ -54,14 +54,14 @@ func openKeeper(t *testing.T, dir string, s *stream, cfg config.Daemon) (*keeper
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = store.Close() })
-	k := newKeeper(store, time.Hour, slog.New(slog.NewTextHandler(&logged, nil)))
+	k := newCheckpointer(store, time.Hour, slog.New(slog.NewTextHandler(&logged, nil)))
 	s.epoch = graph.NewEpoch()
 	k.cut, k.current = s.cut, s.current
 	k.decide(&cfg)
 	return k, &logged
 }
 
-func (k *keeper) mustSave(t *testing.T) {
+func (k *checkpointer) mustSave(t *testing.T) {
 	t.Helper()
 	if err := k.save(t.Context()); err != nil {
 		t.Fatalf("save: %v", err)
@@ -69,14 +69,14 @@ func (k *keeper) mustSave(t *testing.T) {
 }
 
 // content is the part as the current save has it.
-func (k *keeper) content(t *testing.T) string {
+func (k *checkpointer) content(t *testing.T) string {
 	t.Helper()
 	k.decide(&config.Daemon{})
 	return k.stored(t)
 }
 
 // stored reads the part back, empty when there is none to restore.
-func (k *keeper) stored(t *testing.T) string {
+func (k *checkpointer) stored(t *testing.T) string {
 	t.Helper()
 	var b []byte
 	k.restore("correlation", 1, func(r io.Reader) (err error) {
@@ -243,7 +243,7 @@ func TestClearedStateDoesNotComeBackLater(t *testing.T) {
 
 // Case 35 of part 23, and its neighbours.
 func TestWhatCannotBeUsedIsSetAside(t *testing.T) {
-	save := func(t *testing.T, k *keeper, version int) {
+	save := func(t *testing.T, k *checkpointer, version int) {
 		t.Helper()
 		v, err := k.series.Begin()
 		if err != nil {

@@ -37,8 +37,8 @@ func (d *Daemon) Stop() error {
 	served := make(chan error, 1)
 	go func() { served <- d.server.Shutdown(requests) }()
 	d.stopInput()
-	if d.keeper != nil {
-		d.keeper.quit()
+	if d.checkpointer != nil {
+		d.checkpointer.quit()
 	}
 	abandoned := d.abandonReload(ctx)
 	drained := d.system.Drain(ctx)
@@ -70,10 +70,10 @@ func lastAnswers(ctx context.Context, served <-chan error, cut context.CancelFun
 
 // closeState writes the last save and closes the database.
 func (d *Daemon) closeState(drained []actors.Drained) error {
-	if d.keeper == nil {
+	if d.checkpointer == nil {
 		return nil
 	}
-	return d.keeper.close(drained)
+	return d.checkpointer.close(drained)
 }
 
 // abandonReload lets a pass that has swapped finish and ends any other. It

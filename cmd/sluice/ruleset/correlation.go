@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/sluicehq/sluice/cmd/sluice/config"
-	"github.com/sluicehq/sluice/sigma/correlation/plan"
+	"github.com/sluicehq/sluice/sigma/correlation"
 	"github.com/sluicehq/sluice/sigma/engine"
 	"github.com/sluicehq/sluice/sigma/load"
 	"github.com/sluicehq/sluice/sigma/timespan"
@@ -14,10 +14,10 @@ import (
 // Correlation gives the settings of correlations that state none of their own:
 // what the configuration says, else what the detection rules ask for.
 // actionGiven tells a configured action from the default.
-func Correlation(c *config.Correlation, actionGiven bool, d load.Defaults) (plan.Options, error) {
-	o := plan.Options{Action: plan.Action(c.Action), MaxEvents: c.MaxEvents, NoDetections: c.NoDetections}
+func Correlation(c *config.Correlation, actionGiven bool, d load.Defaults) (correlation.Options, error) {
+	o := correlation.Options{Action: correlation.Action(c.Action), MaxEvents: c.MaxEvents, NoDetections: c.NoDetections}
 	if !actionGiven && d.Action != "" {
-		o.Action = plan.Action(d.Action)
+		o.Action = correlation.Action(d.Action)
 	}
 	switch {
 	case c.Suppress != "":
@@ -33,7 +33,7 @@ func Correlation(c *config.Correlation, actionGiven bool, d load.Defaults) (plan
 		o.MaxGroupEntries = *c.MaxGroupEntries
 	}
 	var err error
-	if o.EventMode, err = plan.ParseEventMode(c.EventMode); err != nil {
+	if o.EventMode, err = correlation.ParseEventMode(c.EventMode); err != nil {
 		return o, fmt.Errorf("event_mode: %w", err)
 	}
 	return o, nil

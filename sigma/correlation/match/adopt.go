@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 
-	"github.com/sluicehq/sluice/sigma/correlation/window"
+	"github.com/sluicehq/sluice/sigma/correlation/internal/window"
 )
 
 // Adopt takes over a record that another process has written for the same spec,

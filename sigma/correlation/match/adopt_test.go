@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sluicehq/sluice/sigma/correlation/window"
+	"github.com/sluicehq/sluice/sigma/correlation/internal/window"
 )
 
 // elsewhere returns a record as a process with other hashes writes it.

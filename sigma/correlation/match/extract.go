@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/sluicehq/sluice/sigma/correlation/window"
+	"github.com/sluicehq/sluice/sigma/correlation/internal/window"
 	"github.com/sluicehq/sluice/sigma/event"
 )
 

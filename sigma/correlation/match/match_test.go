@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sluicehq/sluice/sigma/correlation/window"
+	"github.com/sluicehq/sluice/sigma/correlation/internal/window"
 	"github.com/sluicehq/sluice/sigma/event"
 )
 

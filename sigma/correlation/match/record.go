@@ -5,7 +5,7 @@ import (
 	"errors"
 	"math"
 
-	"github.com/sluicehq/sluice/sigma/correlation/window"
+	"github.com/sluicehq/sluice/sigma/correlation/internal/window"
 )
 
 // ErrForeign says that bytes are not a record for the plan in force.

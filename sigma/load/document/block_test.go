@@ -5,7 +5,7 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/sluicehq/sluice/sigma/sigmatest"
+	"github.com/sluicehq/sluice/internal/sigmatest"
 )
 
 // blockFiles are read without the parser, so they must be what it makes of them.

@@ -1,0 +1,224 @@
+package sink
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime/debug"
+	"sync/atomic"
+	"time"
+)
+
+// Delivery is an item on its way through one sink. Its progress survives every
+// failed attempt: a line is never written again once it is confirmed.
+type Delivery[T any] struct {
+	Item  T
+	Lines [][]byte // as this sink writes them, each ending with LF
+	Next  int      // the lines before it are confirmed or parked
+	ended bool
+	read  bool // a write that never returned may still read the lines
+}
+
+// outcomes is where a retrier reports what became of its items. Each item ends
+// in exactly one call of done or failed; parked comes before that, for single
+// lines of it. Next of the delivery is the line in question.
+type outcomes[T any] struct {
+	done    func(d *Delivery[T])
+	parked  func(d *Delivery[T], attempts int, err error)
+	failed  func(d *Delivery[T], attempts int, err error)
+	retried func(attempt int, err error)
+	panics  func(text string, stack []byte)
+}
+
+// retrier takes batches through a transport: it keeps order, retries, and gives
+// up. It waits, so it runs in the sink's worker and not in a step of its actor.
+type retrier[T any] struct {
+	transport Transport
+	retry     Retry
+	whole     bool // batches are written as a unit, else item by item
+	report    outcomes[T]
+	lines     [][]byte
+	late      atomic.Int64 // items given up because the drain was over
+	state     atomic.Int32
+}
+
+// A retrier that writes when the drain is over can be left alone with its
+// transport, in case that never returns: what it held is then somebody else's.
+const (
+	atWork = iota
+	writing
+	abandoned
+)
+
+// errAbandoned ends a retrier that was abandoned while it was writing.
+var errAbandoned = errors.New("retrier abandoned")
+
+// abandon takes batch away from a retrier that is writing, and gives it up. The
+// retrier never touches it again, and reports nothing more.
+func (c *retrier[T]) abandon(batch []Delivery[T]) {
+	if !c.state.CompareAndSwap(writing, abandoned) {
+		return
+	}
+	for i := range batch {
+		batch[i].read = true
+	}
+	c.end(batch, 1, errDrainTimeout)
+}
+
+// deliver ends every item of batch, in order. When ctx ends the rest fails with
+// errDrainTimeout, without further attempts.
+func (c *retrier[T]) deliver(ctx context.Context, batch []Delivery[T]) {
+	for len(batch) > 0 {
+		n := 1
+		if c.whole {
+			n = len(batch)
+		}
+		if !c.unit(ctx, batch[:n]) {
+			return
+		}
+		batch = batch[n:]
+	}
+}
+
+// unit delivers items that are tried together, and reports false when it was
+// abandoned meanwhile. Attempts are those for the first item that is not done: a
+// destination that makes progress is not given up.
+func (c *retrier[T]) unit(ctx context.Context, unit []Delivery[T]) bool {
+	attempt, panicked := 0, false
+	for {
+		tried := unit
+		if panicked {
+			tried = unit[:1] // alone, so that only the poisonous item suffers
+		}
+		if ctx.Err() != nil {
+			c.giveUp(unit, attempt, errDrainTimeout)
+			return true
+		}
+		err := c.try(ctx, tried)
+		if errors.Is(err, errAbandoned) {
+			return false
+		}
+		if n := c.finish(unit); n > 0 {
+			unit, attempt, panicked = unit[n:], 0, false
+		}
+		if len(unit) == 0 {
+			return true
+		}
+		var poison *panicError
+		isPanic := errors.As(err, &poison)
+		switch {
+		case err == nil:
+			continue // the rest of a unit whose first item was tried alone
+		case ctx.Err() != nil:
+			attempt++ // the loop's head gives up
+		case isPanic && !panicked:
+			panicked = true
+			continue
+		case isPanic:
+			c.giveUp(unit[:1], attempt+1, poison)
+			unit, attempt, panicked = unit[1:], 0, false
+		case IsPermanent(err):
+			c.park(&unit[0], attempt+1, err)
+			attempt = 0
+		case attempt == c.retry.Max:
+			c.giveUp(unit, attempt+1, err)
+			return true
+		default:
+			attempt++
+			c.report.retried(attempt, err)
+			sleep(ctx, c.retry.Delay(attempt, err))
+		}
+		if n := c.finish(unit); n > 0 {
+			unit = unit[n:]
+		}
+		if len(unit) == 0 {
+			return true
+		}
+	}
+}
+
+// try offers what is left of the unit to the transport once.
+func (c *retrier[T]) try(ctx context.Context, unit []Delivery[T]) (err error) {
+	c.lines = c.lines[:0]
+	for i := range unit {
+		c.lines = append(c.lines, unit[i].left()...)
+	}
+	confirmed, err := c.write(ctx)
+	if !c.state.CompareAndSwap(writing, atWork) {
+		return errAbandoned
+	}
+	if err == nil && confirmed < len(c.lines) {
+		err = io.ErrShortWrite
+	}
+	for i := range unit {
+		n := min(confirmed, len(unit[i].left()))
+		unit[i].Next += n
+		confirmed -= n
+	}
+	return err
+}
+
+// write has the transport write, and makes a panic of it an error.
+func (c *retrier[T]) write(ctx context.Context) (confirmed int, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = &panicError{text: fmt.Sprint(p)}
+			c.report.panics(fmt.Sprint(p), debug.Stack())
+		}
+	}()
+	c.state.Store(writing)
+	return c.transport.Write(ctx, c.lines)
+}
+
+// finish reports the leading items that are complete.
+func (c *retrier[T]) finish(unit []Delivery[T]) int {
+	for i := range unit {
+		d := &unit[i]
+		if len(d.left()) > 0 && !d.ended {
+			return i
+		}
+		if !d.ended {
+			d.ended = true
+			c.report.done(d)
+		}
+	}
+	return len(unit)
+}
+
+// park takes the line that can never be delivered out of its item.
+func (c *retrier[T]) park(d *Delivery[T], attempts int, err error) {
+	c.transport.Abandon()
+	c.report.parked(d, attempts, err)
+	d.Next++
+}
+
+func (c *retrier[T]) giveUp(unit []Delivery[T], attempts int, err error) {
+	c.transport.Abandon()
+	c.end(unit, attempts, err)
+}
+
+// end reports items that will not be tried again.
+func (c *retrier[T]) end(unit []Delivery[T], attempts int, err error) {
+	for i := range unit {
+		if d := &unit[i]; !d.ended {
+			d.ended = true
+			if errors.Is(err, errDrainTimeout) {
+				c.late.Add(1)
+			}
+			c.report.failed(d, attempts, err)
+		}
+	}
+}
+
+func (d *Delivery[T]) left() [][]byte { return d.Lines[d.Next:] }
+
+// sleep waits for d, or until ctx ends.
+func sleep(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}

@@ -1,0 +1,206 @@
+package sink
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// script is a transport that plays the given answers, then takes everything.
+type script struct {
+	t       *testing.T
+	answers []answer
+	got     []string
+	calls   []time.Duration // since the beginning
+	begin   time.Time
+	abandon int
+}
+
+type answer struct {
+	take  int
+	err   error
+	panic string
+	hang  bool // until the context ends
+}
+
+func (s *script) Write(ctx context.Context, lines [][]byte) (int, error) {
+	s.calls = append(s.calls, time.Since(s.begin))
+	if len(s.answers) == 0 {
+		s.take(lines)
+		return len(lines), nil
+	}
+	a := s.answers[0]
+	s.answers = s.answers[1:]
+	s.take(lines[:a.take])
+	if a.hang {
+		<-ctx.Done()
+		return a.take, ctx.Err()
+	}
+	if a.panic != "" {
+		panic(a.panic)
+	}
+	return a.take, a.err
+}
+
+func (s *script) take(lines [][]byte) {
+	for _, l := range lines {
+		s.got = append(s.got, strings.TrimSpace(string(l)))
+	}
+}
+
+func (s *script) Abandon()     { s.abandon++ }
+func (s *script) Reopen()      {}
+func (s *script) Close() error { return nil }
+
+type permanent struct{ error }
+
+func (permanent) Permanent() bool { return true }
+
+type patient struct {
+	error
+	after time.Duration
+}
+
+func (p patient) RetryAfter() time.Duration { return p.after }
+
+func items(lists ...string) []Delivery[string] {
+	var batch []Delivery[string]
+	for _, l := range lists {
+		d := Delivery[string]{Item: l}
+		for _, line := range strings.Fields(l) {
+			d.Lines = append(d.Lines, []byte(line+"\n"))
+		}
+		batch = append(batch, d)
+	}
+	return batch
+}
+
+func TestDelivery(t *testing.T) {
+	down := errors.New("connection refused")
+	never := permanent{errors.New("too large")}
+	fail := func(n int) []answer { return slices.Repeat([]answer{{err: down}}, n) }
+	ms := func(ns ...int) (ds []time.Duration) {
+		for _, n := range ns {
+			ds = append(ds, time.Duration(n)*time.Millisecond)
+		}
+		return ds
+	}
+	for _, tc := range []struct {
+		name    string
+		retry   *Retry
+		whole   bool
+		batch   []Delivery[string]
+		answers []answer
+		within  time.Duration // of the drain, when set
+		want    []string      // what the destination got
+		report  []string
+		calls   []time.Duration
+	}{
+		{name: "items end in order", batch: items("a", "b c"), want: []string{"a", "b", "c"}, report: []string{"done a", "done b c"}, calls: ms(0, 0)},
+		{name: "a whole batch is one write", whole: true, batch: items("a", "b c"), want: []string{"a", "b", "c"}, report: []string{"done a", "done b c"}, calls: ms(0)},
+		{
+			name: "case 15: two failures, then success", batch: items("a"), answers: fail(2), want: []string{"a"},
+			report: []string{"retry 1", "retry 2", "done a"}, calls: ms(0, 100, 300),
+		},
+		{
+			name: "case 16: always failing ends after four attempts", batch: items("a"), answers: fail(9),
+			report: []string{"retry 1", "retry 2", "retry 3", "failed a [a] 4 sink delivery failure: I/O error: connection refused"}, calls: ms(0, 100, 300, 700),
+		},
+		{
+			name: "case 17: without retries one attempt", retry: &Retry{}, batch: items("a"), answers: fail(1),
+			report: []string{"failed a [a] 1 sink delivery failure: I/O error: connection refused"}, calls: ms(0),
+		},
+		{
+			name: "case 18: a permanent error is not retried", batch: items("a", "b"), answers: []answer{{err: never}}, want: []string{"b"},
+			report: []string{"parked a 1 sink delivery failure: permanent delivery failure: too large", "done a", "done b"}, calls: ms(0, 0),
+		},
+		{
+			name: "a permanent error of one result does not keep the others", batch: items("a b c"), answers: []answer{{take: 1, err: never}}, want: []string{"a", "c"},
+			report: []string{"parked b 1 sink delivery failure: permanent delivery failure: too large", "done a b c"}, calls: ms(0, 0),
+		},
+		{
+			name: "case 21: what is confirmed is not sent again", batch: items("a b c"), answers: []answer{{take: 1, err: down}}, want: []string{"a", "b", "c"},
+			report: []string{"retry 1", "done a b c"}, calls: ms(0, 100),
+		},
+		{
+			name: "progress of a batch begins the attempts anew", whole: true, retry: &Retry{Max: 1, Base: time.Millisecond, Cap: time.Second}, batch: items("a", "b", "c"),
+			answers: []answer{{take: 1, err: down}, {take: 1, err: down}, {err: down}}, want: []string{"a", "b"},
+			report: []string{"done a", "retry 1", "done b", "retry 1", "failed c [c] 2 sink delivery failure: I/O error: connection refused"}, calls: ms(0, 1, 2),
+		},
+		{
+			name: "a destination that asks for patience gets it", batch: items("a"), answers: []answer{{err: patient{down, 7 * time.Second}}}, want: []string{"a"},
+			report: []string{"retry 1", "done a"}, calls: ms(0, 7000),
+		},
+		{
+			name: "one panic is retried alone", whole: true, batch: items("a", "b"), answers: []answer{{panic: "boom"}}, want: []string{"a", "b"},
+			report: []string{"panic boom", "done a", "done b"}, calls: ms(0, 0, 0),
+		},
+		{
+			name: "two panics end the item and nothing else", whole: true, batch: items("a", "b"), answers: []answer{{panic: "boom"}, {panic: "boom"}}, want: []string{"b"},
+			report: []string{"panic boom", "panic boom", "failed a [a] 1 sink delivery failure: panic: boom", "done b"}, calls: ms(0, 0, 0),
+		},
+		{
+			name: "the end of the drain cuts a wait short", batch: items("a", "b"), answers: fail(9), within: 150 * time.Millisecond,
+			report: []string{"retry 1", "retry 2", "failed a [a] 2 sink delivery failure: drain timeout", "failed b [b] 0 sink delivery failure: drain timeout"}, calls: ms(0, 100),
+		},
+		{
+			name: "the end of the drain ends a write that hangs", batch: items("a"), answers: []answer{{hang: true}}, within: time.Second,
+			report: []string{"failed a [a] 1 sink delivery failure: drain timeout"}, calls: ms(0),
+		},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var report []string
+				note := func(format string, args ...any) { report = append(report, fmt.Sprintf(format, args...)) }
+				transport := &script{t: t, answers: slices.Clone(tc.answers), begin: time.Now()}
+				c := retrier[string]{transport: transport, retry: DefaultRetry(), whole: tc.whole, report: outcomes[string]{
+					done:    func(d *Delivery[string]) { note("done %s", d.Item) },
+					retried: func(n int, _ error) { note("retry %d", n) },
+					panics:  func(text string, _ []byte) { note("panic %s", text) },
+					parked: func(d *Delivery[string], n int, err error) {
+						note("parked %s %d %s", trimLF(d.Lines[d.Next]), n, Cause(err))
+					},
+					failed: func(d *Delivery[string], n int, err error) {
+						note("failed %s %s %d %s", d.Item, appendArray(nil, d.left()), n, Cause(err))
+					},
+				}}
+				if tc.retry != nil {
+					c.retry = *tc.retry
+				}
+				ctx := t.Context()
+				if tc.within > 0 {
+					var cancel context.CancelFunc
+					ctx, cancel = context.WithTimeout(ctx, tc.within)
+					defer cancel()
+				}
+				c.deliver(ctx, tc.batch)
+				if !slices.Equal(transport.got, tc.want) {
+					t.Errorf("the destination got %q, want %q", transport.got, tc.want)
+				}
+				if !slices.Equal(report, tc.report) {
+					t.Errorf("got\n%s\nwant\n%s", strings.Join(report, "\n"), strings.Join(tc.report, "\n"))
+				}
+				if !slices.Equal(transport.calls, tc.calls) {
+					t.Errorf("attempts at %v, want %v", transport.calls, tc.calls)
+				}
+			})
+		})
+	}
+}
+
+func TestDelayNeverOverflows(t *testing.T) {
+	r := Retry{Max: 1000, Base: time.Hour, Cap: 5 * time.Hour}
+	for _, tc := range []struct {
+		attempt int
+		want    time.Duration
+	}{{1, time.Hour}, {2, 2 * time.Hour}, {3, 4 * time.Hour}, {4, 5 * time.Hour}, {900, 5 * time.Hour}} {
+		if got := r.Delay(tc.attempt, nil); got != tc.want {
+			t.Errorf("retry %d waits %s, want %s", tc.attempt, got, tc.want)
+		}
+	}
+}

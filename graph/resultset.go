@@ -1,0 +1,47 @@
+package graph
+
+import (
+	"github.com/sluicehq/sluice/sigma/correlation"
+	"github.com/sluicehq/sluice/sigma/result"
+)
+
+// Result is one result of a line: a detection or a correlation, and what later
+// stages wrote beside it.
+type Result struct {
+	Detection   *result.Detection   // nil for a correlation
+	Correlation *correlation.Result // nil for a detection; shared, as all of its parts are
+	Enrichments []byte              // a JSON object, nil for none
+}
+
+// AppendNative appends the result's native line, without its line feed.
+func (r *Result) AppendNative(dst []byte) []byte {
+	if r.Detection != nil {
+		return r.Detection.AppendNative(dst, r.Enrichments)
+	}
+	return r.Correlation.AppendNative(dst, r.Enrichments)
+}
+
+// Record is what leaves the daemon and is no Sigma result: an incident, a risk
+// event, a summary. It carries no token.
+type Record interface {
+	// AppendNative appends the record's native line, without its line feed.
+	AppendNative(dst []byte) []byte
+	// Kind is the record's kind as sinks and webhooks filter by it.
+	Kind() string
+}
+
+// ResultSet is the unit of work behind correlate: the results of one line, or one
+// record, or a barrier. It belongs to whoever holds it until it is dispatched;
+// sinks share it and do not change it.
+type ResultSet struct {
+	Token   Token
+	Raw     []byte       // the original line, quarantined if a stage cannot process the list
+	Buffer  *Buffer      // what Raw lies in, with the share of the line
+	Results []Result     // in evaluation order; of each event detections first, then correlations
+	Record  Record       // instead of results
+	Barrier *Barrier     // instead of anything
+	arena   *ResultArena // what the list and its results lie in, with a share of the list's; nil for memory of its own
+}
+
+// SizeOfResultSet is the size of a list in a data lane.
+func SizeOfResultSet(l *ResultSet) (units, bytes int) { return 1, len(l.Raw) }

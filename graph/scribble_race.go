@@ -1,6 +1,0 @@
-//go:build race
-
-package graph
-
-// scribbles overwrites memory whose last share was given back.
-const scribbles = true

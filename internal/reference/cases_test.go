@@ -1,0 +1,30 @@
+package reference_test
+
+import (
+	"testing"
+
+	"github.com/sluicehq/sluice/internal/reference"
+	"github.com/sluicehq/sluice/internal/sigmatest"
+)
+
+func TestEngineFollowsTheCaseTable(t *testing.T) {
+	for _, c := range sigmatest.Cases() {
+		t.Run(c.Name, func(t *testing.T) {
+			o := reference.Options{Detail: detailOf(t, c.Detail), IncludeEvent: c.IncludeEvent, ResultTime: c.ResultTime}
+			if c.Routing != nil {
+				o.Routing = &reference.Routing{Static: c.Routing.Static}
+			}
+			x := newIndexed(t, rulesOf(t, c.Rules), o)
+			for i := range c.Events {
+				x.events.Reset()
+				if err := x.worker.DecodeJSON(&x.events, []byte(c.Events[i].Line)); err != nil {
+					t.Fatal(err)
+				}
+				got := sigmatest.Outcome{Lines: x.lines(c.Arrival)}
+				s := x.worker.TakeStats()
+				got.Pruned, got.WithoutLogsource = int(s.Pruned), s.WithoutLogsource > 0
+				c.Events[i].Check(t, got)
+			}
+		})
+	}
+}

@@ -1,0 +1,84 @@
+package program
+
+import (
+	"sort"
+	"strings"
+
+	"github.com/sluicehq/sluice/sigma/correlation/internal/exact"
+	"github.com/sluicehq/sluice/sigma/correlation/internal/window"
+	"github.com/sluicehq/sluice/sigma/correlation/match"
+)
+
+// Inspect computes the aggregate from the entries alone: those of a view have
+// nothing else.
+func (c *Condition) Inspect(w window.Window) (got *float64, met bool) {
+	var value float64
+	switch w := w.(type) {
+	case *window.Hits:
+		_, _, met = c.Evaluate(w)
+		return new(float64(w.Count())), met
+	case *window.Distinct:
+		texts := make(map[string]struct{})
+		for _, s := range w.All() {
+			texts[s] = struct{}{}
+		}
+		value = float64(len(texts))
+	case *window.Numbers:
+		if w.Len() == 0 {
+			return nil, false
+		}
+		value = c.recompute(w)
+	default:
+		value = float64(w.Len())
+	}
+	if value-value != 0 { // infinite: not defined
+		return nil, false
+	}
+	return &value, c.within(value)
+}
+
+func (c *Condition) recompute(w *window.Numbers) float64 {
+	if c.kind == sum || c.kind == average {
+		var total exact.Sum
+		for _, v := range w.All() {
+			total.Add(v)
+		}
+		if c.kind == sum {
+			return total.Value()
+		}
+		return total.Value() / float64(w.Len())
+	}
+	sorted := make([]float64, 0, w.Len())
+	for _, v := range w.All() {
+		sorted = append(sorted, v)
+	}
+	sort.Float64s(sorted)
+	at := func(i int) float64 { return sorted[i] }
+	if c.kind == median {
+		return window.Median(len(sorted), at)
+	}
+	return window.Percentile(c.percentile, len(sorted), at)
+}
+
+// Display is the key as introspection shows it.
+func (c *Correlation) Display(key string) string {
+	if len(c.Source.GroupBy) == 0 {
+		return "(no group-by)"
+	}
+	var b strings.Builder
+	i := 0
+	for part, ok := range match.Parts(key) {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(c.Source.GroupBy[i])
+		b.WriteByte('=')
+		if ok {
+			b.WriteString(part)
+		} else {
+			b.WriteString("<none>")
+		}
+		i++
+	}
+	return b.String()
+}

@@ -1,0 +1,42 @@
+package correlation
+
+import (
+	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/correlation/internal/program"
+)
+
+// Program is the compiled form of the correlations of one rule set: what they
+// want to know of events, and what they do with it. It never changes and may be
+// shared by goroutines.
+type Program = program.Program
+
+// Rule is what a result shows of its correlation.
+type Rule = program.Rule
+
+// Options are the settings of correlations that state none of their own.
+type Options = program.Options
+
+// Action says what becomes of a group that has fired.
+type Action = program.Action
+
+// EventMode says which events a result carries.
+type EventMode = program.EventMode
+
+// The event modes.
+const (
+	EventsNone = program.EventsNone
+	EventsFull = program.EventsFull
+	EventsRefs = program.EventsRefs
+)
+
+// MaxLevels is how many levels of correlations over correlations a firing is
+// propagated.
+const MaxLevels = program.MaxLevels
+
+// Compile compiles correlations over the detection rules of the same load.
+func Compile(correlations []*sigma.Correlation, rules []*sigma.Rule, o Options) (*Program, error) {
+	return program.Compile(correlations, rules, o)
+}
+
+// ParseEventMode reads an event mode, aliases included.
+func ParseEventMode(s string) (EventMode, error) { return program.ParseEventMode(s) }

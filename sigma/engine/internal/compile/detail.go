@@ -1,0 +1,172 @@
+package compile
+
+import (
+	"net/netip"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/result"
+)
+
+// describe says what an entry of matched_fields tells about an item.
+func (b *builder) describe(it *Item, src *sigma.Item, c context) *result.Match {
+	m := &result.Match{Selection: c.selection, Negated: it.Neq}
+	var patterns []string
+	strings := true
+	if src.Modifiers.Has(sigma.Exists) {
+		m.Matcher, strings = "exists", false
+		patterns = []string{map[bool]string{true: "false", false: "true"}[it.Exists < 0]}
+	}
+	for _, v := range src.Values {
+		if src.Modifiers.Has(sigma.Exists) {
+			break
+		}
+		d := describeValue(src.Modifiers, v, it.Keyword)
+		strings = strings && d.textual
+		patterns = append(patterns, d.patterns...)
+		if len(src.Values) > 1 || d.several {
+			m.Matcher = "one_of"
+		} else {
+			m.Matcher = d.matcher
+		}
+	}
+	if it.Keyword {
+		m.Matcher = "keyword"
+	}
+	m.ShowCase = strings && len(src.Values) > 0
+	m.CaseSensitive = m.ShowCase && src.Modifiers.Has(sigma.Cased)
+	if b.detail == result.Full && m.Matcher != "null" {
+		m.HasPattern = true
+		m.Pattern = b.intern(cutPattern(patterns))
+	}
+	return m
+}
+
+// description is what one alternative says about itself.
+type description struct {
+	matcher  string
+	patterns []string
+	textual  bool // a string operator
+	several  bool // stands for several texts
+}
+
+func describeValue(mods sigma.Modifiers, v sigma.Value, keyword bool) description {
+	one := func(matcher, pattern string) description {
+		return description{matcher: matcher, patterns: []string{pattern}}
+	}
+	cased := mods.Has(sigma.Cased)
+	switch {
+	case v.Kind == sigma.Null:
+		return one("null", "null")
+	case v.Kind == sigma.Invalid:
+		return one("exact", "")
+	case mods.Has(sigma.Re):
+		return one("regex", RegexFlags(mods)+v.Text)
+	case mods.Has(sigma.CIDR):
+		if net, err := netip.ParsePrefix(v.Text); err == nil {
+			return one("cidr", net.Masked().String())
+		}
+		return one("cidr", v.Text)
+	case mods.HasAny(sigma.OrderOperators):
+		return one("numeric", orderSign(mods)+v.Text)
+	case mods.HasAny(sigma.TimeParts):
+		return one("timestamp", "= "+v.Text)
+	case mods.Has(sigma.FieldRef):
+		return description{matcher: "fieldref", patterns: []string{v.Text}, textual: true}
+	case mods.Has(sigma.Expand) && v.Kind == sigma.String && hasPlaceholder(templateText(v)):
+		return description{matcher: "expand", patterns: []string{templateText(v)}, textual: true}
+	case v.Kind == sigma.Number && !keyword && !textual(mods):
+		return one("numeric", "= "+v.Text)
+	case v.Kind == sigma.Bool && !keyword && !cased && !mods.HasAny(sigma.Encodings):
+		return one("bool", v.Text)
+	}
+	return describeText(mods, v, keyword)
+}
+
+func describeText(mods sigma.Modifiers, v sigma.Value, keyword bool) description {
+	cased := mods.Has(sigma.Cased)
+	names := map[Kind]string{Exact: "exact", Prefix: "startswith", Suffix: "endswith", Contains: "contains"}
+	d := description{matcher: names[stringOp(mods, keyword)], textual: true}
+	if mods.HasAny(sigma.Base64Encodings) || mods.Has(sigma.Windash) {
+		d.several = mods.Has(sigma.Windash) || mods.Has(sigma.Base64Offset)
+		size := 0
+		for _, s := range spelledVariants(v, mods) {
+			d.patterns = append(d.patterns, foldText(s, cased))
+			if size += len(s); size > maxPattern {
+				break
+			}
+		}
+		return d
+	}
+	if v.Kind == sigma.String && v.HasWildcard() {
+		return description{matcher: "regex", patterns: []string{v.Text}}
+	}
+	text := v.Text
+	if v.Kind == sigma.String {
+		text = v.Plain()
+	}
+	d.patterns = []string{foldText(text, cased)}
+	return d
+}
+
+// spelledVariants writes out what the alternatives of an encoded or dashed value
+// are compared with.
+func spelledVariants(v sigma.Value, mods sigma.Modifiers) []string {
+	var out []string
+	if mods.HasAny(sigma.Base64Encodings) {
+		for _, parts := range textVariants(v, mods) {
+			out = append(out, plainText(parts))
+		}
+		return out
+	}
+	text := v.Text
+	if v.Kind == sigma.String && !v.HasWildcard() {
+		text = v.Plain()
+	}
+	return spellDashes(text, 1<<12)
+}
+
+func hasPlaceholder(text string) bool {
+	for {
+		_, rest, ok := strings.Cut(text, "%")
+		name, after, closed := strings.Cut(rest, "%")
+		if !ok || !closed {
+			return false
+		}
+		if name != "" {
+			return true
+		}
+		text = after
+	}
+}
+
+func orderSign(m sigma.Modifiers) string {
+	switch orderKind(m) {
+	case Greater:
+		return "> "
+	case GreaterEqual:
+		return ">= "
+	case Less:
+		return "< "
+	}
+	return "<= "
+}
+
+// Limits of a pattern's text (specification part 10 section 11).
+const (
+	maxPattern = 256
+	cutAt      = 253
+)
+
+func cutPattern(patterns []string) string {
+	s := strings.Join(patterns, ", ")
+	if len(s) <= maxPattern {
+		return s
+	}
+	n := cutAt
+	for !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n] + "..."
+}

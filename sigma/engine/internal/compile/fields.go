@@ -1,0 +1,107 @@
+package compile
+
+import (
+	"strings"
+
+	"github.com/sluicehq/sluice/sigma/engine/internal/scan"
+	"github.com/sluicehq/sluice/sigma/event"
+)
+
+// Keywords is the number of the field that stands for all strings of an event.
+const Keywords uint32 = 1
+
+// firstField is the number of the first field that has a name.
+const firstField = int(Keywords) + 1
+
+// Field is a name, or a list of places, that predicates ask about.
+type Field struct {
+	Name    string       // as results show it
+	Paths   []event.Path // the places, or one path
+	Virtual bool         // has positions: resolved in the event when asked for
+	Placed  bool         // Paths are places
+	Hints   []uint32     // Virtual: fields of which one is present when this one is
+
+	written string // Virtual: the name with its escapes
+}
+
+// Fields numbers the fields of a rule set, from firstField on.
+type Fields struct {
+	List  []Field
+	Table *scan.Table
+	ids   map[string]uint32
+}
+
+func newFields() *Fields {
+	return &Fields{List: make([]Field, firstField), Table: scan.NewTable(), ids: make(map[string]uint32)}
+}
+
+// Lookup returns the number of a plain field name, when it has one.
+func (f *Fields) Lookup(name string) (uint32, bool) {
+	id, ok := f.ids[name]
+	return id, ok
+}
+
+// Add returns the number of a field name under a document version.
+func (f *Fields) Add(name string, version int) uint32 {
+	p := event.ParsePath(name, version)
+	if p.Indexed() {
+		return f.addVirtual(name, p)
+	}
+	if id, ok := f.ids[p.Name]; ok {
+		return id
+	}
+	id := f.append(p.Name, Field{Name: p.Name, Paths: []event.Path{p}})
+	nested := len(p.Segments) > 1
+	f.Table.AddName(id, p.Name, 0, nested, false)
+	if nested {
+		f.Table.AddPath(id, p.Segments, 1, false)
+	}
+	return id
+}
+
+func (f *Fields) addVirtual(name string, p event.Path) uint32 {
+	key := "\x00" + name
+	if id, ok := f.ids[key]; ok {
+		return id
+	}
+	hints := f.Hints(&p)
+	return f.append(key, Field{Name: p.Name, Paths: []event.Path{p}, Virtual: true, Hints: hints, written: name})
+}
+
+// Hints returns fields of which one is present whenever the path resolves.
+func (f *Fields) Hints(p *event.Path) []uint32 {
+	hints := []uint32{f.Add(p.Segments[0].Key, 0)}
+	if p.Name != p.Segments[0].Key {
+		hints = append(hints, f.Add(p.Name, 0))
+	}
+	return hints
+}
+
+// AddPlaces returns the number of the field that is read from the first of
+// several places that an event has.
+func (f *Fields) AddPlaces(places []string) uint32 {
+	key := "\x01" + strings.Join(places, "\x01")
+	if id, ok := f.ids[key]; ok {
+		return id
+	}
+	field := Field{Name: places[0], Placed: true}
+	for _, p := range places {
+		field.Paths = append(field.Paths, event.ParsePlace(p))
+	}
+	id := f.append(key, field)
+	for i, p := range field.Paths {
+		f.Table.AddName(id, p.Name, 2*i, true, true)
+		if len(p.Segments) > 1 {
+			f.Table.AddPath(id, p.Segments, 2*i+1, true)
+		}
+	}
+	return id
+}
+
+func (f *Fields) append(key string, field Field) uint32 {
+	id := uint32(len(f.List))
+	f.ids[key] = id
+	f.List = append(f.List, field)
+	f.Table.Reserve(id)
+	return id
+}

@@ -1,0 +1,231 @@
+package compile
+
+import (
+	"net/netip"
+
+	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/event"
+	"github.com/sluicehq/sluice/sigma/result"
+)
+
+// item compiles one item.
+func (b *builder) item(src *sigma.Item, c context) Item {
+	mods := src.Modifiers
+	it := Item{All: mods.Has(sigma.All), Neq: mods.Has(sigma.Neq)}
+	b.place(&it, src, c)
+	if mods.Has(sigma.Exists) {
+		b.exists(&it, src)
+	} else {
+		if len(src.Values) > 1 {
+			it.Alts = make([]uint32, 0, len(src.Values))
+		}
+		for _, v := range src.Values {
+			b.alternative(&it, src, v, c)
+		}
+	}
+	it.NullTest = it.HasNull && len(src.Values) == 1
+	if b.detail != result.Off {
+		it.Match = b.describe(&it, src, c)
+	}
+	if !c.inBlock {
+		it.Expr = b.itemExpr(&it)
+	}
+	return it
+}
+
+// place decides where the item's values come from.
+func (b *builder) place(it *Item, src *sigma.Item, c context) {
+	switch {
+	case c.inBlock && (src.Field == "." || src.Field == ""):
+		it.Name = "."
+	case c.inBlock:
+		p := event.ParsePath(src.Field, c.version)
+		it.Path, it.Name = &p, p.Name
+	case src.Field == "" || src.Field == ".":
+		it.Keyword, it.Field, it.Name = true, Keywords, "keyword"
+		b.fields.Table.Keywords = true
+	case len(src.Places) > 0:
+		it.Field = b.fields.AddPlaces(src.Places)
+		it.Name = b.fields.List[it.Field].Name
+	default:
+		it.Field = b.fields.Add(src.Field, c.version)
+		it.Name = b.fields.List[it.Field].Name
+	}
+}
+
+func (b *builder) exists(it *Item, src *sigma.Item) {
+	it.Exists = 1
+	if len(src.Values) == 0 {
+		it.Exists = 0
+		return
+	}
+	if v := src.Values[0]; v.Kind == sigma.Bool || v.Kind == sigma.String {
+		if v.Text == "false" || v.Text == "no" {
+			it.Exists = -1
+		}
+	}
+}
+
+// itemExpr says what the item means in terms of its predicates.
+func (b *builder) itemExpr(it *Item) *Expr {
+	if it.Exists != 0 {
+		x := and(b.present(it.Field), not(b.atom(b.pred(Pred{Kind: IsNull, Field: it.Field}))))
+		if it.Exists < 0 {
+			return not(x)
+		}
+		return x
+	}
+	alts := make([]*Expr, 0, len(it.Alts)+1)
+	for _, id := range it.Alts {
+		alts = append(alts, b.atom(id))
+	}
+	switch {
+	case it.Neq:
+		usable := always
+		if it.Usable != nil {
+			usable = never
+			for _, id := range it.Usable {
+				usable = or(usable, b.atom(id))
+			}
+		}
+		return and(b.present(it.Field), usable, not(or(alts...)))
+	case it.All:
+		if len(alts) == 0 {
+			return never
+		}
+		return and(alts...)
+	case it.HasNull && !it.Keyword:
+		alts = append(alts, not(b.present(it.Field)))
+	}
+	return or(alts...)
+}
+
+func (b *builder) present(field uint32) *Expr {
+	return b.atom(b.pred(Pred{Kind: Present, Field: field}))
+}
+
+// alternative adds the predicates of one value. Several predicates of one value
+// are alternatives, also under all: they are joined first.
+func (b *builder) alternative(it *Item, src *sigma.Item, v sigma.Value, c context) {
+	mods := src.Modifiers
+	switch {
+	case v.Kind == sigma.Invalid:
+		it.addNever(b)
+	case v.Kind == sigma.Null:
+		if it.Keyword {
+			it.addNever(b)
+			return
+		}
+		it.HasNull = true
+		it.add(b.pred(Pred{Kind: IsNull, Field: it.Field}))
+	case mods.Has(sigma.Re):
+		b.regex(it, mods, v.Text)
+	case mods.Has(sigma.CIDR):
+		if net, err := netip.ParsePrefix(v.Text); err == nil {
+			net = net.Masked()
+			it.add(b.pred(Pred{Kind: CIDR, Field: it.Field, Text: net.String(), More: &Operand{Net: net}}))
+		} else {
+			it.addNever(b)
+		}
+	case mods.HasAny(sigma.OrderOperators):
+		b.number(it, orderKind(mods), v.Text, 0)
+	case mods.HasAny(sigma.TimeParts):
+		part := (mods & sigma.TimeParts).List()[0]
+		b.number(it, TimePart, v.Text, part)
+	case mods.Has(sigma.FieldRef):
+		b.fieldRef(it, mods, v.Text, c)
+	case mods.Has(sigma.Expand) && b.expand(it, mods, v):
+	case v.Kind == sigma.Number && !it.Keyword && !textual(mods):
+		b.number(it, Equal, v.Text, 0)
+	case v.Kind == sigma.Bool && !it.Keyword && !mods.Has(sigma.Cased) && !mods.HasAny(sigma.Encodings):
+		kind := IsFalse
+		if v.Text == "true" {
+			kind = IsTrue
+		}
+		it.add(b.pred(Pred{Kind: kind, Field: it.Field}))
+	default:
+		b.text(it, mods, v)
+	}
+}
+
+func (it *Item) add(id uint32) { it.Alts = append(it.Alts, id) }
+
+// addNever adds an alternative that nothing satisfies.
+func (it *Item) addNever(b *builder) {
+	b.expression(it, nothing)
+}
+
+// textual says that a number is compared by its text.
+func textual(m sigma.Modifiers) bool {
+	return m.HasAny(sigma.StringOperators|sigma.Encodings) || m.Has(sigma.Cased)
+}
+
+func orderKind(m sigma.Modifiers) Kind {
+	switch {
+	case m.Has(sigma.GT):
+		return Greater
+	case m.Has(sigma.GTE):
+		return GreaterEqual
+	case m.Has(sigma.LT):
+		return Less
+	}
+	return LessEqual
+}
+
+func (b *builder) number(it *Item, kind Kind, text string, part sigma.Modifier) {
+	n, ok := event.ParseNumeric([]byte(text))
+	if !ok {
+		it.addNever(b)
+		return
+	}
+	key := text
+	if part != 0 {
+		key = part.String() + " " + text
+	}
+	it.add(b.pred(Pred{Kind: kind, Field: it.Field, Text: key, More: &Operand{Number: n, Part: part}}))
+}
+
+func (b *builder) regex(it *Item, mods sigma.Modifiers, source string) {
+	b.expression(it, RegexFlags(mods)+source)
+}
+
+// expression adds a regular expression, equal ones of all fields being one.
+func (b *builder) expression(it *Item, source string) {
+	more, ok := b.expressions[source]
+	if !ok {
+		more = &Operand{Regex: &Expression{Number: len(b.expressions), source: source}}
+		b.expressions[source] = more
+	}
+	it.add(b.pred(Pred{Kind: Regex, Field: it.Field, Text: source, More: more}))
+}
+
+// RegexFlags writes the flag modifiers as RE2 has them in front of a source.
+func RegexFlags(m sigma.Modifiers) string {
+	flags := ""
+	if m.Has(sigma.RegexIgnoreCase) {
+		flags += "i"
+	}
+	if m.Has(sigma.RegexMultiline) {
+		flags += "m"
+	}
+	if m.Has(sigma.RegexDotAll) {
+		flags += "s"
+	}
+	if flags == "" {
+		return ""
+	}
+	return "(?" + flags + ")"
+}
+
+// stringOp is the operator of a text comparison.
+func stringOp(m sigma.Modifiers, keyword bool) Kind {
+	switch {
+	case m.Has(sigma.StartsWith):
+		return Prefix
+	case m.Has(sigma.EndsWith):
+		return Suffix
+	case m.Has(sigma.Contains), keyword, m.Has(sigma.Base64Offset):
+		return Contains
+	}
+	return Exact
+}

@@ -1,0 +1,127 @@
+package compile
+
+import (
+	"bytes"
+	"net/netip"
+	"time"
+
+	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/event"
+)
+
+// Plain reports whether a text predicate judges the text as it is; the others
+// judge it with case folded.
+func (p *Pred) Plain() bool { return p.Cased || p.Kind == Regex || p.Kind == CIDR }
+
+// MatchText judges one text form, which is folded unless Plain says otherwise.
+func (p *Pred) MatchText(text []byte) bool {
+	switch p.Kind {
+	case Exact:
+		return string(text) == p.Text
+	case Prefix:
+		return len(text) >= len(p.Text) && string(text[:len(p.Text)]) == p.Text
+	case Suffix:
+		return len(text) >= len(p.Text) && string(text[len(text)-len(p.Text):]) == p.Text
+	case Contains:
+		return contains(text, p.Text)
+	case Glob:
+		return p.More.Glob.Match(text)
+	case Regex:
+		return p.More.Regex.Regexp().Match(text)
+	case CIDR:
+		return inNetwork(p.More.Net, text)
+	}
+	return false
+}
+
+func contains(text []byte, s string) bool {
+	if len(s) > len(text) {
+		return false
+	}
+	return bytes.Contains(text, unsafeBytes(s))
+}
+
+// MatchNumber judges a numeric form.
+func (p *Pred) MatchNumber(n event.Numeric) bool {
+	c := n.Compare(p.More.Number)
+	switch p.Kind {
+	case Equal:
+		return c == 0
+	case Greater:
+		return c > 0
+	case GreaterEqual:
+		return c >= 0
+	case Less:
+		return c < 0
+	case LessEqual:
+		return c <= 0
+	}
+	return false
+}
+
+// MatchBool judges a value by the boolean rules: booleans, or text that spells
+// one. Folded is the text of a string, empty for other types.
+func (p *Pred) MatchBool(t event.Type, folded []byte) bool {
+	switch t {
+	case event.True:
+		return p.Kind == IsTrue
+	case event.False:
+		return p.Kind == IsFalse
+	case event.String, event.Text:
+		if p.Kind == IsTrue {
+			return string(folded) == "true" || string(folded) == "1" || string(folded) == "yes"
+		}
+		return string(folded) == "false" || string(folded) == "0" || string(folded) == "no"
+	}
+	return false
+}
+
+// MatchTime judges a part of a time.
+func (p *Pred) MatchTime(t time.Time) bool {
+	var part int
+	switch p.More.Part {
+	case sigma.Minute:
+		part = t.Minute()
+	case sigma.Hour:
+		part = t.Hour()
+	case sigma.Day:
+		part = t.Day()
+	case sigma.Week:
+		_, part = t.ISOWeek()
+	case sigma.Month:
+		part = int(t.Month())
+	case sigma.Year:
+		part = t.Year()
+	}
+	n := event.Numeric{Exact: true, Float: float64(part), Abs: uint64(part)}
+	if part < 0 {
+		n.Negative, n.Abs = true, uint64(-part)
+	}
+	return n.Compare(p.More.Number) == 0
+}
+
+// inNetwork reports whether text is exactly one address, without zone, of the
+// network. An IPv4-mapped address is tried as IPv4, too.
+func inNetwork(net netip.Prefix, text []byte) bool {
+	if len(text) < 2 || len(text) > 45 {
+		return false
+	}
+	separated := false
+	for _, c := range text { // a failing parse allocates
+		switch {
+		case c == '.' || c == ':':
+			separated = true
+		case '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'f':
+		default:
+			return false
+		}
+	}
+	if !separated {
+		return false
+	}
+	a, err := netip.ParseAddr(string(text))
+	if err != nil {
+		return false
+	}
+	return net.Contains(a) || a.Is4In6() && net.Contains(a.Unmap())
+}

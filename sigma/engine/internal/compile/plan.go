@@ -1,0 +1,94 @@
+package compile
+
+import (
+	"slices"
+
+	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/engine/internal/literal"
+	"github.com/sluicehq/sluice/sigma/result"
+)
+
+// Options say what a plan is for.
+type Options struct {
+	Detail result.Detail
+	Names  []string // further field names that are looked up
+}
+
+// Plan is a compiled rule set. It never changes.
+type Plan struct {
+	Fields *Fields
+	Preds  []Pred
+
+	Programs  []int32  // by load index: where the rule's program begins
+	Code      []Instr  // all programs
+	Tests     []Test   // bit tests of all programs
+	Branches  []int32  // beginnings of the parts of counting instructions
+	Wakes     []uint32 // load indexes, by predicate
+	WakeStart []uint32 // Wakes[WakeStart[p]:WakeStart[p+1]] wait for predicate p
+	Always    []uint32 // load indexes of rules without witness
+
+	Rarity   literal.Rarity // of windows in traffic
+	Machines int            // how many machines a worker needs for expressions
+
+	trees []tree // by load index
+}
+
+type builder struct {
+	fields      *Fields
+	preds       []Pred
+	atoms       []*Expr // by predicate, nil while none is asked for
+	exprs       []Expr  // to become atoms
+	ids         map[predKey]uint32
+	expressions map[string]*Operand
+	interned    map[string]string // patterns of results
+	detail      result.Detail
+	profile     *profile
+}
+
+// predsPerRule is how many predicates a rule adds to those before it, about.
+const predsPerRule = 10
+
+// Build compiles rules, which must have passed every check of the loader.
+func Build(rules []*sigma.Rule, o Options) *Plan {
+	b := &builder{
+		fields: newFields(), preds: make([]Pred, 0, predsPerRule*len(rules)), ids: make(map[predKey]uint32, predsPerRule*len(rules)),
+		expressions: make(map[string]*Operand), interned: make(map[string]string), detail: o.Detail, profile: traffic(),
+	}
+	for _, name := range o.Names {
+		b.fields.Add(name, 0)
+	}
+	p := &Plan{Fields: b.fields, trees: make([]tree, len(rules))}
+	for i, r := range rules {
+		p.trees[i].built.Store(b.rule(r))
+	}
+	b.fields.Table.Settle()
+	b.wake(p)
+	p.Preds = slices.Clip(b.preds)
+	p.Rarity, p.Machines = rarity, len(b.expressions)
+	p.compile()
+	return p
+}
+
+// rule compiles one rule: a condition must hold, and one of each filter.
+func (b *builder) rule(r *sigma.Rule) *Rule {
+	scope := b.scope(r.Detections, r.Conditions, context{version: r.Version})
+	if len(r.Filters) == 0 {
+		return &Rule{Match: scope.any(), Scope: scope}
+	}
+	parts := []*Expr{scope.any()}
+	for i := range r.Filters {
+		f := &r.Filters[i]
+		s := b.scope(f.Detections, f.Conditions, context{version: f.Version})
+		parts = append(parts, s.any())
+	}
+	return &Rule{Match: and(parts...), Scope: scope}
+}
+
+// intern keeps one copy of equal texts.
+func (b *builder) intern(s string) string {
+	if have, ok := b.interned[s]; ok {
+		return have
+	}
+	b.interned[s] = s
+	return s
+}

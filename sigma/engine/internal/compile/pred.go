@@ -1,0 +1,93 @@
+package compile
+
+import (
+	"net/netip"
+
+	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/event"
+)
+
+// Kind is what a predicate asks of a field.
+type Kind uint8
+
+// The kinds. Present and IsNull ask about the field as a whole; the others hold
+// when one of the field's values satisfies them.
+const (
+	Present  Kind = iota // the field resolves, to whatever
+	IsNull               // its only value is null
+	Exact                // the text form equals Text
+	Prefix               // ... begins with Text
+	Suffix               // ... ends with Text
+	Contains             // ... contains Text
+	Glob                 // ... matches a pattern with wildcards
+	Regex                // ... matches a regular expression
+	CIDR                 // ... is an address of a network
+	Equal                // the numeric form equals a number
+	Greater
+	GreaterEqual
+	Less
+	LessEqual
+	IsTrue // boolean comparison
+	IsFalse
+	TimePart // a part of a timestamp equals a number
+	FieldRef // compares with the values of another field
+	RefUsable
+	Expand // compares with a template filled from the event
+	ExpandUsable
+	AnyOf // one of the text predicates in Gates; Op is their kind
+	Block // an array block
+)
+
+// Pred is a predicate. Equal predicates of all rules are one.
+type Pred struct {
+	Kind   Kind
+	Op     Kind // FieldRef and Expand: Exact, Prefix, Suffix or Contains
+	Cased  bool
+	Early  bool   // known when all values were looked at; else asked for when needed
+	Direct bool   // Early, but no index finds it: every value is judged
+	Field  uint32 // the field asked about
+	Text   string // the operand, folded unless Cased; for other kinds what tells them apart
+	More   *Operand
+}
+
+// Operand holds what only some kinds need.
+type Operand struct {
+	Glob     *Pattern
+	Regex    *Expression
+	Net      netip.Prefix
+	Number   event.Numeric
+	Part     sigma.Modifier
+	Ref      uint32 // FieldRef: the other field
+	Template []Piece
+	Block    *ArrayBlock
+	Gates    []uint32 // predicates of which one must hold for this one to hold; nil for none known
+}
+
+// Piece is a part of a template: text, or the value of a field.
+type Piece struct {
+	Text  string
+	Field uint32 // 0 for text
+}
+
+// IsText reports whether the predicate depends on a value's text form alone.
+func (p *Pred) IsText() bool { return Exact <= p.Kind && p.Kind <= CIDR }
+
+type predKey struct {
+	kind  Kind
+	op    Kind
+	cased bool
+	field uint32
+	text  string
+}
+
+// pred returns the number of the predicate, making it when it is new.
+func (b *builder) pred(p Pred) uint32 {
+	k := predKey{p.Kind, p.Op, p.Cased, p.Field, p.Text}
+	if id, ok := b.ids[k]; ok {
+		return id
+	}
+	id := uint32(len(b.preds))
+	b.preds = append(b.preds, p)
+	b.ids[k] = id
+	return id
+}

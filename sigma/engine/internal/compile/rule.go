@@ -1,0 +1,221 @@
+package compile
+
+import (
+	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/condition"
+	"github.com/sluicehq/sluice/sigma/event"
+	"github.com/sluicehq/sluice/sigma/result"
+)
+
+// Rule is a compiled rule: what must hold, and the tree by which a result
+// explains that it does.
+type Rule struct {
+	Match *Expr // the whole rule, filters included
+	Scope
+}
+
+// Scope is a set of named detections with the conditions that combine them.
+type Scope struct {
+	Detections []Detection
+	Conditions []*Cond
+}
+
+// Detection is a named detection.
+type Detection struct {
+	Name string
+	Node *Node
+}
+
+// Cond is a condition over the detections of its scope, given by position.
+type Cond struct {
+	Op     condition.Op
+	Args   []*Cond
+	Covers []int // Ident: one; Quant: those that the target covers, in written order
+	Count  int   // Quant
+	Expr   *Expr // outside array bodies
+}
+
+// Node is a node of a detection.
+type Node struct {
+	Kind  sigma.Kind
+	Items []Item
+	Nodes []*Node
+	Block *ArrayBlock // Kind Array
+	Scope *Scope      // Kind Nested
+	Expr  *Expr       // outside array bodies
+}
+
+// Item is one line of a detection.
+type Item struct {
+	Field    uint32
+	Name     string
+	Path     *event.Path // inside an array body: relative to the member, nil for the member itself
+	Keyword  bool
+	Alts     []uint32 // in written order
+	All      bool
+	Neq      bool
+	Exists   int8 // 1 wanted, -1 unwanted, 0 no exists
+	HasNull  bool
+	Usable   []uint32 // neq of references: one must hold
+	Expr     *Expr    // outside array bodies
+	Match    *result.Match
+	NullTest bool // its only alternative is null
+}
+
+// ArrayBlock is an array block. It is judged as one predicate.
+type ArrayBlock struct {
+	Path       event.Path
+	Quantifier sigma.Quantifier
+	Body       *Node
+	Match      *result.Match // of the entry for the array as a whole
+}
+
+// scope compiles detections and conditions.
+func (b *builder) scope(detections []sigma.Detection, conditions []sigma.Condition, c context) Scope {
+	var s Scope
+	for i := range detections {
+		d := &detections[i]
+		if !c.inBlock { // entries name the detection of the rule, not one of a body
+			c.selection = d.Name
+		}
+		s.Detections = append(s.Detections, Detection{Name: d.Name, Node: b.node(d.Node, c)})
+	}
+	for _, k := range conditions {
+		s.Conditions = append(s.Conditions, s.cond(k.Expr, c))
+	}
+	return s
+}
+
+func (s *Scope) cond(e *condition.Expr, c context) *Cond {
+	k := &Cond{Op: e.Op}
+	for _, a := range e.Args {
+		k.Args = append(k.Args, s.cond(a, c))
+	}
+	switch e.Op {
+	case condition.Ident:
+		for i := range s.Detections {
+			if s.Detections[i].Name == e.Name {
+				k.Covers = append(k.Covers, i)
+				break
+			}
+		}
+	case condition.Quant:
+		for i := range s.Detections {
+			if condition.Covers(e.Name, s.Detections[i].Name) {
+				k.Covers = append(k.Covers, i)
+			}
+		}
+		k.Count = e.Count
+		if e.Count == condition.QuantAll {
+			k.Count = len(k.Covers)
+		} else if e.Count > len(k.Covers) {
+			k.Count = len(k.Covers) + 1
+		}
+	}
+	if !c.inBlock {
+		k.Expr = s.expr(k)
+	}
+	return k
+}
+
+func (s *Scope) expr(k *Cond) *Expr {
+	var args []*Expr
+	for _, a := range k.Args {
+		args = append(args, a.Expr)
+	}
+	for _, d := range k.Covers {
+		args = append(args, s.Detections[d].Node.Expr)
+	}
+	switch k.Op {
+	case condition.And:
+		return and(args...)
+	case condition.Or, condition.Ident:
+		return or(args...)
+	case condition.Not:
+		return not(args[0])
+	}
+	if k.Count == 0 {
+		return always
+	}
+	return atLeast(k.Count, args)
+}
+
+// any returns what it means that one of the scope's conditions holds.
+func (s *Scope) any() *Expr {
+	var args []*Expr
+	for _, k := range s.Conditions {
+		args = append(args, k.Expr)
+	}
+	return or(args...)
+}
+
+// context is where in a rule a node stands.
+type context struct {
+	version   int
+	selection string
+	inBlock   bool
+}
+
+func (b *builder) node(n *sigma.Node, c context) *Node {
+	out := &Node{Kind: n.Kind}
+	parts := make([]*Expr, 0, len(n.Items)+len(n.Nodes))
+	if len(n.Items) > 0 {
+		out.Items = make([]Item, 0, len(n.Items))
+	}
+	for i := range n.Items {
+		src := n.Items[i]
+		if c.inBlock && n.Kind == sigma.KindKeywords && !src.Modifiers.HasAny(sigma.StringOperators) && !src.Modifiers.Has(sigma.Re) {
+			src.Modifiers = src.Modifiers.With(sigma.Contains) // a list of scalars searches the member's text
+		}
+		it := b.item(&src, c)
+		parts = append(parts, it.Expr)
+		out.Items = append(out.Items, it)
+	}
+	if n.Kind == sigma.KindArray {
+		return b.array(out, n, c)
+	}
+	for _, sub := range n.Nodes {
+		s := b.node(sub, c)
+		parts = append(parts, s.Expr)
+		out.Nodes = append(out.Nodes, s)
+	}
+	if n.Kind == sigma.KindNested {
+		s := b.scope(n.Detections, n.Conditions, c)
+		out.Scope = &s
+		if !c.inBlock {
+			out.Expr = s.any()
+		}
+		return out
+	}
+	switch {
+	case c.inBlock:
+	case n.Kind == sigma.KindAny:
+		out.Expr = or(parts...)
+	default:
+		out.Expr = and(parts...)
+	}
+	return out
+}
+
+// array compiles an array block. Outside other blocks it is one predicate.
+func (b *builder) array(out *Node, n *sigma.Node, c context) *Node {
+	outer := c.inBlock
+	c.inBlock = true
+	out.Block = &ArrayBlock{Path: event.ParsePath(n.Path, c.version), Quantifier: n.Quantifier, Body: b.node(n.Nodes[0], c)}
+	if b.detail != result.Off {
+		out.Block.Match = &result.Match{Selection: c.selection, Matcher: "exists"}
+	}
+	if outer {
+		return out
+	}
+	more := &Operand{Block: out.Block}
+	if n.Quantifier == sigma.AnyMember || n.Quantifier == sigma.AllMembers {
+		for _, f := range b.fields.Hints(&out.Block.Path) {
+			more.Gates = append(more.Gates, b.pred(Pred{Kind: Present, Field: f}))
+		}
+	}
+	id := uint32(len(b.preds)) // blocks are not compared with each other
+	b.preds = append(b.preds, Pred{Kind: Block, More: more})
+	out.Expr = b.atom(id)
+	return out
+}

@@ -1,0 +1,227 @@
+package compile
+
+import (
+	"encoding/base64"
+	"strings"
+	"unicode"
+	"unicode/utf16"
+
+	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/event"
+)
+
+// text adds the predicates of a text comparison: windash, UTF-16 and Base64 are
+// applied in this order, then the operator.
+func (b *builder) text(it *Item, mods sigma.Modifiers, v sigma.Value) {
+	op := stringOp(mods, it.Keyword)
+	if v.Kind == sigma.String && !mods.Has(sigma.Windash) && !mods.HasAny(sigma.Encodings) { // the fast path
+		it.add(b.parts(it.Field, v.Parts, op, mods.Has(sigma.Cased)))
+		return
+	}
+	variants := textVariants(v, mods)
+	if mods.Has(sigma.Base64Offset) {
+		op = Contains
+	}
+	cased := mods.Has(sigma.Cased)
+	ids := make([]uint32, 0, len(variants))
+	for _, parts := range variants {
+		ids = append(ids, b.parts(it.Field, parts, op, cased))
+	}
+	b.addVariants(it, ids)
+}
+
+// addVariants adds the predicates of one alternative. Under all they become one
+// predicate first, since any of them satisfies the alternative.
+func (b *builder) addVariants(it *Item, ids []uint32) {
+	if !it.All || len(ids) == 1 {
+		it.Alts = append(it.Alts, ids...)
+		return
+	}
+	var key strings.Builder
+	for _, id := range ids {
+		key.WriteString(b.preds[id].Text)
+		key.WriteByte(0)
+	}
+	first := &b.preds[ids[0]]
+	it.add(b.pred(Pred{
+		Kind: AnyOf, Op: first.Kind, Cased: first.Cased, Field: it.Field, Text: key.String(), More: &Operand{Gates: ids},
+	}))
+}
+
+func (b *builder) parts(field uint32, parts []sigma.Part, op Kind, cased bool) uint32 {
+	plain := len(parts) == 0 || len(parts) == 1 && parts[0].Kind == sigma.Literal
+	if plain {
+		s := ""
+		if len(parts) == 1 {
+			s = parts[0].Text
+		}
+		if !cased {
+			s = event.Fold(s)
+		}
+		return b.pred(Pred{Kind: op, Cased: cased, Field: field, Text: s})
+	}
+	p := newPattern(parts, op, cased)
+	return b.pred(Pred{Kind: Glob, Cased: cased, Field: field, Text: p.String(), More: &Operand{Glob: p}})
+}
+
+// maxSpelled is how many variants of a text with dashes are written out instead
+// of being matched by dash classes.
+const maxSpelled = 25
+
+// textVariants returns the texts an alternative stands for.
+func textVariants(v sigma.Value, mods sigma.Modifiers) [][]sigma.Part {
+	parts := v.Parts
+	if v.Kind != sigma.String {
+		parts = []sigma.Part{{Kind: sigma.Literal, Text: v.Text}}
+	}
+	if mods.HasAny(sigma.Base64Encodings) {
+		plain := []string{plainText(parts)}
+		if mods.Has(sigma.Windash) {
+			plain = spellDashes(plain[0], 1<<12)
+		}
+		var out [][]sigma.Part
+		for _, s := range plain {
+			for _, e := range encode(toUTF16(s, mods), mods.Has(sigma.Base64Offset)) {
+				out = append(out, literalParts(e))
+			}
+		}
+		return out
+	}
+	if !mods.Has(sigma.Windash) {
+		return [][]sigma.Part{parts}
+	}
+	if len(parts) == 1 && parts[0].Kind == sigma.Literal {
+		if n := len(dashPositions(parts[0].Text)); n == 0 {
+			return [][]sigma.Part{parts}
+		} else if n <= 2 {
+			var out [][]sigma.Part
+			for _, s := range spellDashes(parts[0].Text, maxSpelled) {
+				out = append(out, literalParts(s))
+			}
+			return out
+		}
+	}
+	return [][]sigma.Part{dashParts(parts)}
+}
+
+func plainText(parts []sigma.Part) string {
+	v := sigma.Value{Parts: parts}
+	return v.Plain()
+}
+
+func literalParts(s string) []sigma.Part {
+	if s == "" {
+		return nil
+	}
+	return []sigma.Part{{Kind: sigma.Literal, Text: s}}
+}
+
+// dashPositions returns where windash accepts any dash: at every dash, and at a
+// slash that begins a word.
+func dashPositions(s string) []int {
+	var at []int
+	var before rune = -1
+	for i, r := range s {
+		switch {
+		case r == '-':
+			at = append(at, i)
+		case r == '/' && !isWord(before):
+			for _, next := range s[i+1:] {
+				if isWord(next) {
+					at = append(at, i)
+				}
+				break
+			}
+		}
+		before = r
+	}
+	return at
+}
+
+func isWord(r rune) bool {
+	return r == '_' || r >= 0 && (unicode.IsLetter(r) || unicode.IsDigit(r))
+}
+
+// spellDashes writes out the variants of s, at most limit of them.
+func spellDashes(s string, limit int) []string {
+	at := dashPositions(s)
+	out := []string{""}
+	done := 0
+	for _, i := range at {
+		if len(out)*len([]rune(dashes)) > limit {
+			break
+		}
+		var next []string
+		for _, o := range out {
+			for _, d := range dashes {
+				next = append(next, o+s[done:i]+string(d))
+			}
+		}
+		out, done = next, i+1
+	}
+	for i := range out {
+		out[i] += s[done:]
+	}
+	return out
+}
+
+// dashParts replaces dashes in literal parts by dash classes. Whether a slash
+// begins a word is decided within its part.
+func dashParts(parts []sigma.Part) []sigma.Part {
+	var out []sigma.Part
+	for _, p := range parts {
+		if p.Kind != sigma.Literal {
+			out = append(out, p)
+			continue
+		}
+		done := 0
+		for _, i := range dashPositions(p.Text) {
+			if i > done {
+				out = append(out, sigma.Part{Kind: sigma.Literal, Text: p.Text[done:i]})
+			}
+			out = append(out, sigma.Part{Kind: dashPart})
+			done = i + 1
+		}
+		if done < len(p.Text) {
+			out = append(out, sigma.Part{Kind: sigma.Literal, Text: p.Text[done:]})
+		}
+	}
+	return out
+}
+
+// toUTF16 returns the bytes that are encoded.
+func toUTF16(s string, mods sigma.Modifiers) []byte {
+	if !mods.HasAny(sigma.UTF16Encodings) {
+		return []byte(s)
+	}
+	var out []byte
+	if mods.Has(sigma.UTF16) {
+		out = append(out, 0xFF, 0xFE)
+	}
+	for _, u := range utf16.Encode([]rune(s)) {
+		if mods.Has(sigma.UTF16BE) {
+			out = append(out, byte(u>>8), byte(u))
+		} else {
+			out = append(out, byte(u), byte(u>>8))
+		}
+	}
+	return out
+}
+
+// encode returns the Base64 text, or with offset the three texts of which one
+// occurs wherever the bytes were encoded as part of something larger.
+func encode(data []byte, offset bool) []string {
+	if !offset {
+		return []string{base64.StdEncoding.EncodeToString(data)}
+	}
+	heads, tails := [3]int{0, 2, 3}, [3]int{0, 3, 2}
+	var out []string
+	for k := range 3 {
+		s := base64.StdEncoding.EncodeToString(append(make([]byte, k), data...))
+		from, to := heads[k], len(s)-tails[(len(data)+k)%3]
+		if from < to {
+			out = append(out, s[from:to])
+		} // a shorter text leaves no stable character at this offset, and "" would match anything
+	}
+	return out
+}
