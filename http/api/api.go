@@ -29,8 +29,8 @@ type Options struct {
 }
 
 // Resources is what the routes speak to once the daemon has loaded. Status,
-// Rules, Reloader and Actors are always there. A nil Ingest is an input other
-// than http, nil Correlations are none.
+// Rules, Reloader, Actors and Correlations are always there. A nil Ingest is an
+// input other than http.
 type Resources struct {
 	Status       Status
 	Rules        Rules

@@ -11,6 +11,8 @@ import (
 	"github.com/sluicehq/sluice/sources/ndjson"
 )
 
+var eventRoutes = []route{{pattern: "/api/v1/events", endpoints: table{http.MethodPost: {permission: "events:ingest", serve: (*Resources).postEvents}}}}
+
 // Ingest takes events that clients send in request bodies. *ndjson.Intake is
 // one, and its package says which errors mean what.
 type Ingest interface {

@@ -93,7 +93,7 @@ func TestIngest(t *testing.T) {
 func TestIngestOfAnotherInput(t *testing.T) {
 	d := &daemon{}
 	s := start(t, d)
-	s.Mount(Resources{Status: d, Rules: d, Reloader: d, Actors: d})
+	s.Mount(Resources{Status: d, Rules: d, Reloader: d, Actors: d, Correlations: d})
 	row{"no correlations either", "GET", "/api/v1/correlations", "", 200, `{"correlations":[],"count":0}`}.check(t, s)
 	row{"", "GET", "/api/v1/correlations/state", "", 200, `{"correlations":[],"groups":[],"count":0}`}.check(t, s)
 	row{
@@ -211,11 +211,12 @@ func TestCorrelations(t *testing.T) {
 		`{"correlation_index":0,"correlation_id":"c","correlation_title":"C","type":"event_count","group_key":[{"field":"User"}],` +
 		`"group_key_display":"User=<none>","got":0,"threshold":">= 3","met":false,"entries":0,"timespan_secs":60,"last_alert":90,"suppress_secs":300,` +
 		`"window":{"EventCount":{"timestamps":[]}}}],"count":2}`}.check(t, s)
-	if d.filter.ID == nil || *d.filter.ID != "c" || d.filter.Group == nil || *d.filter.Group != "" {
-		t.Errorf("got filter %+v, want id c and an empty group", d.filter)
+	if want := (correlation.Filter{ID: "c"}); d.filter != want {
+		t.Errorf("got filter %+v, want %+v", d.filter, want)
 	}
+	row{"no correlation has an empty id", "GET", "/api/v1/correlations/state?id=", "", 200, `{"correlations":[],"groups":[],"count":0}`}.check(t, s)
 	row{"", "GET", "/api/v1/correlations/state?offset=3&limit=2&window=false", "", 200, `~{"correlations":`}.check(t, s)
-	if want := (CorrelationFilter{Offset: 3, Limit: 2, NoWindow: true}); d.filter != want {
+	if want := (correlation.Filter{Offset: 3, Limit: 2, NoWindow: true}); d.filter != want {
 		t.Errorf("got filter %+v, want %+v", d.filter, want)
 	}
 	for _, bad := range []string{"offset=-1", "offset=", "limit=0", "limit=abc", "window=no", "limit=1&limit=2"} {

@@ -49,3 +49,11 @@ func writeError(w http.ResponseWriter, status int, text string) {
 func writeHint(w http.ResponseWriter, status int, text, hint string) {
 	writeJSON(w, status, errorBody{Error: text, Hint: hint})
 }
+
+// present makes an absent list an empty one: null is no list.
+func present[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}

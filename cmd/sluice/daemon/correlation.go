@@ -1,15 +1,10 @@
 package daemon
 
 import (
-	"context"
-	"iter"
 	"log/slog"
-	"slices"
 
-	"github.com/sluicehq/sluice/actors/correlate"
 	"github.com/sluicehq/sluice/cmd/sluice/config"
 	"github.com/sluicehq/sluice/cmd/sluice/ruleset"
-	"github.com/sluicehq/sluice/http/api"
 	"github.com/sluicehq/sluice/sigma/correlation"
 	"github.com/sluicehq/sluice/sigma/load"
 )
@@ -53,37 +48,4 @@ func reportCorrelations(p *correlation.Program, log *slog.Logger) {
 	for _, id := range p.SharedIDs() {
 		log.Warn("correlations share an id: only the first keeps its state over reloads and restarts", "correlation", id)
 	}
-}
-
-// correlations answers questions about the state from a view of it, so that the
-// stage is not held up by the size of an answer.
-type correlations struct{ stage *correlate.Client }
-
-// List describes the rules in load order.
-func (c correlations) List(ctx context.Context) ([]correlation.Entry, error) {
-	v, err := c.stage.Export(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return v.Entries(correlation.Filter{}), nil
-}
-
-// State describes the rules and the groups that f lets through.
-func (c correlations) State(ctx context.Context, f api.CorrelationFilter) (rules []correlation.Entry, groups iter.Seq[correlation.GroupEntry], count int, err error) {
-	v, err := c.stage.Export(ctx)
-	if err != nil {
-		return nil, nil, 0, err
-	}
-	filter := correlation.Filter{Offset: f.Offset, Limit: f.Limit, NoWindow: f.NoWindow}
-	if f.ID != nil {
-		if *f.ID == "" {
-			return nil, slices.Values[[]correlation.GroupEntry](nil), 0, nil // nothing is named so
-		}
-		filter.ID = *f.ID
-	}
-	if f.Group != nil {
-		filter.Group = *f.Group
-	}
-	groups, count = v.Each(filter)
-	return v.Entries(filter), groups, count, nil
 }
