@@ -215,20 +215,20 @@ func TestRouting(t *testing.T) {
 		row
 		allow string
 	}{
-		{row{"case 1: an unknown path", "GET", "/nope", "", 404, notFound}, ""},
+		{row{"an unknown path", "GET", "/nope", "", 404, notFound}, ""},
 		{row{"the root is unknown too", "GET", "/", "", 404, notFound}, ""},
 		{row{"a trailing slash is another path", "GET", "/api/v1/status/", "", 404, notFound}, ""},
 		{row{"nothing is cleaned", "GET", "/api/v1//status", "", 404, notFound}, ""},
 		{row{"nothing is resolved", "GET", "/api/v1/rules/../status", "", 404, notFound}, ""},
 		{row{"an empty id is another path", "GET", "/api/v1/actors/", "", 404, notFound}, ""},
 		{row{"silences are not built yet", "GET", "/api/v1/silences", "", 404, notFound}, ""},
-		{row{"case 2: another method", "PUT", "/api/v1/rules", "", 405, notAllowed}, "GET, HEAD"},
-		{row{"case 4: OPTIONS", "OPTIONS", "/api/v1/status", "", 405, notAllowed}, "GET, HEAD"},
+		{row{"another method", "PUT", "/api/v1/rules", "", 405, notAllowed}, "GET, HEAD"},
+		{row{"OPTIONS", "OPTIONS", "/api/v1/status", "", 405, notAllowed}, "GET, HEAD"},
 		{row{"several methods are sorted", "DELETE", "/api/v1/actors/parse", "", 405, notAllowed}, "GET, HEAD, PATCH"},
 		{row{"a route without GET has no HEAD", "GET", "/api/v1/reload", "", 405, notAllowed}, "POST"},
 		{row{"HEAD of a stream is refused", "POST", "/api/v1/tap", "", 405, notAllowed}, "GET"},
 		{row{"probes have methods too", "POST", "/healthz", "", 405, notAllowed}, "GET, HEAD"},
-		{row{"case 8c: profiles are off", "GET", "/debug/pprof/", "", 404, notFound}, ""},
+		{row{"profiles are off", "GET", "/debug/pprof/", "", 404, notFound}, ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			got := tc.check(t, s, "Origin", "http://evil.example")
@@ -276,9 +276,9 @@ func TestWhileRulesLoad(t *testing.T) {
 	s := start(t, d, func(o *Options) { o.Profiling = true })
 	starting := `~{"error":"starting","hint":"`
 	for _, tc := range []row{
-		{"case 8a: liveness", "GET", "/healthz", "", 200, `{"status":"ok"}`},
-		{"case 8a: readiness", "GET", "/readyz", "", 503, `{"status":"not_ready","rules_loaded":false}`},
-		{"case 8a: everything else", "GET", "/api/v1/status", "", 503, starting},
+		{"liveness", "GET", "/healthz", "", 200, `{"status":"ok"}`},
+		{"readiness", "GET", "/readyz", "", 503, `{"status":"not_ready","rules_loaded":false}`},
+		{"everything else", "GET", "/api/v1/status", "", 503, starting},
 		{"features that are off", "GET", "/api/v1/fields", "", 503, starting},
 		{"ingest", "POST", "/api/v1/events", "{}", 503, starting},
 		{"profiles", "GET", "/debug/pprof/", "", 503, starting},
@@ -288,7 +288,7 @@ func TestWhileRulesLoad(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) { tc.check(t, s) })
 	}
 	if got := s.do(t, "GET", "/metrics", ""); got.status != 200 {
-		t.Errorf("case 8a: metrics: got %d, want 200", got.status)
+		t.Errorf("metrics: got %d, want 200", got.status)
 	}
 	d.notReady = false
 	row{"", "GET", "/readyz", "", 503, `{"status":"not_ready","rules_loaded":false}`}.check(t, s)
@@ -337,7 +337,7 @@ func TestRules(t *testing.T) {
 		want   string
 	}{
 		{
-			"case 8b: all documents good",
+			"all documents good",
 			RuleReport{Counts: counts(2, 0), Paths: []string{"rules"}},
 			`{"detection_rules":2,"correlation_rules":0,"rules_path":"rules","rejected":[],"excluded":0}`,
 		},
@@ -346,7 +346,7 @@ func TestRules(t *testing.T) {
 			RuleReport{Counts: counts(0, 1), Paths: []string{"a", "b c"}, Excluded: 4},
 			`{"detection_rules":0,"correlation_rules":1,"rules_path":"a, b c","rejected":[],"excluded":4}`,
 		},
-		{"case 8b: one rejected document", RuleReport{Counts: counts(1, 0), Paths: []string{"r"}, Rejected: []RejectedDocument{{
+		{"one rejected document", RuleReport{Counts: counts(1, 0), Paths: []string{"r"}, Rejected: []RejectedDocument{{
 			File: "b.yml", Document: 1, Problems: []sigma.Problem{{File: "b.yml", Document: 1, Stage: sigma.StageParse, Reason: "Missing required field 'title'"}},
 		}}}, `{"detection_rules":1,"correlation_rules":0,"rules_path":"r","rejected":[{"file":"b.yml","document":1,` +
 			`"problems":[{"stage":"parse","reason":"Missing required field 'title'"}]}],"excluded":0}`},

@@ -78,7 +78,7 @@ func (res *Resources) postEvents(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, http.StatusOK, accepted{n})
 }
 
-// refuseBody is the mapping table of specification part 14 section 5.
+// refuseBody maps the errors of Ingest to statuses and bodies.
 func (res *Resources) refuseBody(n int, err error) (int, refusedBody) {
 	switch {
 	case errors.Is(err, ndjson.ErrLineTooLong):
