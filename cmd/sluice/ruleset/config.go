@@ -27,3 +27,8 @@ func (c Config) Validate(fault func(key string, err error)) {
 		}
 	}
 }
+
+// Options are the options of a load with these settings.
+func (c Config) Options() Options {
+	return Options{Roots: c.Rules, Pipelines: c.Pipelines, MinLevel: c.MinLevel, ExcludeRules: c.ExcludeRules}
+}

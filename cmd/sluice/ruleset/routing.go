@@ -2,7 +2,6 @@ package ruleset
 
 import (
 	"fmt"
-	"log/slog"
 	"strings"
 
 	"github.com/sluicehq/sluice/sigma"
@@ -79,11 +78,4 @@ func Routing(c *LogsourceRouting) *engine.Routing {
 
 func (d *Dimensions) logsource() sigma.Logsource {
 	return sigma.Logsource{Product: d.Product, Service: d.Service, Category: d.Category, Custom: d.Custom}
-}
-
-// OnPanic logs what an engine has to say of work that failed beside the judging.
-func OnPanic(log *slog.Logger) func(value any, stack []byte) {
-	return func(value any, stack []byte) {
-		log.Error("preparing for a busy log source panicked, events are judged without", "panic", value, "stack", string(stack))
-	}
 }
