@@ -65,9 +65,7 @@ var layout = map[string]place{
 	"sources/sourcetest":                 {5, "sources", true},
 	"http/server":                        {7, "http/server", false},
 	"http/api":                           {7, "http/api", false},
-	"cmd/benchcorpus":                    {8, "cmd/benchcorpus", true},
-	"cmd/benchcorrelation":               {8, "cmd/benchcorrelation", true},
-	"cmd/loadgen":                        {8, "cmd/loadgen", true},
+	"cmd/bench":                          {8, "cmd/loadgen", true},
 	"cmd/sluice":                         {8, "cmd/sluice", false},
 	"cmd/sluice/acceptance":              {8, "cmd/sluice", true},
 	"cmd/sluice/command":                 {8, "cmd/sluice", false},
@@ -88,6 +86,7 @@ var layout = map[string]place{
 	"internal/reference":                 {1, "sigma", true},
 	"internal/sigmatest":                 {1, "sigma", true},
 	"graph/format":                       {2, "graph", false},
+	"internal/unavailable":               {1, "internal/unavailable", false},
 }
 
 // aloof packages import nothing of ours outside their unit but layer 0, which is

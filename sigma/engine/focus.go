@@ -120,7 +120,7 @@ func (s *Set) buildFocus(slot *focusSlot) {
 			}
 		}
 	}()
-	if m := newMatchers(s.plan, s.plan.Needed(slot.conflict), nil, s.focuses.over.Load); m != nil {
+	if m := newMatchers(s.plan, s.plan.Needed(slot.conflict), s.focuses.over.Load); m != nil {
 		slot.built.Store(&focus{slot.number, m})
 	}
 }

@@ -21,8 +21,8 @@ type matcher struct {
 
 // newMatchers builds the matchers of all fields; nil where a field needs none.
 // They look for the early predicates among only, or for all when that is nil.
-// Choices may be nil. It is given up, and nil, when over, which may be nil, says so.
-func newMatchers(p *compile.Plan, only []uint64, choices *literal.Choices, over func() bool) []*matcher {
+// It is given up, and nil, when over, which may be nil, says so.
+func newMatchers(p *compile.Plan, only []uint64, over func() bool) []*matcher {
 	out := make([]*matcher, len(p.Fields.List))
 	builders := make([]*literal.Builder, len(out))
 	for id := range p.Preds {
@@ -40,7 +40,6 @@ func newMatchers(p *compile.Plan, only []uint64, choices *literal.Choices, over 
 		}
 		if pred.IsText() && builders[f] == nil {
 			builders[f] = literal.NewBuilder(p.Rarity)
-			builders[f].Use(choices)
 		}
 		switch b, id := builders[f], uint32(id); pred.Kind {
 		case compile.Present:

@@ -6,7 +6,6 @@ import (
 
 	"github.com/sluicehq/sluice/sigma"
 	"github.com/sluicehq/sluice/sigma/engine/internal/compile"
-	"github.com/sluicehq/sluice/sigma/engine/internal/literal"
 	"github.com/sluicehq/sluice/sigma/result"
 )
 
@@ -62,25 +61,18 @@ func Compile(rules []*sigma.Rule, o Options) (s *Set, err error) {
 		}
 	}()
 	p := compile.Build(rules, compile.Options{Detail: o.MatchDetail, Names: o.names()})
-	return newSet(rules, o, &compiled{plan: p, settled: settledNames(p, len(rules))}), nil
+	return newSet(rules, o, p), nil
 }
 
-// compiled is what compiling finds out about rules.
-type compiled struct {
-	plan    *compile.Plan
-	settled [][]string       // by load index: the selections of rules that explain themselves alike, else nil
-	choices *literal.Choices // for the matchers of all fields; nil when there are none yet
-}
-
-func newSet(rules []*sigma.Rule, o Options, c *compiled) *Set {
+func newSet(rules []*sigma.Rule, o Options, p *compile.Plan) *Set {
 	s := &Set{
-		options: o, plan: c.plan, handles: make([]*result.Rule, len(rules)), include: make([]bool, len(rules)),
+		options: o, plan: p, handles: make([]*result.Rule, len(rules)), include: make([]bool, len(rules)),
 		settled: make([]*result.Detection, len(rules)),
 	}
 	for i, r := range rules {
 		s.handles[i] = result.NewRule(i, r)
 		s.include[i] = o.IncludeEvent || wantsEvent(r)
-		if names := c.settled[i]; names != nil {
+		if names := settledNames(p.Rules[i]); names != nil {
 			s.settled[i] = result.NewSelections(s.handles[i], names).Bare()
 		}
 	}
@@ -94,7 +86,7 @@ func newSet(rules []*sigma.Rule, o Options, c *compiled) *Set {
 			s.earlyWords[id/64] |= 1 << (id % 64)
 		}
 	}
-	s.matchers = newMatchers(s.plan, nil, c.choices, nil)
+	s.matchers = newMatchers(s.plan, nil, nil)
 	s.focuses.after = focusAfter
 	s.routes = newRouteTable(rules, o.Routing, s.plan.Fields)
 	return s

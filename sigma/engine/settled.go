@@ -6,21 +6,18 @@ import (
 	"github.com/sluicehq/sluice/sigma/engine/internal/compile"
 )
 
-// settledNames returns, by load index, the selections of the rules that explain
-// themselves alike whatever the event: most that only have keywords, at match
-// detail off. Where the event matters the entry is nil.
-func settledNames(p *compile.Plan, rules int) [][]string {
-	out := make([][]string, rules)
-	for i := range out {
-		r := p.Rule(uint32(i))
-		if len(r.Conditions) != 1 {
-			continue
-		}
-		if names, ok := settle([]string{}, &r.Scope, r.Conditions[0]); ok {
-			out[i] = names
-		}
+// settledNames returns the selections of a rule that explains itself alike
+// whatever the event: most that only have keywords, at match detail off. It
+// returns nil where the event matters.
+func settledNames(r *compile.Rule) []string {
+	if len(r.Conditions) != 1 {
+		return nil
 	}
-	return out
+	names, ok := settle([]string{}, &r.Scope, r.Conditions[0])
+	if !ok {
+		return nil
+	}
+	return names
 }
 
 // settle appends the names that walk finds under a condition that holds. It

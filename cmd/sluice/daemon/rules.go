@@ -31,8 +31,6 @@ type generation struct {
 	fingerprint [32]byte // of those
 	cached      bool     // its rules came from the rule cache
 	stale       bool     // the cache has them under an older header
-	compiled    string   // what the cache has of compiling them, until that is used
-	restored    bool     // that was used, so the rules of the collection have no logic
 }
 
 // rules builds generations from the configuration.
@@ -83,13 +81,7 @@ func (r *rules) build(ctx context.Context, serving *generation) (*generation, er
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	err = r.compile(g)
-	if errors.Is(err, errIncomplete) {
-		if g, err = r.loadFiles(ctx, g.inputs, g.fingerprint); err == nil {
-			err = r.compile(g)
-		}
-	}
-	if err != nil {
+	if err := r.compile(g); err != nil {
 		return nil, err
 	}
 	r.last++
@@ -107,37 +99,13 @@ func (r *rules) compile(g *generation) error {
 		return &Fault{Code: exitRules, Err: fmt.Errorf("compile rules: %w", err)}
 	}
 	options.Fields = p.Spec().Fields
-	set, err := r.compileRules(g, options)
-	switch {
-	case errors.Is(err, errIncomplete):
-		return err
-	case err != nil:
+	set, err := engine.Compile(c.Rules, options)
+	debug.FreeOSMemory() // loading needs several times what it leaves behind
+	if err != nil {
 		return &Fault{Code: exitRules, Err: fmt.Errorf("compile rules: %w", err)}
 	}
 	g.set = &graph.RuleSet{Engine: set, Correlation: p, Rejected: len(c.Rejected)}
 	return nil
-}
-
-// errIncomplete is returned when what the cache has of rules is of no use.
-var errIncomplete = errors.New("the logic of cached rules is missing")
-
-// compileRules compiles the rules, or takes what the cache has of that.
-func (r *rules) compileRules(g *generation, o engine.Options) (*engine.Set, error) {
-	if g.cached {
-		set, err := engine.Restore(g.collection.Rules, o, g.compiled)
-		g.compiled, g.restored = "", err == nil
-		if err == nil {
-			return set, nil
-		}
-		r.log.Info("compiled rules in the cache discarded", "reason", err)
-		if err := r.cache.complete(g.collection.Rules); err != nil {
-			r.log.Info("rule cache discarded", "reason", err)
-			return nil, errIncomplete
-		}
-	}
-	set, err := engine.Compile(g.collection.Rules, o)
-	debug.FreeOSMemory() // loading needs several times what it leaves behind
-	return set, err
 }
 
 // options say what is loaded.
@@ -157,7 +125,7 @@ func (r *rules) load(ctx context.Context, serving *generation) (*generation, err
 		if c, ok := r.cache.read(ctx, names, r.options()); ok {
 			return &generation{
 				collection: c.rules.Collection, notes: c.rules.Notes, details: c.rules.Details,
-				inputs: c.inputs, fingerprint: fingerprint(c.inputs), cached: true, stale: c.stale, compiled: c.compiled,
+				inputs: c.inputs, fingerprint: fingerprint(c.inputs), cached: true, stale: c.stale,
 			}, nil
 		}
 	}
@@ -186,7 +154,7 @@ func (r *rules) loadFiles(ctx context.Context, inputs []input, print [32]byte) (
 
 // remember stores a set that serves for the next start.
 func (r *rules) remember(g *generation) {
-	if r.cache == nil || g.cached && g.restored && !g.stale {
+	if r.cache == nil || g.cached && !g.stale {
 		return
 	}
 	if err := r.cache.write(g, r.options()); err != nil {

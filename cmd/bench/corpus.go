@@ -1,8 +1,9 @@
 package main
 
 import (
+	"context"
 	"fmt"
-	"io"
+	"runtime"
 	"time"
 
 	"github.com/sluicehq/sluice/internal/sigmatest"
@@ -41,21 +42,19 @@ const (
 	structuredWindows = "structured_windows"
 )
 
-// report prints figures and counts missed bars.
-type report struct {
-	out    io.Writer
-	missed int
-}
-
-func (r *report) printf(format string, args ...any) { fmt.Fprintf(r.out, format, args...) }
-
-// holds prints PASS or FAIL.
-func (r *report) holds(ok bool) string {
-	if ok {
-		return "PASS"
+// corpus measures the engine on the lanes, and its memory unless one lane is asked
+// for. It keeps to one core.
+func (r *report) corpus(_ context.Context, o options) error {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	if o.child {
+		return printUsage(o.data)
 	}
-	r.missed++
-	return "FAIL"
+	if o.only == "" {
+		if err := r.load(o.data); err != nil {
+			return err
+		}
+	}
+	return r.lanes(o)
 }
 
 // load measures reading and compiling, and memory, in a process of its own.
@@ -88,7 +87,7 @@ func (r *report) lanes(o options) error {
 	r.printf("%-25s %-7s %10s %7s %8s %7s %7s %7s %6s %6s\n", "lane", "mode", "events/s", "MB/s", "ns/event", "allocs", "hits", "ratio", "bar", "aim")
 	found := false
 	for _, lane := range sigmatest.Lanes() {
-		if o.lane != "" && o.lane != lane {
+		if o.only != "" && o.only != lane {
 			continue
 		}
 		found = true
@@ -96,7 +95,7 @@ func (r *report) lanes(o options) error {
 		if err != nil {
 			return err
 		}
-		samples, err := measure([]*judge{every, routed}, lines, o.each)
+		samples, err := measureLane([]*judge{every, routed}, lines, o.each)
 		if err != nil {
 			return err
 		}
@@ -111,9 +110,9 @@ func (r *report) lanes(o options) error {
 		}
 	}
 	if !found {
-		return fmt.Errorf("no lane %q (%q)", o.lane, sigmatest.Lanes())
+		return fmt.Errorf("no lane %q (%q)", o.only, sigmatest.Lanes())
 	}
-	if o.lane == "" {
+	if o.only == "" {
 		return r.tenfold(o, rules, every)
 	}
 	return nil
@@ -173,7 +172,7 @@ func (r *report) tenfold(o options, rules []*sigma.Rule, once *judge) error {
 		if err != nil {
 			return err
 		}
-		samples, err := measure([]*judge{once, ten}, lines, o.each)
+		samples, err := measureLane([]*judge{once, ten}, lines, o.each)
 		if err != nil {
 			return err
 		}

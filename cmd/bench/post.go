@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"context"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"io"
 	"net/http"
@@ -23,6 +24,31 @@ type post struct {
 	commit, gzip       bool
 	wait               time.Duration
 	accepted, requests atomic.Int64
+}
+
+// runPost sends a file and prints the rate.
+func runPost(ctx context.Context, fs *flag.FlagSet, args []string, stdout io.Writer) error {
+	var p post
+	fs.StringVar(&p.addr, "addr", "127.0.0.1:9090", "host:port of the daemon's API")
+	fs.StringVar(&p.file, "file", "-", "NDJSON events, plain or .gz; - is standard input")
+	fs.IntVar(&p.lines, "lines", 500, "lines in one request body")
+	fs.IntVar(&p.repeat, "repeat", 1, "how often to send the file")
+	fs.IntVar(&p.connections, "connections", 2, "requests under way at once; order between them is not kept")
+	fs.BoolVar(&p.commit, "commit", false, "let every request wait until its events have ended at every sink")
+	fs.BoolVar(&p.gzip, "gzip", false, "compress the bodies")
+	fs.DurationVar(&p.wait, "wait", 0, "how long to wait for the daemon to become ready")
+	quiet := fs.Bool("quiet", false, "print nothing about the rate")
+	if err := fs.Parse(args); err != nil {
+		return err
+	}
+	if fs.NArg() > 0 {
+		return fmt.Errorf("unexpected argument %q", fs.Arg(0))
+	}
+	sent, took, err := p.run(ctx)
+	if err == nil && !*quiet {
+		fmt.Fprintf(stdout, "%d events in %s, %.0f events/s\n", sent, took.Round(time.Millisecond), float64(sent)/took.Seconds())
+	}
+	return err
 }
 
 // run returns how many events the daemon accepted and how long that took.

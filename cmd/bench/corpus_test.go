@@ -56,7 +56,7 @@ func TestMeasureCountsResults(t *testing.T) {
 	}
 	hit := []byte(`{"Image":"C:\\PowerShell.exe","CommandLine":"x -e downloadAString","Hash":"0123456789abcdef0123456789abcdef","Id":4688}`)
 	lines := [][]byte{hit, []byte(`{"Image":"x"}`), hit, []byte(`{}`)}
-	samples, err := measure([]*judge{j}, lines, time.Nanosecond)
+	samples, err := measureLane([]*judge{j}, lines, time.Nanosecond)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,6 @@ const (
 	minShare  = 0.7 // of the speed of the detection rules alone
 	maxGrowth = 3.0 // times the cost with reset
 	times     = 40  // the lane in one stream
-	minRounds = 5
 )
 
 // way is one way of judging the lane.
@@ -50,7 +49,7 @@ func (r *report) lane(o options) error {
 		return err
 	}
 	rules := filepath.Join(o.data, "lanes", "correlation-rules.yml")
-	dir, err := os.MkdirTemp("", "benchcorrelation")
+	dir, err := os.MkdirTemp("", "bench")
 	if err != nil {
 		return err
 	}

@@ -35,6 +35,7 @@ func loadRules(data string) ([]*sigma.Rule, error) {
 
 // judge is one worker with everything it writes to.
 type judge struct {
+	set     *engine.Set
 	worker  *engine.Worker
 	events  *engine.Events
 	batch   *result.Batch
@@ -52,8 +53,12 @@ func newJudge(rules []*sigma.Rule, routed bool) (*judge, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &judge{worker: set.NewWorker(), events: new(engine.Events), batch: new(result.Batch)}, nil
+	return &judge{set: set, worker: set.NewWorker(), events: new(engine.Events), batch: new(result.Batch)}, nil
 }
+
+// forget makes the judge ready for other lines: what it learned from the last ones
+// is gone.
+func (j *judge) forget() { j.worker = j.set.NewWorker() }
 
 // run takes lines to result lines, batch by batch. A batch with results is
 // given away, as it would be to the next stage.

@@ -9,8 +9,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime/debug"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/sluicehq/sluice/internal/sigmatest"
@@ -30,7 +28,7 @@ type usage struct {
 // and the engine is in its memory.
 func childUsage(data string) (usage, error) {
 	var u usage
-	dir, err := os.MkdirTemp("", "benchcorpus")
+	dir, err := os.MkdirTemp("", "bench")
 	if err != nil {
 		return u, err
 	}
@@ -42,7 +40,7 @@ func childUsage(data string) (usage, error) {
 	if err != nil {
 		return u, err
 	}
-	cmd := exec.Command(self, "-memory", "-data", dir)
+	cmd := exec.Command(self, "corpus", "-memory", "-data", dir)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
 	if err != nil {
@@ -100,32 +98,15 @@ func printUsage(dir string) error {
 		return err
 	}
 	u.Compile = sigmatest.ProcessorTime() - start
-	u.LoadedMB = resident("VmRSS")
+	u.LoadedMB = resident("VmRSS") / (1 << 20)
 	debug.FreeOSMemory()
-	u.SettledMB = resident("VmRSS")
+	u.SettledMB = resident("VmRSS") / (1 << 20)
 	j := &judge{worker: set.NewWorker(), events: new(engine.Events), batch: new(result.Batch)}
 	for _, lane := range sigmatest.Lanes() {
 		if err := judgeFile(j, filepath.Join(dir, lane)); err != nil {
 			return err
 		}
 	}
-	u.PeakMB = resident("VmHWM")
+	u.PeakMB = resident("VmHWM") / (1 << 20)
 	return json.NewEncoder(os.Stdout).Encode(u)
-}
-
-// resident reads a figure of /proc/self/status in MB, 0 where there is none.
-func resident(name string) float64 {
-	status, err := os.ReadFile("/proc/self/status")
-	if err != nil {
-		return 0
-	}
-	for line := range strings.Lines(string(status)) {
-		if rest, ok := strings.CutPrefix(line, name+":"); ok {
-			kb, err := strconv.ParseFloat(strings.TrimSuffix(strings.TrimSpace(rest), " kB"), 64)
-			if err == nil {
-				return kb / 1024
-			}
-		}
-	}
-	return 0
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"slices"
 	"time"
 
 	"github.com/sluicehq/sluice/internal/reference"
@@ -26,9 +25,9 @@ type figures struct {
 	results       float64 // per event
 }
 
-// measure runs judges and json.Valid in turn over the lines, until the time is
+// measureLane runs judges and json.Valid in turn over the lines, until the time is
 // over.
-func measure(judges []*judge, lines [][]byte, each time.Duration) ([]figures, error) {
+func measureLane(judges []*judge, lines [][]byte, each time.Duration) ([]figures, error) {
 	for _, j := range judges { // not measured: tables fill, buffers grow
 		if err := j.run(lines); err != nil {
 			return nil, err
@@ -78,11 +77,6 @@ func checkJSON(lines [][]byte) {
 			panic(fmt.Sprintf("a lane holds invalid JSON: %.200s", line))
 		}
 	}
-}
-
-func median[T int64 | float64 | time.Duration](in []T) T {
-	s := slices.Sorted(slices.Values(in))
-	return s[len(s)/2]
 }
 
 // allocations counts mallocs of one pass.

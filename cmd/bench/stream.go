@@ -121,8 +121,8 @@ func (s *stream) steps(n int) error {
 	return nil
 }
 
-// measure returns what an event costs once the windows are full.
-func measure(s shape, warm int, each time.Duration) (time.Duration, error) {
+// measureStream returns what an event costs once the windows are full.
+func measureStream(s shape, warm int, each time.Duration) (time.Duration, error) {
 	st, err := newStream(s)
 	if err != nil {
 		return 0, err

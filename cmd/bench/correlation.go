@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"fmt"
 	"math"
 	"runtime"
 	"runtime/debug"
@@ -15,6 +17,30 @@ const (
 	growthRepeated = 15 // measurements of which the median counts
 )
 
+// correlation measures correlations: the engine alone, by type, window and number
+// of groups, how its cost grows, its memory, and one-shot evaluation of a lane with
+// correlation rules against the same lane with detection rules alone.
+func (r *report) correlation(_ context.Context, o options) error {
+	parts := []struct {
+		name string
+		run  func(options) error
+	}{{"engine", r.engine}, {"growth", r.growth}, {"memory", r.memory}, {"lane", r.lane}}
+	known := false
+	for _, p := range parts {
+		if o.only != "" && o.only != p.name {
+			continue
+		}
+		known = true
+		if err := p.run(o); err != nil {
+			return err
+		}
+	}
+	if !known {
+		return fmt.Errorf("no part %q (engine, growth, memory, lane)", o.only)
+	}
+	return nil
+}
+
 // engine prints the events per second of every type and window.
 func (r *report) engine(o options) error {
 	r.printf("events/s on one core, by number of groups\n%-18s %-9s", "type", "window")
@@ -28,7 +54,7 @@ func (r *report) engine(o options) error {
 		for _, window := range []string{"sliding", "tumbling", "session"} {
 			r.printf("%-18s %-9s", kind, window)
 			for _, n := range o.groups {
-				d, err := measure(shape{kind, window, n, 500, 1000}, 2*n, o.each)
+				d, err := measureStream(shape{kind, window, n, 500, 1000}, 2*n, o.each)
 				if err != nil {
 					return err
 				}
@@ -73,11 +99,11 @@ func compare(small, large shape, warm int, each time.Duration) (factor float64, 
 	var factors []float64
 	var as, bs []time.Duration
 	for range growthRepeated {
-		a, err := measure(small, warm, each)
+		a, err := measureStream(small, warm, each)
 		if err != nil {
 			return 0, 0, 0, err
 		}
-		b, err := measure(large, warm, each)
+		b, err := measureStream(large, warm, each)
 		if err != nil {
 			return 0, 0, 0, err
 		}
@@ -94,7 +120,7 @@ func (r *report) memory(options) error {
 			return err
 		}
 		debug.FreeOSMemory()
-		heap, rss := heapInUse(), resident()
+		heap, rss := heapInUse(), resident("VmRSS")
 		if err := s.steps(millionGroups); err != nil {
 			return err
 		}
@@ -105,7 +131,7 @@ func (r *report) memory(options) error {
 			verdict = ", bar 300 B on the heap: " + r.holds(used <= maxGroupBytes)
 		}
 		r.printf("%d groups of %s with one entry each: %.0f B a group on the heap, RSS %.0f MB more (%.0f B a group)%s\n",
-			s.engine.Groups(), kind, used, (resident()-rss)/(1<<20), (resident()-rss)/millionGroups, verdict)
+			s.engine.Groups(), kind, used, (resident("VmRSS")-rss)/(1<<20), (resident("VmRSS")-rss)/millionGroups, verdict)
 		runtime.KeepAlive(s)
 	}
 	r.printf("\n")
