@@ -75,7 +75,7 @@ func newLine(cfg *config.Daemon, set *graph.RuleSet, restored *correlation.Engin
 	})
 	l.evaluate = evaluate.New(evaluate.Options{
 		Capacity: capacity(graph.StageEvaluate), Bytes: bytes, Workers: workers(logging.Target(log, "sluice.engine")), Set: set,
-		Timed: cfg.Correlation.TimestampFallback == fallbackSkip, Next: l.correlate.Lane(), DeadLetters: deadLetters,
+		Timed: cfg.Correlation.TimestampFallback == "skip", Next: l.correlate.Lane(), DeadLetters: deadLetters,
 	})
 	l.observe = observe.New(observe.Options{Capacity: capacity(graph.StageObserve), Bytes: bytes, Next: l.evaluate.Lane()})
 	o := parse.Options{
