@@ -1,5 +1,7 @@
 package sink
 
+import "fmt"
+
 // Config says where results go and how deliveries are made.
 type Config struct {
 	Sinks         []string `yaml:"sinks" flag:"output" help:"Sink: stdout, file://, nats://, otlp(s)://, otlphttp(s)://, unix://; repeatable"`
@@ -20,5 +22,29 @@ type Config struct {
 func DefaultConfig() Config {
 	return Config{
 		Sinks: []string{"stdout"}, DrainTimeout: 5, RetryMax: 3, BackoffBaseMS: 100, BackoffMaxMS: 5000, BatchMax: 64, BatchFlushMS: 50,
+	}
+}
+
+// Validate reports sinks that nothing can write to and two that write to one file.
+func (c Config) Validate(fault func(key string, err error)) {
+	var specs []Spec
+	for i, text := range c.Sinks {
+		s, _, err := ParseSpec(text, RoleFindings)
+		if err != nil {
+			fault(fmt.Sprintf("sinks[%d]", i), err)
+			continue
+		}
+		specs = append(specs, s)
+	}
+	if c.DLQ != "" {
+		s, _, err := ParseSpec(c.DLQ, RoleDLQ)
+		if err != nil {
+			fault("dlq", err)
+		} else {
+			specs = append(specs, s)
+		}
+	}
+	if err := Distinct(specs); err != nil {
+		fault("sinks", err)
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/sluicehq/sluice/internal/suggest"
 )
 
 // Kind is what a sink writes to. It is also the label of the first sink of its
@@ -103,7 +105,9 @@ func ParseSpec(text string, role Role) (Spec, []string, error) {
 }
 
 func unsupported(base string) error {
-	return fmt.Errorf("Unsupported output sink '%s' (%s)", base, supported) //nolint:staticcheck // the text is specified
+	err := fmt.Errorf("Unsupported output sink '%s' (%s)", base, supported) //nolint:staticcheck // the text is specified
+	scheme, _, _ := strings.Cut(base, "://")
+	return suggest.Wrap(err, scheme, []string{string(KindStdout), string(KindFile)})
 }
 
 var (
@@ -137,11 +141,11 @@ func (s *Spec) parameters(query string, role Role) (warnings []string, err error
 			case formatSeen:
 				return nil, errFormatTwice
 			case value != string(FormatNative) && value != string(FormatOCSF):
-				return nil, errUnknownFormat
+				return nil, suggest.Wrap(errUnknownFormat, value, []string{string(FormatNative), string(FormatOCSF)})
 			}
 			formatSeen, s.Format = true, Format(value)
 		default:
-			return nil, fmt.Errorf("unknown parameter '%s'", key)
+			return nil, suggest.Wrap(fmt.Errorf("unknown parameter '%s'", key), key, []string{"on_full", "format"})
 		}
 	}
 	return warnings, nil

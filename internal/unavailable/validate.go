@@ -11,8 +11,6 @@ import (
 	"github.com/sluicehq/sluice/sigma/timespan"
 )
 
-type faults = func(key string, err error)
-
 // Validate reports roles and tokens that grant nothing, or what they may not.
 func (a Auth) Validate(fault func(key string, err error)) {
 	if len(a.Tokens) == 0 && len(a.AnonymousPermissions) == 0 {
@@ -90,7 +88,7 @@ func (n NATS) Validate(fault func(key string, err error)) {
 	}
 }
 
-func atMostOne(fault faults, given map[string]bool) {
+func atMostOne(fault func(key string, err error), given map[string]bool) {
 	var names []string
 	for name, yes := range given {
 		if yes {
@@ -113,5 +111,13 @@ func (c Capture) Validate(fault func(key string, err error)) {
 	}
 	if c.Enabled && (c.MaxEventBytes > c.MaxBytesPerIncident || c.MaxBytesPerIncident > c.MaxCaptureBytes) {
 		fault("max_event_bytes", errors.New("max_event_bytes, max_bytes_per_incident and max_capture_bytes must ascend"))
+	}
+}
+
+// Validate reports a sink with a format: records have only one.
+func (a Audit) Validate(fault func(key string, err error)) {
+	_, query, _ := strings.Cut(a.Sink, "?")
+	if strings.HasPrefix(query, "format=") || strings.Contains(query, "&format=") {
+		fault("sink", errors.New("format= is only supported on findings sinks"))
 	}
 }

@@ -133,20 +133,25 @@ func (l *Loaded) note(read *layer) {
 	})
 }
 
-// Notices are the warnings and unknown keys, each on a line.
-func (l *Loaded) Notices() []string {
+// UnknownKeyTexts warns of the unknown keys, each on a line.
+func (l *Loaded) UnknownKeyTexts() []string {
 	var lines []string
 	for _, k := range l.UnknownKeys {
-		where := k.File
+		text := fmt.Sprintf("unknown config key '%s' in %s", k.Key, k.File)
 		if k.Line > 0 {
-			where = fmt.Sprintf("%s:%d", k.File, k.Line)
+			text += fmt.Sprintf(":%d", k.Line)
 		}
-		text := fmt.Sprintf("unknown config key '%s' in %s", k.Key, where)
 		if k.Suggestion != "" {
 			text += " (" + k.Suggestion + ")"
 		}
 		lines = append(lines, text)
 	}
+	return lines
+}
+
+// Notices are the warnings of the load, each on a line.
+func (l *Loaded) Notices() []string {
+	lines := l.UnknownKeyTexts()
 	for _, w := range l.Warnings {
 		lines = append(lines, w.Error())
 	}

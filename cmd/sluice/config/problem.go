@@ -82,6 +82,16 @@ func (l *Loaded) origin(path string) origin {
 // Layer tells which layer made a setting.
 func (l *Loaded) Layer(path string) Layer { return l.origin(path).layer }
 
+// Made reports whether any layer made the setting, or one below it.
+func (l *Loaded) Made(path string) bool {
+	for made := range l.sources {
+		if made == path || strings.HasPrefix(made, path+".") {
+			return true
+		}
+	}
+	return false
+}
+
 // Name is how messages speak of a setting: the flag when one made it or nothing
 // else could, else the dotted key.
 func (l *Loaded) Name(path string) string {
