@@ -275,15 +275,16 @@ func (r *Report) Code() int {
 	return 0
 }
 
-// Validate makes all checks and loads the rules. failed is the error of the load
-// and l, which is nil when nothing could be read, its result. With strict, unknown
-// keys and settings that a flag may still give are problems.
+// Validate makes all checks and loads the rules. failed is the error of loading l.
+// With a file that cannot be read as a whole it is all there is to say. With
+// strict, unknown keys and settings that a flag may still give are problems.
 func Validate(ctx context.Context, l *config.Loaded, failed error, getenv func(string) string, strict bool) *Report {
 	c := &checking{l: l, getenv: getenv, validating: true, strict: strict}
 	if !errors.As(failed, &c.problems) && failed != nil {
 		c.problems = config.Problems{{Message: failed.Error()}}
 	}
-	if l == nil {
+	whole := func(p config.Problem) bool { return p.Key == "" }
+	if slices.ContainsFunc(c.problems, whole) { // nobody knows what a file says that cannot be read
 		return &Report{Problems: c.problems}
 	}
 	c.d, c.warnings = &l.Config.Daemon, slices.Clone(l.Warnings)
