@@ -2,9 +2,7 @@ package reload
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
-	"runtime/debug"
 	"sync"
 	"time"
 
@@ -26,12 +24,9 @@ type Trigger struct{ Reason string }
 
 // Options describe the actor.
 type Options struct {
-	// Pass builds and publishes every component once. It is called from one
-	// goroutine at a time; its error names the components that kept their
-	// previous version. The end of ctx abandons what has not been swapped.
-	Pass    func(ctx context.Context) error
-	Metrics *Metrics
-	Log     *slog.Logger
+	Components []actors.Component // in the order in which a pass renews them
+	Metrics    *Metrics
+	Log        *slog.Logger
 	// Capacity of the mailbox, 0 for the default.
 	Capacity int
 }
@@ -42,6 +37,9 @@ type Reloader struct {
 	cell *actors.Cell
 	lane *actors.Lane[Trigger]
 	pool *actors.Pool
+
+	components []component
+	watcher    *watcher // nil before Watch
 
 	mu      sync.Mutex // guards the rest
 	pending []string   // reasons of triggers that no pass has taken yet
@@ -63,6 +61,9 @@ func New(o Options) *Reloader {
 	r := &Reloader{o: o, cell: actors.NewCell(Name, actors.KindControl, actors.CellOptions{})}
 	r.lane = actors.NewLane(r.cell, actors.LaneOptions[Trigger]{Capacity: o.Capacity, Join: o.Capacity})
 	r.pool = actors.NewPool(r.cell, 1)
+	for _, c := range o.Components {
+		r.components = append(r.components, component{Component: c, serving: c.Serving})
+	}
 	return r
 }
 
@@ -71,6 +72,20 @@ func (r *Reloader) Cell() *actors.Cell { return r.cell }
 
 // Produce makes an instance of the actor.
 func (r *Reloader) Produce(actors.RestartState) actor.Actor { return shell{r} }
+
+// Watch makes changes of the components' paths triggers, until Close. It is called
+// before the actor is spawned. Without it a reload is asked for by Trigger alone.
+func (r *Reloader) Watch() (err error) {
+	r.watcher, err = watch(r.paths, r.Trigger, r.o.Log)
+	return err
+}
+
+// Close ends the watching.
+func (r *Reloader) Close() {
+	if r.watcher != nil {
+		r.watcher.close()
+	}
+}
 
 // Trigger asks for a pass. It never waits: with a full mailbox a pass is due
 // anyway.
@@ -145,7 +160,13 @@ func (r *Reloader) pass(ctx context.Context) {
 	r.o.Metrics.passes.Inc()
 	begin := time.Now()
 	r.o.Log.Info("reload started", "reason", reasons[0], "triggers", len(reasons))
-	err := r.run(ctx)
+	if r.watcher != nil {
+		r.watcher.update()
+	}
+	err := r.renewAll(ctx)
+	if r.watcher != nil {
+		r.watcher.updatePaths()
+	}
 	if err != nil && ctx.Err() != nil {
 		r.o.Log.Info("reload abandoned: the daemon is ending")
 		return
@@ -160,19 +181,7 @@ func (r *Reloader) pass(ctx context.Context) {
 	r.mu.Unlock()
 	if err != nil {
 		r.o.Metrics.failed.Inc()
-		r.o.Log.Error("reload failed, previous versions stay", "err", err)
 		return
 	}
 	r.o.Log.Info("reload finished", "took", time.Since(begin))
-}
-
-// run makes a panic of the pass its failure: it must not cost the daemon.
-func (r *Reloader) run(ctx context.Context) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			r.o.Log.Error("reload panicked", "panic", p, "stack", string(debug.Stack()))
-			err = fmt.Errorf("panic: %v", p)
-		}
-	}()
-	return r.o.Pass(ctx)
 }
