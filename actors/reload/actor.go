@@ -9,6 +9,7 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 
 	"github.com/sluicehq/sluice/actors"
+	"github.com/sluicehq/sluice/actors/mailbox"
 )
 
 const (
@@ -34,16 +35,16 @@ type Options struct {
 // Reloader is the actor and the way to trigger it.
 type Reloader struct {
 	o    Options
-	cell *actors.Cell
-	lane *actors.Lane[Trigger]
-	pool *actors.Pool
+	cell *mailbox.Cell
+	lane *mailbox.Lane[Trigger]
+	pool *mailbox.Pool
 
 	components []component
-	watcher    *watcher // nil before Watch
 
 	mu      sync.Mutex // guards the rest
 	pending []string   // reasons of triggers that no pass has taken yet
 	history history
+	watcher *watcher // nil without Watch
 }
 
 // history is what the record shows of the passes so far.
@@ -58,9 +59,9 @@ func New(o Options) *Reloader {
 	if o.Capacity == 0 {
 		o.Capacity = capacity
 	}
-	r := &Reloader{o: o, cell: actors.NewCell(Name, actors.KindControl, actors.CellOptions{})}
-	r.lane = actors.NewLane(r.cell, actors.LaneOptions[Trigger]{Capacity: o.Capacity, Join: o.Capacity})
-	r.pool = actors.NewPool(r.cell, 1)
+	r := &Reloader{o: o, cell: mailbox.NewCell(Name, actors.KindControl, mailbox.CellOptions{})}
+	r.lane = mailbox.NewLane(r.cell, mailbox.LaneOptions[Trigger]{Capacity: o.Capacity, Join: o.Capacity})
+	r.pool = mailbox.NewPool(r.cell, 1)
 	for _, c := range o.Components {
 		r.components = append(r.components, component{Component: c, serving: c.Serving})
 	}
@@ -68,23 +69,32 @@ func New(o Options) *Reloader {
 }
 
 // Cell is the actor.
-func (r *Reloader) Cell() *actors.Cell { return r.cell }
+func (r *Reloader) Cell() *mailbox.Cell { return r.cell }
 
 // Produce makes an instance of the actor.
 func (r *Reloader) Produce(actors.RestartState) actor.Actor { return shell{r} }
 
-// Watch makes changes of the components' paths triggers, until Close. It is called
-// before the actor is spawned. Without it a reload is asked for by Trigger alone.
-func (r *Reloader) Watch() (err error) {
-	r.watcher, err = watch(r.paths, r.Trigger, r.o.Log)
+// Watch makes changes of the components' paths triggers, until Close. The actor
+// must have been spawned. Without it only Trigger asks for a reload.
+func (r *Reloader) Watch() error {
+	w, err := watch(r.paths, r.Trigger, r.o.Log)
+	r.mu.Lock()
+	r.watcher = w
+	r.mu.Unlock()
 	return err
 }
 
 // Close ends the watching.
 func (r *Reloader) Close() {
-	if r.watcher != nil {
-		r.watcher.close()
+	if w := r.watching(); w != nil {
+		w.close()
 	}
+}
+
+func (r *Reloader) watching() *watcher {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.watcher
 }
 
 // Trigger asks for a pass. It never waits: with a full mailbox a pass is due
@@ -122,15 +132,15 @@ type shell struct{ *Reloader }
 // Receive starts a pass unless an earlier one has taken the triggers along.
 func (s shell) Receive(c actor.Context) {
 	switch m := c.Message().(type) {
-	case *actors.Run[Trigger]:
+	case *mailbox.Run[Trigger]:
 		m.Take()
 		if s.due() {
 			s.pool.Start(1, func(ctx context.Context, _ int) any { s.pass(ctx); return nil })
 		}
 	case actors.Detail:
 		c.Respond(s.detail())
-	case actors.Drain:
-		c.Respond(actors.NoExport{})
+	case mailbox.Drain:
+		c.Respond(mailbox.NoExport{})
 	}
 }
 
@@ -160,12 +170,13 @@ func (r *Reloader) pass(ctx context.Context) {
 	r.o.Metrics.passes.Inc()
 	begin := time.Now()
 	r.o.Log.Info("reload started", "reason", reasons[0], "triggers", len(reasons))
-	if r.watcher != nil {
-		r.watcher.update()
+	w := r.watching()
+	if w != nil {
+		w.update()
 	}
 	err := r.renewAll(ctx)
-	if r.watcher != nil {
-		r.watcher.updatePaths()
+	if w != nil {
+		w.updatePaths()
 	}
 	if err != nil && ctx.Err() != nil {
 		r.o.Log.Info("reload abandoned: the daemon is ending")

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/actors/dispatch"
+	"github.com/sluicehq/sluice/actors/mailbox"
 	"github.com/sluicehq/sluice/actors/sink"
 	"github.com/sluicehq/sluice/actors/sink/stdout"
 	"github.com/sluicehq/sluice/cmd/sluice/config"
@@ -112,7 +114,7 @@ func openOutputs(cfg *config.Daemon, specs []sink.Spec, labels []string, stream 
 }
 
 // deadLetters is the way to the dead letter queue, a nil interface when there is none.
-func (o *outputs) deadLetters() graph.Outlet[graph.DeadLetter] {
+func (o *outputs) deadLetters() mailbox.Outlet[graph.DeadLetter] {
 	if o.dlq == nil {
 		return nil
 	}
@@ -146,7 +148,14 @@ func (o *outputs) spawn(s *actors.System) error {
 	return nil
 }
 
-// reopen makes file sinks look at their paths again.
+// component makes file sinks open their paths again in every pass, as after a
+// rotation.
+func (o *outputs) component() actors.Component {
+	return actors.Component{Name: "sinks", Build: func(context.Context) (func(context.Context) error, error) {
+		return func(context.Context) error { o.reopen(); return nil }, nil
+	}}
+}
+
 func (o *outputs) reopen() {
 	for _, s := range o.sinks {
 		s.Reopen()
