@@ -25,17 +25,28 @@ func DefaultConfig() Config {
 	}
 }
 
-// Validate reports sinks that nothing can write to and two that write to one file.
-func (c Config) Validate(fault func(key string, err error)) {
+// Specs reads the sinks of results, standard output when none is configured. What
+// nothing can write to is left out and reported by its number.
+func (c Config) Specs(fault func(number int, err error)) []Spec {
+	texts := c.Sinks
+	if len(texts) == 0 {
+		texts = DefaultConfig().Sinks
+	}
 	var specs []Spec
-	for i, text := range c.Sinks {
+	for i, text := range texts {
 		s, _, err := ParseSpec(text, RoleFindings)
 		if err != nil {
-			fault(fmt.Sprintf("sinks[%d]", i), err)
+			fault(i, err)
 			continue
 		}
 		specs = append(specs, s)
 	}
+	return specs
+}
+
+// Validate reports sinks that nothing can write to and two that write to one file.
+func (c Config) Validate(fault func(key string, err error)) {
+	specs := c.Specs(func(number int, err error) { fault(fmt.Sprintf("sinks[%d]", number), err) })
 	if c.DLQ != "" {
 		s, _, err := ParseSpec(c.DLQ, RoleDLQ)
 		if err != nil {

@@ -231,17 +231,7 @@ func (c *checking) mailboxes() {
 	for _, s := range graph.Stages() {
 		known = append(known, string(s))
 	}
-	var specs []sink.Spec
-	texts := c.d.Output.Sinks
-	if len(texts) == 0 {
-		texts = sink.DefaultConfig().Sinks
-	}
-	for _, text := range texts {
-		if s, _, err := sink.ParseSpec(text, sink.RoleFindings); err == nil {
-			specs = append(specs, s)
-		}
-	}
-	for _, label := range sink.Labels(specs) {
+	for _, label := range sink.Labels(c.d.Output.Specs(func(int, error) {})) { // errors are reported already
 		known = append(known, "sink:"+label)
 	}
 	off := unavailable.Actors()

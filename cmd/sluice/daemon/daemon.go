@@ -6,7 +6,6 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -34,7 +33,7 @@ const metricPrefix = "svc_"
 // Options are what a daemon is made of. All but Version and Revision are
 // required.
 type Options struct {
-	Config   *config.Loaded // merged and checked
+	Config   *config.Loaded // merged, and accepted by package checks
 	Log      *slog.Logger
 	In       io.Reader // events, with the input stdin
 	Out      io.Writer // results, with the sink stdout
@@ -72,9 +71,9 @@ type Daemon struct {
 	failure   error // of Serve, read after work is done
 }
 
-// New builds the daemon: it checks the settings, opens the state, binds the listener,
-// which answers probes from then on, loads the rules and opens the sinks. An error is a *Fault, and nothing of
-// the daemon is left behind. It gives up when ctx ends.
+// New builds the daemon: it opens the state, binds the listener, which answers
+// probes from then on, loads the rules and opens the sinks. An error is a *Fault,
+// and nothing of the daemon is left behind. It gives up when ctx ends.
 func New(ctx context.Context, o Options) (_ *Daemon, err error) {
 	d := &Daemon{
 		o: o, cfg: &o.Config.Config.Daemon, log: o.Log, begun: time.Now(),
@@ -86,20 +85,11 @@ func New(ctx context.Context, o Options) (_ *Daemon, err error) {
 		}
 	}()
 	d.rules = newRules(o.Config, logging.Span(logging.Target(d.log, "sluice.engine"), "load_rules"))
-	if err := checkInput(d.cfg.Input.Source); err != nil {
-		return nil, err
-	}
-	specs, labels, err := sinkSpecs(d.cfg, logging.Target(d.log, "sluice.sink"))
+	specs := d.cfg.Output.Specs(func(_ int, failed error) { err = configFault(failed) })
 	if err != nil {
 		return nil, err
 	}
-	if err := checkMailboxes(o.Config, labels, logging.Target(d.log, "sluice.actor")); err != nil {
-		return nil, err
-	}
-	if _, err := ruleset.Pipelines(d.cfg.Pipelines); err != nil { // read again with the rules
-		return nil, configFault(err)
-	}
-	addr, err := listenAddress(&d.cfg.API)
+	addr, err := d.cfg.API.Listener()
 	if err != nil {
 		return nil, configFault(err)
 	}
@@ -117,16 +107,7 @@ func New(ctx context.Context, o Options) (_ *Daemon, err error) {
 		return nil, err
 	}
 	d.serving.Store(first)
-	return d, d.assemble(first, specs, labels)
-}
-
-// listenAddress is where to listen. It refuses what would be readable on the way.
-func listenAddress(cfg *config.API) (server.Address, error) {
-	addr, err := server.ParseAddress(cfg.Addr)
-	if err != nil {
-		return addr, err
-	}
-	return addr, addr.CheckTransport(false, cfg.TLS.AllowPlaintext)
+	return d, d.assemble(first, specs)
 }
 
 // bind listens and serves the probes.
@@ -161,13 +142,13 @@ func (d *Daemon) bind(addr server.Address) (err error) {
 }
 
 // assemble opens the sinks and puts the stages together.
-func (d *Daemon) assemble(first *generation, specs []sink.Spec, labels []string) error {
+func (d *Daemon) assemble(first *generation, specs []sink.Spec) error {
 	reg := prometheus.WrapRegistererWithPrefix(metricPrefix, d.registry)
 	sinks, err := sink.NewMetrics(reg)
 	if err != nil {
 		return configFault(err)
 	}
-	out, err := openOutputs(d.cfg, specs, labels, d.o.Out, sinks, d.log)
+	out, err := openOutputs(d.cfg, specs, d.o.Out, sinks, d.log)
 	if err != nil {
 		return err
 	}
@@ -208,18 +189,6 @@ func (d *Daemon) onSuspended(name string) {
 	case d.suspended <- name:
 	default:
 	}
-}
-
-// checkInput refuses inputs that this build does not have.
-func checkInput(source string) error {
-	switch source {
-	case "stdin", "stdin://", "http":
-		return nil
-	}
-	if scheme, _, ok := strings.Cut(source, "://"); ok && (scheme == "nats" || scheme == "unix") {
-		return configFaultf("--input %s: this input is not in this build (stdin, http)", source)
-	}
-	return configFaultf("--input %s: unknown input (stdin, http, nats://host:port/subject, unix:///path)", source)
 }
 
 // Start spawns the actors, from the sinks towards the input, mounts every route
