@@ -4,20 +4,20 @@ import (
 	"context"
 	"iter"
 
-	"github.com/sluicehq/sluice/actors"
+	"github.com/sluicehq/sluice/actors/mailbox"
 	"github.com/sluicehq/sluice/sigma/correlation"
 )
 
 // Client asks the stage. It answers from a view of the state, so that the size of
-// an answer does not delay the stage. Errors are those of actors.Ask.
-type Client struct{ actor *actors.Client }
+// an answer does not delay the stage. Errors are those of mailbox.Ask.
+type Client struct{ actor *mailbox.Client }
 
 // NewClient returns a client of the stage's actor.
-func NewClient(c *actors.Client) *Client { return &Client{c} }
+func NewClient(c *mailbox.Client) *Client { return &Client{c} }
 
 // Export returns the state of all correlations at one moment.
 func (c *Client) Export(ctx context.Context) (*correlation.View, error) {
-	return actors.Ask[*correlation.View](ctx, c.actor, Export{})
+	return mailbox.Ask[*correlation.View](ctx, c.actor, Export{})
 }
 
 // List describes the rules in load order.

@@ -22,6 +22,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/sluicehq/sluice/actors"
+	"github.com/sluicehq/sluice/actors/mailbox"
 	"github.com/sluicehq/sluice/internal/unavailable"
 	"github.com/sluicehq/sluice/sigma"
 	"github.com/sluicehq/sluice/sigma/correlation"
@@ -381,10 +382,10 @@ func TestRefusals(t *testing.T) {
 		want   string
 		retry  string
 	}{
-		{"the control lane is full", &actors.Refusal{Actor: "correlate", Reason: actors.ErrFull}, 503, `~{"error":"control mailbox of 'correlate' is full","hint":"`, "1"},
-		{"no answer in time", &actors.Refusal{Actor: "correlate", Reason: actors.ErrTimeout}, 503, `~{"error":"actor 'correlate' did not answer in time","hint":"`, ""},
-		{"the drain has stopped it", fmt.Errorf("state: %w", &actors.Refusal{Actor: "correlate", Reason: actors.ErrStopped}), 503, `~{"error":"shutting down","hint":"`, ""},
-		{"the question panicked", &actors.Refusal{Actor: "correlate", Reason: actors.ErrPanicked}, 500, `{"error":"internal error"}`, ""},
+		{"the control lane is full", &mailbox.Refusal{Actor: "correlate", Reason: mailbox.ErrFull}, 503, `~{"error":"control mailbox of 'correlate' is full","hint":"`, "1"},
+		{"no answer in time", &mailbox.Refusal{Actor: "correlate", Reason: mailbox.ErrTimeout}, 503, `~{"error":"actor 'correlate' did not answer in time","hint":"`, ""},
+		{"the drain has stopped it", fmt.Errorf("state: %w", &mailbox.Refusal{Actor: "correlate", Reason: mailbox.ErrStopped}), 503, `~{"error":"shutting down","hint":"`, ""},
+		{"the question panicked", &mailbox.Refusal{Actor: "correlate", Reason: mailbox.ErrPanicked}, 500, `{"error":"internal error"}`, ""},
 		{"anything else stays inside", errors.New("secret"), 500, `{"error":"internal error"}`, ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -1,4 +1,4 @@
-package actors
+package mailbox
 
 import (
 	"context"
@@ -11,18 +11,16 @@ import (
 const (
 	// AskTimeout bounds a question, whatever its context allows.
 	AskTimeout = 5 * time.Second
-	// detailTimeout bounds the question for an actor's detail.
-	detailTimeout = time.Second
 	// answerGrace is how much longer a question waits that the actor had begun
 	// with at the deadline, so that a change that was made is also confirmed.
 	answerGrace = 100 * time.Millisecond
 )
 
 // Client asks one actor.
-type Client struct {
-	system *System
-	cell   *Cell
-}
+type Client struct{ cell *Cell }
+
+// NewClient returns a client of the cell's actor.
+func NewClient(c *Cell) *Client { return &Client{c} }
 
 // Name is the actor's name.
 func (c *Client) Name() string { return c.cell.name }
@@ -33,7 +31,7 @@ func (c *Client) Name() string { return c.cell.name }
 // whose deadline passed before the actor began with it is never carried out.
 func Ask[R any](ctx context.Context, c *Client, request any) (R, error) {
 	var none R
-	answer, err := c.ask(ctx, request, AskTimeout)
+	answer, err := c.ask(ctx, request)
 	if err != nil {
 		return none, err
 	}
@@ -55,13 +53,13 @@ func (c *Client) refusal(reason error) error {
 	return &Refusal{Actor: c.cell.name, Reason: reason}
 }
 
-func (c *Client) ask(ctx context.Context, request any, limit time.Duration) (any, error) {
-	ctx, cancel := context.WithTimeout(ctx, limit)
+func (c *Client) ask(ctx context.Context, request any) (any, error) {
+	ctx, cancel := context.WithTimeout(ctx, AskTimeout)
 	defer cancel()
-	inbox, self := c.system.newInbox()
-	defer c.system.removeInbox(self)
+	inbox, self := c.cell.newInbox()
+	defer c.cell.removeInbox(self)
 	q := &question{message: request}
-	c.system.root().RequestWithCustomSender(c.cell.pid, q, self)
+	c.cell.runtime.Library.Root.RequestWithCustomSender(c.cell.runtime.PID, q, self)
 	select {
 	case answer := <-inbox:
 		return answer, nil
@@ -114,10 +112,11 @@ func (in inbox) SendSystemMessage(*actor.PID, any) {}
 // Stop does nothing: the asker removes the inbox.
 func (in inbox) Stop(*actor.PID) {}
 
-func (s *System) newInbox() (inbox, *actor.PID) {
+func (c *Cell) newInbox() (inbox, *actor.PID) {
 	in := make(inbox, 1)
-	pid, _ := s.library.ProcessRegistry.Add(in, "ask"+s.library.ProcessRegistry.NextID())
+	registry := c.runtime.Library.ProcessRegistry
+	pid, _ := registry.Add(in, "ask"+registry.NextID())
 	return in, pid
 }
 
-func (s *System) removeInbox(pid *actor.PID) { s.library.ProcessRegistry.Remove(pid) }
+func (c *Cell) removeInbox(pid *actor.PID) { c.runtime.Library.ProcessRegistry.Remove(pid) }

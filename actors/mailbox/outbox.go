@@ -1,6 +1,4 @@
-package actors
-
-import "github.com/sluicehq/sluice/graph"
+package mailbox
 
 // outboxFull is the number of pushed elements at which a step should return to
 // have them sent.
@@ -25,7 +23,7 @@ type outboxState interface {
 // A nil outbox leads nowhere.
 type Outbox[T any] struct {
 	cell      *Cell
-	to        graph.Outlet[T]
+	to        Outlet[T]
 	pending   []T
 	committed int // the leading part of pending that a panic does not take back
 
@@ -36,7 +34,7 @@ type Outbox[T any] struct {
 }
 
 // NewOutbox attaches an outbox to the cell. It is nil when to is.
-func NewOutbox[T any](c *Cell, to graph.Outlet[T]) *Outbox[T] {
+func NewOutbox[T any](c *Cell, to Outlet[T]) *Outbox[T] {
 	if to == nil {
 		return nil
 	}

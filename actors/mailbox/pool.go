@@ -1,10 +1,6 @@
-package actors
+package mailbox
 
-import (
-	"context"
-
-	"github.com/sluicehq/sluice/graph"
-)
+import "context"
 
 // Job is work that an actor gives to a worker. slot is the worker's number, from
 // 0, so that each can have scratch memory of its own. ctx ends when the actor is
@@ -31,7 +27,7 @@ type Pool struct {
 
 	started, received uint64 // jobs given to workers, outcomes in order
 	window            uint64 // jobs that may be between the two, 0 for any number
-	order             *graph.Resequencer[any]
+	order             *Resequencer[any]
 }
 
 type assignment struct {
@@ -67,7 +63,7 @@ func NewPool(c *Cell, n int) *Pool {
 func NewOrderedPool(c *Cell, n int) *Pool {
 	p := NewPool(c, n)
 	p.window = uint64(2 * p.size)
-	p.order = graph.NewResequencer[any](0, int(p.window))
+	p.order = NewResequencer[any](0, int(p.window))
 	return p
 }
 

@@ -1,4 +1,4 @@
-package graph
+package mailbox
 
 // Outlet is what a stage knows of its successor: a lane that takes elements in
 // order and never makes its caller wait.

@@ -1,4 +1,4 @@
-package actors
+package mailbox
 
 import (
 	"context"
@@ -6,8 +6,6 @@ import (
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
-
-	"github.com/sluicehq/sluice/graph"
 )
 
 // LaneOptions describe a data lane.
@@ -64,7 +62,7 @@ type Lane[T any] struct {
 	lingering   *time.Timer
 }
 
-var _ graph.Outlet[int] = (*Lane[int])(nil)
+var _ Outlet[int] = (*Lane[int])(nil)
 
 type sized[T any] struct {
 	value        T

@@ -1,4 +1,4 @@
-package actors
+package mailbox
 
 // queue is a FIFO over a growing ring. A ring that proves too large for a while
 // is given up, so that a burst does not stay in memory and a steady stream does

@@ -1,23 +1,23 @@
-package graph_test
+package mailbox_test
 
 import (
 	"errors"
 	"testing"
 
-	"github.com/sluicehq/sluice/graph"
+	"github.com/sluicehq/sluice/actors/mailbox"
 )
 
 func TestResequencerRefusesWhatIsOutsideItsWindow(t *testing.T) {
-	r := graph.NewResequencer[string](10, 3)
+	r := mailbox.NewResequencer[string](10, 3)
 	for _, tc := range []struct {
 		name string
 		seq  uint64
 		err  error
 	}{
 		{"the last of the window", 12, nil},
-		{"beyond the window", 13, graph.ErrSequence},
-		{"twice", 12, graph.ErrSequence},
-		{"before the next", 9, graph.ErrSequence},
+		{"beyond the window", 13, mailbox.ErrSequence},
+		{"twice", 12, mailbox.ErrSequence},
+		{"before the next", 9, mailbox.ErrSequence},
 		{"the next", 10, nil},
 	} {
 		if err := r.Add(tc.seq, "x"); !errors.Is(err, tc.err) {
@@ -35,7 +35,7 @@ func FuzzResequencerRestoresTheOrder(f *testing.F) {
 	f.Add([]byte{0, 0, 0, 9, 7, 1}, uint8(1))
 	f.Fuzz(func(t *testing.T, picks []byte, workers uint8) {
 		window := int(workers%16) + 1
-		r := graph.NewResequencer[uint64](0, window)
+		r := mailbox.NewResequencer[uint64](0, window)
 		var started, finished []uint64
 		next, want := uint64(0), uint64(0)
 		for _, pick := range picks {

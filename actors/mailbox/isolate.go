@@ -1,36 +1,36 @@
-package actors
+package mailbox
 
 import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
 	"strings"
-	"sync"
 	"time"
 )
 
-// Poison is why an event was taken out: its own step panicked, and did so again
+// poison is why an event was taken out: its own step panicked, and did so again
 // when it was alone.
-type Poison struct {
-	Text string // the panic value as text
+type poison struct {
+	text string // the panic value as text
 }
 
 // Error is the text of the dead letter.
-func (p *Poison) Error() string { return "panic: " + p.Text }
+func (p *poison) Error() string { return "panic: " + p.text }
 
 // Isolate contains the panics of events' own steps. Each goroutine that processes
-// events has one: Cell.Isolate for the actor, Pool.Isolate for a worker.
+// events has one: Cell.Guard for the actor, Pool.Guard for a worker.
 type Isolate struct {
 	cell     *Cell
 	applying bool // state is being changed: a panic now is no event's own
 }
 
 // Step runs the pure step of one event. When it panics, undo removes what the
-// step left behind and the step runs once more, alone; a second panic gives the
-// reason why the event has to be quarantined, after undo. It is counted and logged.
+// step left behind and the step runs once more, alone. A second panic gives the
+// error with which the event has to be quarantined, after undo; the event is
+// counted and logged.
 //
 // undo may be nil. A panic in undo, or in Apply inside the step, is not contained.
-func (g *Isolate) Step(step func(), undo func()) *Poison {
+func (g *Isolate) Step(step, undo func()) error {
 	for attempt := 0; ; attempt++ {
 		p, stack := g.try(step)
 		if p == nil {
@@ -49,7 +49,7 @@ func (g *Isolate) Step(step func(), undo func()) *Poison {
 // Each runs the pure steps of events from up to n, which costs nothing per event
 // as long as none panics. An event that panics is treated as in Step; poisoned
 // is called for one that did twice, and the next event follows.
-func (g *Isolate) Each(from, n int, step, undo func(i int), poisoned func(i int, p *Poison)) {
+func (g *Isolate) Each(from, n int, step, undo func(i int), poisoned func(i int, cause error)) {
 	i := from
 	sweep := func() {
 		for ; i < n; i++ {
@@ -84,7 +84,7 @@ func (g *Isolate) Apply(change func()) {
 }
 
 // try runs f and turns a panic into a poison, unless it happened in Apply.
-func (g *Isolate) try(f func()) (p *Poison, stack callers) {
+func (g *Isolate) try(f func()) (p *poison, stack callers) {
 	defer func() {
 		v := recover()
 		if v == nil {
@@ -93,7 +93,7 @@ func (g *Isolate) try(f func()) (p *Poison, stack callers) {
 		if g.applying {
 			panic(relay(v))
 		}
-		p, stack = &Poison{Text: panicText(v)}, callStack()
+		p, stack = &poison{text: panicText(v)}, callStack()
 	}()
 	f()
 	return nil, nil
@@ -145,39 +145,9 @@ func panicText(v any) string {
 }
 
 // poisoned counts a quarantined event and logs it, once per text and minute.
-func (c *Cell) poisoned(p *Poison, stack callers) {
+func (c *Cell) poisoned(p *poison, stack callers) {
 	c.counters.quarantined.Add(1)
-	if more, ok := c.life.repeats.allow(p.Text, time.Now()); ok {
-		c.log.Error("event quarantined", "actor", c.name, "panic", p.Text, "repeated", more, "stack", stack.String())
+	if more, ok := c.quarantines.Allow(p.text, time.Now()); ok && c.runtime.Log != nil {
+		c.runtime.Log.Error("event quarantined", "actor", c.name, "panic", p.text, "repeated", more, "stack", stack.String())
 	}
-}
-
-// repeats lets each distinct text through once a minute.
-type repeats struct {
-	mu   sync.Mutex
-	seen map[string]repeated
-}
-
-type repeated struct {
-	at   time.Time
-	more int // suppressed since
-}
-
-const repeatsLimit = 256 // distinct texts remembered
-
-// allow reports whether the text may be logged, and how many were not since.
-func (r *repeats) allow(text string, now time.Time) (more int, ok bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	last, known := r.seen[text]
-	if known && now.Sub(last.at) < time.Minute {
-		last.more++
-		r.seen[text] = last
-		return 0, false
-	}
-	if r.seen == nil || len(r.seen) >= repeatsLimit {
-		r.seen = make(map[string]repeated)
-	}
-	r.seen[text] = repeated{at: now}
-	return last.more, true
 }

@@ -1,4 +1,4 @@
-package actors
+package mailbox
 
 import (
 	"runtime"
@@ -65,6 +65,9 @@ func (m *mailbox) RegisterHandlers(invoker actor.MessageInvoker, d actor.Dispatc
 
 // Start lets the mailbox deliver. Whatever was put before waits until here.
 func (m *mailbox) Start() {
+	if m.cell.tick != nil {
+		m.cell.tick.start()
+	}
 	m.mu.Lock()
 	m.started = true
 	m.wake()
@@ -88,9 +91,9 @@ func (m *mailbox) PostSystemMessage(message any) {
 // the control lane full, or the actor stopped, is answered with a refusal.
 func (m *mailbox) PostUserMessage(message any) {
 	env := actor.WrapEnvelope(message)
-	_, cycle := env.Message.(lifecycle)
+	_, cycle := env.Message.(Lifecycle)
 	if q, ok := env.Message.(*question); ok {
-		_, cycle = q.message.(lifecycle)
+		_, cycle = q.message.(Lifecycle)
 	}
 	m.mu.Lock()
 	switch {
@@ -111,8 +114,8 @@ func (m *mailbox) PostUserMessage(message any) {
 
 // refuse answers a request that will not be delivered.
 func (m *mailbox) refuse(env *actor.MessageEnvelope, reason error) {
-	if env.Sender != nil && m.cell.system != nil {
-		m.cell.system.root().Send(env.Sender, &Refusal{Actor: m.cell.name, Reason: reason})
+	if env.Sender != nil && m.cell.runtime.Library != nil {
+		m.cell.runtime.Library.Root.Send(env.Sender, &Refusal{Actor: m.cell.name, Reason: reason})
 	}
 }
 
