@@ -23,7 +23,10 @@ func (Native) Native() bool { return true }
 
 // Pretty is Native for readers: results are indented by two spaces. Records stay
 // compact.
-type Pretty struct{ Native }
+type Pretty struct{}
+
+// Accepts implements graph.Form.
+func (Pretty) Accepts(graph.Payload) bool { return true }
 
 // Append appends the native line of p, indented if p is a result.
 func (Pretty) Append(dst []byte, p graph.Payload, _ *graph.Message) ([]byte, error) {
