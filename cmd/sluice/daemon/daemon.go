@@ -87,9 +87,7 @@ func New(ctx context.Context, o Options) (_ *Daemon, err error) {
 			d.unwind()
 		}
 	}()
-	if d.rules, err = newRules(o.Config, logging.Span(logging.Target(d.log, "sluice.engine"), "load_rules")); err != nil {
-		return nil, err
-	}
+	d.rules = newRules(o.Config, logging.Span(logging.Target(d.log, "sluice.engine"), "load_rules"))
 	if err := checkInput(d.cfg.Input.Source); err != nil {
 		return nil, err
 	}
