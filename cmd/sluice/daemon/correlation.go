@@ -6,12 +6,30 @@ import (
 	"slices"
 
 	"github.com/sluicehq/sluice/actors/correlate"
+	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/http/api"
 	"github.com/sluicehq/sluice/sigma/correlation"
 )
 
 // fallbackSkip keeps events without a time of their own from correlations.
 const fallbackSkip = "skip"
+
+// parts are the stages with state.
+func (d *Daemon) parts() []part { return []part{correlationPart()} }
+
+// correlationPart is the windows. A rule set without correlations leaves what is
+// stored of them as it is.
+func correlationPart() part {
+	return part{
+		stage: graph.StageCorrelate, name: "correlation", version: correlation.SnapshotVersion,
+		view: func(export any) view {
+			if v, ok := export.(*correlation.View); ok && v.Correlations() > 0 {
+				return v
+			}
+			return nil
+		},
+	}
+}
 
 // correlations answers questions about the state from a view of it, so that the
 // stage is not held up by the size of an answer.

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"net/http"
 	"slices"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -26,7 +25,6 @@ import (
 	"github.com/sluicehq/sluice/http/server"
 	"github.com/sluicehq/sluice/sources"
 	"github.com/sluicehq/sluice/sources/ndjson"
-	"github.com/sluicehq/sluice/sources/stdin"
 )
 
 const metricPrefix = "svc_"
@@ -41,6 +39,8 @@ type Options struct {
 	Err      io.Writer // problems that keep the daemon from starting
 	Version  string
 	Revision string
+
+	inputs []inputKind // that the build does not have
 }
 
 // Daemon is the running service.
@@ -63,7 +63,9 @@ type Daemon struct {
 	loaded       *reload.Metrics
 	watcher      *watcher
 	intake       *ndjson.Intake
-	checkpointer *checkpointer // nil without a state database
+	input        inputKind
+	source       sources.Source // nil for the input http
+	checkpointer *checkpointer  // nil without a state database
 
 	ended     chan struct{} // closed when a finite input has ended
 	suspended chan string   // an actor used up its restart budget
@@ -88,7 +90,7 @@ func New(ctx context.Context, o Options) (_ *Daemon, err error) {
 		}
 	}()
 	d.rules = newRules(o.Config, logging.Span(logging.Target(d.log, "sluice.engine"), "load_rules"))
-	if err := checkInput(d.cfg.Input.Source); err != nil {
+	if d.input, err = d.findInput(); err != nil {
 		return nil, err
 	}
 	specs, labels, err := sinkSpecs(d.cfg, logging.Target(d.log, "sluice.sink"))
@@ -187,8 +189,8 @@ func (d *Daemon) assemble(first *generation, specs []sink.Spec, labels []string)
 	d.reloader = reload.New(reload.Options{
 		Pass: d.pass, Metrics: d.loaded, Log: logging.Target(d.log, "sluice.reload"), Capacity: d.cfg.Mailboxes[reload.Name],
 	})
-	if d.cfg.Input.Source == "http" {
-		d.intake = ndjson.NewIntake(d.line.parse.Intake("http"), int64(d.cfg.Input.HTTP.MaxBodyBytes), d.over)
+	if err := d.openInput(); err != nil {
+		return configFault(err)
 	}
 	err = errors.Join(reg.Register(actors.NewCollector(d.system)), d.line.register(reg), api.RegisterUnbuilt(d.registry, metricPrefix))
 	if err != nil {
@@ -205,18 +207,6 @@ func (d *Daemon) onSuspended(name string) {
 	case d.suspended <- name:
 	default:
 	}
-}
-
-// checkInput refuses inputs that this build does not have.
-func checkInput(source string) error {
-	switch source {
-	case "stdin", "stdin://", "http":
-		return nil
-	}
-	if scheme, _, ok := strings.Cut(source, "://"); ok && (scheme == "nats" || scheme == "unix") {
-		return configFaultf("--input %s: this input is not in this build (stdin, http)", source)
-	}
-	return configFaultf("--input %s: unknown input (stdin, http, nats://host:port/subject, unix:///path)", source)
 }
 
 // Start spawns the actors, from the sinks towards the input, mounts every route
@@ -251,8 +241,8 @@ func (d *Daemon) Start() error {
 	d.health.serving.Store(true)
 	logging.Target(d.log, "sluice.server").Info("API server listening", "addr", d.server.Addr().String(), "sinks", len(d.line.outputs.sinks))
 	logging.Target(d.log, "sluice.sources").Info("source started", "source", d.cfg.Input.Source)
-	if d.intake == nil {
-		d.read(stdin.New(d.o.In))
+	if d.source != nil {
+		d.read(d.line.parse.Intake(d.input.name))
 	}
 	return nil
 }
@@ -266,21 +256,6 @@ func (d *Daemon) watched() []string {
 		}
 	}
 	return paths
-}
-
-// read runs a source until it ends or the daemon stops.
-func (d *Daemon) read(s sources.Source) {
-	ctx, cancel := context.WithCancel(context.Background())
-	d.stopInput = cancel
-	log := logging.Target(d.log, "sluice.sources")
-	d.work.Go(func() {
-		defer close(d.ended)
-		if err := s.Run(ctx, d.line.parse.Intake("stdin")); err != nil {
-			log.Warn("source ended", "source", d.cfg.Input.Source, "err", err)
-			return
-		}
-		log.Info("source ended", "source", d.cfg.Input.Source)
-	})
 }
 
 // Addr is the bound address, with the real port.
