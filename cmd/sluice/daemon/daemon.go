@@ -23,6 +23,7 @@ import (
 	"github.com/sluicehq/sluice/cmd/sluice/ruleset"
 	"github.com/sluicehq/sluice/http/api"
 	"github.com/sluicehq/sluice/http/server"
+	"github.com/sluicehq/sluice/internal/unavailable"
 	"github.com/sluicehq/sluice/sources"
 	"github.com/sluicehq/sluice/sources/ndjson"
 )
@@ -192,7 +193,7 @@ func (d *Daemon) assemble(first *generation, specs []sink.Spec, labels []string)
 	if err := d.openInput(); err != nil {
 		return configFault(err)
 	}
-	err = errors.Join(reg.Register(actors.NewCollector(d.system)), d.line.register(reg), api.RegisterUnbuilt(d.registry, metricPrefix))
+	err = errors.Join(reg.Register(actors.NewCollector(d.system)), d.line.register(reg), unavailable.Register(reg))
 	if err != nil {
 		return configFault(err)
 	}
@@ -232,7 +233,7 @@ func (d *Daemon) Start() error {
 	d.watcher = w
 	r := api.Resources{
 		Status: d, Rules: d, Reloader: d.reloader, Actors: d.system,
-		Correlations: correlations{d.line.windows}, MaxIngestBody: int64(d.cfg.Input.HTTP.MaxBodyBytes),
+		Correlations: d.line.windows, MaxIngestBody: int64(d.cfg.Input.HTTP.MaxBodyBytes),
 	}
 	if d.intake != nil {
 		r.Ingest = d.intake

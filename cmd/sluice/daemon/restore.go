@@ -171,3 +171,20 @@ func (d *Daemon) restored(set *graph.RuleSet) *correlation.Engine {
 	log.Info("correlation state restored", "groups", back.Groups, "saved_at", time.Unix(back.SavedAt, 0).UTC().Format(time.RFC3339))
 	return e
 }
+
+// parts are the stages with state.
+func (d *Daemon) parts() []part { return []part{correlationPart()} }
+
+// correlationPart is the windows. A rule set without correlations leaves what is
+// stored of them as it is.
+func correlationPart() part {
+	return part{
+		stage: graph.StageCorrelate, name: "correlation", version: correlation.SnapshotVersion,
+		view: func(export any) view {
+			if v, ok := export.(*correlation.View); ok && v.Correlations() > 0 {
+				return v
+			}
+			return nil
+		},
+	}
+}
