@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/cmd/sluice/config"
 	"github.com/sluicehq/sluice/cmd/sluice/ruleset"
 	"github.com/sluicehq/sluice/graph"
@@ -214,12 +215,18 @@ func (r *rules) next(ctx context.Context, serving *generation) (*generation, err
 	return g, nil
 }
 
+// counts says how many rules serve.
+func (g *generation) counts() []actors.Member {
+	return []actors.Member{
+		{Name: "detection_rules", Value: len(g.collection.Rules)}, {Name: "correlation_rules", Value: len(g.collection.Correlations)},
+	}
+}
+
 // summary is what GET /api/v1/rules shows.
 func (g *generation) summary(paths []string) api.RuleReport {
 	c := g.collection
 	out := api.RuleReport{
-		DetectionRules: len(c.Rules), CorrelationRules: len(c.Correlations), Paths: paths,
-		Rejected: []api.RejectedDocument{}, Excluded: c.Excluded,
+		Counts: g.counts(), Paths: paths, Rejected: []api.RejectedDocument{}, Excluded: c.Excluded,
 	}
 	for _, d := range c.Rejected {
 		out.Rejected = append(out.Rejected, api.RejectedDocument{
