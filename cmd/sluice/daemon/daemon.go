@@ -234,7 +234,7 @@ func (d *Daemon) Start() error {
 	}
 	first := d.serving.Load()
 	d.remember(first)
-	d.loaded.Loaded(len(first.collection.Rules), len(first.collection.Correlations), len(first.collection.Rejected))
+	d.loaded.Loaded(first.detections, first.correlations, len(first.collection.Rejected))
 	log := logging.Target(d.log, "sluice.reload")
 	w, err := watch(d.watched(), d.reloader.Trigger, log)
 	if err != nil {

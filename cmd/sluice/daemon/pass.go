@@ -40,8 +40,7 @@ func (d *Daemon) renew(ctx context.Context) error {
 	d.serving.Store(next)
 	serving.set.Engine.Retire()
 	d.remember(next)
-	c := next.collection
-	d.loaded.Loaded(len(c.Rules), len(c.Correlations), len(c.Rejected))
+	d.loaded.Loaded(next.detections, next.correlations, len(next.collection.Rejected))
 	return nil
 }
 
