@@ -3,13 +3,9 @@ package load
 import (
 	"context"
 	"errors"
-	"fmt"
-	"runtime"
-	"runtime/debug"
-	"sync"
-	"sync/atomic"
 	"time"
 
+	"github.com/sluicehq/sluice/sigma/internal/parallel"
 	"github.com/sluicehq/sluice/sigma/packed"
 )
 
@@ -36,7 +32,7 @@ func Read(ctx context.Context, found []Source, o Options, known *Documents) (*Do
 	before := known.byPath()
 	out := &Documents{files: make([]*file, len(found))}
 	now := time.Now()
-	err = parallel(ctx, len(found), func(i int) { out.files[i] = p.read(&found[i], before[found[i].path], now) })
+	err = parallel.For(ctx, len(found), func(i int) { out.files[i] = p.read(&found[i], before[found[i].path], now) })
 	if err != nil {
 		return nil, err
 	}
@@ -120,36 +116,6 @@ func Unpack(data string, files []File) (*Documents, error) {
 		return nil, err
 	}
 	errs := make([]error, len(files))
-	_ = parallel(context.Background(), len(files), func(i int) { errs[i] = packed.Read(texts[i], &out.files[i].docs) })
+	_ = parallel.For(context.Background(), len(files), func(i int) { errs[i] = packed.Read(texts[i], &out.files[i].docs) })
 	return out, errors.Join(errs...)
-}
-
-// parallel calls do for every number below n, on all cores, until ctx ends. Its
-// panics are those of the caller.
-func parallel(ctx context.Context, n int, do func(i int)) error {
-	var next atomic.Int64
-	var failure atomic.Pointer[string]
-	var workers sync.WaitGroup
-	for range min(n, runtime.GOMAXPROCS(0)) {
-		workers.Go(func() {
-			defer func() {
-				if p := recover(); p != nil {
-					text := fmt.Sprintf("%v\n\n%s", p, debug.Stack())
-					failure.Store(&text)
-				}
-			}()
-			for failure.Load() == nil && ctx.Err() == nil {
-				i := int(next.Add(1)) - 1
-				if i >= n {
-					return
-				}
-				do(i)
-			}
-		})
-	}
-	workers.Wait()
-	if text := failure.Load(); text != nil {
-		panic(*text)
-	}
-	return ctx.Err()
 }

@@ -8,6 +8,8 @@ import (
 	"os"
 	"sync/atomic"
 	"time"
+
+	"github.com/sluicehq/sluice/sigma/internal/parallel"
 )
 
 // File is a file as it was when it was read. What a link points to counts, not
@@ -45,7 +47,7 @@ func Survey(ctx context.Context, found []Source, known []File) (now []File, read
 	now = make([]File, len(found))
 	var reads atomic.Bool
 	at := time.Now()
-	err = parallel(ctx, len(found), func(i int) {
+	err = parallel.For(ctx, len(found), func(i int) {
 		s := &found[i]
 		f, err := s.look(at)
 		if err == nil && f.trusts(&known[i]) {
