@@ -42,6 +42,7 @@ var layout = map[string]place{
 	"state":                              {1, "state", false},
 	"graph":                              {2, "graph", false},
 	"graph/leaktest":                     {2, "graph", true},
+	"graph/step":                         {2, "graph", false},
 	"internal/ratelog":                   {0, "internal/ratelog", false},
 	"actors/mailbox":                     {3, "actors/mailbox", false},
 	"actors":                             {4, "actors", false},
@@ -107,7 +108,7 @@ var keepers = map[string][]string{
 	"google.golang.org/grpc":      {"otlp/*.go", "otlp/*/*.go", "http/server/*.go"},
 	"github.com/nats-io":          {"sources/nats/*.go", "sources/natsconn/*.go", "actors/sink/nats/*.go"},
 	"github.com/gorilla/mux":      {"http/api/*.go"},
-	"github.com/fsnotify":         {"cmd/sluice/daemon/*.go"},
+	"github.com/fsnotify":         {"actors/reload/*.go"},
 }
 
 // imports of one file.

@@ -40,6 +40,7 @@ type rules struct {
 	cfg      *config.Daemon
 	log      *slog.Logger
 	settings ruleset.Settings
+	metrics  *ruleset.Metrics
 	cache    *ruleCache // nil without a state database
 	last     uint64     // generation number
 }
@@ -48,11 +49,8 @@ func newRules(l *config.Loaded, log *slog.Logger) *rules {
 	return &rules{cfg: &l.Config.Daemon, log: log, settings: ruleset.DaemonSettings(l)}
 }
 
-// errUnchanged is returned by build when nothing differs from the set before.
-var errUnchanged = errors.New("nothing changed")
-
 // build reads and compiles. With serving, only files that changed are read again,
-// and it returns errUnchanged when there are none.
+// and it returns actors.ErrUnchanged when there are none.
 func (r *rules) build(ctx context.Context, serving *generation) (*generation, error) {
 	pipelines, err := ruleset.Pipelines(r.cfg.Pipelines)
 	if err != nil {
@@ -77,7 +75,7 @@ func (r *rules) build(ctx context.Context, serving *generation) (*generation, er
 		}
 	}
 	if serving != nil && g.documents.Same(serving.documents) && pipelines.Same(serving.pipelines) {
-		return nil, errUnchanged
+		return nil, actors.ErrUnchanged
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
