@@ -25,7 +25,7 @@ type Correlation struct {
 	// Places holds, by the name of the first one, the ordered places that fields
 	// of GroupBy, Aliases and Condition are read from instead of their names
 	// (specification part 12 section 13.4).
-	Places map[string][]string `json:"places,omitempty"`
+	Paths map[string][]string `json:"places,omitempty"`
 }
 
 // CorrelationType says what a correlation computes over its window.

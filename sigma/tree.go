@@ -89,7 +89,7 @@ type Item struct {
 	// Places, when not empty, are the ordered places the field is read from
 	// instead of Field (specification part 12 section 13.4). Field is then the
 	// first of them.
-	Places    []string  `json:"places,omitempty"`
+	Paths     []string  `json:"places,omitempty"`
 	Modifiers Modifiers `json:"modifiers,omitempty"`
 	Values    []Value   `json:"values"`
 	Applied   []string  `json:"applied,omitempty"` // ids of pipeline items that acted on this item

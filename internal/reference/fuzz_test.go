@@ -89,9 +89,9 @@ func place(n *sigma.Node) {
 	for i := range n.Items {
 		switch it := &n.Items[i]; it.Field {
 		case "EventID":
-			it.Places = []string{"Event.System.EventID", "Event.System.EventID.#text"}
+			it.Paths = []string{"Event.System.EventID", "Event.System.EventID.#text"}
 		case "A", "C", "n":
-			it.Places = []string{"Event.EventData." + it.Field, "Event.UserData.*." + it.Field}
+			it.Paths = []string{"Event.EventData." + it.Field, "Event.UserData.*." + it.Field}
 		case "B":
 			it.Field = "Event.UserData.C.n"
 		}

@@ -38,7 +38,7 @@ func parsePath(name string, version int) path {
 }
 
 // parsePlace reads a place, in which the segment * is any one key.
-func parsePlace(name string) path {
+func parsePattern(name string) path {
 	p := parsePath(name, 2)
 	for i := range p.steps {
 		p.steps[i].any = p.steps[i].key == "*"

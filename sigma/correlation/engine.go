@@ -17,8 +17,8 @@ const DefaultMaxGroups = 100_000
 
 // Engine holds the state of all correlations. It belongs to one goroutine.
 type Engine struct {
-	plan      *program.Program
-	families  []*family // by correlation
+	program   *program.Program
+	states    []*correlationState // by correlation
 	maxGroups int
 	live      int // groups over all families
 	clock     streamClock
@@ -46,18 +46,18 @@ type Engine struct {
 
 // timer reminds of a group that may have expired.
 type timer struct {
-	family *family
-	slot   uint32
-	use    uint32
+	state *correlationState
+	slot  uint32
+	use   uint32
 }
 
 // counts reports whether the group the timer was set for is still there.
-func (t *timer) counts() bool { return !t.family.gone && t.family.uses[t.slot] == t.use }
+func (t *timer) counts() bool { return !t.state.removed && t.state.uses[t.slot] == t.use }
 
 // firing is an emitted result on its way to correlations above.
 type firing struct {
-	family *family
-	key    string
+	state *correlationState
+	key   string
 }
 
 // Outcome says what an event or a tick did beside results.
@@ -77,15 +77,15 @@ func New(p *program.Program, maxGroups int) *Engine {
 	if maxGroups <= 0 {
 		maxGroups = DefaultMaxGroups
 	}
-	e := &Engine{plan: p, maxGroups: maxGroups}
+	e := &Engine{program: p, maxGroups: maxGroups}
 	for i := range p.Len() {
-		e.families = append(e.families, newFamily(p.At(i)))
+		e.states = append(e.states, newCorrelationState(p.At(i)))
 	}
 	return e
 }
 
 // Plan returns the plan in force.
-func (e *Engine) Plan() *program.Program { return e.plan }
+func (e *Engine) Program() *program.Program { return e.program }
 
 // Groups returns the number of groups over all correlations.
 func (e *Engine) Groups() int { return e.live }
@@ -98,7 +98,7 @@ func (e *Engine) Revision() uint64 { return e.revision }
 
 // Succeed lets revisions go on behind the given one: for an engine that takes the
 // place of another, so that nobody takes its state for one of the other's.
-func (e *Engine) Succeed(revision uint64) { e.revision = max(e.revision, revision) + 1 }
+func (e *Engine) ContinueRevision(revision uint64) { e.revision = max(e.revision, revision) + 1 }
 
 // Process takes the record of one event, as match.Extractor wrote it for the
 // engine's plan, at wall time now in Unix seconds. It appends the results that
@@ -107,7 +107,7 @@ func (e *Engine) Succeed(revision uint64) { e.revision = max(e.revision, revisio
 func (e *Engine) Process(record []byte, now int64, out []*Result) ([]*Result, Outcome, error) {
 	e.outcome = Outcome{}
 	r := &e.record
-	if _, err := r.Open(e.plan.Spec(), record); err != nil {
+	if _, err := r.Open(e.program.Spec(), record); err != nil {
 		return out, e.outcome, err
 	}
 	e.revision++
@@ -122,7 +122,7 @@ func (e *Engine) Process(record []byte, now int64, out []*Result) ([]*Result, Ou
 	e.fired = e.fired[:0]
 	for i := range r.Len() {
 		feed, hash, key := r.Update(i, &e.value)
-		if result := e.apply(e.families[feed.Correlation], hash, key, true); result != nil {
+		if result := e.apply(e.states[feed.Correlation], hash, key, true); result != nil {
 			out = append(out, result)
 		}
 	}
@@ -143,7 +143,7 @@ func (e *Engine) Advance(now int64) Outcome {
 // at most, and reports whether that was all. If not, the next call goes on.
 func (e *Engine) AdvanceSome(now int64, limit int) (o Outcome, all bool) {
 	all = e.timers.AdvanceSome(now, limit, func(t timer) { e.expire(t, now, &o) })
-	e.boundGhosts(now, &o)
+	e.limitTombstones(now, &o)
 	e.pruneTimers()
 	if o.Expired > 0 || o.Forgotten > 0 {
 		e.revision++
@@ -152,32 +152,32 @@ func (e *Engine) AdvanceSome(now int64, limit int) (o Outcome, all bool) {
 }
 
 // own returns the group in slot for changing: a fork when an export has seen it.
-func (e *Engine) own(f *family, slot uint32) *group {
-	g := f.groups[slot]
+func (e *Engine) writable(st *correlationState, slot uint32) *group {
+	g := st.groups[slot]
 	if g.exported == e.exports {
 		return g
 	}
-	return e.fork(f, slot, g)
+	return e.fork(st, slot, g)
 }
 
-func (e *Engine) fork(f *family, slot uint32, g *group) *group {
+func (e *Engine) fork(st *correlationState, slot uint32, g *group) *group {
 	fork := *g
 	fork.window = g.window.Fork()
 	fork.exported = e.exports
-	f.groups[slot] = &fork
+	st.groups[slot] = &fork
 	return &fork
 }
 
 // setAlarm sets the timer of g, in slot, of which no other timer counts.
-func (e *Engine) setAlarm(f *family, slot uint32, g *group, at int64) {
+func (e *Engine) setAlarm(st *correlationState, slot uint32, g *group, at int64) {
 	g.alarm = at
-	e.timers.Add(at, timer{f, slot, f.uses[slot]})
+	e.timers.Add(at, timer{st, slot, st.uses[slot]})
 }
 
 // resetAlarm sets the timer of g anew; the one set before no longer counts.
-func (e *Engine) resetAlarm(f *family, slot uint32, g *group, at int64) {
-	f.uses[slot]++
-	e.setAlarm(f, slot, g, at)
+func (e *Engine) resetAlarm(st *correlationState, slot uint32, g *group, at int64) {
+	st.uses[slot]++
+	e.setAlarm(st, slot, g, at)
 }
 
 // events returns the buffered events of g as a result shows them.

@@ -13,13 +13,13 @@ import (
 // nine tenths are left.
 func (e *Engine) makeRoom(latest, now int64, o *Outcome) {
 	defer func() {
-		e.boundGhosts(now, o)
+		e.limitTombstones(now, o)
 		e.pruneTimers()
 	}()
 	before := e.live
 	clock := e.clock.now(now)
-	for _, f := range e.families {
-		e.sweep(f, clock, now)
+	for _, st := range e.states {
+		e.sweep(st, clock, now)
 	}
 	o.Expired += before - e.live
 	if e.live < e.maxGroups {
@@ -43,19 +43,19 @@ func (e *Engine) pruneTimers() {
 
 // sweep removes the groups of f that are over, and has the others trimmed when
 // they are next touched.
-func (e *Engine) sweep(f *family, clock, now int64) {
+func (e *Engine) sweep(st *correlationState, clock, now int64) {
 	for {
-		at, ok := f.ages.First(f.second)
-		if !ok || at != age.Oldest && clock-at <= f.c.Horizon {
+		at, ok := st.ages.First(st.second)
+		if !ok || at != age.Oldest && clock-at <= st.c.Horizon {
 			break
 		}
-		for slot := range f.ages.Of(at, f.second) {
-			e.remove(f, slot, now)
+		for slot := range st.ages.Of(at, st.second) {
+			e.remove(st, slot, now)
 		}
 	}
-	if f.c.Window == program.Sliding {
-		f.sweeps++
-		f.cutoff = clock - f.c.Span
+	if st.c.Window == program.Sliding {
+		st.sweeps++
+		st.cutoff = clock - st.c.Span
 	}
 }
 
@@ -63,16 +63,16 @@ func (e *Engine) sweep(f *family, clock, now int64) {
 // left: a time that nobody else believes in does not make a group a fresh one.
 func (e *Engine) evictLater(latest int64, target int, now int64) {
 	var seconds []int64
-	for _, f := range e.families {
-		seconds = f.ages.AppendLater(seconds, latest)
+	for _, st := range e.states {
+		seconds = st.ages.AppendLater(seconds, latest)
 	}
 	slices.Sort(seconds)
 	for _, at := range slices.Compact(seconds) {
 		if e.live <= target {
 			return
 		}
-		for _, f := range e.families {
-			e.evictSecond(f, at, target, now)
+		for _, st := range e.states {
+			e.evictSecond(st, at, target, now)
 		}
 	}
 }
@@ -83,56 +83,56 @@ func (e *Engine) evict(target int, now int64) {
 	for e.live > target {
 		var oldest int64
 		found := false
-		for _, f := range e.families {
-			if at, ok := f.ages.First(f.second); ok && (!found || at < oldest) {
+		for _, st := range e.states {
+			if at, ok := st.ages.First(st.second); ok && (!found || at < oldest) {
 				oldest, found = at, true
 			}
 		}
 		if !found {
 			return
 		}
-		for _, f := range e.families {
-			if at, ok := f.ages.First(f.second); ok && at == oldest {
-				e.evictSecond(f, at, target, now)
+		for _, st := range e.states {
+			if at, ok := st.ages.First(st.second); ok && at == oldest {
+				e.evictSecond(st, at, target, now)
 			}
 		}
 	}
 }
 
-func (e *Engine) evictSecond(f *family, at int64, target int, now int64) {
-	byKey := func(a, b uint32) int { return strings.Compare(f.groups[a].key, f.groups[b].key) }
-	for _, slot := range f.ages.Sorted(at, f.second, byKey) {
+func (e *Engine) evictSecond(st *correlationState, at int64, target int, now int64) {
+	byKey := func(a, b uint32) int { return strings.Compare(st.groups[a].key, st.groups[b].key) }
+	for _, slot := range st.ages.Sorted(at, st.second, byKey) {
 		if e.live <= target {
 			return
 		}
-		e.remove(f, slot, now)
+		e.remove(st, slot, now)
 	}
 }
 
 // remove takes the group in slot away. A suppression time that still runs stays
 // behind as a ghost.
-func (e *Engine) remove(f *family, slot uint32, now int64) {
-	g := f.groups[slot]
-	left := e.suppressionLeft(f, g, now)
+func (e *Engine) remove(st *correlationState, slot uint32, now int64) {
+	g := st.groups[slot]
+	left := e.suppressionLeft(st, g, now)
 	e.live--
 	if left <= 0 {
-		f.drop(slot)
+		st.drop(slot)
 		return
 	}
-	g = e.own(f, slot)
-	f.live--
-	f.ages.Remove(slot)
-	g.ghost = true
-	g.window, g.buffer = f.void, nil
+	g = e.writable(st, slot)
+	st.live--
+	st.ages.Remove(slot)
+	g.tombstone = true
+	g.window, g.buffer = st.empty, nil
 	g.hasHigh, g.high, g.late = false, 0, 0
 }
 
 // suppressionLeft returns for how long the last emission of g still suppresses.
-func (e *Engine) suppressionLeft(f *family, g *group, now int64) int64 {
+func (e *Engine) suppressionLeft(st *correlationState, g *group, now int64) int64 {
 	if !g.hasLast {
 		return 0
 	}
-	return e.left(g.last, f.c.Suppress, now)
+	return e.left(g.last, st.c.Suppress, now)
 }
 
 // left returns for how long a span that began at a time still runs by the stream
@@ -148,30 +148,30 @@ func (e *Engine) left(at, span, now int64) int64 {
 // expire looks after a group whose timer ran out: it is removed when it has been
 // idle for its horizon by the wall and is over by the stream clock.
 func (e *Engine) expire(t timer, now int64, o *Outcome) {
-	f := t.family
+	st := t.state
 	if !t.counts() {
 		return
 	}
-	g := f.groups[t.slot]
+	g := st.groups[t.slot]
 	var left int64
-	if g.ghost {
-		left = e.suppressionLeft(f, g, now)
+	if g.tombstone {
+		left = e.suppressionLeft(st, g, now)
 		if left <= 0 {
-			f.drop(t.slot)
+			st.drop(t.slot)
 			e.revision++
 			return
 		}
 	} else {
-		idle := g.touched - now + f.c.Horizon
-		over := saturated(e.left(g.newest(), f.c.Horizon, now), 1)
+		idle := g.touched - now + st.c.Horizon
+		over := saturated(e.left(g.newest(), st.c.Horizon, now), 1)
 		if left = max(idle, over); left <= 0 {
-			e.remove(f, t.slot, now)
+			e.remove(st, t.slot, now)
 			o.Expired++
-			if f.groups[t.slot] == nil {
+			if st.groups[t.slot] == nil {
 				return
 			}
-			left = e.suppressionLeft(f, g, now)
+			left = e.suppressionLeft(st, g, now)
 		}
 	}
-	e.setAlarm(f, t.slot, e.own(f, t.slot), saturated(now, max(left, 1)))
+	e.setAlarm(st, t.slot, e.writable(st, t.slot), saturated(now, max(left, 1)))
 }

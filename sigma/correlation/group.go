@@ -16,11 +16,11 @@ type group struct {
 	key    string
 	window window.Window
 	buffer []stored // events that contributed, oldest first; never overwritten
-	state
+	groupState
 }
 
 // state is what of a group is plain numbers.
-type state struct {
+type groupState struct {
 	high    int64 // newest timestamp accepted; survives an action reset
 	low     int64 // no entry is older
 	last    int64 // last emission
@@ -32,9 +32,9 @@ type state struct {
 	sweep    uint32 // number of sweeps it has taken part in
 	late     uint8  // consecutive discards
 
-	hasHigh bool
-	hasLast bool
-	ghost   bool // nothing but a suppression time: no group to anybody
+	hasHigh   bool
+	hasLast   bool
+	tombstone bool // nothing but a suppression time: no group to anybody
 }
 
 // stored is an event kept for results: a reference or a deflated copy.
@@ -45,7 +45,7 @@ type stored struct {
 }
 
 // family is all state of one correlation.
-type family struct {
+type correlationState struct {
 	c      *program.Correlation
 	index  table
 	groups []*group // by slot, nil when free
@@ -54,33 +54,33 @@ type family struct {
 	ages   age.Order
 	live   int           // groups that are no ghosts
 	saved  saves         // before the event in hand
-	void   window.Window // the empty window that all ghosts share
+	empty  window.Window // the empty window that all ghosts share
 
 	// A sweep trims every group to cutoff; groups do it when next touched.
-	sweeps uint32
-	cutoff int64
-	gone   bool
+	sweeps  uint32
+	cutoff  int64
+	removed bool
 }
 
-func newFamily(c *program.Correlation) *family {
-	return &family{c: c, void: c.NewWindow()}
+func newCorrelationState(c *program.Correlation) *correlationState {
+	return &correlationState{c: c, empty: c.NewWindow()}
 }
 
 // second is by what the group in a slot is ordered.
-func (f *family) second(slot uint32) int64 { return f.groups[slot].age() }
+func (st *correlationState) second(slot uint32) int64 { return st.groups[slot].age() }
 
 // find returns the group of a key and its slot, nil when there is none.
-func (f *family) find(hash uint64, key []byte) (uint32, *group) {
-	if f.index.n == 0 {
+func (st *correlationState) find(hash uint64, key []byte) (uint32, *group) {
+	if st.index.n == 0 {
 		return 0, nil
 	}
 	for i := uint32(hash); ; i++ {
-		c := f.index.at(i)
+		c := st.index.at(i)
 		if c.slot == 0 {
 			return 0, nil
 		}
 		if c.hash == uint32(hash) {
-			if g := f.groups[c.slot-1]; g.key == string(key) {
+			if g := st.groups[c.slot-1]; g.key == string(key) {
 				return c.slot - 1, g
 			}
 		}
@@ -88,36 +88,36 @@ func (f *family) find(hash uint64, key []byte) (uint32, *group) {
 }
 
 // put enters g under the hash of its key and returns its slot.
-func (f *family) put(g *group, hash uint64) uint32 {
+func (st *correlationState) put(g *group, hash uint64) uint32 {
 	var slot uint32
-	if n := len(f.free); n > 0 {
-		slot = f.free[n-1]
-		f.free = f.free[:n-1]
-		f.groups[slot] = g
+	if n := len(st.free); n > 0 {
+		slot = st.free[n-1]
+		st.free = st.free[:n-1]
+		st.groups[slot] = g
 	} else {
-		slot = uint32(len(f.groups))
-		f.groups = append(f.groups, g)
-		f.uses = append(f.uses, 0)
+		slot = uint32(len(st.groups))
+		st.groups = append(st.groups, g)
+		st.uses = append(st.uses, 0)
 	}
-	f.index.add(hash, slot)
-	if !g.ghost {
-		f.live++
-		f.ages.Insert(slot, g.age())
+	st.index.add(hash, slot)
+	if !g.tombstone {
+		st.live++
+		st.ages.Insert(slot, g.age())
 	}
 	return slot
 }
 
 // drop removes the group in slot altogether.
-func (f *family) drop(slot uint32) {
-	g := f.groups[slot]
-	if !g.ghost {
-		f.live--
-		f.ages.Remove(slot)
+func (st *correlationState) drop(slot uint32) {
+	g := st.groups[slot]
+	if !g.tombstone {
+		st.live--
+		st.ages.Remove(slot)
 	}
-	f.index.remove(match.HashString(g.key), slot)
-	f.groups[slot] = nil
-	f.uses[slot]++
-	f.free = append(f.free, slot)
+	st.index.remove(match.HashString(g.key), slot)
+	st.groups[slot] = nil
+	st.uses[slot]++
+	st.free = append(st.free, slot)
 }
 
 // age is the second by which the group is ordered.
@@ -138,7 +138,7 @@ func (g *group) newest() int64 {
 
 func (g *group) clear() {
 	g.window.Clear()
-	g.low = unentered
+	g.low = noEntries
 	if g.buffer != nil {
 		g.buffer = nil
 	}
@@ -146,7 +146,7 @@ func (g *group) clear() {
 
 // What group.low is when there are no entries, and when nobody knows.
 const (
-	unentered = math.MaxInt64
+	noEntries = math.MaxInt64
 	unknown   = math.MinInt64
 )
 
@@ -162,8 +162,8 @@ func (g *group) dropBefore(cutoff int64) {
 }
 
 // pairs returns the key as results show it.
-func (f *family) pairs(key string, memory *arena[Pair]) []Pair {
-	names := f.c.Source.GroupBy
+func (st *correlationState) pairs(key string, memory *arena[Pair]) []Pair {
+	names := st.c.Source.GroupBy
 	if len(names) == 0 {
 		return nil
 	}

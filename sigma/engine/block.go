@@ -168,7 +168,7 @@ func (w *Worker) itemHolds(it *compile.Item, member event.Value) bool {
 // usable reports whether a neq item over references has one to compare with.
 func (w *Worker) usable(it *compile.Item) bool {
 	for _, id := range it.Usable {
-		if w.judgeReference(&w.set.plan.Preds[id], nil) {
+		if w.evaluateReference(&w.set.plan.Preds[id], nil) {
 			return true
 		}
 	}
@@ -185,7 +185,7 @@ func (w *Worker) altHolds(id uint32, values []event.Hit, isNull bool) bool {
 		for i := range values {
 			list[i] = values[i].Value
 		}
-		return w.judgeReference(p, list)
+		return w.evaluateReference(p, list)
 	}
 	for i := range values {
 		if w.valueHolds(p, values[i].Value) {

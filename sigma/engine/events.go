@@ -9,10 +9,10 @@ import (
 // Events are the decoded events of one batch. They borrow the lines they were
 // made of, and mean something only to workers of the set that decoded them.
 type Events struct {
-	list  []decoded
-	cells []scan.Cell
-	arena []byte // documents that were made, not received
-	round uint64 // grows when events are forgotten: their numbers are given anew
+	list       []decoded
+	cells      []scan.Cell
+	arena      []byte // documents that were made, not received
+	generation uint64 // grows when events are forgotten: their numbers are given anew
 }
 
 type decoded struct {
@@ -26,7 +26,7 @@ type decoded struct {
 
 // Reset forgets all events and keeps the memory.
 func (ev *Events) Reset() {
-	ev.round++
+	ev.generation++
 	clear(ev.list)
 	ev.list, ev.cells, ev.arena = ev.list[:0], ev.cells[:0], ev.arena[:0]
 }
@@ -39,7 +39,7 @@ func (ev *Events) Truncate(n int) {
 	if n >= len(ev.list) {
 		return
 	}
-	ev.round++
+	ev.generation++
 	ev.cells = ev.cells[:ev.list[n].first]
 	clear(ev.list[n:])
 	ev.list = ev.list[:n]

@@ -127,7 +127,7 @@ func (w *Worker) fieldValue(it *compile.Item, out *result.Batch) (string, []byte
 			continue
 		}
 		if n == 0 {
-			name = w.placeName(it, c)
+			name = w.pathName(it, c)
 		} else {
 			w.render = append(w.render, ',')
 		}
@@ -156,9 +156,9 @@ func (w *Worker) appendValue(dst []byte, c *scan.Cell) []byte {
 }
 
 // placeName says which place of a field a cell was found in.
-func (w *Worker) placeName(it *compile.Item, c *scan.Cell) string {
+func (w *Worker) pathName(it *compile.Item, c *scan.Cell) string {
 	f := &w.set.plan.Fields.List[it.Field]
-	if !f.Placed {
+	if !f.ReadByPath {
 		return it.Name
 	}
 	p := &f.Paths[c.Rank/2]

@@ -9,7 +9,7 @@ import (
 // Options.Fields have one.
 func (s *Set) Field(name string) (uint32, bool) {
 	id, ok := s.plan.Fields.Lookup(name)
-	return id, ok && !s.plan.Fields.List[id].Virtual && !s.plan.Fields.List[id].Placed
+	return id, ok && !s.plan.Fields.List[id].Virtual && !s.plan.Fields.List[id].ReadByPath
 }
 
 // several stands for several values of one field.
@@ -65,7 +65,7 @@ type shown struct {
 
 // show makes event i the one at hand, unless it is already.
 func (w *Worker) show(ev *Events, i int) {
-	if w.shown != (shown{ev, ev.round, i}) {
+	if w.shown != (shown{ev, ev.generation, i}) {
 		w.open(ev, i)
 	}
 }
@@ -73,5 +73,5 @@ func (w *Worker) show(ev *Events, i int) {
 func (w *Worker) open(ev *Events, i int) {
 	d := &ev.list[i]
 	w.view.open(d, ev.cells[d.first:d.last])
-	w.shown = shown{ev, ev.round, i}
+	w.shown = shown{ev, ev.generation, i}
 }

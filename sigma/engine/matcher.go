@@ -91,7 +91,7 @@ func numberKey(n event.Numeric) uint64 {
 
 // wake looks at every value of the event at hand: it notes the early predicates
 // that hold and wakes the rules that wait for them. F may be nil.
-func (w *Worker) wake(f *focus) {
+func (w *Worker) findCandidates(f *routeIndex) {
 	matchers, number := w.set.matchers, uint32(0)
 	if f != nil {
 		matchers, number = f.matchers, f.number
@@ -133,8 +133,8 @@ func (w *Worker) wake(f *focus) {
 func (w *Worker) hit(id uint32) {
 	w.truth.set(id)
 	p := w.set.plan
-	for _, rule := range p.Wakes[p.WakeStart[id]:p.WakeStart[id+1]] {
-		w.woken.add(rule)
+	for _, rule := range p.Candidates[p.CandidateStart[id]:p.CandidateStart[id+1]] {
+		w.candidates.add(rule)
 	}
 }
 

@@ -140,7 +140,7 @@ type route struct {
 	unset    bool // no dimension is set
 
 	events int        // that took it, until there is a slot
-	slot   *focusSlot // nil for none
+	slot   *indexSlot // nil for none
 }
 
 // router remembers routes by the values of the dimensions as received, and by
@@ -162,7 +162,7 @@ const (
 
 // conflicts returns the rules whose logsource contradicts the event's and what
 // the others are found with; nil without routing.
-func (w *Worker) conflicts(d *decoded) ([]uint64, *focus) {
+func (w *Worker) conflicts(d *decoded) ([]uint64, *routeIndex) {
 	t := w.set.routes
 	if t == nil {
 		return nil, nil
@@ -172,7 +172,7 @@ func (w *Worker) conflicts(d *decoded) ([]uint64, *focus) {
 	if r.unset {
 		w.stats.WithoutLogsource++
 	}
-	return r.conflict, w.set.focus(r)
+	return r.conflict, w.set.routeIndex(r)
 }
 
 // routeReceived finds the route by the values as received: the fast path.

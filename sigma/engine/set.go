@@ -25,7 +25,7 @@ type Options struct {
 	// and then while events are judged. It may run the work in another goroutine:
 	// answers do not depend on when. A set has at most one piece of work given away
 	// at a time. Nil runs it in the midst of judging.
-	Beside func(work func())
+	Background func(work func())
 	// OnPanic is told of a panic in that work, once at most, in the goroutine that
 	// runs it. Events are judged as before, without being any faster. Nil tells nobody.
 	OnPanic func(value any, stack []byte)
@@ -40,17 +40,17 @@ func DefaultTimestampFields() []string { return slices.Clone(defaultTimeFields[:
 
 // Set is a compiled rule set.
 type Set struct {
-	options Options
-	plan    *compile.Plan
-	handles []*result.Rule
-	include []bool              // by load index: results carry the event
-	settled []*result.Detection // by load index: what never depends on the event
+	options  Options
+	plan     *compile.Plan
+	handles  []*result.Rule
+	include  []bool              // by load index: results carry the event
+	constant []*result.Detection // by load index: what never depends on the event
 
 	matchers   []*matcher // by field
 	earlyWords []uint64   // predicates that need no asking, as bits
 	times      []uint32   // fields of the event's time, in order
 	routes     *routeTable
-	focuses    focuses
+	indexes    routeIndexes
 }
 
 // Compile builds a set of rules that have passed every check of the loader. An
@@ -62,26 +62,26 @@ func Compile(rules []*sigma.Rule, o Options) (s *Set, err error) {
 		}
 	}()
 	p := compile.Build(rules, compile.Options{Detail: o.MatchDetail, Names: o.names()})
-	return newSet(rules, o, &compiled{plan: p, settled: settledNames(p, len(rules))}), nil
+	return newSet(rules, o, &compiled{plan: p, constant: constantSelections(p, len(rules))}), nil
 }
 
 // compiled is what compiling finds out about rules.
 type compiled struct {
-	plan    *compile.Plan
-	settled [][]string       // by load index: the selections of rules that explain themselves alike, else nil
-	choices *literal.Choices // for the matchers of all fields; nil when there are none yet
+	plan     *compile.Plan
+	constant [][]string       // by load index: the selections of rules that explain themselves alike, else nil
+	choices  *literal.Choices // for the matchers of all fields; nil when there are none yet
 }
 
 func newSet(rules []*sigma.Rule, o Options, c *compiled) *Set {
 	s := &Set{
 		options: o, plan: c.plan, handles: make([]*result.Rule, len(rules)), include: make([]bool, len(rules)),
-		settled: make([]*result.Detection, len(rules)),
+		constant: make([]*result.Detection, len(rules)),
 	}
 	for i, r := range rules {
 		s.handles[i] = result.NewRule(i, r)
 		s.include[i] = o.IncludeEvent || wantsEvent(r)
-		if names := c.settled[i]; names != nil {
-			s.settled[i] = result.NewSelections(s.handles[i], names).Bare()
+		if names := c.constant[i]; names != nil {
+			s.constant[i] = result.NewSelections(s.handles[i], names).Detection()
 		}
 	}
 	for _, name := range o.timeFields() {
@@ -95,7 +95,7 @@ func newSet(rules []*sigma.Rule, o Options, c *compiled) *Set {
 		}
 	}
 	s.matchers = newMatchers(s.plan, nil, c.choices, nil)
-	s.focuses.after = focusAfter
+	s.indexes.after = indexAfter
 	s.routes = newRouteTable(rules, o.Routing, s.plan.Fields)
 	return s
 }

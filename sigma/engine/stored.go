@@ -25,7 +25,7 @@ func (o *Options) shape(rules int) string {
 func (s *Set) AppendCompiled(dst []byte) []byte {
 	dst = packed.AppendText(dst, s.options.shape(len(s.handles)))
 	dst = s.plan.Append(dst)
-	for _, names := range settledNames(s.plan, len(s.handles)) {
+	for _, names := range constantSelections(s.plan, len(s.handles)) {
 		dst = packed.AppendBool(dst, names != nil)
 		if names != nil {
 			dst = appendTexts(dst, names)
@@ -56,13 +56,13 @@ func Restore(rules []*sigma.Rule, o Options, data string) (*Set, error) {
 	if shape := r.Text(); shape != o.shape(len(rules)) && !r.Failed() {
 		return nil, ErrOtherOptions
 	}
-	c := compiled{plan: compile.Read(r), settled: make([][]string, len(rules))}
-	for i := range c.settled {
+	c := compiled{plan: compile.Read(r), constant: make([][]string, len(rules))}
+	for i := range c.constant {
 		if r.Bool() {
-			c.settled[i] = make([]string, r.Count())
+			c.constant[i] = make([]string, r.Count())
 		}
-		for k := range c.settled[i] {
-			c.settled[i][k] = r.Text()
+		for k := range c.constant[i] {
+			c.constant[i][k] = r.Text()
 		}
 	}
 	offsets := make([]uint32, r.Count())

@@ -63,7 +63,7 @@ func TestARestoredSetIsWhatCompilingGives(t *testing.T) {
 			{"options", restored.options, fresh.options},
 			{"handles", restored.handles, fresh.handles},
 			{"include", restored.include, fresh.include},
-			{"settled", restored.settled, fresh.settled},
+			{"settled", restored.constant, fresh.constant},
 			{"matchers", restored.matchers, fresh.matchers},
 			{"early", restored.earlyWords, fresh.earlyWords},
 			{"times", restored.times, fresh.times},
@@ -85,7 +85,7 @@ func TestARestoredSetAnswersAsAFreshOne(t *testing.T) {
 	o := Options{Routing: DefaultRouting(), MatchDetail: result.Full}
 	fresh := mustCompile(t, rules, o)
 	restored := mustRestore(t, fresh, rules, o)
-	fresh.focuses.after, restored.focuses.after = 10, 10
+	fresh.indexes.after, restored.indexes.after = 10, 10
 	a, b := fresh.NewWorker(), restored.NewWorker()
 	found := 0
 	for _, lane := range sigmatest.Lanes() {
@@ -97,8 +97,8 @@ func TestARestoredSetAnswersAsAFreshOne(t *testing.T) {
 			t.Errorf("%s: results differ: got %d bytes, want %d", lane, len(got), len(want))
 		}
 	}
-	if found == 0 || len(restored.focuses.slots) == 0 {
-		t.Errorf("%d results, %d focuses: nothing was compared", found, len(restored.focuses.slots))
+	if found == 0 || len(restored.indexes.slots) == 0 {
+		t.Errorf("%d results, %d focuses: nothing was compared", found, len(restored.indexes.slots))
 	}
 }
 

@@ -55,7 +55,7 @@ func (w *Worker) holds(id uint32) bool {
 	if w.truth.known[word]&mask != 0 {
 		return w.truth.bits[word]&mask != 0
 	}
-	yes := w.judge(id)
+	yes := w.evaluatePredicate(id)
 	w.truth.learn(id, yes)
 	return yes
 }

@@ -172,7 +172,7 @@ func hasText(c *scan.Cell) bool {
 }
 
 // bare returns the text of a string that is written as it reads.
-func bare(c *scan.Cell, doc []byte) (text []byte, is bool) {
+func verbatim(c *scan.Cell, doc []byte) (text []byte, is bool) {
 	if c.Type != event.String || c.Flags&(scan.Escaped|scan.High) != 0 {
 		return nil, false
 	}
@@ -187,7 +187,7 @@ func (v *view) plain(i int32) []byte {
 		return t.plain
 	}
 	c := &v.cells[i]
-	if raw, is := bare(c, v.doc); is {
+	if raw, is := verbatim(c, v.doc); is {
 		t.plain = raw
 		return raw
 	}

@@ -39,8 +39,8 @@ func ParsePath(field string, version int) Path {
 
 // ParsePlace reads one of the places of an item: a path without positions in
 // which the segment * stands for any one key.
-func ParsePlace(place string) Path {
-	p := ParsePath(place, 0)
+func ParsePattern(pattern string) Path {
+	p := ParsePath(pattern, 0)
 	for i := range p.Segments {
 		p.Segments[i].Any = p.Segments[i].Key == "*"
 	}

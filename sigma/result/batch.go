@@ -32,12 +32,12 @@ func (b *Batch) At(i int) *Detection { return b.pages[i/page][i%page] }
 func (b *Batch) Add(r *Rule) *Detection {
 	b.own = append(room(b.own, 1, minOwn, maxOwn), Detection{Rule: r})
 	d := &b.own[len(b.own)-1]
-	b.Share(d)
+	b.Append(d)
 	return d
 }
 
 // Share appends a detection that exists already.
-func (b *Batch) Share(d *Detection) {
+func (b *Batch) Append(d *Detection) {
 	if b.n == len(b.pages)*page {
 		b.pages = append(b.pages, make([]*Detection, page))
 	}

@@ -9,8 +9,8 @@ import (
 // Selections are the names of the selections that a rule was met by, with the
 // result that says no more than that. Results share them, so they never change.
 type Selections struct {
-	names []string
-	bare  Detection
+	names     []string
+	detection Detection
 
 	// What a native line begins with, up to the entries of matched_fields, when
 	// it tells neither a time nor enrichments; and the part of it from
@@ -26,7 +26,7 @@ const noSelections = `,"matched_selections":[],"matched_fields":[`
 // copies.
 func NewSelections(r *Rule, names []string) *Selections {
 	s := &Selections{names: slices.Clone(names)}
-	s.bare = Detection{Rule: r, Selections: s}
+	s.detection = Detection{Rule: r, Selections: s}
 	s.opening = slices.Concat(r.head, r.attributes)
 	at := len(s.opening)
 	s.opening = append(s.opening, `,"matched_selections":[`...)
@@ -46,4 +46,4 @@ func (s *Selections) Are(names []string) bool { return slices.Equal(s.names, nam
 
 // Bare returns the detection without fields that all events share which meet the
 // rule by these selections.
-func (s *Selections) Bare() *Detection { return &s.bare }
+func (s *Selections) Detection() *Detection { return &s.detection }

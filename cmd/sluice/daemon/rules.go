@@ -64,7 +64,7 @@ func newRules(l *config.Loaded, log *slog.Logger) (*rules, error) {
 	r.engine = engine.Options{
 		MatchDetail: detail, IncludeEvent: cfg.Output.IncludeEvent, ResultTime: cfg.Output.ResultTime,
 		Routing: ruleset.Routing(&cfg.LogsourceRouting),
-		Beside:  func(work func()) { go work() }, // ends by itself or with its set, at most one of a set
+		Background:  func(work func()) { go work() }, // ends by itself or with its set, at most one of a set
 		OnPanic: ruleset.OnPanic(log),
 	}
 	return r, nil

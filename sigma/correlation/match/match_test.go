@@ -258,7 +258,7 @@ func TestDocument(t *testing.T) {
 
 func TestDocumentWithPlaces(t *testing.T) {
 	const field = "Event.EventData.User"
-	d := NewDocument(&Spec{Fields: []string{field, "plain"}, Places: [][]string{{field, "Event.UserData.*.User"}, nil}})
+	d := NewDocument(&Spec{Fields: []string{field, "plain"}, Paths: [][]string{{field, "Event.UserData.*.User"}, nil}})
 	for _, tc := range []struct{ name, event, want string }{
 		{"the first place", `{"Event":{"EventData":{"User":"a"},"UserData":{"X":{"User":"b"}}}}`, `"a"`},
 		{"the second place under any key", `{"Event":{"UserData":{"X":{"User":"b"}}}}`, `"b"`},

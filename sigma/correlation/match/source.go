@@ -25,7 +25,7 @@ func NewEvent(s *Spec, set *engine.Set) *Event {
 	e := &Event{numbers: make([]int64, len(s.Fields)), doc: NewDocument(s)}
 	for i, name := range s.Fields {
 		e.numbers[i] = unknown
-		if s.Places == nil || len(s.Places[i]) == 0 {
+		if s.Paths == nil || len(s.Paths[i]) == 0 {
 			if number, ok := set.Field(name); ok {
 				e.numbers[i] = int64(number)
 			}

@@ -47,14 +47,14 @@ type Spec struct {
 	// Places, when not nil, holds for every field the ordered places it is read
 	// from instead of its name, none for most (specification part 12 section
 	// 13.4). Sources honour them; Document does.
-	Places [][]string
+	Paths [][]string
 }
 
 // Seal sets the mark, which is the same for equal specs in every process of the
 // same version of records.
 func (s *Spec) Seal() {
 	h := sha256.New()
-	fmt.Fprintf(h, "match record 1 %q %v %v %v %v %q", s.Fields, s.Keys, s.Feeds, s.Rules, s.IDs, s.Places)
+	fmt.Fprintf(h, "match record 1 %q %v %v %v %v %q", s.Fields, s.Keys, s.Feeds, s.Rules, s.IDs, s.Paths)
 	s.Mark = binary.LittleEndian.Uint32(h.Sum(nil))
 }
 

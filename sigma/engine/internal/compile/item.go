@@ -44,8 +44,8 @@ func (b *builder) place(it *Item, src *sigma.Item, c context) {
 	case src.Field == "" || src.Field == ".":
 		it.Keyword, it.Field, it.Name = true, Keywords, "keyword"
 		b.fields.Table.Keywords = true
-	case len(src.Places) > 0:
-		it.Field = b.fields.AddPlaces(src.Places)
+	case len(src.Paths) > 0:
+		it.Field = b.fields.AddPaths(src.Paths)
 		it.Name = b.fields.List[it.Field].Name
 	default:
 		it.Field = b.fields.Add(src.Field, c.version)

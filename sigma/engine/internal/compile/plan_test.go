@@ -122,7 +122,7 @@ func witnessesOf(t *testing.T, text string) []string {
 	p := Build(c.Rules, Options{})
 	var out []string
 	for id := range p.Preds {
-		if p.WakeStart[id] < p.WakeStart[id+1] {
+		if p.CandidateStart[id] < p.CandidateStart[id+1] {
 			out = append(out, p.Fields.List[p.Preds[id].Field].Name+" "+p.Preds[id].Text)
 		}
 	}

@@ -51,8 +51,8 @@ func (r *reader) fields() {
 				got = f.addVirtual(name, path)
 			}
 		case placedField:
-			if places := r.texts(); len(places) > 0 {
-				got = f.AddPlaces(places)
+			if paths := r.texts(); len(paths) > 0 {
+				got = f.AddPaths(paths)
 			}
 		}
 		if int(got) != want {
@@ -80,7 +80,7 @@ func (r *reader) field() uint32 { return r.Below(len(r.plan.Fields.List)) }
 func (r *reader) preds() {
 	p := r.plan
 	p.Preds = make([]Pred, r.Count())
-	p.WakeStart, p.Wakes = make([]uint32, len(p.Preds)+1), make([]uint32, 0, r.Count())
+	p.CandidateStart, p.Candidates = make([]uint32, len(p.Preds)+1), make([]uint32, 0, r.Count())
 	for i := range p.Preds {
 		x := &p.Preds[i]
 		kind, flags := Kind(r.Byte()), r.Byte()
@@ -92,9 +92,9 @@ func (r *reader) preds() {
 			r.Fail()
 		}
 		for range r.Count() {
-			p.Wakes = append(p.Wakes, r.Below(len(p.trees)))
+			p.Candidates = append(p.Candidates, r.Below(len(p.trees)))
 		}
-		p.WakeStart[i+1] = uint32(len(p.Wakes))
+		p.CandidateStart[i+1] = uint32(len(p.Candidates))
 		if r.Failed() {
 			return
 		}

@@ -79,8 +79,8 @@ func TestAPlanComesBackAsItWas(t *testing.T) {
 			{"programs", got.Programs, want.Programs},
 			{"tests", got.Tests, want.Tests},
 			{"branches", got.Branches, want.Branches},
-			{"wakes", got.Wakes, want.Wakes},
-			{"starts of wakes", got.WakeStart, want.WakeStart},
+			{"wakes", got.Candidates, want.Candidates},
+			{"starts of wakes", got.CandidateStart, want.CandidateStart},
 			{"always", got.Always, want.Always},
 			{"machines", got.Machines, want.Machines},
 		} {

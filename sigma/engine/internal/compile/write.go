@@ -45,7 +45,7 @@ func (w *writer) fields(f *Fields) {
 	for i := range f.List[firstField:] {
 		x := &f.List[firstField+i]
 		switch {
-		case x.Placed:
+		case x.ReadByPath:
 			w.byte(placedField)
 			w.uint(uint64(len(x.Paths)))
 			for _, p := range x.Paths {
@@ -72,7 +72,7 @@ func (w *writer) preds(p *Plan) {
 	w.uint(uint64(p.Machines))
 	w.uint(uint64(len(p.trees)))
 	w.uint(uint64(len(p.Preds)))
-	w.uint(uint64(len(p.Wakes)))
+	w.uint(uint64(len(p.Candidates)))
 	for i := range p.Preds {
 		x := &p.Preds[i]
 		w.byte(byte(x.Kind))
@@ -80,7 +80,7 @@ func (w *writer) preds(p *Plan) {
 		w.uint(uint64(x.Field))
 		w.text(x.Text)
 		w.operand(x)
-		waiting := p.Wakes[p.WakeStart[i]:p.WakeStart[i+1]]
+		waiting := p.Candidates[p.CandidateStart[i]:p.CandidateStart[i+1]]
 		w.list(waiting)
 	}
 }

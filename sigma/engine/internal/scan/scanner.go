@@ -133,7 +133,7 @@ func (s *Scanner) literal(i int, want string, at int32, t event.Type) int {
 func (s *Scanner) emit(i, end int, at int32, t event.Type, flags Flags) {
 	if at != nowhere {
 		for _, g := range s.table.nodes[at].targets {
-			if t == event.Object && g.place {
+			if t == event.Object && g.textInside {
 				continue
 			}
 			f := flags

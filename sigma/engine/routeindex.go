@@ -14,39 +14,39 @@ import (
 // the set's own serve.
 
 const (
-	maxFocuses = 8
-	focusAfter = 8192 // events of a route seen by one worker
+	maxRouteIndexes = 8
+	indexAfter      = 8192 // events of a route seen by one worker
 )
 
 // focus is what a route's events are searched with.
-type focus struct {
+type routeIndex struct {
 	number   uint32 // from 1, tells remembered values apart
 	matchers []*matcher
 }
 
 // focuses are those of a set, by the rules they leave out. One is built at a
 // time.
-type focuses struct {
-	after int
-	over  atomic.Bool // no other is built
+type routeIndexes struct {
+	after   int
+	stopped atomic.Bool // no other is built
 
 	mu       sync.Mutex // guards what follows
-	slots    map[string]*focusSlot
-	waiting  []*focusSlot
+	slots    map[string]*indexSlot
+	waiting  []*indexSlot
 	building bool
 }
 
 // focusSlot is the place of a focus that was asked for.
-type focusSlot struct {
+type indexSlot struct {
 	number   uint32
 	conflict []uint64 // the rules it leaves out
-	built    atomic.Pointer[focus]
+	built    atomic.Pointer[routeIndex]
 }
 
 // slot returns the place of the focus that leaves out the rules in conflict, nil
 // when there are too many already or no other is built. Build is true for the one who has to see to it
 // that what waits is built.
-func (f *focuses) slot(conflict []uint64) (slot *focusSlot, build bool) {
+func (f *routeIndexes) slot(conflict []uint64) (slot *indexSlot, build bool) {
 	key := make([]byte, 0, 8*len(conflict))
 	for _, word := range conflict {
 		key = binary.LittleEndian.AppendUint64(key, word)
@@ -56,13 +56,13 @@ func (f *focuses) slot(conflict []uint64) (slot *focusSlot, build bool) {
 	if s := f.slots[string(key)]; s != nil {
 		return s, false
 	}
-	if len(f.slots) == maxFocuses || f.over.Load() {
+	if len(f.slots) == maxRouteIndexes || f.stopped.Load() {
 		return nil, false
 	}
 	if f.slots == nil {
-		f.slots = make(map[string]*focusSlot)
+		f.slots = make(map[string]*indexSlot)
 	}
-	s := &focusSlot{number: uint32(len(f.slots)) + 1, conflict: conflict}
+	s := &indexSlot{number: uint32(len(f.slots)) + 1, conflict: conflict}
 	f.slots[string(key)] = s
 	f.waiting = append(f.waiting, s)
 	build, f.building = !f.building, true
@@ -70,10 +70,10 @@ func (f *focuses) slot(conflict []uint64) (slot *focusSlot, build bool) {
 }
 
 // next takes the slot that waits longest. Without one, building has ended.
-func (f *focuses) next() *focusSlot {
+func (f *routeIndexes) next() *indexSlot {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if len(f.waiting) == 0 || f.over.Load() {
+	if len(f.waiting) == 0 || f.stopped.Load() {
 		f.waiting, f.building = nil, false
 		return nil
 	}
@@ -84,34 +84,34 @@ func (f *focuses) next() *focusSlot {
 
 // focus returns what the events of a route are searched with, nil for
 // everything the set looks for.
-func (s *Set) focus(r *route) *focus {
+func (s *Set) routeIndex(r *route) *routeIndex {
 	if r.slot != nil {
 		return r.slot.built.Load()
 	}
-	if r.events++; r.events != s.focuses.after || 8*r.pruned < len(s.handles) {
+	if r.events++; r.events != s.indexes.after || 8*r.pruned < len(s.handles) {
 		return nil
 	}
-	slot, build := s.focuses.slot(r.conflict)
+	slot, build := s.indexes.slot(r.conflict)
 	r.slot = slot
 	switch {
-	case build && s.options.Beside != nil:
-		s.options.Beside(s.buildFocuses)
+	case build && s.options.Background != nil:
+		s.options.Background(s.buildRouteIndexes)
 	case build:
-		s.buildFocuses()
+		s.buildRouteIndexes()
 	}
 	return nil
 }
 
 // buildFocuses builds what waits.
-func (s *Set) buildFocuses() {
-	for slot := s.focuses.next(); slot != nil; slot = s.focuses.next() {
-		s.buildFocus(slot)
+func (s *Set) buildRouteIndexes() {
+	for slot := s.indexes.next(); slot != nil; slot = s.indexes.next() {
+		s.buildRouteIndex(slot)
 	}
 }
 
 // buildFocus contains a panic, since the goroutine is not ours and nothing is missing
 // without a focus. What panicked once is not tried with another route.
-func (s *Set) buildFocus(slot *focusSlot) {
+func (s *Set) buildRouteIndex(slot *indexSlot) {
 	defer func() {
 		if p := recover(); p != nil {
 			s.Retire()
@@ -120,12 +120,12 @@ func (s *Set) buildFocus(slot *focusSlot) {
 			}
 		}
 	}()
-	if m := newMatchers(s.plan, s.plan.Needed(slot.conflict), nil, s.focuses.over.Load); m != nil {
-		slot.built.Store(&focus{slot.number, m})
+	if m := newMatchers(s.plan, s.plan.Needed(slot.conflict), nil, s.indexes.stopped.Load); m != nil {
+		slot.built.Store(&routeIndex{slot.number, m})
 	}
 }
 
 // Retire tells the set that it will judge hardly any more events. Work beside the
 // judging ends soon and no other is given away; answers stay the same. It may be
 // called from any goroutine.
-func (s *Set) Retire() { s.focuses.over.Store(true) }
+func (s *Set) Retire() { s.indexes.stopped.Store(true) }

@@ -9,7 +9,7 @@ import (
 
 // wake chooses, for every rule, predicates of which one must hold whenever the
 // rule fires: its witnesses. Only rules of which a witness holds are judged.
-func (b *builder) wake(p *Plan) {
+func (b *builder) candidates(p *Plan) {
 	w := witnesses{b: b, profile: b.profile}
 	w.shares.grow(len(b.preds))
 	var waiting []wait
@@ -31,7 +31,7 @@ func (b *builder) wake(p *Plan) {
 	p.waiting(waiting, len(b.preds))
 	for id := range b.preds {
 		pred, id := &b.preds[id], uint32(id)
-		pred.Early = p.WakeStart[id] < p.WakeStart[id+1] || w.worthwhile(id) || *demand.at(id) > oftenAsked && w.judgeable(pred)
+		pred.Early = p.CandidateStart[id] < p.CandidateStart[id+1] || w.worthwhile(id) || *demand.at(id) > oftenAsked && w.judgeable(pred)
 		pred.Direct = pred.Early && !w.indexable(pred)
 	}
 }
@@ -41,17 +41,17 @@ type wait struct{ pred, rule uint32 }
 
 // waiting lists the rules by predicate. Given is a list in the order of rules.
 func (p *Plan) waiting(list []wait, preds int) {
-	p.WakeStart = make([]uint32, preds+1)
+	p.CandidateStart = make([]uint32, preds+1)
 	for _, x := range list {
-		p.WakeStart[x.pred+1]++
+		p.CandidateStart[x.pred+1]++
 	}
 	for id := range preds {
-		p.WakeStart[id+1] += p.WakeStart[id]
+		p.CandidateStart[id+1] += p.CandidateStart[id]
 	}
-	p.Wakes = make([]uint32, len(list))
-	free := slices.Clone(p.WakeStart)
+	p.Candidates = make([]uint32, len(list))
+	free := slices.Clone(p.CandidateStart)
 	for _, x := range list {
-		p.Wakes[free[x.pred]] = x.rule
+		p.Candidates[free[x.pred]] = x.rule
 		free[x.pred]++
 	}
 }

@@ -242,11 +242,11 @@ func TestPlacesFollowLaterRenamings(t *testing.T) {
 			"---\ntitle: C\ncorrelation: {type: event_count, rules: [r], group-by: [User], timespan: 5m, condition: {gte: 1}}\n"
 		c := loadWith(t, set(t, "@windows_evtx", items(tc.item)), rules)
 		it := c.Rules[0].Detections[0].Node.Items[0]
-		if got := fmt.Sprint(it.Field, " ", it.Places); got != tc.want {
+		if got := fmt.Sprint(it.Field, " ", it.Paths); got != tc.want {
 			t.Errorf("%s: the item is read from %s, want %s", tc.name, got, tc.want)
 		}
 		by := c.Correlations[0].GroupBy[0]
-		if got := fmt.Sprint(by, " ", c.Correlations[0].Places[by]); got != tc.want {
+		if got := fmt.Sprint(by, " ", c.Correlations[0].Paths[by]); got != tc.want {
 			t.Errorf("%s: the group is read from %s, want %s", tc.name, got, tc.want)
 		}
 	}

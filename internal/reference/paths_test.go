@@ -42,7 +42,7 @@ func TestPlacesAreReadInOrder(t *testing.T) {
 		{"neq wants a place that is there", `{F|neq: x}`, image, `{"Event":{}}`, false, ``},
 	} {
 		rules := rulesOf(t, "title: T\ndetection:\n  sel: "+tc.sel+"\n  condition: sel\n")
-		rules[0].Detections[0].Node.Items[0].Places = tc.places
+		rules[0].Detections[0].Node.Items[0].Paths = tc.places
 		p := newPair(t, rules, reference.Options{})
 		lines := p.e.Evaluate(reference.DecodeAuto([]byte(tc.line)), 0)
 		p.judge(t, []byte(tc.line))
@@ -59,7 +59,7 @@ func TestPlacesAreReadInOrder(t *testing.T) {
 // A place with any key must be found below keys that other fields name.
 func TestPlacesAndNamesShareKeys(t *testing.T) {
 	rules := rulesOf(t, "title: T\ndetection:\n  sel: {F: x}\n  condition: sel\n---\ntitle: U\ndetection:\n  sel: {Event.UserData.C.Image: x}\n  condition: sel\n")
-	rules[0].Detections[0].Node.Items[0].Places = []string{"Event.EventData.Image", "Event.UserData.*.Image"}
+	rules[0].Detections[0].Node.Items[0].Paths = []string{"Event.EventData.Image", "Event.UserData.*.Image"}
 	p := newPair(t, rules, reference.Options{})
 	for _, line := range []string{
 		`{"Event":{"UserData":{"C":{"Image":"x"}}}}`,

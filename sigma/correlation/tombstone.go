@@ -13,7 +13,7 @@ import (
 // boundGhosts lets go of ghosts when there are too many, until nine tenths of the
 // limit are left: of those whose emission is later than the stream clock, then of those
 // whose emission is longest ago.
-func (e *Engine) boundGhosts(now int64, o *Outcome) {
+func (e *Engine) limitTombstones(now int64, o *Outcome) {
 	n := e.inUse() - e.live
 	if n <= e.maxGroups {
 		return
@@ -26,9 +26,9 @@ func (e *Engine) boundGhosts(now int64, o *Outcome) {
 	}
 	clock := e.clock.now(now)
 	list := make([]ghost, 0, n)
-	for i, f := range e.families {
-		for slot, g := range f.groups {
-			if g == nil || !g.ghost {
+	for i, st := range e.states {
+		for slot, g := range st.groups {
+			if g == nil || !g.tombstone {
 				continue
 			}
 			at := g.last
@@ -43,7 +43,7 @@ func (e *Engine) boundGhosts(now int64, o *Outcome) {
 	})
 	list = list[:n-nineTenths(e.maxGroups)]
 	for _, g := range list {
-		e.families[g.family].drop(g.slot)
+		e.states[g.family].drop(g.slot)
 	}
 	o.Forgotten += len(list)
 }
@@ -51,8 +51,8 @@ func (e *Engine) boundGhosts(now int64, o *Outcome) {
 // inUse returns the number of groups and ghosts.
 func (e *Engine) inUse() int {
 	n := 0
-	for _, f := range e.families {
-		n += len(f.groups) - len(f.free)
+	for _, st := range e.states {
+		n += len(st.groups) - len(st.free)
 	}
 	return n
 }

@@ -20,7 +20,7 @@ func (w *Worker) first(field uint32) int32 {
 }
 
 // judge decides a predicate for the event at hand.
-func (w *Worker) judge(id uint32) bool {
+func (w *Worker) evaluatePredicate(id uint32) bool {
 	p := &w.set.plan.Preds[id]
 	switch p.Kind {
 	case compile.Present:
@@ -43,9 +43,9 @@ func (w *Worker) judge(id uint32) bool {
 		if holds, ok := w.textsRefer(p); ok {
 			return holds
 		}
-		return w.judgeReference(p, w.values(nil, p.Field))
+		return w.evaluateReference(p, w.values(nil, p.Field))
 	case compile.RefUsable, compile.Expand, compile.ExpandUsable:
-		return w.judgeReference(p, w.values(nil, p.Field))
+		return w.evaluateReference(p, w.values(nil, p.Field))
 	case compile.Block:
 		return w.blockHolds(p.More.Block, w.view.root)
 	}
@@ -166,7 +166,7 @@ func (w *Worker) valueHolds(p *compile.Pred, v event.Value) bool {
 
 // judgeReference compares the values of a field with what the event holds
 // elsewhere.
-func (w *Worker) judgeReference(p *compile.Pred, values []event.Value) bool {
+func (w *Worker) evaluateReference(p *compile.Pred, values []event.Value) bool {
 	switch p.Kind {
 	case compile.RefUsable:
 		return w.first(p.More.Ref) != none

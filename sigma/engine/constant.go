@@ -9,14 +9,14 @@ import (
 // settledNames returns, by load index, the selections of the rules that explain
 // themselves alike whatever the event: most that only have keywords, at match
 // detail off. Where the event matters the entry is nil.
-func settledNames(p *compile.Plan, rules int) [][]string {
+func constantSelections(p *compile.Plan, rules int) [][]string {
 	out := make([][]string, rules)
 	for i := range out {
 		r := p.Rule(uint32(i))
 		if len(r.Conditions) != 1 {
 			continue
 		}
-		if names, ok := settle([]string{}, &r.Scope, r.Conditions[0]); ok {
+		if names, ok := constantNames([]string{}, &r.Scope, r.Conditions[0]); ok {
 			out[i] = names
 		}
 	}
@@ -25,16 +25,16 @@ func settledNames(p *compile.Plan, rules int) [][]string {
 
 // settle appends the names that walk finds under a condition that holds. It
 // is false when they, or entries of fields, depend on the event.
-func settle(names []string, s *compile.Scope, k *compile.Cond) (_ []string, ok bool) {
+func constantNames(names []string, s *compile.Scope, k *compile.Cond) (_ []string, ok bool) {
 	switch k.Op {
 	case condition.Not:
 		return names, true
 	case condition.Ident:
 		d := &s.Detections[k.Covers[0]]
-		return appendNew(names, d.Name), silent(d.Node)
+		return appendNew(names, d.Name), noEntries(d.Node)
 	case condition.And:
 		for _, a := range k.Args {
-			if names, ok = settle(names, s, a); !ok {
+			if names, ok = constantNames(names, s, a); !ok {
 				return nil, false
 			}
 		}
@@ -44,14 +44,14 @@ func settle(names []string, s *compile.Scope, k *compile.Cond) (_ []string, ok b
 }
 
 // silent reports whether a node never gives entries.
-func silent(n *compile.Node) bool {
+func noEntries(n *compile.Node) bool {
 	for i := range n.Items {
 		if it := &n.Items[i]; !it.Keyword || it.Match != nil && !it.Neq {
 			return false
 		}
 	}
 	for _, sub := range n.Nodes {
-		if !silent(sub) {
+		if !noEntries(sub) {
 			return false
 		}
 	}
