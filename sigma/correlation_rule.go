@@ -8,7 +8,7 @@ import (
 )
 
 // Correlation is a correlation rule as the loader leaves it: every key checked,
-// every reference resolved, attributes read (specification part 11 section 1).
+// every reference resolved, attributes read.
 type Correlation struct {
 	Meta
 	Type      CorrelationType      `json:"type"`
@@ -24,7 +24,7 @@ type Correlation struct {
 	Settings  CorrelationSettings  `json:"settings"`
 	// Places holds, by the name of the first one, the ordered places that fields
 	// of GroupBy, Aliases and Condition are read from instead of their names
-	// (specification part 12 section 13.4).
+	//.
 	Paths map[string][]string `json:"places,omitempty"`
 }
 

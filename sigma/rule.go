@@ -52,7 +52,7 @@ type Related struct {
 }
 
 // Origin says where a document was read. File is relative to its root
-// (specification part 10 section 1.1), Document counts from 1, Line is that of
+//, Document counts from 1, Line is that of
 // the document's first key.
 type Origin struct {
 	File     string `json:"file"`

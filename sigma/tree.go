@@ -87,7 +87,7 @@ type Item struct {
 	// empty for an item without a field (a keyword search).
 	Field string `json:"field"`
 	// Places, when not empty, are the ordered places the field is read from
-	// instead of Field (specification part 12 section 13.4). Field is then the
+	// instead of Field. Field is then the
 	// first of them.
 	Paths     []string  `json:"places,omitempty"`
 	Modifiers Modifiers `json:"modifiers,omitempty"`

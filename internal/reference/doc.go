@@ -1,4 +1,4 @@
-// Package reference judges events the slow and obvious way: it decodes the
+// Package reference evaluates events the slow and obvious way: it decodes the
 // whole event, tries every rule in load order and writes the result lines from
 // scratch.
 //

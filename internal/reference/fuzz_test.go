@@ -47,7 +47,7 @@ func (p *pair) judge(tb testing.TB, line []byte) {
 	}
 }
 
-// count compares what routing counted of the event just judged.
+// count compares what routing counted of the event just evaluated.
 func (p *pair) count(tb testing.TB, x *indexed, e *reference.Evaluator, ev *reference.Event, line []byte) {
 	tb.Helper()
 	pruned, has := e.Routed(ev)
@@ -192,7 +192,7 @@ func TestEventsMadeOfTheRulesAreJudgedAlike(t *testing.T) {
 	}
 }
 
-// Nothing that one event taught a worker may change how it judges another.
+// Nothing that one event taught a worker may change how it evaluates another.
 func TestPlainAndQuotedTextsAreKeptApart(t *testing.T) {
 	rules := rulesOf(t, "title: T\ndetection:\n  sel: {'|endswith': foo}\n  condition: sel\n---\ntitle: U\ndetection:\n  sel: {'|endswith': 'foo\"'}\n  condition: sel\n")
 	p := newPair(t, rules, reference.Options{})

@@ -10,7 +10,7 @@ type alternative struct {
 	matcher   string
 	pattern   string
 	textual   bool // a comparison of which case_sensitive is printed
-	whole     bool // judges arrays itself
+	whole     bool // evaluates arrays itself
 	matches   func(ev *Event, v *value) bool
 	reachable func(ev *Event) bool // nil, or whether what it refers to is there
 }

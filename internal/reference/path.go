@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// path is a field name ready to be looked up (part 10 section 3).
+// path is a field name ready to be looked up.
 type path struct {
 	name   string // as it is compared with keys and printed: brackets unescaped
 	nested bool   // has a dot or an index

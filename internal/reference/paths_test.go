@@ -6,7 +6,7 @@ import (
 	"github.com/sluicehq/sluice/internal/reference"
 )
 
-// Items that windows_evtx rewrote read ordered places (part 12 section 13.4).
+// Items that windows_evtx rewrote read ordered places.
 func TestPlacesAreReadInOrder(t *testing.T) {
 	id := []string{"Event.System.EventID", "Event.System.EventID.#text"}
 	image := []string{"Event.EventData.Image", "Event.UserData.*.Image"}

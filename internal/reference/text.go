@@ -9,7 +9,7 @@ import (
 	"unicode"
 )
 
-// textForm is what string operators compare (part 10 section 4.1).
+// textForm is what string operators compare.
 func (v *value) textForm() (string, bool) {
 	switch v.kind {
 	case text:
@@ -88,7 +88,7 @@ type numeric struct {
 	float               float64
 }
 
-// numericForm is what numeric operators compare (part 10 section 4.1).
+// numericForm is what numeric operators compare.
 func (v *value) numericForm() (numeric, bool) {
 	if v.numeric == nil {
 		n := numeric{}

@@ -6,7 +6,7 @@ import (
 	"github.com/sluicehq/sluice/sigma/correlation/match"
 )
 
-// propagate offers the firings of the event in hand to the correlations above,
+// propagate offers the firings of the current event to the correlations above,
 // level by level.
 func (e *Engine) propagate(out []*Result) []*Result {
 	for level := 0; len(e.fired) > 0; level++ {

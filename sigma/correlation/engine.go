@@ -27,13 +27,13 @@ type Engine struct {
 	revision  uint64 // changes so far
 
 	journal journal
-	event   uint32 // number of the event in hand; only equality means something
+	event   uint32 // number of the current event; only equality means something
 
-	// Scratch of the event in hand.
+	// Scratch of the current event.
 	record  match.Record
 	wall    int64
 	outcome Outcome
-	value   window.Contribution // of the update in hand
+	value   window.Contribution // of the current update
 	copied  []byte              // the event's stored copy, shared by all its groups
 	fired   []firing
 	next    []firing

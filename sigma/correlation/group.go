@@ -53,7 +53,7 @@ type correlationState struct {
 	free   []uint32
 	ages   age.Order
 	live   int           // groups that are no ghosts
-	saved  saves         // before the event in hand
+	saved  saves         // before the current event
 	empty  window.Window // the empty window that all ghosts share
 
 	// A sweep trims every group to cutoff; groups do it when next touched.

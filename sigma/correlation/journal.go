@@ -2,7 +2,7 @@ package correlation
 
 import "github.com/sluicehq/sluice/sigma/correlation/internal/window"
 
-// journal says whether the event in hand can be undone. What there was before is
+// journal says whether the current event can be undone. What there was before is
 // kept by the families whose groups it touched.
 type journal struct {
 	active bool

@@ -37,7 +37,7 @@ const (
 // arena is memory, taken for several values at a time: with action alert every
 // event makes results. What was given away is used again only after a release.
 type arena[T any] struct {
-	rest  []T   // of the page at hand
+	rest  []T   // of the current page
 	pages [][]T // to be used again, when kept
 	next  int   // the first of them not used
 	kept  bool

@@ -120,7 +120,7 @@ func (e *Engine) admit(st *correlationState, slot uint32, g *group, ts int64) bo
 	return true
 }
 
-// judge is the window rule of specification part 11 section 5.2.
+// evaluate is the window rule of specification part 11 section 5.2.
 func decide(c *program.Correlation, g *group, ts int64) verdict {
 	switch {
 	case !g.hasHigh:
@@ -160,7 +160,7 @@ func decideSession(c *program.Correlation, g *group, ts int64) verdict {
 	return extend
 }
 
-// store keeps the event in hand, a reference or a copy that all groups share.
+// store keeps the current event, a reference or a copy that all groups share.
 func (e *Engine) store(c *program.Correlation, g *group, ts int64) {
 	s := stored{ts: ts}
 	switch {

@@ -9,7 +9,7 @@ import (
 	"github.com/sluicehq/sluice/sigma/event"
 )
 
-// Array blocks are judged by walking the document: they are rare, and their
+// Array blocks are evaluated by walking the document: they are rare, and their
 // fields are relative to a member, so nothing is known about them beforehand.
 
 // members returns what an array block looks at, with positions when named.
@@ -36,7 +36,7 @@ func members(b *compile.ArrayBlock, root event.Value, named bool) []event.Hit {
 	return out
 }
 
-// blockHolds judges an array block rooted at an event or at a member.
+// blockHolds evaluates an array block rooted at an event or at a member.
 func (w *Worker) blockHolds(b *compile.ArrayBlock, root event.Value) bool {
 	list := members(b, root, false)
 	switch b.Quantifier {
@@ -63,7 +63,7 @@ func (w *Worker) blockHolds(b *compile.ArrayBlock, root event.Value) bool {
 	return len(list) > 0 || b.Quantifier == sigma.AllOrEmpty
 }
 
-// nodeHolds judges a node of a body for a member.
+// nodeHolds evaluates a node of a body for a member.
 func (w *Worker) nodeHolds(n *compile.Node, member event.Value) bool {
 	switch n.Kind {
 	case sigma.KindArray:
@@ -139,7 +139,7 @@ func memberValues(it *compile.Item, member event.Value) []event.Hit {
 	return it.Path.Resolve(nil, member, false)
 }
 
-// itemHolds judges an item of a body for a member.
+// itemHolds evaluates an item of a body for a member.
 func (w *Worker) itemHolds(it *compile.Item, member event.Value) bool {
 	values := memberValues(it, member)
 	present := len(values) > 0

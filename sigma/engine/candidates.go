@@ -2,7 +2,7 @@ package engine
 
 import "math/bits"
 
-// wakeList is the set of rules worth judging for the event at hand. Most words
+// wakeList is the set of rules worth evaluating for the current event. Most words
 // are empty, so a second level says which are not.
 type candidates struct {
 	words  []uint64
@@ -16,7 +16,7 @@ func (l *candidates) init(s *Set) {
 	l.always = s.plan.Always
 }
 
-// clear leaves the rules that are always judged.
+// clear leaves the rules that are always evaluated.
 func (l *candidates) clear() {
 	for i, f := range l.filled {
 		for ; f != 0; f &= f - 1 {

@@ -15,7 +15,7 @@ type matcher struct {
 	present  []uint32     // hold whatever the value
 	literals *literal.Set // nil for none
 	numbers  map[uint64][]uint32
-	direct   []uint32 // judged one by one
+	direct   []uint32 // evaluated one by one
 	looks    bool     // a value's content matters
 }
 
@@ -89,7 +89,7 @@ func numberKey(n event.Numeric) uint64 {
 	return math.Float64bits(n.Float)
 }
 
-// wake looks at every value of the event at hand: it notes the early predicates
+// wake looks at every value of the current event: it notes the early predicates
 // that hold and wakes the rules that wait for them. F may be nil.
 func (w *Worker) findCandidates(f *routeIndex) {
 	matchers, number := w.set.matchers, uint32(0)

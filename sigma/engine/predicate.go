@@ -19,7 +19,7 @@ func (w *Worker) first(field uint32) int32 {
 	return w.view.first(field)
 }
 
-// judge decides a predicate for the event at hand.
+// evaluate decides a predicate for the current event.
 func (w *Worker) evaluatePredicate(id uint32) bool {
 	p := &w.set.plan.Preds[id]
 	switch p.Kind {
@@ -65,7 +65,7 @@ func (w *Worker) evaluatePredicate(id uint32) bool {
 	return false
 }
 
-// cellHolds judges one cell.
+// cellHolds evaluates one cell.
 func (w *Worker) cellHolds(p *compile.Pred, i int32) bool {
 	c := &w.view.cells[i]
 	switch {
@@ -84,7 +84,7 @@ func (w *Worker) cellHolds(p *compile.Pred, i int32) bool {
 	return ok && p.MatchNumber(n)
 }
 
-// textHolds judges the text of a cell that has one.
+// textHolds evaluates the text of a cell that has one.
 func (w *Worker) textHolds(p *compile.Pred, i int32) bool {
 	if p.Plain() {
 		return w.matchText(p, w.view.plain(i))
@@ -92,7 +92,7 @@ func (w *Worker) textHolds(p *compile.Pred, i int32) bool {
 	return p.MatchText(w.view.folded(i))
 }
 
-// matchText judges a text form, regular expressions by a machine as long as that
+// matchText evaluates a text form, regular expressions by a machine as long as that
 // can answer.
 func (w *Worker) matchText(p *compile.Pred, text []byte) bool {
 	if p.Kind == compile.Regex {
@@ -122,7 +122,7 @@ func (w *Worker) values(dst []event.Value, field uint32) []event.Value {
 	return dst
 }
 
-// valueHolds judges a value that has no cell: a member of an array block, or a
+// valueHolds evaluates a value that has no cell: a member of an array block, or a
 // field of one. Arrays match when an element does.
 func (w *Worker) valueHolds(p *compile.Pred, v event.Value) bool {
 	switch v.Type {
@@ -272,7 +272,7 @@ func foldUnless(cased bool, text []byte) []byte {
 // maxExpansions bounds the texts that arrays in a template multiply to.
 const maxExpansions = 4096
 
-// expansions returns the texts a template stands for in the event at hand,
+// expansions returns the texts a template stands for in the current event,
 // folded like the comparison wants; none when a placeholder has no text.
 func (w *Worker) expansions(p *compile.Pred) [][]byte {
 	texts := [][]byte{nil}

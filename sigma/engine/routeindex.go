@@ -125,7 +125,7 @@ func (s *Set) buildRouteIndex(slot *indexSlot) {
 	}
 }
 
-// Retire tells the set that it will judge hardly any more events. Work beside the
-// judging ends soon and no other is given away; answers stay the same. It may be
+// Retire tells the set that it will evaluate hardly any more events. Work beside the
+// evaluating ends soon and no other is given away; answers stay the same. It may be
 // called from any goroutine.
 func (s *Set) Retire() { s.indexes.stopped.Store(true) }

@@ -12,7 +12,7 @@ import (
 	"github.com/sluicehq/sluice/sigma/result"
 )
 
-// laneResults judges lines and returns the result lines.
+// laneResults evaluates lines and returns the result lines.
 func laneResults(t *testing.T, w *Worker, lines [][]byte) []byte {
 	t.Helper()
 	var events Events

@@ -10,7 +10,7 @@ import (
 	"github.com/sluicehq/sluice/sigma/result"
 )
 
-// Options say how a set judges and what its results show.
+// Options say how a set evaluates and what its results show.
 type Options struct {
 	MatchDetail  result.Detail
 	IncludeEvent bool
@@ -22,16 +22,16 @@ type Options struct {
 	ResultTime      bool     // results carry a timestamp
 	Fields          []string // further names that callers look up
 	// Beside is given work of some milliseconds that makes later events faster, now
-	// and then while events are judged. It may run the work in another goroutine:
+	// and then while events are evaluated. It may run the work in another goroutine:
 	// answers do not depend on when. A set has at most one piece of work given away
-	// at a time. Nil runs it in the midst of judging.
+	// at a time. Nil runs it in the midst of evaluating.
 	Background func(work func())
 	// OnPanic is told of a panic in that work, once at most, in the goroutine that
-	// runs it. Events are judged as before, without being any faster. Nil tells nobody.
+	// runs it. Events are evaluated as before, without being any faster. Nil tells nobody.
 	OnPanic func(value any, stack []byte)
 }
 
-// defaultTimeFields follow the configured ones (specification part 11 section 4).
+// defaultTimeFields follow the configured ones.
 var defaultTimeFields = [...]string{"@timestamp", "timestamp", "EventTime", "TimeCreated", "eventTime"}
 
 // DefaultTimestampFields returns the fields that are asked for the time of an

@@ -6,11 +6,11 @@ import (
 	"github.com/sluicehq/sluice/sigma/engine/internal/compile"
 )
 
-// truth holds what is known about the predicates for the event at hand. Most words
+// truth holds what is known about the predicates for the current event. Most words
 // stay as they are, so a second level says which do not.
 type truth struct {
 	bits    []uint64 // predicates that hold
-	known   []uint64 // predicates that were judged; early ones always are
+	known   []uint64 // predicates that were evaluated; early ones always are
 	early   []uint64
 	touched []uint64 // bit n: word n is to be put back
 }
@@ -49,7 +49,7 @@ func (t *truth) learn(id uint32, holds bool) {
 	t.touched[word/64] |= 1 << (word % 64)
 }
 
-// holds reports whether a predicate holds, judging it when nobody did before.
+// holds reports whether a predicate holds, evaluating it when nobody did before.
 func (w *Worker) holds(id uint32) bool {
 	word, mask := id/64, uint64(1)<<(id%64)
 	if w.truth.known[word]&mask != 0 {
@@ -111,7 +111,7 @@ func (w *Worker) count(in *compile.Instr) bool {
 	return false
 }
 
-// expr judges an expression of the explaining tree.
+// expr evaluates an expression of the explaining tree.
 func (w *Worker) expr(x *compile.Expr) bool {
 	switch x.Op {
 	case compile.True:

@@ -5,7 +5,7 @@ import (
 	"github.com/sluicehq/sluice/sigma/event"
 )
 
-// view is the event at hand: its cells, chained by field, and the texts that
+// view is the current event: its cells, chained by field, and the texts that
 // were decoded so far.
 type view struct {
 	doc   []byte

@@ -7,7 +7,7 @@ import (
 	"github.com/sluicehq/sluice/sigma/result"
 )
 
-// Worker decodes and judges events of a set. It belongs to one goroutine.
+// Worker decodes and evaluates events of a set. It belongs to one goroutine.
 type Worker struct {
 	set     *Set
 	scanner *scan.Scanner
@@ -56,7 +56,7 @@ func (w *Worker) TakeStats() Stats {
 	return s
 }
 
-// Evaluate judges event i and appends its detections to out in ascending load
+// Evaluate evaluates event i and appends its detections to out in ascending load
 // index. Arrival is the second in which the batch was formed.
 func (w *Worker) Evaluate(ev *Events, i int, arrival int64, out *result.Batch) {
 	w.open(ev, i)
@@ -128,13 +128,13 @@ func (w *Worker) selections(rule uint32) *result.Selections {
 }
 
 // Time returns the time of event i in seconds, when one of its fields has one
-// (specification part 11 section 4).
+//.
 func (w *Worker) Time(ev *Events, i int) (unix int64, ok bool) {
 	w.show(ev, i)
 	return w.time()
 }
 
-// time asks the event at hand.
+// time asks the current event.
 func (w *Worker) time() (unix int64, ok bool) {
 	for _, field := range w.set.times {
 		if w.view.first(field) == none {

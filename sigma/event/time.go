@@ -8,7 +8,7 @@ import (
 // maxInstant is the largest event time, in seconds.
 const maxInstant = 1<<62 - 1
 
-// Instant reads v as the time of an event (specification part 11 section 4) in
+// Instant reads v as the time of an event in
 // whole seconds since 1970, never negative.
 func (v Value) Instant(scratch []byte) (sec int64, ok bool, _ []byte) {
 	switch v.Type {

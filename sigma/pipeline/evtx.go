@@ -9,7 +9,7 @@ import (
 )
 
 // evtxPlaces gives a field the places where a rendered Windows event record
-// holds it (specification part 12 section 13.4).
+// holds it.
 type evtxPaths struct{}
 
 var evtxSystem = []string{"Channel", "Computer", "Level", "Task", "Opcode", "Keywords", "Version", "EventRecordID"}

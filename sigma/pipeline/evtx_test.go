@@ -14,10 +14,10 @@ import (
 	"github.com/sluicehq/sluice/sigma/result"
 )
 
-// judged is what a rule set says of events: native lines, in order.
+// evaluated is what a rule set says of events: native lines, in order.
 type judged struct{ detections, correlations []string }
 
-// judge runs events through both engines, which must agree, and through the
+// evaluate runs events through both engines, which must agree, and through the
 // correlations, a second apart.
 func judge(t *testing.T, c *load.Collection, events ...string) judged {
 	t.Helper()
@@ -91,18 +91,18 @@ func TestWindowsEvtxReadsRecords(t *testing.T) {
 		fields                       string // of the match, empty for none
 	}{
 		{
-			"case 41: a record", "@windows_evtx", toolRule, toolRecord,
+			"a record", "@windows_evtx", toolRule, toolRecord,
 			`[{"field":"Event.EventData.Image","value":"C:\\w\\tool.exe"},{"field":"Event.EventData.CommandLine","value":"run alpha"}]`,
 		},
 		{
-			"case 41: with sysmon", "@windows_evtx,sysmon", toolRule, toolRecord,
+			"with sysmon", "@windows_evtx,sysmon", toolRule, toolRecord,
 			`[{"field":"Event.EventData.Image","value":"C:\\w\\tool.exe"},{"field":"Event.EventData.CommandLine","value":"run alpha"},{"field":"Event.System.EventID","value":1}]`,
 		},
-		{"case 41: with sysmon and another id", "@windows_evtx,sysmon", toolRule, strings.Replace(toolRecord, `"EventID":1`, `"EventID":5`, 1), ""},
-		{"case 41: a flat event", "@windows_evtx", toolRule, flat, ""},
-		{"case 43: another product, a record", "@windows_evtx", linux, toolRecord, ""},
+		{"with sysmon and another id", "@windows_evtx,sysmon", toolRule, strings.Replace(toolRecord, `"EventID":1`, `"EventID":5`, 1), ""},
+		{"a flat event", "@windows_evtx", toolRule, flat, ""},
+		{"another product, a record", "@windows_evtx", linux, toolRecord, ""},
 		{
-			"case 43: another product, a flat event", "@windows_evtx", linux, flat,
+			"another product, a flat event", "@windows_evtx", linux, flat,
 			`[{"field":"Image","value":"C:\\w\\tool.exe"},{"field":"CommandLine","value":"alpha"}]`,
 		},
 		{
@@ -157,7 +157,7 @@ func TestCorrelationsReadPlaces(t *testing.T) {
 		want              []string // group keys and aggregates
 	}{
 		{
-			"case 42: grouped by a field of user data", `event_count, rules: [cleared], group-by: [User], timespan: 5m, condition: {gte: 1}`,
+			"grouped by a field of user data", `event_count, rules: [cleared], group-by: [User], timespan: 5m, condition: {gte: 1}`,
 			[]string{cleared(`"User":"ann"`), cleared(`"User":"ann","Path":"x"`)},
 			[]string{`"group_key":[["Event.EventData.User","ann"]],"aggregated_value":1`},
 		},

@@ -21,7 +21,7 @@ func TestNativeLine(t *testing.T) {
 		want        string
 	}{
 		{
-			"case 39: no id, level and tags",
+			"no id, level and tags",
 			Detection{Rule: bare},
 			"",
 			`{"rule_title":"T","rule_id":null,"level":null,"tags":[],"matched_selections":[],"matched_fields":[]}`,

@@ -28,7 +28,7 @@ type Extractor struct {
 	spec *Spec
 
 	keys    []written // by number in the spec
-	record  uint64    // number of the record in hand
+	record  uint64    // number of the current record
 	seen    []int     // fields kept in it
 	json    []byte
 	blob    []byte

@@ -8,7 +8,7 @@ import (
 )
 
 // wake chooses, for every rule, predicates of which one must hold whenever the
-// rule fires: its witnesses. Only rules of which a witness holds are judged.
+// rule fires: its witnesses. Only rules of which a witness holds are evaluated.
 func (b *builder) candidates(p *Plan) {
 	w := witnesses{b: b, profile: b.profile}
 	w.shares.grow(len(b.preds))
@@ -197,7 +197,7 @@ func (w *witnesses) ofPred(id uint32) choice {
 }
 
 // lastResort is the witness of a predicate without literals: the predicate
-// itself, judged for every value that is not remembered, or that the field is
+// itself, evaluated for every value that is not remembered, or that the field is
 // there at all.
 func (w *witnesses) lastResort(id uint32) choice {
 	p := &w.b.preds[id]
@@ -210,7 +210,7 @@ func (w *witnesses) lastResort(id uint32) choice {
 	return w.present(p.Field)
 }
 
-// directShare prices judging every value against waking a rule.
+// directShare prices evaluating every value against waking a rule.
 const directShare = 0.3
 
 // ofAny unites the witnesses of predicates of which one must hold.
@@ -259,11 +259,11 @@ func (w *witnesses) indexable(p *Pred) bool {
 	return false
 }
 
-// oftenAsked is the share of events from which on a predicate is judged once per
+// oftenAsked is the share of events from which on a predicate is evaluated once per
 // distinct value instead of being asked for.
 const oftenAsked = 0.1
 
-// demand adds the share of events for which a rule is judged to what its
+// demand adds the share of events for which a rule is evaluated to what its
 // predicates are asked for.
 func (w *witnesses) demand(sum *estimates, x *Expr, share float64) {
 	if x.Op == Atom {

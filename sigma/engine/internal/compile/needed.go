@@ -1,6 +1,6 @@
 package compile
 
-// Needed returns the predicates, as bits, that judging and explaining the rules
+// Needed returns the predicates, as bits, that evaluating and explaining the rules
 // asks for. Rules in without, bits by load index, are left out.
 func (p *Plan) Needed(without []uint64) []uint64 {
 	n := needed{plan: p, preds: make([]uint64, (len(p.Preds)+63)/64)}

@@ -11,7 +11,7 @@ import (
 )
 
 // Read reads a plan that Append wrote. Its texts share the memory of what is
-// read. Whatever is read, the plan is sound in itself: judging by it ends and
+// read. Whatever is read, the plan is sound in itself: evaluating by it ends and
 // stays inside its lists. What is no plan is known by r.Failed.
 func Read(r *packed.Reader) *Plan {
 	p := &Plan{Rarity: rarity}
