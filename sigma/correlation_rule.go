@@ -22,9 +22,8 @@ type Correlation struct {
 	Aliases   []Alias              `json:"aliases,omitempty"`
 	Generate  bool                 `json:"generate,omitempty"`
 	Settings  CorrelationSettings  `json:"settings"`
-	// Places holds, by the name of the first one, the ordered places that fields
-	// of GroupBy, Aliases and Condition are read from instead of their names
-	//.
+	// Paths holds the path patterns of fields of GroupBy, Aliases and Condition
+	// that pipelines gave several, by the first pattern, which is the field's name.
 	Paths map[string][]string `json:"places,omitempty"`
 }
 

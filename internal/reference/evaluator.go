@@ -12,7 +12,7 @@ type Options struct {
 	Detail          Detail
 	IncludeEvent    bool
 	ResultTime      bool
-	TimestampFields []string // tried before the defaults of part 11 section 4
+	TimestampFields []string // tried before the default ones
 	Routing         *Routing // nil: every rule is tried on every event
 }
 

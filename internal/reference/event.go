@@ -98,7 +98,7 @@ func (ev *Event) keywords() []*value {
 	return ev.words
 }
 
-// field is the place or the places an item reads.
+// field is the path or the list of paths that an item reads.
 type field struct {
 	id    int // position in Event.memo
 	path  path

@@ -68,7 +68,7 @@ func randomPair(tb testing.TB, seed uint64) (*pair, string) {
 	for _, r := range rules {
 		for i := range r.Detections {
 			if seed%4 == 0 {
-				place(r.Detections[i].Node)
+				scatter(r.Detections[i].Node)
 			}
 		}
 	}
@@ -81,8 +81,8 @@ func randomPair(tb testing.TB, seed uint64) (*pair, string) {
 	), yaml
 }
 
-// place gives some items several places, as a pipeline may.
-func place(n *sigma.Node) {
+// scatter gives some items several paths, as a pipeline may.
+func scatter(n *sigma.Node) {
 	if n.Kind == sigma.KindArray {
 		return
 	}
@@ -97,7 +97,7 @@ func place(n *sigma.Node) {
 		}
 	}
 	for _, child := range n.Nodes {
-		place(child)
+		scatter(child)
 	}
 }
 

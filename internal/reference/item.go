@@ -39,7 +39,7 @@ type item struct {
 	alternatives []*alternative
 }
 
-// holds is part 10 section 4.2.
+// holds reports whether the item holds in a scope.
 func (it *item) holds(s scope) bool {
 	v, _ := s.find(it.field)
 	if it.exists {
@@ -89,7 +89,7 @@ func (it *item) allHold(ev *Event, v *value) bool {
 	return len(it.alternatives) > 0
 }
 
-// searches is part 10 section 4.4: the item as a keyword group over strings.
+// searches reports whether the item, as a keyword group, finds its values in words.
 func (it *item) searches(ev *Event, words []*value) bool {
 	if len(words) == 0 {
 		return false

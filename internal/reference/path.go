@@ -16,7 +16,7 @@ type step struct {
 	key     string
 	indexed bool
 	index   int
-	any     bool // any one key; in places only
+	any     bool // any one key; in patterns only
 }
 
 // parsePath reads a field name; brackets mean something from version 3 on.
@@ -37,7 +37,7 @@ func parsePath(name string, version int) path {
 	return p
 }
 
-// parsePlace reads a place, in which the segment * is any one key.
+// parsePattern reads a path pattern, in which the segment * is any one key.
 func parsePattern(name string) path {
 	p := parsePath(name, 2)
 	for i := range p.steps {

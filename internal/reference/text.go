@@ -135,7 +135,7 @@ func parseNumber(s string) numeric {
 
 // truncated is the double next to a long integer in the direction of zero.
 // Rounding to the nearest would part 100000000000000000000001 from 1e23, which
-// are equal (part 10 case 46).
+// are equal.
 func truncated(s string, nearest float64) float64 {
 	exact, _, err := big.ParseFloat(s, 10, 53, big.ToZero)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"github.com/sluicehq/sluice/sigma/correlation/match"
 )
 
-// propagate offers the firings of the current event to the correlations above,
+// propagate forwards the firings of the current event to dependent correlations,
 // level by level.
 func (e *Engine) propagate(out []*Result) []*Result {
 	for level := 0; len(e.fired) > 0; level++ {
@@ -30,7 +30,7 @@ func (e *Engine) propagate(out []*Result) []*Result {
 	return out
 }
 
-// lift applies one firing to one correlation above it.
+// forward applies a firing to a correlation that depends on it.
 func (e *Engine) forward(lower firing, u *program.Dependent) *Result {
 	st := e.states[u.Index]
 	if !e.chained(lower, u, st.c) {
@@ -48,8 +48,8 @@ func (e *Engine) forward(lower firing, u *program.Dependent) *Result {
 	return e.apply(st, match.Hash(e.key), e.key, false)
 }
 
-// chained makes e.value what a firing contributes to a correlation above it, if
-// that is anything.
+// chained sets e.value to what a firing contributes to a dependent correlation and
+// reports whether it contributes anything.
 func (e *Engine) chained(lower firing, u *program.Dependent, c *program.Correlation) bool {
 	v := &e.value
 	v.Members = u.Members
@@ -83,7 +83,7 @@ func (e *Engine) chained(lower firing, u *program.Dependent, c *program.Correlat
 	return true
 }
 
-// originValue returns the text a chained update finds, and whether it may be
+// originValue returns the text of a field of a chained update, and whether it may be
 // read as a number.
 func (e *Engine) originValue(lower firing, o program.Origin) (text []byte, numeric, ok bool) {
 	if o.Part >= 0 {

@@ -20,14 +20,14 @@ type Engine struct {
 	program   *program.Program
 	states    []*correlationState // by correlation
 	maxGroups int
-	live      int // groups over all families
+	live      int // groups over all correlations
 	clock     streamClock
 	timers    wheel.Wheel[timer]
-	exports   uint32 // exports so far; groups made before the last are shared with it
-	revision  uint64 // changes so far
+	exports   uint32 // number of exports; the last one shares all groups that are older
+	revision  uint64 // number of changes
 
 	journal journal
-	event   uint32 // number of the current event; only equality means something
+	event   uint32 // number of the current event; only good for equality
 
 	// Scratch of the current event.
 	record  match.Record
@@ -44,31 +44,31 @@ type Engine struct {
 	pairs   arena[Pair]
 }
 
-// timer reminds of a group that may have expired.
+// timer is set for a group that may have expired when it is due.
 type timer struct {
 	state *correlationState
 	slot  uint32
 	use   uint32
 }
 
-// counts reports whether the group the timer was set for is still there.
-func (t *timer) counts() bool { return !t.state.removed && t.state.uses[t.slot] == t.use }
+// valid reports whether the group that the timer was set for still exists.
+func (t *timer) valid() bool { return !t.state.removed && t.state.uses[t.slot] == t.use }
 
-// firing is an emitted result on its way to correlations above.
+// firing is an emitted result to be forwarded to dependent correlations.
 type firing struct {
 	state *correlationState
 	key   string
 }
 
-// Outcome says what an event or a tick did beside results.
+// Outcome says what an event or a tick did besides returning results.
 type Outcome struct {
-	Suppressed int // firings that suppression withheld
+	Suppressed int // results withheld by suppression
 	Late       int // matches discarded as too old
-	Truncated  int // firings not propagated because the chain is too long
+	Truncated  int // firings not forwarded because the chain is too long
 	Evicted    int // groups removed because of the limit
-	Before     int // groups there were before, when Evicted is not zero
+	Before     int // number of groups before the eviction, when Evicted is not zero
 	Expired    int // groups removed because they were idle or over
-	Forgotten  int // suppression times without a group, given up because of the limit
+	Forgotten  int // tombstones removed because of the limit
 }
 
 // New returns an engine without state. maxGroups is the limit on groups over
@@ -84,7 +84,7 @@ func New(p *program.Program, maxGroups int) *Engine {
 	return e
 }
 
-// Plan returns the plan in force.
+// Program returns the program in use.
 func (e *Engine) Program() *program.Program { return e.program }
 
 // Groups returns the number of groups over all correlations.
@@ -93,17 +93,17 @@ func (e *Engine) Groups() int { return e.live }
 // MaxGroups returns the limit on groups.
 func (e *Engine) MaxGroups() int { return e.maxGroups }
 
-// Revision changes with the state: as long as it is the same, so is an export.
+// Revision changes whenever the state does: exports of one revision are equal.
 func (e *Engine) Revision() uint64 { return e.revision }
 
-// Succeed lets revisions go on behind the given one: for an engine that takes the
-// place of another, so that nobody takes its state for one of the other's.
+// ContinueRevision makes all further revisions greater than the given one: for an
+// engine that replaces another, so that their revisions differ.
 func (e *Engine) ContinueRevision(revision uint64) { e.revision = max(e.revision, revision) + 1 }
 
-// Process takes the record of one event, as match.Extractor wrote it for the
-// engine's plan, at wall time now in Unix seconds. It appends the results that
-// fire to out: direct ones in the order produced, then chained ones level by
-// level. Results stay valid until Release, for ever when that is never called.
+// Process takes the record of one event, as an Extractor for the engine's program
+// wrote it, at wall time now in Unix seconds. It appends the results that fire to
+// out: direct ones in the order produced, then chained ones level by level. Results
+// stay valid until Release. A record for another program is an error.
 func (e *Engine) Process(record []byte, now int64, out []*Result) ([]*Result, Outcome, error) {
 	e.outcome = Outcome{}
 	r := &e.record
@@ -132,15 +132,16 @@ func (e *Engine) Process(record []byte, now int64, out []*Result) ([]*Result, Ou
 	return out, e.outcome, nil
 }
 
-// Advance lets go of groups that have been idle for long enough at wall time
-// now. It is to be called about once a second, between two events.
+// Advance removes groups that have expired at wall time now. Call it about once a
+// second, between two events.
 func (e *Engine) Advance(now int64) Outcome {
 	o, _ := e.AdvanceSome(now, math.MaxInt)
 	return o
 }
 
-// AdvanceSome is Advance for somebody whom events wait for: it looks at limit timers
-// at most, and reports whether that was all. If not, the next call goes on.
+// AdvanceSome is Advance for callers whose events must not wait for long: it looks
+// at no more than limit timers and reports whether these were all. If not, the next
+// call continues.
 func (e *Engine) AdvanceSome(now int64, limit int) (o Outcome, all bool) {
 	all = e.timers.AdvanceSome(now, limit, func(t timer) { e.expire(t, now, &o) })
 	e.limitTombstones(now, &o)
@@ -151,7 +152,7 @@ func (e *Engine) AdvanceSome(now int64, limit int) (o Outcome, all bool) {
 	return o, all
 }
 
-// own returns the group in slot for changing: a fork when an export has seen it.
+// writable returns the group in slot for changing: a copy when an export shares it.
 func (e *Engine) writable(st *correlationState, slot uint32) *group {
 	g := st.groups[slot]
 	if g.exported == e.exports {
@@ -168,13 +169,13 @@ func (e *Engine) fork(st *correlationState, slot uint32, g *group) *group {
 	return &fork
 }
 
-// setAlarm sets the timer of g, in slot, of which no other timer counts.
+// setAlarm sets the timer of g, in slot, which has no valid timer.
 func (e *Engine) setAlarm(st *correlationState, slot uint32, g *group, at int64) {
 	g.alarm = at
 	e.timers.Add(at, timer{st, slot, st.uses[slot]})
 }
 
-// resetAlarm sets the timer of g anew; the one set before no longer counts.
+// resetAlarm replaces the timer of g, in slot.
 func (e *Engine) resetAlarm(st *correlationState, slot uint32, g *group, at int64) {
 	st.uses[slot]++
 	e.setAlarm(st, slot, g, at)

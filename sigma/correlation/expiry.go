@@ -8,9 +8,9 @@ import (
 	"github.com/sluicehq/sluice/sigma/correlation/internal/program"
 )
 
-// makeRoom removes groups, of which there are as many as may be: those that are over
-// by the stream clock, then those of a time later than latest and the stalest, until
-// nine tenths are left.
+// makeRoom removes groups when the limit is reached: those that are over by the
+// stream clock, then those later than latest, then the oldest, until nine tenths of
+// the limit are left.
 func (e *Engine) makeRoom(latest, now int64, o *Outcome) {
 	defer func() {
 		e.limitTombstones(now, o)
@@ -33,11 +33,11 @@ func (e *Engine) makeRoom(latest, now int64, o *Outcome) {
 	o.Evicted += swept - e.live
 }
 
-// pruneTimers drops the timers of groups that are gone once they outnumber the
-// others, so that a flood of keys does not pile them up until they are due.
+// pruneTimers removes invalid timers once they outnumber the others. Without it, a
+// flood of keys would keep them until they are due.
 func (e *Engine) pruneTimers() {
 	if e.timers.Len() > 2*e.inUse()+1024 {
-		e.timers.Prune(func(t timer) bool { return t.counts() })
+		e.timers.Prune(func(t timer) bool { return t.valid() })
 	}
 }
 
@@ -60,7 +60,7 @@ func (e *Engine) sweep(st *correlationState, clock, now int64) {
 }
 
 // evictLater removes groups whose newest entry is later than latest until target are
-// left: a time that nobody else believes in does not make a group a fresh one.
+// left: a timestamp in the future does not protect a group from eviction.
 func (e *Engine) evictLater(latest int64, target int, now int64) {
 	var seconds []int64
 	for _, st := range e.states {
@@ -78,7 +78,7 @@ func (e *Engine) evictLater(latest int64, target int, now int64) {
 }
 
 // evict removes the groups with the oldest newest entry until target are left.
-// Of groups equally old those of the first correlations go, by key.
+// Among groups of one age it removes those of the first correlations, by key.
 func (e *Engine) evict(target int, now int64) {
 	for e.live > target {
 		var oldest int64
@@ -109,8 +109,8 @@ func (e *Engine) evictSecond(st *correlationState, at int64, target int, now int
 	}
 }
 
-// remove takes the group in slot away. A suppression time that still runs stays
-// behind as a ghost.
+// remove removes the group in slot. It leaves a tombstone when the group still
+// suppresses results.
 func (e *Engine) remove(st *correlationState, slot uint32, now int64) {
 	g := st.groups[slot]
 	left := e.suppressionLeft(st, g, now)
@@ -135,9 +135,10 @@ func (e *Engine) suppressionLeft(st *correlationState, g *group, now int64) int6
 	return e.left(g.last, st.c.Suppress, now)
 }
 
-// left returns for how long a span that began at a time still runs by the stream
-// clock, less than nothing when it is over. It is over when the time is not to be
-// believed, and as if it began now as long as that is not known.
+// left returns how much of a span that began at a time is left by the stream clock;
+// it is negative when the span is over. The span of a time in the future is over;
+// while the clock cannot tell whether the time is in the future, the whole span is
+// left.
 func (e *Engine) left(at, span, now int64) int64 {
 	if at > e.clock.latest(now, 0) {
 		return -1
@@ -145,11 +146,12 @@ func (e *Engine) left(at, span, now int64) int64 {
 	return span - max(0, e.clock.now(now)-at)
 }
 
-// expire looks after a group whose timer ran out: it is removed when it has been
-// idle for its horizon by the wall and is over by the stream clock.
+// expire handles a timer that is due. It removes the group when the group has been
+// idle for its horizon by the wall clock and is over by the stream clock; otherwise
+// it sets the timer again.
 func (e *Engine) expire(t timer, now int64, o *Outcome) {
 	st := t.state
-	if !t.counts() {
+	if !t.valid() {
 		return
 	}
 	g := st.groups[t.slot]

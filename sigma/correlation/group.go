@@ -11,7 +11,7 @@ import (
 
 // group is the state of one group key of one correlation.
 //
-// A group that an export has seen is never changed: own replaces it first.
+// A group that an export shares is never changed: writable replaces it first.
 type group struct {
 	key    string
 	window window.Window
@@ -19,7 +19,7 @@ type group struct {
 	groupState
 }
 
-// state is what of a group is plain numbers.
+// groupState holds the numbers and flags of a group.
 type groupState struct {
 	high    int64 // newest timestamp accepted; survives an action reset
 	low     int64 // no entry is older
@@ -27,14 +27,14 @@ type groupState struct {
 	touched int64 // wall time at which it was last accepted into
 	alarm   int64 // wall time for which its timer is set
 
-	event    uint32 // the event that saved it in the journal last
-	exported uint32 // number of exports when it was made
-	sweep    uint32 // number of sweeps it has taken part in
+	event    uint32 // the last event that saved the group in the journal
+	exported uint32 // number of exports when the group was made
+	sweep    uint32 // number of sweeps that have been applied
 	late     uint8  // consecutive discards
 
 	hasHigh   bool
 	hasLast   bool
-	tombstone bool // nothing but a suppression time: no group to anybody
+	tombstone bool // only a suppression time is left; not counted as a group
 }
 
 // stored is an event kept for results: a reference or a deflated copy.
@@ -44,17 +44,17 @@ type stored struct {
 	data  []byte
 }
 
-// family is all state of one correlation.
+// correlationState is all state of one correlation.
 type correlationState struct {
 	c      *program.Correlation
 	index  table
 	groups []*group // by slot, nil when free
-	uses   []uint32 // by slot: how often it was taken, to tell timers apart
+	uses   []uint32 // by slot: how often it was used, to recognise invalid timers
 	free   []uint32
 	ages   age.Order
-	live   int           // groups that are no ghosts
+	live   int           // groups without tombstones
 	saved  saves         // before the current event
-	empty  window.Window // the empty window that all ghosts share
+	empty  window.Window // the empty window that all tombstones share
 
 	// A sweep trims every group to cutoff; groups do it when next touched.
 	sweeps  uint32
@@ -66,7 +66,7 @@ func newCorrelationState(c *program.Correlation) *correlationState {
 	return &correlationState{c: c, empty: c.NewWindow()}
 }
 
-// second is by what the group in a slot is ordered.
+// second is the sort key of the group in a slot.
 func (st *correlationState) second(slot uint32) int64 { return st.groups[slot].age() }
 
 // find returns the group of a key and its slot, nil when there is none.
@@ -107,7 +107,7 @@ func (st *correlationState) put(g *group, hash uint64) uint32 {
 	return slot
 }
 
-// drop removes the group in slot altogether.
+// drop removes the group in slot without leaving a tombstone.
 func (st *correlationState) drop(slot uint32) {
 	g := st.groups[slot]
 	if !g.tombstone {
@@ -144,13 +144,13 @@ func (g *group) clear() {
 	}
 }
 
-// What group.low is when there are no entries, and when nobody knows.
+// The values of group.low without entries, and when it is not known.
 const (
 	noEntries = math.MaxInt64
 	unknown   = math.MinInt64
 )
 
-// dropBefore removes the entries older than cutoff, and the events that are.
+// dropBefore removes the entries and the stored events that are older than cutoff.
 func (g *group) dropBefore(cutoff int64) {
 	if g.low < cutoff {
 		g.low = cutoff

@@ -16,7 +16,7 @@ func (e *Engine) check(t *testing.T) {
 	t.Helper()
 	live, used := 0, 0
 	for _, st := range e.states {
-		familyLive := 0
+		live := 0
 		for slot, g := range st.groups {
 			if g == nil {
 				continue
@@ -27,11 +27,11 @@ func (e *Engine) check(t *testing.T) {
 			}
 			if g.tombstone {
 				if g.window.Len() > 0 || !g.hasLast {
-					t.Fatalf("%s: ghost %q has more than a suppression time, or not even that", st.c.Stable, g.key)
+					t.Fatalf("%s: tombstone %q has more than a suppression time, or not even that", st.c.Stable, g.key)
 				}
 				continue
 			}
-			familyLive++
+			live++
 			if first, ok := st.ages.First(st.second); !ok || first > g.age() {
 				t.Fatalf("%s: group %q of second %d comes before the first of all, %d", st.c.Stable, g.key, g.age(), first)
 			}
@@ -39,8 +39,8 @@ func (e *Engine) check(t *testing.T) {
 				t.Fatalf("%s: group %q has an entry at %d, below %d", st.c.Stable, g.key, g.window.First(), g.low)
 			}
 		}
-		if familyLive != st.live {
-			t.Fatalf("%s: got %d live groups, counted %d", st.c.Stable, st.live, familyLive)
+		if live != st.live {
+			t.Fatalf("%s: got %d live groups, counted %d", st.c.Stable, st.live, live)
 		}
 		live += st.live
 	}
@@ -49,13 +49,13 @@ func (e *Engine) check(t *testing.T) {
 	}
 	timers := 0
 	e.timers.Prune(func(t timer) bool { // drops only what does not count
-		if t.counts() {
+		if t.valid() {
 			timers++
 		}
-		return t.counts()
+		return t.valid()
 	})
 	if timers != used {
-		t.Fatalf("got %d timers for %d groups and ghosts", timers, used)
+		t.Fatalf("got %d timers for %d groups and tombstones", timers, used)
 	}
 }
 

@@ -2,16 +2,16 @@ package correlation
 
 import "github.com/sluicehq/sluice/sigma/correlation/internal/window"
 
-// journal says whether the current event can be undone. What there was before is
-// kept by the families whose groups it touched.
+// journal says whether the current event can be undone. The state before the event
+// is kept by the correlations whose groups it changed.
 type journal struct {
 	active bool
 	clock  streamClock
 	undo   window.Undo
 }
 
-// undoing returns where windows tell how to take changes back, nil when nobody
-// will ask.
+// undoing returns where windows record how to undo changes, nil when the event
+// cannot be undone.
 func (j *journal) undoing() *window.Undo {
 	if !j.active {
 		return nil
@@ -19,10 +19,10 @@ func (j *journal) undoing() *window.Undo {
 	return &j.undo
 }
 
-// saves are how the groups of a family were before an event.
+// saves are the groups of a correlation as they were before an event.
 type saves struct {
-	event uint32 // they are of this one; of another they are none
-	used  int    // of list; the others keep their windows for reuse
+	event uint32 // the event they were saved for; valid for this one only
+	used  int    // number of entries in use; the others keep their windows for reuse
 	list  []saved
 }
 
@@ -45,7 +45,7 @@ func (e *Engine) Begin() {
 	e.journal.clock = e.clock
 }
 
-// unstamp lets everybody forget which event saved what: numbers begin anew.
+// unstamp clears all event numbers when they wrap around.
 func (e *Engine) unstamp() {
 	e.event = 1
 	for _, st := range e.states {
@@ -61,7 +61,7 @@ func (e *Engine) unstamp() {
 // Commit ends the event. What it did stays.
 func (e *Engine) Commit() { e.journal.active = false }
 
-// Rollback undoes what happened since Begin, wherever it was interrupted.
+// Rollback undoes everything since Begin. It may follow a panic anywhere in between.
 func (e *Engine) Rollback() {
 	j := &e.journal
 	if !j.active {
@@ -111,8 +111,8 @@ func (e *Engine) undo(st *correlationState, s *saved) {
 	}
 }
 
-// save remembers the group in slot. It is called once for each group an event
-// touches.
+// save copies the group in slot to the journal. It is called once for each group
+// that an event changes.
 func (e *Engine) save(st *correlationState, slot uint32, g *group) {
 	if !e.journal.active {
 		return
@@ -126,7 +126,7 @@ func (e *Engine) save(st *correlationState, slot uint32, g *group) {
 	g.event = e.event
 }
 
-// created remembers that the group in slot is new.
+// created notes in the journal that the group in slot is new.
 func (e *Engine) created(st *correlationState, slot uint32) {
 	if e.journal.active {
 		s := st.saved.entry(e.event)

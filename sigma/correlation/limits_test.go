@@ -101,7 +101,7 @@ func TestSuppressionOutlivesItsGroupAndAnotherMemberList(t *testing.T) {
 	}
 	d := newDriver(t, rule("[d-login]"), 0)
 	wantFires(t, d.run(at(1000)), []string{"1@1000"})
-	for range 2 { // a ghost of before, and one made after the reload
+	for range 2 { // a tombstone of before, and one made after the reload
 		d.now += 35
 		d.engine.Advance(d.now)
 		after := rule("[d-login, d-recon]")

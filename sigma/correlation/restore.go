@@ -17,14 +17,14 @@ import (
 // ErrCorrupt is wrapped by errors about stored state that cannot be read.
 var ErrCorrupt = errors.New("stored correlation state is not readable")
 
-// VersionError says that stored state has a version nobody here can read.
+// VersionError says that stored state has a version that this package cannot read.
 type VersionError struct{ Version uint64 }
 
 func (e *VersionError) Error() string {
 	return fmt.Sprintf("stored correlation state has version %d, not %d", e.Version, SnapshotVersion)
 }
 
-// Restored says what came back.
+// Restored says what Restore has restored.
 type Restored struct {
 	SavedAt int64
 	Groups  int
@@ -124,8 +124,8 @@ func (e *Engine) restoreState(d *decoder, owners map[string]int, seen map[string
 	}
 }
 
-// enter puts a restored group into its family. A key that came before is a
-// duplicate nobody wrote; the first one stays.
+// enter adds a restored group. Of groups with one key, which Encode never writes,
+// the first one stays.
 func (e *Engine) enter(st *correlationState, g *group) {
 	hash := match.HashString(g.key)
 	if _, found := st.find(hash, []byte(g.key)); found != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/sluicehq/sluice/sigma/correlation/internal/window"
 )
 
-// Dropped is state that was not carried over, of one correlation.
+// Dropped is the state of one correlation that was not kept.
 type Dropped struct {
 	Correlation string // its stable id: id, else name, else title
 	Reason      string
@@ -21,9 +21,9 @@ const (
 	SharedID     = "shared_id"     // an earlier correlation has the same stable id
 )
 
-// Swap puts another plan in force, between two events. Groups stay with the
-// correlation of the same stable id when its shape is equal; everything else the
-// new plan says applies from the next match on.
+// Swap replaces the program, between two events. A correlation keeps its groups when
+// the new program has one of the same stable id and shape; all other changes apply
+// from the next match on.
 func (e *Engine) Swap(p *program.Program, now int64) []Dropped {
 	owners := p.Owners()
 	states := make([]*correlationState, p.Len())
@@ -44,7 +44,7 @@ func (e *Engine) Swap(p *program.Program, now int64) []Dropped {
 			dropped = append(dropped, Dropped{st.c.Stable, reason, st.live})
 		}
 		e.live -= st.live
-		*st = correlationState{c: st.c, removed: true} // timers hold it for a while
+		*st = correlationState{c: st.c, removed: true} // timers refer to it for a while
 	}
 	for i := range states {
 		if states[i] == nil {
@@ -57,7 +57,7 @@ func (e *Engine) Swap(p *program.Program, now int64) []Dropped {
 	return dropped
 }
 
-// carry gives the state of f to c.
+// carry makes c the correlation of st.
 func (e *Engine) carry(st *correlationState, c *program.Correlation, now int64) {
 	old := st.c
 	st.c, st.empty = c, c.NewWindow()
@@ -85,7 +85,7 @@ func (e *Engine) carry(st *correlationState, c *program.Correlation, now int64) 
 	}
 }
 
-// memberMap tells for each new member which old one it was, or -1.
+// memberMap returns the old index of each new member, -1 for none.
 func memberMap(old, now []string) []int {
 	from := make([]int, len(now))
 	for i, id := range now {

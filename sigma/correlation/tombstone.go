@@ -7,25 +7,26 @@ import (
 	"strings"
 )
 
-// A ghost is a suppression time that outlived its group. There may be as many of
-// them as groups: a flood of keys that fire once must not pile them up.
+// A tombstone is what is left of a group that was removed while it suppressed
+// results. The limit on groups also limits tombstones, because a flood of keys that
+// each fire once would make one each.
 
-// boundGhosts lets go of ghosts when there are too many, until nine tenths of the
-// limit are left: of those whose emission is later than the stream clock, then of those
-// whose emission is longest ago.
+// limitTombstones removes tombstones when there are too many, until nine tenths of
+// the limit are left: first those whose emission is later than the stream clock, then
+// those whose emission is oldest.
 func (e *Engine) limitTombstones(now int64, o *Outcome) {
 	n := e.inUse() - e.live
 	if n <= e.maxGroups {
 		return
 	}
-	type ghost struct {
-		at     int64
-		family int
-		slot   uint32
-		group  *group
+	type tombstone struct {
+		at    int64
+		state int
+		slot  uint32
+		group *group
 	}
 	clock := e.clock.now(now)
-	list := make([]ghost, 0, n)
+	list := make([]tombstone, 0, n)
 	for i, st := range e.states {
 		for slot, g := range st.groups {
 			if g == nil || !g.tombstone {
@@ -35,20 +36,20 @@ func (e *Engine) limitTombstones(now int64, o *Outcome) {
 			if at > clock {
 				at = math.MinInt64
 			}
-			list = append(list, ghost{at, i, uint32(slot), g})
+			list = append(list, tombstone{at, i, uint32(slot), g})
 		}
 	}
-	slices.SortFunc(list, func(a, b ghost) int {
-		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.family, b.family), strings.Compare(a.group.key, b.group.key))
+	slices.SortFunc(list, func(a, b tombstone) int {
+		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.state, b.state), strings.Compare(a.group.key, b.group.key))
 	})
 	list = list[:n-nineTenths(e.maxGroups)]
 	for _, g := range list {
-		e.states[g.family].drop(g.slot)
+		e.states[g.state].drop(g.slot)
 	}
 	o.Forgotten += len(list)
 }
 
-// inUse returns the number of groups and ghosts.
+// inUse returns the number of groups and tombstones.
 func (e *Engine) inUse() int {
 	n := 0
 	for _, st := range e.states {

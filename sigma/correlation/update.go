@@ -6,7 +6,7 @@ import (
 	"github.com/sluicehq/sluice/sigma/correlation/internal/program"
 )
 
-// verdict is what the window rule says of a timestamp.
+// verdict is the decision of the window rule about a timestamp.
 type verdict uint8
 
 const (
@@ -15,9 +15,8 @@ const (
 	discard
 )
 
-// apply brings a match, or with direct being false a firing below, into its group
-// and returns the result that fires, if one does. It contributes e.value; the key
-// is not kept.
+// apply adds e.value, of a match or, with direct false, of a firing, to its group. It
+// returns the result that fires, nil for none. It does not keep key.
 func (e *Engine) apply(st *correlationState, hash uint64, key []byte, direct bool) *Result {
 	c, ts := st.c, e.record.Time
 	slot, g := st.find(hash, key)
@@ -47,7 +46,7 @@ func (e *Engine) apply(st *correlationState, hash uint64, key []byte, direct boo
 	return e.fire(st, slot, g, value, direct)
 }
 
-// create makes the group of a key that has none.
+// create adds a group for a key that has none.
 func (e *Engine) create(st *correlationState, hash uint64, key []byte) (uint32, *group) {
 	g := &group{
 		key: string(key), window: st.c.NewWindow(),
@@ -60,8 +59,8 @@ func (e *Engine) create(st *correlationState, hash uint64, key []byte) (uint32, 
 	return slot, g
 }
 
-// take makes the group in slot ready to be changed: nobody else sees it, the
-// journal has it, and it is no ghost.
+// prepare makes the group in slot ready to be changed: no export shares it, the
+// journal has a copy, and it is no tombstone.
 func (e *Engine) prepare(st *correlationState, slot uint32, g *group) *group {
 	if g.exported != e.exports {
 		g = e.fork(st, slot, g)
@@ -101,7 +100,7 @@ func (e *Engine) admit(st *correlationState, slot uint32, g *group, ts int64) bo
 		if g.late++; g.late < believed {
 			return false
 		}
-		// The group stands at a time nobody else believes in: begin anew here.
+		// The group is at a time in the future: begin again at the present.
 		g.clear()
 		st.ages.Lower(slot, g.age())
 		g.high = ts
@@ -114,13 +113,14 @@ func (e *Engine) admit(st *correlationState, slot uint32, g *group, ts int64) bo
 	switch c.Window {
 	case program.Sliding:
 		g.dropBefore(g.high - c.Span)
-	case program.Tumbling: // only another plan's window has entries before this one
+	case program.Tumbling: // older entries are left from another program's window
 		g.dropBefore(g.high - g.high%c.Span)
 	}
 	return true
 }
 
-// evaluate is the window rule of specification part 11 section 5.2.
+// decide is the window rule: it decides whether a timestamp extends the window of g,
+// begins a new one, or is too old.
 func decide(c *program.Correlation, g *group, ts int64) verdict {
 	switch {
 	case !g.hasHigh:
@@ -160,7 +160,7 @@ func decideSession(c *program.Correlation, g *group, ts int64) verdict {
 	return extend
 }
 
-// store keeps the current event, a reference or a copy that all groups share.
+// store keeps the current event: a reference, or a copy that all groups share.
 func (e *Engine) store(c *program.Correlation, g *group, ts int64) {
 	s := stored{ts: ts}
 	switch {
@@ -186,7 +186,7 @@ func (e *Engine) store(c *program.Correlation, g *group, ts int64) {
 	}
 }
 
-// fire makes the result of a condition that is met, unless it is suppressed.
+// fire returns the result of a condition that is met, nil when it is suppressed.
 func (e *Engine) fire(st *correlationState, slot uint32, g *group, value float64, direct bool) *Result {
 	c, ts := st.c, e.record.Time
 	now := max(ts, g.newest())

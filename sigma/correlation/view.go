@@ -6,8 +6,8 @@ import (
 	"github.com/sluicehq/sluice/sigma/correlation/internal/program"
 )
 
-// View is the state of an engine at one moment. It never changes and may be
-// read from any goroutine while the engine goes on.
+// View is the state of an engine at one moment. It never changes, and any goroutine
+// may read it while the engine goes on.
 type View struct {
 	clock     streamClock
 	revision  uint64
@@ -24,8 +24,8 @@ type stateView struct {
 	cutoff     int64
 }
 
-// Export returns a view of the state. It copies one pointer for each group; the
-// groups themselves are shared until they change.
+// Export returns a view of the state. It copies one pointer for each group and
+// shares the groups themselves until they change.
 func (e *Engine) Export() *View {
 	e.exports++
 	v := &View{clock: e.clock, revision: e.revision, maxGroups: e.maxGroups, states: make([]stateView, len(e.states))}
@@ -41,8 +41,7 @@ func (e *Engine) Export() *View {
 // Revision is that of the engine when the view was taken.
 func (v *View) Revision() uint64 { return v.revision }
 
-// Correlations returns the number of correlations. A view without any is not
-// worth saving.
+// Correlations returns the number of correlations.
 func (v *View) Correlations() int { return len(v.states) }
 
 // Groups returns the number of groups.

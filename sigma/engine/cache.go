@@ -9,16 +9,16 @@ import (
 	"github.com/sluicehq/sluice/sigma/event"
 )
 
-// cache remembers which early predicates a value satisfied. It is direct-mapped
+// cache maps a value to the early predicates that hold for it. It is direct-mapped
 // and compares the whole value, so a wrong answer is impossible. Fields whose
 // values do not repeat stop using it for a while.
 type cache struct {
 	seed        uint64
-	pending     uint64 // tag of the slot that get returned
+	pending     uint64 // tag of the slot that get returned last
 	slots       []cacheSlot
 	spills      []cacheSpill // by slot: what does not fit into it
-	scores      []int16      // by field: its luck, or lookups to go without the cache when negative
-	otherScores [64]int16    // of cells without field, by their place in the event
+	scores      []int16      // hit score by field; negative: lookups left to skip
+	otherScores [64]int16    // of cells without field, by their position in the event
 }
 
 // cacheSlot is two cache lines. Most values and their predicates fit.
@@ -41,14 +41,15 @@ const (
 	maxCached  = 512 // longer values seldom repeat
 	maxIDs     = 256 // longer lists are not kept
 
-	// A hit adds to a field's luck and a miss takes from it, so that a field in
-	// which more than a quarter of the values repeat keeps its cache.
+	// A hit adds to the score of a field and a miss takes one off, so that a field
+	// in which more than a quarter of the values repeat keeps using the cache.
 	scoreOfHit   = 3
 	maxScore     = 768
-	cachePause   = 8192 // lookups that a field does without when its luck is used up
-	initialScore = 192  // luck it starts with
+	cachePause   = 8192 // lookups that a field skips when its score is used up
+	initialScore = 192
 
-	// A tag is the size of the value, its field, the number of the focus and two flags.
+	// A tag is the size of the value, its field, the number of the route index and
+	// two flags.
 	fieldShift    = 16
 	indexShift    = 48
 	withKeyword   = 1 << 63
@@ -69,8 +70,8 @@ func (c *cache) init(fields int) {
 	}
 }
 
-// get returns the slot of the value of cell i, and whether what it holds is known.
-// If it is not, put has to fill the slot, which may be noSlot.
+// get returns the slot of the value of cell i, and whether it holds the answer. If
+// not, put must fill the slot, which may be noSlot.
 func (c *cache) get(cell *scan.Cell, i int, doc []byte, keyword bool, index uint32) (slot int, known bool) {
 	score := &c.scores[cell.Field]
 	if cell.Field == 0 {
@@ -107,8 +108,8 @@ func (c *cache) get(cell *scan.Cell, i int, doc []byte, keyword bool, index uint
 	return slot, false
 }
 
-// reserve puts a value into a slot. It stays empty until put: whoever panics
-// between leaves no answer.
+// reserve puts a value into a slot. The slot stays empty until put, so a panic in
+// between leaves no wrong answer.
 func (c *cache) reserve(slot int, raw []byte, tag uint64) {
 	c.pending = tag
 	s := &c.slots[slot]
@@ -152,7 +153,7 @@ func (c *cache) put(slot int, ids []uint32) {
 	s.tag, s.count = c.pending, uint16(len(ids))
 }
 
-// hash samples a value. What it overlooks costs a slot, never an answer.
+// hash samples a value. A collision costs a slot, never a wrong answer.
 func (c *cache) hash(raw []byte, tag uint64) uint64 {
 	n := len(raw)
 	a, b := c.seed^tag, uint64(multiplier)

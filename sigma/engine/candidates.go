@@ -2,8 +2,8 @@ package engine
 
 import "math/bits"
 
-// wakeList is the set of rules worth evaluating for the current event. Most words
-// are empty, so a second level says which are not.
+// candidates is the set of rules to evaluate for the current event. Most words are
+// zero, so a second level says which are not.
 type candidates struct {
 	words  []uint64
 	filled []uint64 // bit n: words[n] may have members
@@ -16,7 +16,7 @@ func (l *candidates) init(s *Set) {
 	l.always = s.plan.Always
 }
 
-// clear leaves the rules that are always evaluated.
+// clear removes all but the rules that are always evaluated.
 func (l *candidates) clear() {
 	for i, f := range l.filled {
 		for ; f != 0; f &= f - 1 {
@@ -35,8 +35,8 @@ func (l *candidates) add(rule uint32) {
 	l.filled[word/64] |= 1 << (word % 64)
 }
 
-// rules yields the load indexes in ascending order, without those in except,
-// which may be nil.
+// rules yields the load indexes in ascending order, except those in except, which
+// may be nil.
 func (l *candidates) rules(except []uint64, yield func(uint32)) {
 	for i, f := range l.filled {
 		for ; f != 0; f &= f - 1 {

@@ -6,9 +6,9 @@ import (
 	"github.com/sluicehq/sluice/sigma/engine/internal/compile"
 )
 
-// settledNames returns, by load index, the selections of the rules that explain
-// themselves alike whatever the event: most that only have keywords, at match
-// detail off. Where the event matters the entry is nil.
+// constantSelections returns, by load index, the selections of rules whose
+// detections are the same for every event: most rules that have only keywords, at
+// match detail off. The entry of any other rule is nil.
 func constantSelections(p *compile.Plan, rules int) [][]string {
 	out := make([][]string, rules)
 	for i := range out {
@@ -23,8 +23,8 @@ func constantSelections(p *compile.Plan, rules int) [][]string {
 	return out
 }
 
-// settle appends the names that walk finds under a condition that holds. It
-// is false when they, or entries of fields, depend on the event.
+// constantNames appends the names that walk finds under a condition that holds. It
+// returns false when the names, or entries of fields, depend on the event.
 func constantNames(names []string, s *compile.Scope, k *compile.Cond) (_ []string, ok bool) {
 	switch k.Op {
 	case condition.Not:
@@ -43,7 +43,7 @@ func constantNames(names []string, s *compile.Scope, k *compile.Cond) (_ []strin
 	return nil, false
 }
 
-// silent reports whether a node never gives entries.
+// noEntries reports whether a node never adds entries.
 func noEntries(n *compile.Node) bool {
 	for i := range n.Items {
 		if it := &n.Items[i]; !it.Keyword || it.Match != nil && !it.Neq {

@@ -6,13 +6,13 @@ import (
 	"github.com/sluicehq/sluice/sigma/event"
 )
 
-// Events are the decoded events of one batch. They borrow the lines they were
-// made of, and mean something only to workers of the set that decoded them.
+// Events are the decoded events of one batch. They point into the lines they were
+// decoded from, and only workers of the set that decoded them may read them.
 type Events struct {
 	list       []decoded
 	cells      []scan.Cell
 	arena      []byte // documents that were made, not received
-	generation uint64 // grows when events are forgotten: their numbers are given anew
+	generation uint64 // grows when events are removed, since their numbers are reused
 }
 
 type decoded struct {
@@ -24,7 +24,7 @@ type decoded struct {
 	implied     *sigma.Logsource
 }
 
-// Reset forgets all events and keeps the memory.
+// Reset removes all events and keeps the memory.
 func (ev *Events) Reset() {
 	ev.generation++
 	clear(ev.list)
@@ -34,7 +34,7 @@ func (ev *Events) Reset() {
 // Len returns the number of events.
 func (ev *Events) Len() int { return len(ev.list) }
 
-// Truncate forgets the events from number n on.
+// Truncate removes the events from number n on.
 func (ev *Events) Truncate(n int) {
 	if n >= len(ev.list) {
 		return

@@ -19,7 +19,7 @@ func (w *Worker) first(field uint32) int32 {
 	return w.view.first(field)
 }
 
-// evaluate decides a predicate for the current event.
+// evaluatePredicate evaluates a predicate for the current event.
 func (w *Worker) evaluatePredicate(id uint32) bool {
 	p := &w.set.plan.Preds[id]
 	switch p.Kind {
@@ -92,8 +92,8 @@ func (w *Worker) textHolds(p *compile.Pred, i int32) bool {
 	return p.MatchText(w.view.folded(i))
 }
 
-// matchText evaluates a text form, regular expressions by a machine as long as that
-// can answer.
+// matchText evaluates a text form. Regular expressions run on a lazy automaton, and
+// on package regexp where the automaton has no answer.
 func (w *Worker) matchText(p *compile.Pred, text []byte) bool {
 	if p.Kind == compile.Regex {
 		if match, ok := w.machine(p.More.Regex).Match(text); ok {
@@ -103,7 +103,7 @@ func (w *Worker) matchText(p *compile.Pred, text []byte) bool {
 	return p.MatchText(text)
 }
 
-// machine returns the worker's machine for an expression.
+// machine returns the worker's automaton for an expression.
 func (w *Worker) machine(e *compile.Expression) *lazydfa.Machine {
 	m := &w.machines[e.Number]
 	if *m == nil {
@@ -123,7 +123,7 @@ func (w *Worker) values(dst []event.Value, field uint32) []event.Value {
 }
 
 // valueHolds evaluates a value that has no cell: a member of an array block, or a
-// field of one. Arrays match when an element does.
+// field of a member. An array matches when an element does.
 func (w *Worker) valueHolds(p *compile.Pred, v event.Value) bool {
 	switch v.Type {
 	case event.Array:
@@ -164,8 +164,7 @@ func (w *Worker) valueHolds(p *compile.Pred, v event.Value) bool {
 	return ok && p.MatchNumber(n)
 }
 
-// judgeReference compares the values of a field with what the event holds
-// elsewhere.
+// evaluateReference compares the values of a field with values of other fields.
 func (w *Worker) evaluateReference(p *compile.Pred, values []event.Value) bool {
 	switch p.Kind {
 	case compile.RefUsable:
@@ -195,8 +194,8 @@ func (w *Worker) evaluateReference(p *compile.Pred, values []event.Value) bool {
 	return false
 }
 
-// textsRefer compares the texts of two fields, the common case of judgeReference;
-// ok is false when one of them has a value of another kind.
+// textsRefer compares the texts of two fields, the common case of
+// evaluateReference. It returns ok false when a value is no text.
 func (w *Worker) textsRefer(p *compile.Pred) (holds, ok bool) {
 	text := w.view.folded
 	if p.Cased {

@@ -7,28 +7,28 @@ import (
 	"sync/atomic"
 )
 
-// A route that many events take gets matchers of its own: they look only for the
-// predicates that its rules ask about. Answers are the same, since nobody asks
-// for the others. The few busiest routes of a set have them, because each costs
-// memory and some milliseconds. Until they are there, and when building them fails,
-// the set's own serve.
+// A route that many events take gets an index of its own: matchers that look only
+// for the predicates that the route's rules use. Results do not change. An index
+// costs memory and some milliseconds, so only the first few busy routes of a set
+// get one. Events use the matchers of the set until the index is built, and when
+// building it fails.
 
 const (
 	maxRouteIndexes = 8
 	indexAfter      = 8192 // events of a route seen by one worker
 )
 
-// focus is what a route's events are searched with.
+// routeIndex holds the matchers for the events of one route.
 type routeIndex struct {
-	number   uint32 // from 1, tells remembered values apart
+	number   uint32 // from 1; part of the keys of the value cache
 	matchers []*matcher
 }
 
-// focuses are those of a set, by the rules they leave out. One is built at a
-// time.
+// routeIndexes are the indexes of a set, by the rules they leave out. One index is
+// built at a time.
 type routeIndexes struct {
 	after   int
-	stopped atomic.Bool // no other is built
+	stopped atomic.Bool // no further index is built
 
 	mu       sync.Mutex // guards what follows
 	slots    map[string]*indexSlot
@@ -36,16 +36,16 @@ type routeIndexes struct {
 	building bool
 }
 
-// focusSlot is the place of a focus that was asked for.
+// indexSlot holds an index once it is built.
 type indexSlot struct {
 	number   uint32
 	conflict []uint64 // the rules it leaves out
 	built    atomic.Pointer[routeIndex]
 }
 
-// slot returns the place of the focus that leaves out the rules in conflict, nil
-// when there are too many already or no other is built. Build is true for the one who has to see to it
-// that what waits is built.
+// slot returns the slot of the index that leaves out the rules in conflict: nil
+// when there are maxRouteIndexes already, or building has stopped. The caller that
+// gets build must build the waiting slots.
 func (f *routeIndexes) slot(conflict []uint64) (slot *indexSlot, build bool) {
 	key := make([]byte, 0, 8*len(conflict))
 	for _, word := range conflict {
@@ -69,7 +69,7 @@ func (f *routeIndexes) slot(conflict []uint64) (slot *indexSlot, build bool) {
 	return s, build
 }
 
-// next takes the slot that waits longest. Without one, building has ended.
+// next takes the slot that has waited longest. When there is none, building ends.
 func (f *routeIndexes) next() *indexSlot {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -82,8 +82,7 @@ func (f *routeIndexes) next() *indexSlot {
 	return s
 }
 
-// focus returns what the events of a route are searched with, nil for
-// everything the set looks for.
+// routeIndex returns the index of a route, nil while it has none.
 func (s *Set) routeIndex(r *route) *routeIndex {
 	if r.slot != nil {
 		return r.slot.built.Load()
@@ -102,15 +101,16 @@ func (s *Set) routeIndex(r *route) *routeIndex {
 	return nil
 }
 
-// buildFocuses builds what waits.
+// buildRouteIndexes builds the waiting indexes.
 func (s *Set) buildRouteIndexes() {
 	for slot := s.indexes.next(); slot != nil; slot = s.indexes.next() {
 		s.buildRouteIndex(slot)
 	}
 }
 
-// buildFocus contains a panic, since the goroutine is not ours and nothing is missing
-// without a focus. What panicked once is not tried with another route.
+// buildRouteIndex builds one index. It recovers from a panic, because the goroutine
+// belongs to the caller and the set works without the index. After a panic no
+// further index is built.
 func (s *Set) buildRouteIndex(slot *indexSlot) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -125,7 +125,6 @@ func (s *Set) buildRouteIndex(slot *indexSlot) {
 	}
 }
 
-// Retire tells the set that it will evaluate hardly any more events. Work beside the
-// evaluating ends soon and no other is given away; answers stay the same. It may be
-// called from any goroutine.
+// Retire tells the set that few events will follow: background work ends soon and
+// none is started. Results do not change. Any goroutine may call it.
 func (s *Set) Retire() { s.indexes.stopped.Store(true) }

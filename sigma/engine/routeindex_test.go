@@ -32,7 +32,7 @@ func laneResults(t *testing.T, w *Worker, lines [][]byte) []byte {
 	return out
 }
 
-func TestFocusedRoutesAnswerAlike(t *testing.T) {
+func TestIndexedRoutesAnswerAlike(t *testing.T) {
 	c, err := load.Load(t.Context(), []string{sigmatest.RuleDir(t, "rules")}, load.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -56,11 +56,11 @@ func TestFocusedRoutesAnswerAlike(t *testing.T) {
 		}
 	}
 	if n := len(set.indexes.slots); n < 3 || len(whole.indexes.slots) != 0 {
-		t.Errorf("%d routes have a focus, want those of several lanes; %d where it is off", n, len(whole.indexes.slots))
+		t.Errorf("%d routes have an index, want those of several lanes; %d where it is off", n, len(whole.indexes.slots))
 	}
 }
 
-func TestFocusesBuiltBesideTheTrafficAnswerAlike(t *testing.T) {
+func TestIndexesBuiltInTheBackgroundAnswerAlike(t *testing.T) {
 	c, err := load.Load(t.Context(), []string{sigmatest.RuleDir(t, "rules")}, load.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -93,11 +93,11 @@ func TestFocusesBuiltBesideTheTrafficAnswerAlike(t *testing.T) {
 	}
 	before := judge()
 	if len(given) != 1 || built() != 0 || len(set.indexes.slots) < 3 {
-		t.Fatalf("%d pieces of work were given away, %d of %d focuses built; want one piece for several focuses, and none built", len(given), built(), len(set.indexes.slots))
+		t.Fatalf("%d pieces of work were given away, %d of %d indexes built; want one piece for several indexes, and none built", len(given), built(), len(set.indexes.slots))
 	}
 	given[0]()
 	if got, want := built(), len(set.indexes.slots); got != want {
-		t.Errorf("%d focuses are built after the work, want %d", got, want)
+		t.Errorf("%d indexes are built after the work, want %d", got, want)
 	}
 	if after := judge(); !bytes.Equal(before, after) {
 		t.Errorf("results differ: %d bytes before the work, %d after", len(before), len(after))
@@ -107,7 +107,7 @@ func TestFocusesBuiltBesideTheTrafficAnswerAlike(t *testing.T) {
 	}
 }
 
-func TestARetiredSetBuildsNoFocus(t *testing.T) {
+func TestARetiredSetBuildsNoIndex(t *testing.T) {
 	var given []func()
 	set := smallSet(t, Options{Background: func(work func()) { given = append(given, work) }})
 	route := func(n uint64) {
@@ -121,7 +121,7 @@ func TestARetiredSetBuildsNoFocus(t *testing.T) {
 	}
 	for key, s := range set.indexes.slots {
 		if s.built.Load() != nil {
-			t.Errorf("the focus of route %x was built", key)
+			t.Errorf("the index of route %x was built", key)
 		}
 	}
 	route(3)
@@ -130,7 +130,7 @@ func TestARetiredSetBuildsNoFocus(t *testing.T) {
 	}
 }
 
-func TestAFocusIsGivenUpBetweenTwoFields(t *testing.T) {
+func TestAnIndexIsGivenUpBetweenTwoFields(t *testing.T) {
 	set, asked := smallSet(t, Options{}), 0
 	over := func() bool { asked++; return asked == 2 }
 	if got := newMatchers(set.plan, nil, nil, over); got != nil || asked != 2 {
@@ -138,11 +138,11 @@ func TestAFocusIsGivenUpBetweenTwoFields(t *testing.T) {
 	}
 }
 
-func TestAPanicBesideTheTrafficIsToldOnce(t *testing.T) {
+func TestAPanicInTheBackgroundIsToldOnce(t *testing.T) {
 	var told []string
 	set := smallSet(t, Options{OnPanic: func(value any, stack []byte) {
 		told = append(told, fmt.Sprint(value))
-		if !bytes.Contains(stack, []byte("buildFocus")) {
+		if !bytes.Contains(stack, []byte("buildRouteIndex")) {
 			t.Errorf("the stack does not show where it was:\n%s", stack)
 		}
 	}})
@@ -166,7 +166,7 @@ func smallSet(t *testing.T, o Options) *Set {
 	return set
 }
 
-func TestFocusesAreFew(t *testing.T) {
+func TestRouteIndexesAreFew(t *testing.T) {
 	var f routeIndexes
 	for i := range uint64(2 * maxRouteIndexes) {
 		slot, build := f.slot([]uint64{i})

@@ -23,7 +23,7 @@ type Worker struct {
 	router     router
 	hits       []event.Hit
 	names      []string
-	kept       [][]*result.Selections // by load index: those of earlier detections
+	kept       [][]*result.Selections // by load index: lists of earlier detections
 	fields     []result.Field
 	scratch    []byte
 	folded     []byte
@@ -56,8 +56,8 @@ func (w *Worker) TakeStats() Stats {
 	return s
 }
 
-// Evaluate evaluates event i and appends its detections to out in ascending load
-// index. Arrival is the second in which the batch was formed.
+// Evaluate appends the detections of event i to out, in ascending load index.
+// Arrival is the second in which the batch was formed.
 func (w *Worker) Evaluate(ev *Events, i int, arrival int64, out *result.Batch) {
 	w.open(ev, i)
 	w.truth.clear()
@@ -92,7 +92,7 @@ func (w *Worker) detect(ev *Events, i int, rule uint32, arrival int64, out *resu
 	}
 }
 
-// extra adds the event and its time, as configured.
+// extra returns the event and its time, as configured.
 func (w *Worker) extra(ev *Events, i int, rule uint32, arrival int64, out *result.Batch) *result.Extra {
 	x := new(result.Extra)
 	if w.set.include[rule] {
@@ -112,8 +112,8 @@ func (w *Worker) extra(ev *Events, i int, rule uint32, arrival int64, out *resul
 // maxUsual bounds the lists of selections that are kept for a rule.
 const maxKept = 4
 
-// selections returns w.names for keeping. A rule mostly fires for the same
-// selections, so the first few lists are made once per worker.
+// selections returns w.names as a list that stays valid. A rule mostly fires for
+// the same selections, so the worker keeps the first few lists.
 func (w *Worker) selections(rule uint32) *result.Selections {
 	for _, s := range w.kept[rule] {
 		if s.Are(w.names) {
@@ -127,14 +127,14 @@ func (w *Worker) selections(rule uint32) *result.Selections {
 	return s
 }
 
-// Time returns the time of event i in seconds, when one of its fields has one
-//.
+// Time returns the time of event i in Unix seconds: that of the first timestamp
+// field that has one.
 func (w *Worker) Time(ev *Events, i int) (unix int64, ok bool) {
 	w.show(ev, i)
 	return w.time()
 }
 
-// time asks the current event.
+// time returns the time of the current event.
 func (w *Worker) time() (unix int64, ok bool) {
 	for _, field := range w.set.times {
 		if w.view.first(field) == none {

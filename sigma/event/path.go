@@ -15,7 +15,7 @@ type Path struct {
 // Segment is one step of a path: a key, then perhaps a position in an array.
 type Segment struct {
 	Key     string
-	Any     bool // every key, whatever Key says; only in places
+	Any     bool // every key, whatever Key says; only in patterns
 	Indexed bool
 	Index   int // negative counts from the end
 }
@@ -37,8 +37,8 @@ func ParsePath(field string, version int) Path {
 	return p
 }
 
-// ParsePlace reads one of the places of an item: a path without positions in
-// which the segment * stands for any one key.
+// ParsePattern reads a path pattern: a path without positions in which the segment
+// * stands for any one key.
 func ParsePattern(pattern string) Path {
 	p := ParsePath(pattern, 0)
 	for i := range p.Segments {

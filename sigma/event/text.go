@@ -114,8 +114,8 @@ func AppendQuoted[T string | []byte](dst []byte, s T) []byte {
 	return append(append(dst, s[start:]...), '"')
 }
 
-// bare returns how many leading bytes of s certainly stand in a JSON string as
-// they are, looking at eight at a time.
+// plainPrefix returns how many leading bytes of s need no escape in a JSON string.
+// It looks at eight bytes at a time and may stop early.
 func plainPrefix[T string | []byte](s T) int {
 	const ones, high = 0x0101010101010101, 0x8080808080808080
 	i := 0

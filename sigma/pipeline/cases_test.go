@@ -14,7 +14,7 @@ import (
 	"github.com/sluicehq/sluice/sigma/pipeline"
 )
 
-// toolRule is the rule R of specification part 12 section 16.
+// toolRule is the rule that most cases rewrite.
 const toolRule = `
 title: R
 name: r
@@ -456,7 +456,7 @@ func TestApplyLeavesTheDocumentAlone(t *testing.T) {
 	}
 }
 
-func TestConvertTypeKeepsWhatDoesNotConvert(t *testing.T) { // case 28
+func TestConvertTypeKeepsWhatDoesNotConvert(t *testing.T) {
 	c := loadWith(t, set(t, items(`{type: convert_type, target_type: int}`)), ruleWith(`sel: {A: ["42", "4x", true]}, condition: sel`))
 	got := c.Rules[0].Detections[0].Node.Items[0].Values
 	want := []sigma.Value{{Kind: sigma.Number, Text: "42"}, sigma.StringValue("4x"), {Kind: sigma.Number, Text: "1"}}
@@ -467,12 +467,12 @@ func TestConvertTypeKeepsWhatDoesNotConvert(t *testing.T) { // case 28
 
 func TestCorrelationsAreRenamedWithTheirRules(t *testing.T) {
 	const correlation = "---\ntitle: C\ncorrelation: {type: event_count, rules: [r], group-by: [User], timespan: 5m, condition: {gte: 2}}\n"
-	c := loadWith(t, set(t, "@ecs_windows"), toolRule+correlation) // case 36
+	c := loadWith(t, set(t, "@ecs_windows"), toolRule+correlation)
 	if len(c.Correlations) != 1 || fmt.Sprint(c.Correlations[0].GroupBy) != "[user.name]" {
 		t.Fatalf("correlations %+v, rejected %+v, want group-by [user.name]", c.Correlations, c.Rejected)
 	}
 	const aliased = "---\ntitle: C\ncorrelation: {type: event_count, rules: [r], group-by: [who], aliases: {who: {r: User}}, timespan: 5m, condition: {gte: 2}}\n"
-	c = loadWith(t, set(t, items(`{type: field_name_mapping, mapping: {User: [u1, u2]}}`)), toolRule+aliased) // case 37
+	c = loadWith(t, set(t, items(`{type: field_name_mapping, mapping: {User: [u1, u2]}}`)), toolRule+aliased)
 	if len(c.Rejected) != 1 || !strings.Contains(c.Rejected[0].Problems[0].Reason, "one-to-many cannot be applied to correlation alias mapping") {
 		t.Errorf("rejected %+v, want the one-to-many alias", c.Rejected)
 	}

@@ -111,7 +111,7 @@ func (c *call) renameOne(t renamer, name string) (string, error) {
 	return targets[0], nil
 }
 
-// movePlaces lets the places of a correlation's field follow its new names.
+// movePaths gives the paths of a correlation's field to its new names.
 func (c *call) movePaths(t renamer, name string, targets []string) {
 	paths := c.correlation.Paths[name]
 	for i, to := range targets {

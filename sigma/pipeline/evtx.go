@@ -8,13 +8,13 @@ import (
 	"github.com/sluicehq/sluice/sigma"
 )
 
-// evtxPlaces gives a field the places where a rendered Windows event record
-// holds it.
+// evtxPaths gives a field the paths under which a rendered Windows event record has
+// it.
 type evtxPaths struct{}
 
 var evtxSystem = []string{"Channel", "Computer", "Level", "Task", "Opcode", "Keywords", "Version", "EventRecordID"}
 
-// places returns nil for names that stay as they are.
+// paths returns the paths of a name, nil when the name stays as it is.
 func (evtxPaths) paths(name string) []string {
 	switch {
 	case strings.HasPrefix(name, "Event.") || name == "" || name == member:
@@ -29,7 +29,7 @@ func (evtxPaths) paths(name string) []string {
 	return []string{"Event.EventData." + name, "Event.UserData.*." + name}
 }
 
-// rename goes by the first place, where only one name can be.
+// rename returns the first path, for places that take only one name.
 func (t evtxPaths) rename(name string) []string {
 	if p := t.paths(name); p != nil {
 		return p[:1]
@@ -37,9 +37,9 @@ func (t evtxPaths) rename(name string) []string {
 	return nil
 }
 
-// evtxReference names the places of a field that another one is compared with.
-// A value has no places of its own, so the ones that a name can spell stand side
-// by side; where all values must hold there is only the first.
+// evtxReference renames a field that another one is compared with. A value has no
+// list of paths, so every path without wildcard becomes a value; where all values
+// must match, only the first path does.
 type evtxReference struct{ all bool }
 
 func (r evtxReference) rename(name string) []string {
@@ -77,9 +77,8 @@ func (t evtxPaths) apply(c *call) error {
 	return nil
 }
 
-// renamedPlaces gives the places of a field that t renames by its first place, for
-// target number i of that: the others follow where t renames them alike. A
-// renaming that knows only the first place means one field, which has none.
+// renamedPaths returns the paths of a field for target i of renamer t. It is nil
+// when t does not rename every path: the field is then an ordinary one.
 func renamedPaths(t renamer, paths []string, i int) []string {
 	var out []string
 	for _, p := range paths {
@@ -92,7 +91,8 @@ func renamedPaths(t renamer, paths []string, i int) []string {
 	return out
 }
 
-// correlation renames by first places and notes which further ones each has.
+// correlation renames fields to their first paths and adds the list of paths of
+// each.
 func (t evtxPaths) correlation(c *call) error {
 	r := c.correlation
 	paths := map[string][]string{}

@@ -106,11 +106,11 @@ func TestWindowsEvtxReadsRecords(t *testing.T) {
 			`[{"field":"Image","value":"C:\\w\\tool.exe"},{"field":"CommandLine","value":"alpha"}]`,
 		},
 		{
-			"all fields that one is compared with, each by one place", "@windows_evtx", ruleWith(`sel: {A|fieldref|all: [B, EventID]}, condition: sel`),
+			"all fields that one is compared with, each by one path", "@windows_evtx", ruleWith(`sel: {A|fieldref|all: [B, EventID]}, condition: sel`),
 			`{"Event":{"System":{"EventID":7},"EventData":{"A":7,"B":7}}}`, `[{"field":"Event.EventData.A","value":7}]`,
 		},
 		{
-			"names that are places already stay", "@windows_evtx", ruleWith(`sel: {Event.System.Computer: pc, Computer: pc}, condition: sel`),
+			"names that are paths already stay", "@windows_evtx", ruleWith(`sel: {Event.System.Computer: pc, Computer: pc}, condition: sel`),
 			`{"Event":{"System":{"Computer":"pc"}}}`, `[{"field":"Event.System.Computer","value":"pc"},{"field":"Event.System.Computer","value":"pc"}]`,
 		},
 		{
@@ -138,7 +138,7 @@ func TestWindowsEvtxReadsRecords(t *testing.T) {
 	}
 }
 
-// clearedRule is that of case 42.
+// clearedRule has its field below a key that varies.
 const clearedRule = `title: Cleared
 name: cleared
 logsource: {product: windows}
@@ -195,8 +195,8 @@ func TestCorrelationsReadPlaces(t *testing.T) {
 	}
 }
 
-// A field that was written as a place is another field than the one that has it
-// as its first place.
+// A field that was written as a path is another field than the one that has it
+// as its first path.
 func TestPlacedFieldsAreTheirOwn(t *testing.T) {
 	rules := clearedRule + `---
 title: Placed
@@ -212,7 +212,7 @@ correlation: {type: event_count, rules: [cleared], group-by: [Event.EventData.Us
 	}
 }
 
-func TestCorrelationsGroupByRenamedFields(t *testing.T) { // case 36
+func TestCorrelationsGroupByRenamedFields(t *testing.T) {
 	rules := toolRule + "---\ntitle: C\ncorrelation: {type: event_count, rules: [r], group-by: [User], timespan: 5m, condition: {gte: 1}}\n"
 	event := func(user string) string {
 		return `{"process":{"executable":"C:\\tool.exe","command_line":"alpha"},"user":{"name":"` + user + `"}}`
@@ -230,11 +230,11 @@ func TestCorrelationsGroupByRenamedFields(t *testing.T) { // case 36
 
 func TestPlacesFollowLaterRenamings(t *testing.T) {
 	for _, tc := range []struct{ name, item, want string }{
-		{"a prefix moves every place", `{type: field_name_prefix, prefix: p.}`, "p.Event.EventData.User [p.Event.EventData.User p.Event.UserData.*.User]"},
-		{"a mapping of the first place makes one field", `{type: field_name_mapping, mapping: {Event.EventData.User: user}}`, "user []"},
-		{"a mapping of a further place does nothing", `{type: field_name_mapping, mapping: {"Event.UserData.*.User": u}}`, "Event.EventData.User [Event.EventData.User Event.UserData.*.User]"},
+		{"a prefix moves every path", `{type: field_name_prefix, prefix: p.}`, "p.Event.EventData.User [p.Event.EventData.User p.Event.UserData.*.User]"},
+		{"a mapping of the first path makes one field", `{type: field_name_mapping, mapping: {Event.EventData.User: user}}`, "user []"},
+		{"a mapping of a further path does nothing", `{type: field_name_mapping, mapping: {"Event.UserData.*.User": u}}`, "Event.EventData.User [Event.EventData.User Event.UserData.*.User]"},
 		{
-			"conditions go by the first place", `{type: field_name_suffix, suffix: _s, field_name_conditions: [{type: include_fields, fields: [Event.EventData.User]}]}`,
+			"conditions go by the first path", `{type: field_name_suffix, suffix: _s, field_name_conditions: [{type: include_fields, fields: [Event.EventData.User]}]}`,
 			"Event.EventData.User_s [Event.EventData.User_s Event.UserData.*.User_s]",
 		},
 	} {

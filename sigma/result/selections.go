@@ -6,8 +6,8 @@ import (
 	"github.com/sluicehq/sluice/sigma/event"
 )
 
-// Selections are the names of the selections that a rule was met by, with the
-// result that says no more than that. Results share them, so they never change.
+// Selections are the names of the selections that matched, with the detection that
+// has no more than these names. Detections share them, so they never change.
 type Selections struct {
 	names     []string
 	detection Detection
@@ -44,6 +44,6 @@ func NewSelections(r *Rule, names []string) *Selections {
 // Are reports whether the selections have these names, in this order.
 func (s *Selections) Are(names []string) bool { return slices.Equal(s.names, names) }
 
-// Bare returns the detection without fields that all events share which meet the
-// rule by these selections.
+// Detection returns the detection without fields. All events that meet the rule by
+// these selections share it.
 func (s *Selections) Detection() *Detection { return &s.detection }

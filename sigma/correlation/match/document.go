@@ -10,9 +10,9 @@ import (
 
 // Document is a Source over an event's JSON form. It belongs to one goroutine.
 //
-// The first question walks once over the members of the event and finds every
-// field that is one of them. Only names with a dot that are no member are looked
-// for below.
+// The first lookup walks once over the members of the event and finds every field
+// that is one of them. Only names with a dot that are no member are looked up in
+// nested objects.
 type Document struct {
 	numbers      map[string]int // of fields, by name
 	paths        []event.Path   // by field
@@ -26,10 +26,9 @@ type Document struct {
 	text         []byte
 }
 
-// NewDocument returns a document in which the fields of s are looked up, in
-// their places where they have some: the value is that of the first place the
-// event has. A place that holds an object stands for the object's #text and is
-// absent without one.
+// NewDocument returns a document in which the fields of s are looked up. A field with
+// path patterns has the value of the first pattern that the event has; an object
+// there stands for its member #text and is absent without one.
 func NewDocument(s *Spec) *Document {
 	n := len(s.Fields)
 	d := &Document{
@@ -52,8 +51,8 @@ func NewDocument(s *Spec) *Document {
 	return d
 }
 
-// Set makes the document that of an event, given as JSON that was validated
-// before. The text must stay as it is while the document is read.
+// Set sets the event, which must be valid JSON. The text must not change while the
+// document is read.
 func (d *Document) Set(json []byte) {
 	d.root = event.ValueOf(json)
 	d.walked = false
@@ -108,7 +107,7 @@ func (d *Document) resolve(p *event.Path, in event.Value) (event.Value, bool) {
 	return several, true
 }
 
-// placed returns the value of the first place there is.
+// firstOf returns the value of the first path that the event has.
 func (d *Document) firstOf(paths []event.Path) (event.Value, bool) {
 	for i := range paths {
 		v, ok := d.resolve(&paths[i], d.root)

@@ -9,12 +9,12 @@ import (
 	"github.com/sluicehq/sluice/sigma/correlation/match"
 )
 
-// fieldTable numbers the fields that are looked up. A field with places is
-// another one than the field that has the name of the first of them.
+// fieldTable numbers the fields that are looked up. A field with a list of paths
+// differs from the field that has the name of the first path.
 type fieldTable struct {
 	names    []string
 	paths    [][]string
-	hasPaths bool // any field has places
+	hasPaths bool // some field has a list of paths
 	numbers  map[string]int
 }
 
@@ -148,8 +148,8 @@ func (p *Program) link(i int, fields *fieldTable) {
 	}
 }
 
-// originOf tells where upper finds what it calls name, and reads from field of an
-// event, when lower fires.
+// originOf returns where dependent finds name when lower fires: in the group key of
+// lower, or in the given field of the event.
 func originOf(name, field string, dependent, lower *sigma.Correlation, fields *fieldTable) Origin {
 	if part := slices.Index(lower.GroupBy, name); part >= 0 {
 		return Origin{Part: part}
@@ -157,8 +157,8 @@ func originOf(name, field string, dependent, lower *sigma.Correlation, fields *f
 	return Origin{Part: -1, Field: fields.of(dependent, field)}
 }
 
-// reach tells every rule which fields correlations above those it feeds may ask
-// for.
+// reach sets, for every rule, the fields that dependents of the correlations it feeds
+// may read.
 func (p *Program) reach() {
 	above := make([][]int, len(p.all))
 	done := make([]bool, len(p.all))

@@ -110,7 +110,7 @@ type Correlation struct {
 	Dependents []Dependent // the correlations that refer to this one, ascending
 }
 
-// Upper is a correlation that refers to another, seen from the other.
+// Dependent is a correlation that refers to another one, seen from the latter.
 type Dependent struct {
 	Index   int
 	Members []uint16

@@ -8,7 +8,7 @@ import (
 )
 
 // Expression is a regular expression. Its forms are made when they are first
-// asked for: most are in rules that traffic seldom wakes.
+// asked for: most belong to rules that are seldom candidates.
 type Expression struct {
 	Number int // among all of the plan
 

@@ -24,7 +24,7 @@ type Plan struct {
 	Tests          []Test   // bit tests of all programs
 	Branches       []int32  // beginnings of the parts of counting instructions
 	Candidates     []uint32 // load indexes, by predicate
-	CandidateStart []uint32 // Wakes[WakeStart[p]:WakeStart[p+1]] wait for predicate p
+	CandidateStart []uint32 // Candidates[CandidateStart[p]:CandidateStart[p+1]] are those of predicate p
 	Always         []uint32 // load indexes of rules without witness
 
 	Rarity   literal.Rarity // of windows in traffic

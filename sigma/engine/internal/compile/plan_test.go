@@ -112,7 +112,7 @@ func TestBase64Offsets(t *testing.T) {
 	}
 }
 
-// witnessesOf names what wakes the only rule of a document.
+// witnessesOf names the witnesses of the only rule of a document.
 func witnessesOf(t *testing.T, text string) []string {
 	t.Helper()
 	c := load.FromBytes("r.yml", []byte(text), load.Options{})
