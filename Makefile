@@ -17,7 +17,7 @@ build: ## build the binaries into bin/
 	@mkdir -p $(BIN)
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN)/ ./cmd/...
 
-demo: build ## judge example events by example rules, once and as a service
+demo: build ## evaluate example rules on example events, once and as a service
 	@sh examples/demo/run.sh $(BIN)
 
 test: ## all tests, shuffled; needs only Go
@@ -37,13 +37,13 @@ bench: ## benchmarks of the hot path
 	$(GO) test -run '^$$' -bench . -benchmem ./sigma/... ./actors/...
 
 bench-corpus: build ## the engine on real rules and events, one core, against its bars
-	$(BIN)/benchcorpus -data '$(DATA)'
+	$(BIN)/bench corpus -data '$(DATA)'
 
 bench-correlation: build ## correlations by type and window, and a lane of six rules, against their bars
-	$(BIN)/benchcorrelation -data '$(DATA)'
+	$(BIN)/bench correlation -data '$(DATA)'
 
 bench-daemon: build ## the whole daemon under load, against its bar
-	$(BIN)/loadgen -bench -daemon $(BIN)/sluice -data '$(DATA)'
+	$(BIN)/bench daemon -daemon $(BIN)/sluice -data '$(DATA)'
 
 docs: ## rewrite the generated parts of the reference pages
 	$(GO) test ./cmd/sluice/acceptance -run TestReferencePagesAreFresh -count=1 -update

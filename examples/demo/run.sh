@@ -1,5 +1,5 @@
 #!/bin/sh
-# Judges the events beside this script by the rules beside it: first once, then
+# Evaluates the rules beside this script on the events beside it: first once, then
 # by a daemon on a free loopback port, which is asked for its own account. On a
 # terminal the daemon stays up until Ctrl-C; otherwise it stops by itself.
 set -eu
@@ -27,7 +27,7 @@ until grep -q 'API server listening' "$log"; do
 	sleep 0.1
 done
 addr=$(sed -n 's/.*API server listening addr=\([^ ]*\).*/\1/p' "$log")
-"$bin/loadgen" -addr "$addr" -wait 10s -commit -quiet -file "$here/events.ndjson"
+"$bin/bench" post -addr "$addr" -wait 10s -commit -quiet -file "$here/events.ndjson"
 
 step "its own account: sluice engine status --addr $addr"
 "$bin/sluice" engine status --addr "$addr" --output-format table

@@ -6,21 +6,18 @@ import (
 	"github.com/sluicehq/sluice/sigma/engine/internal/compile"
 )
 
-// constantSelections returns, by load index, the selections of rules whose
-// detections are the same for every event: most rules that have only keywords, at
-// match detail off. The entry of any other rule is nil.
-func constantSelections(p *compile.Plan, rules int) [][]string {
-	out := make([][]string, rules)
-	for i := range out {
-		r := p.Rule(uint32(i))
-		if len(r.Conditions) != 1 {
-			continue
-		}
-		if names, ok := constantNames([]string{}, &r.Scope, r.Conditions[0]); ok {
-			out[i] = names
-		}
+// constantSelections returns the selections of a rule whose detections are the same
+// for every event: most rules that have only keywords, at match detail off. It
+// returns nil for any other rule.
+func constantSelections(r *compile.Rule) []string {
+	if len(r.Conditions) != 1 {
+		return nil
 	}
-	return out
+	names, ok := constantNames([]string{}, &r.Scope, r.Conditions[0])
+	if !ok {
+		return nil
+	}
+	return names
 }
 
 // constantNames appends the names that walk finds under a condition that holds. It

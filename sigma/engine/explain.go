@@ -17,7 +17,7 @@ const maxEntries = 16
 // explain sets w.names and w.fields to the reasons why the rule fired.
 func (w *Worker) explain(rule uint32, out *result.Batch) {
 	w.names, w.fields = w.names[:0], w.fields[:0]
-	r := w.set.plan.Rule(rule)
+	r := w.set.plan.Rules[rule]
 	for _, k := range r.Conditions {
 		if len(r.Conditions) == 1 || w.expr(k.Expr) {
 			w.walk(&r.Scope, k, out)

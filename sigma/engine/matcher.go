@@ -21,8 +21,8 @@ type matcher struct {
 
 // newMatchers builds the matchers of all fields; a field that needs none has nil.
 // The matchers look for the early predicates in only, or for all when that is nil.
-// Choices may be nil. When stopped, which may be nil, returns true, the result is nil.
-func newMatchers(p *compile.Plan, only []uint64, choices *literal.Choices, stopped func() bool) []*matcher {
+// When stopped, which may be nil, returns true, the result is nil.
+func newMatchers(p *compile.Plan, only []uint64, stopped func() bool) []*matcher {
 	out := make([]*matcher, len(p.Fields.List))
 	builders := make([]*literal.Builder, len(out))
 	for id := range p.Preds {
@@ -40,7 +40,6 @@ func newMatchers(p *compile.Plan, only []uint64, choices *literal.Choices, stopp
 		}
 		if pred.IsText() && builders[f] == nil {
 			builders[f] = literal.NewBuilder(p.Rarity)
-			builders[f].Use(choices)
 		}
 		switch b, id := builders[f], uint32(id); pred.Kind {
 		case compile.Present:

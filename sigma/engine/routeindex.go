@@ -120,7 +120,7 @@ func (s *Set) buildRouteIndex(slot *indexSlot) {
 			}
 		}
 	}()
-	if m := newMatchers(s.plan, s.plan.Needed(slot.conflict), nil, s.indexes.stopped.Load); m != nil {
+	if m := newMatchers(s.plan, s.plan.Needed(slot.conflict), s.indexes.stopped.Load); m != nil {
 		slot.built.Store(&routeIndex{slot.number, m})
 	}
 }

@@ -133,7 +133,7 @@ func TestARetiredSetBuildsNoIndex(t *testing.T) {
 func TestAnIndexIsGivenUpBetweenTwoFields(t *testing.T) {
 	set, asked := smallSet(t, Options{}), 0
 	over := func() bool { asked++; return asked == 2 }
-	if got := newMatchers(set.plan, nil, nil, over); got != nil || asked != 2 {
+	if got := newMatchers(set.plan, nil, over); got != nil || asked != 2 {
 		t.Errorf("got %v after %d questions, want nothing after two", got, asked)
 	}
 }

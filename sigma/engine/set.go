@@ -6,7 +6,6 @@ import (
 
 	"github.com/sluicehq/sluice/sigma"
 	"github.com/sluicehq/sluice/sigma/engine/internal/compile"
-	"github.com/sluicehq/sluice/sigma/engine/internal/literal"
 	"github.com/sluicehq/sluice/sigma/result"
 )
 
@@ -64,25 +63,18 @@ func Compile(rules []*sigma.Rule, o Options) (s *Set, err error) {
 		}
 	}()
 	p := compile.Build(rules, compile.Options{Detail: o.MatchDetail, Names: o.names()})
-	return newSet(rules, o, &compiled{plan: p, constant: constantSelections(p, len(rules))}), nil
+	return newSet(rules, o, p), nil
 }
 
-// compiled is the result of compiling rules.
-type compiled struct {
-	plan     *compile.Plan
-	constant [][]string       // by load index: selections of rules with constant detections, else nil
-	choices  *literal.Choices // for the matchers of all fields; nil when there are none yet
-}
-
-func newSet(rules []*sigma.Rule, o Options, c *compiled) *Set {
+func newSet(rules []*sigma.Rule, o Options, p *compile.Plan) *Set {
 	s := &Set{
-		options: o, plan: c.plan, handles: make([]*result.Rule, len(rules)), include: make([]bool, len(rules)),
+		options: o, plan: p, handles: make([]*result.Rule, len(rules)), include: make([]bool, len(rules)),
 		constant: make([]*result.Detection, len(rules)),
 	}
 	for i, r := range rules {
 		s.handles[i] = result.NewRule(i, r)
 		s.include[i] = o.IncludeEvent || wantsEvent(r)
-		if names := c.constant[i]; names != nil {
+		if names := constantSelections(p.Rules[i]); names != nil {
 			s.constant[i] = result.NewSelections(s.handles[i], names).Detection()
 		}
 	}
@@ -96,7 +88,7 @@ func newSet(rules []*sigma.Rule, o Options, c *compiled) *Set {
 			s.earlyWords[id/64] |= 1 << (id % 64)
 		}
 	}
-	s.matchers = newMatchers(s.plan, nil, c.choices, nil)
+	s.matchers = newMatchers(s.plan, nil, nil)
 	s.indexes.after = indexAfter
 	s.routes = newRouteTable(rules, o.Routing, s.plan.Fields)
 	return s

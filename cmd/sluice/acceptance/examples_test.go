@@ -19,12 +19,12 @@ func TestTheDemoShowsWhatItPromises(t *testing.T) {
 	}
 	r := newReader(t)
 	// Read, so that a cached outcome is that of these sources.
-	if err := os.CopyFS(filepath.Join(t.TempDir(), "loadgen"), os.DirFS(filepath.Join(root, "cmd", "loadgen"))); err != nil {
+	if err := os.CopyFS(filepath.Join(t.TempDir(), "bench"), os.DirFS(filepath.Join(root, "cmd", "bench"))); err != nil {
 		t.Fatal(err)
 	}
-	build := exec.Command("go", "build", "-o", filepath.Join(r.dir, "bin", "loadgen"), "github.com/sluicehq/sluice/cmd/loadgen")
+	build := exec.Command("go", "build", "-o", filepath.Join(r.dir, "bin", "bench"), "github.com/sluicehq/sluice/cmd/bench")
 	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("build loadgen: %v\n%s", err, out)
+		t.Fatalf("build bench: %v\n%s", err, out)
 	}
 	cmd := command(t, "unused")
 	cmd.Path, cmd.Args, cmd.Err = "/bin/sh", []string{"sh", "examples/demo/run.sh", "bin"}, nil

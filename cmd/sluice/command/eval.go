@@ -16,10 +16,7 @@ import (
 	"github.com/sluicehq/sluice/cmd/sluice/logging"
 	"github.com/sluicehq/sluice/cmd/sluice/ruleset"
 	"github.com/sluicehq/sluice/graph/format"
-	"github.com/sluicehq/sluice/sigma/correlation"
 	"github.com/sluicehq/sluice/sigma/engine"
-	"github.com/sluicehq/sluice/sigma/load"
-	"github.com/sluicehq/sluice/sigma/result"
 )
 
 func (e *env) evalCommand() *cli.Command {
@@ -58,13 +55,13 @@ func (e *env) eval(c *cli.Context) error {
 		return ruleFault(err)
 	}
 	defer func() { _ = src.Close() }() // only read from
-	rules, err := e.compileFor(c.Context, l, logging.Target(e.commandLogger(l), "sluice.engine"))
+	rules, err := e.buildRules(c.Context, l, logging.Target(e.commandLogger(l), "sluice.engine"))
 	if err != nil {
 		return err
 	}
 	if inline {
 		decoder.Format = format.JSON
-		if err := rules.set.NewWorker().DecodeJSON(new(engine.Events), []byte(o.Event)); err != nil {
+		if err := rules.Set.Engine.NewWorker().DecodeJSON(new(engine.Events), []byte(o.Event)); err != nil {
 			return ruleFault(fmt.Errorf("--event: %w (a file of events is @FILE)", err))
 		}
 	}
@@ -87,68 +84,25 @@ func decoderFor(o *config.Eval) (*format.Decoder, error) {
 	return &format.Decoder{Format: f, Zone: zone, KeepBOM: !o.SyslogStripBOM}, nil
 }
 
-// compiled are the rules of an evaluation.
-type compiled struct {
-	loaded *load.Collection
-	set    *engine.Set
-	plan   *correlation.Program // nil without correlations
-}
-
-// compileFor loads the rules of an evaluation and reports what is wrong with
+// buildRules builds the rules of an evaluation and reports what is wrong with
 // them.
-func (e *env) compileFor(ctx context.Context, l *config.Loaded, log *slog.Logger) (*compiled, error) {
+func (e *env) buildRules(ctx context.Context, l *config.Loaded, log *slog.Logger) (*ruleset.Built, error) {
 	o := &l.Config.Eval
-	rules, err := loadRules(ctx, ruleset.Options{
-		Roots: o.Rules, Pipelines: o.Pipelines, MinLevel: o.MinLevel, ExcludeRules: o.ExcludeRules,
-	})
+	rules, err := ruleset.Build(ctx, ruleset.EvalSettings(l), log)
 	if err != nil {
-		return nil, err
+		return nil, loadFault(err)
 	}
-	e.reportProblems(rules)
-	log.Info("rules loaded", "detection_rules", len(rules.Rules), "correlation_rules", len(rules.Correlations),
+	e.reportProblems(rules.Rules)
+	log.Info("rules loaded", "detection_rules", len(rules.Rules.Rules), "correlation_rules", len(rules.Correlations),
 		"rejected", len(rules.Rejected), "excluded", rules.Excluded, "path", strings.Join(o.Rules, ", "))
-	if err := acceptable(rules.Collection, o.StrictRules); err != nil {
+	if err := rules.Acceptable(o.StrictRules); err != nil {
 		return nil, ruleFault(err)
 	}
 	if !rules.Usable() {
 		e.warn("no rule was loaded; nothing can match")
 	}
-	detail, err := result.ParseDetail(o.MatchDetail)
-	if err != nil {
-		return nil, configFault(err)
-	}
-	c := &compiled{loaded: rules.Collection}
-	options := engine.Options{
-		MatchDetail: detail, IncludeEvent: o.IncludeEvent, ResultTime: o.ResultTime,
-		TimestampFields: ruleset.TimestampFields(&o.Correlation, rules.Defaults), Routing: ruleset.Routing(&o.LogsourceRouting),
-		OnPanic: ruleset.OnPanic(log),
-	}
-	if len(rules.Correlations) > 0 {
-		if c.plan, err = e.planFor(l, rules); err != nil {
-			return nil, ruleFault(err)
-		}
-		options.Fields = c.plan.Spec().Fields
-	}
-	if c.set, err = engine.Compile(rules.Rules, options); err != nil {
-		return nil, ruleFault(err)
-	}
-	return c, nil
-}
-
-// compiling begins the line that ends a start; the specification fixes it.
-const compiling = "Error compiling rules"
-
-// acceptable says whether a set with rejected documents may be used.
-func acceptable(rules *load.Collection, strict bool) error {
-	switch n := len(rules.Rejected); {
-	case n == 0:
-		return nil
-	case strict:
-		return fmt.Errorf("%s: %d documents rejected, and --strict-rules allows none", compiling, n)
-	case !rules.Usable():
-		return fmt.Errorf("%s: %d documents rejected, none usable", compiling, n)
-	}
-	return nil
+	e.warn(rules.Doubts...)
+	return rules, nil
 }
 
 // openEvents opens what --event names, stdin when it is not given. The text of an
@@ -187,17 +141,17 @@ func extension(path string) string {
 }
 
 // judgeAll runs the evaluation and sums it up.
-func (e *env) judgeAll(o *config.Eval, out *console, rules *compiled, decoder *format.Decoder, src io.Reader) error {
+func (e *env) judgeAll(o *config.Eval, out *console, rules *ruleset.Built, decoder *format.Decoder, src io.Reader) error {
 	p := newPrinter(out, o.Pretty)
-	p.fit(rules.loaded)
-	r := &run{set: rules.set, decoder: decoder, renderer: p.renderer(), write: p.write}
+	p.fit(rules.Collection)
+	r := &run{set: rules.Set.Engine, decoder: decoder, renderer: p.renderer(), write: p.write}
 	dump := o.DumpCorrelationState
-	if dump && (rules.plan == nil || o.Schema.Routing) {
+	if dump && (!rules.Set.Correlates() || o.Schema.Routing) {
 		e.warn("--dump-correlation-state is ignored: there is no correlation to show")
 		dump = false
 	}
-	if rules.plan != nil {
-		r.correlate = newCorrelator(rules.plan, &o.Correlation, r.renderer, e)
+	if rules.Set.Correlates() {
+		r.correlate = newCorrelator(rules.Set.Correlation, &o.Correlation, r.renderer, e)
 	}
 	total, err := r.judge(src)
 	if ferr := p.finish(); err == nil && ferr != nil {

@@ -6,32 +6,10 @@ import (
 	"io"
 
 	"github.com/sluicehq/sluice/cmd/sluice/config"
-	"github.com/sluicehq/sluice/cmd/sluice/ruleset"
 	"github.com/sluicehq/sluice/sigma/correlation"
 	"github.com/sluicehq/sluice/sigma/correlation/match"
 	"github.com/sluicehq/sluice/sigma/engine"
 )
-
-// planFor compiles the correlations and says what is doubtful about them.
-func (e *env) planFor(l *config.Loaded, rules *ruleset.Rules) (*correlation.Program, error) {
-	given := l.Layer("eval.--action") != config.LayerDefault
-	o, err := ruleset.Correlation(&l.Config.Eval.Correlation, given, rules.Defaults)
-	if err != nil {
-		return nil, fmt.Errorf("correlations: %w", err)
-	}
-	o.ResultTime = l.Config.Eval.ResultTime
-	p, err := correlation.Compile(rules.Correlations, rules.Rules, o)
-	if err != nil {
-		return nil, err
-	}
-	if p.Depth() > correlation.MaxLevels {
-		e.warn(fmt.Sprintf("correlations refer to each other over %d levels; firings are propagated over %d", p.Depth(), correlation.MaxLevels))
-	}
-	for _, id := range p.SharedIDs() {
-		e.warn(fmt.Sprintf("several correlations are named '%s'", id))
-	}
-	return p, nil
-}
 
 // matches are the match records of a chunk, for the correlator.
 type matches struct {

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/aymanbagabas/go-udiff"
 	"github.com/urfave/cli/v2"
 
 	"github.com/sluicehq/sluice/cmd/sluice/ruleset"
@@ -213,9 +214,15 @@ func writeDiff(out *bytes.Buffer, before, after []byte) error {
 	if err := json.Indent(&b, after, "", "  "); err != nil {
 		return err
 	}
-	out.WriteString("  --- before\n  +++ after\n")
-	for _, line := range unifiedDiff(strings.Split(a.String(), "\n"), strings.Split(b.String(), "\n"), 2) {
-		fmt.Fprintf(out, "  %s\n", line)
+	a.WriteByte('\n')
+	b.WriteByte('\n')
+	const context = 2 // lines around a change
+	diff, err := udiff.ToUnified("before", "after", a.String(), udiff.Lines(a.String(), b.String()), context)
+	if err != nil {
+		return err
+	}
+	for line := range strings.Lines(diff) {
+		out.WriteString("  " + line)
 	}
 	return nil
 }

@@ -18,11 +18,9 @@ import (
 
 // The parts of a stored rule set, and their version.
 const (
-	cacheSchema  = 1
-	partHeader   = "header"
-	partRules    = "rules"    // without their logic
-	partLogic    = "logic"    // needed when what is compiled cannot be used
-	partCompiled = "compiled" // what engine.Restore takes
+	cacheSchema = 1
+	partHeader  = "header"
+	partRules   = "rules"
 )
 
 // cacheHeader says what stored rules were made of. It is read and checked before
@@ -41,8 +39,7 @@ type cacheHeader struct {
 
 // ruleCache keeps loaded rules in the state database, so that a start with
 // unchanged files does not parse them: filters merged, pipelines applied, and
-// everything the load had to say. Beside them it keeps what compiling found out,
-// which is of use as long as the options of compiling are the same.
+// everything the load had to say.
 type ruleCache struct {
 	series   *state.Series
 	producer string
@@ -69,11 +66,9 @@ type cachedRules struct {
 	rules  *ruleset.Rules
 	inputs []input
 	stale  bool // the header is to be written again: files were touched and not changed
-
-	compiled string // what engine.Restore takes, empty for none
 }
 
-// read returns the stored rules, without their logic, when they are what the
+// read returns the stored rules when they are what the
 // files would give. Whatever is the matter with them, the files are there to be
 // loaded.
 func (c *ruleCache) read(ctx context.Context, names []string, o ruleset.Options) (cachedRules, bool) {
@@ -98,9 +93,6 @@ func (c *ruleCache) read(ctx context.Context, names []string, o ruleset.Options)
 		return got, false
 	}
 	got.rules = &rules
-	if got.compiled, err = c.data(partCompiled); err != nil && !errors.Is(err, state.ErrNone) {
-		c.log.Info("compiled rules in the cache discarded", "reason", err)
-	}
 	c.log.Info("rules taken from the cache", "files", len(names), "created_at", time.Unix(header.CreatedAt, 0).UTC().Format(time.RFC3339))
 	return got, true
 }
@@ -190,7 +182,7 @@ func (c *ruleCache) write(g *generation, o ruleset.Options) error {
 	if err != nil {
 		return err
 	}
-	if err = errors.Join(c.writeRules(s, g), c.writeCompiled(s, g)); err == nil {
+	if err = c.writeRules(s, g); err == nil {
 		err = s.Write(partHeader, cacheSchema, bytesWriter(header))
 	}
 	if err == nil {
@@ -204,31 +196,14 @@ func (c *ruleCache) write(g *generation, o ruleset.Options) error {
 }
 
 func (c *ruleCache) writeRules(s *state.Save, g *generation) error {
-	if g.cached && s.Keep(partRules) && s.Keep(partLogic) {
+	if g.cached && s.Keep(partRules) {
 		return nil
 	}
-	if g.restored {
-		return errors.New("what the rules came from is gone")
-	}
-	rest, logics := split(g.collection)
-	body, err := packed.Append(nil, ruleset.Rules{Collection: rest, Notes: g.notes, Details: g.details})
+	body, err := packed.Append(nil, ruleset.Rules{Collection: g.collection, Notes: g.notes, Details: g.details})
 	if err != nil {
 		return err
 	}
-	if err := s.Write(partRules, cacheSchema, bytesWriter(body)); err != nil {
-		return err
-	}
-	if body, err = packed.Append(body[:0], logics); err != nil {
-		return err
-	}
-	return s.Write(partLogic, cacheSchema, bytesWriter(body))
-}
-
-func (c *ruleCache) writeCompiled(s *state.Save, g *generation) error {
-	if g.restored && s.Keep(partCompiled) {
-		return nil
-	}
-	return s.Write(partCompiled, cacheSchema, bytesWriter(g.set.Engine.AppendCompiled(nil)))
+	return s.Write(partRules, cacheSchema, bytesWriter(body))
 }
 
 func bytesWriter(b []byte) func(io.Writer) error {

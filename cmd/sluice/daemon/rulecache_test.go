@@ -81,7 +81,7 @@ func (c *cacheTest) overwrite(part string, version int, content string) {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	for _, p := range []string{partHeader, partRules, partLogic, partCompiled} {
+	for _, p := range []string{partHeader, partRules} {
 		s.Keep(p)
 	}
 	err = s.Write(part, version, func(w io.Writer) error { _, err := io.WriteString(w, content); return err })
@@ -113,10 +113,7 @@ func (c *cacheTest) rules(producer string, change func(*config.Daemon)) *rules {
 		change(&cfg.Config.Daemon)
 	}
 	log := slog.New(slog.NewTextHandler(&c.logged, nil))
-	r, err := newRules(cfg, log)
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	r := newRules(cfg, log)
 	r.cache = &ruleCache{series: c.store.Series("rules"), producer: producer, strict: cfg.Config.Daemon.Engine.StrictRules, log: log}
 	return r
 }
@@ -166,9 +163,6 @@ func TestUnchangedFilesAreNotLoadedAgain(t *testing.T) {
 			if g.stale {
 				t.Error("the header was not renewed")
 			}
-			if g.cached && !g.restored {
-				t.Errorf("the third start compiled:\n%s", c.logged.String())
-			}
 		})
 	}
 }
@@ -182,10 +176,6 @@ func TestTheCacheKeepsAllThatWasLoaded(t *testing.T) {
 	second := c.start("1.0", leaveOut)
 	if !second.cached {
 		t.Fatalf("not from the cache:\n%s", c.logged.String())
-	}
-	cache := ruleCache{series: c.store.Series("rules")}
-	if err := cache.complete(second.collection.Rules); err != nil {
-		t.Fatal(err)
 	}
 	if !reflect.DeepEqual(second.collection, first.collection) || !reflect.DeepEqual(second.notes, first.notes) {
 		t.Error("the collection came back otherwise")
@@ -223,7 +213,6 @@ func TestACacheThatCannotBeUsedIsNoFault(t *testing.T) {
 	}{
 		{"case 60: another build", "2.0", "", 0, "another build"},
 		{"rules that do not decode", "1.0", partRules, cacheSchema, "damaged"},
-		{"rules of which neither logic nor compiled form decode", "1.0", partLogic, cacheSchema, "damaged"},
 		{"a header that does not decode", "1.0", partHeader, cacheSchema, "damaged"},
 		{"another schema", "1.0", partHeader, cacheSchema + 1, "version"},
 	} {
@@ -232,9 +221,6 @@ func TestACacheThatCannotBeUsedIsNoFault(t *testing.T) {
 			want := c.start("1.0", nil)
 			if tc.damage != "" {
 				c.overwrite(tc.damage, tc.version, "\xff\xff")
-			}
-			if tc.damage == partLogic {
-				c.overwrite(partCompiled, tc.version, "\xff\xff")
 			}
 			g := c.start(tc.producer, nil)
 			if g.cached || !strings.Contains(c.logged.String(), "level=INFO msg=\"rule cache discarded\"") || !strings.Contains(c.logged.String(), tc.reason) {
@@ -250,52 +236,13 @@ func TestACacheThatCannotBeUsedIsNoFault(t *testing.T) {
 	}
 }
 
-// What compiling found out is of use for the same options only, and nobody
-// misses it.
-func TestCompilingIsRememberedBesideTheRules(t *testing.T) {
-	full := func(d *config.Daemon) { d.Engine.MatchDetail = "full" }
-	for _, tc := range []struct {
-		name     string
-		damage   string               // what is stored instead
-		config   func(*config.Daemon) // of the second start
-		restored bool
-		reason   string // told when what is stored is discarded
-	}{
-		{"the same options", "", nil, true, ""},
-		{"what only results depend on", "", func(d *config.Daemon) { d.Output.IncludeEvent = true }, true, ""},
-		{"another detail", "", full, false, "compiled with other options"},
-		{"routing", "", func(d *config.Daemon) { d.LogsourceRouting.Enabled = true }, false, "compiled with other options"},
-		{"a field of time", "", func(d *config.Daemon) { d.Correlation.TimestampFields = []string{"at"} }, false, "compiled with other options"},
-		{"what does not decode", "\xff\xff", nil, false, "damaged"},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			c := newCacheTest(t)
-			c.start("1.0", nil)
-			if tc.damage != "" {
-				c.overwrite(partCompiled, cacheSchema, tc.damage)
-			}
-			g := c.start("1.0", tc.config)
-			if !g.cached || g.restored != tc.restored {
-				t.Errorf("rules from the cache: %v, compiled ones: %v, want true and %v", g.cached, g.restored, tc.restored)
-			}
-			told := strings.Contains(c.logged.String(), "level=INFO msg=\"compiled rules in the cache discarded\"")
-			if told == tc.restored || !strings.Contains(c.logged.String(), tc.reason) {
-				t.Errorf("log lacks %q:\n%s", tc.reason, c.logged.String())
-			}
-			if g = c.start("1.0", tc.config); !g.restored {
-				t.Errorf("it was not stored again:\n%s", c.logged.String())
-			}
-		})
-	}
-}
-
-func TestAReloadAfterARestoredStartReadsTheFiles(t *testing.T) {
+func TestAReloadAfterAStartFromTheCacheReadsTheFiles(t *testing.T) {
 	c := newCacheTest(t)
 	c.start("1.0", nil)
 	r := c.rules("1.0", nil)
 	serving, err := r.build(t.Context(), nil)
-	if err != nil || !serving.restored {
-		t.Fatalf("restored %v, %v, want true:\n%s", serving.restored, err, c.logged.String())
+	if err != nil || !serving.cached {
+		t.Fatalf("from the cache %v, %v, want true:\n%s", serving.cached, err, c.logged.String())
 	}
 	if _, err := r.build(t.Context(), serving); !errors.Is(err, errUnchanged) {
 		t.Errorf("a pass over the same files: %v, want %v", err, errUnchanged)

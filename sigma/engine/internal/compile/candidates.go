@@ -15,8 +15,8 @@ func (b *builder) candidates(p *Plan) {
 	var list []witness
 	var demand estimates
 	demand.grow(len(b.preds))
-	for i := range p.trees {
-		match := p.Rule(uint32(i)).Match
+	for i, r := range p.Rules {
+		match := r.Match
 		c := w.choose(match)
 		if c.none {
 			p.Always = append(p.Always, uint32(i))

@@ -20,8 +20,6 @@ type Field struct {
 	Virtual    bool         // has positions: resolved in the event when asked for
 	ReadByPath bool         // the value is that of the first of Paths that the event has
 	Hints      []uint32     // Virtual: fields of which one is present when this one is
-
-	written string // Virtual: the name with its escapes
 }
 
 // Fields numbers the fields of a rule set, from firstField on.
@@ -65,7 +63,7 @@ func (f *Fields) addVirtual(name string, p event.Path) uint32 {
 		return id
 	}
 	hints := f.Hints(&p)
-	return f.append(key, Field{Name: p.Name, Paths: []event.Path{p}, Virtual: true, Hints: hints, written: name})
+	return f.append(key, Field{Name: p.Name, Paths: []event.Path{p}, Virtual: true, Hints: hints})
 }
 
 // Hints returns fields of which one is present whenever the path resolves.

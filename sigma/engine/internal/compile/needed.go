@@ -13,9 +13,8 @@ func (p *Plan) Needed(without []uint64) []uint64 {
 			}
 		}
 	}
-	for i := range uint32(len(p.trees)) {
-		if judged(i) {
-			r := p.look(i)
+	for i, r := range p.Rules {
+		if judged(uint32(i)) {
 			n.expr(r.Match)
 			n.scope(&r.Scope)
 		}

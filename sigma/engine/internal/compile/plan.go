@@ -19,6 +19,7 @@ type Plan struct {
 	Fields *Fields
 	Preds  []Pred
 
+	Rules          []*Rule  // by load index
 	Programs       []int32  // by load index: where the rule's program begins
 	Code           []Instr  // all programs
 	Tests          []Test   // bit tests of all programs
@@ -29,8 +30,6 @@ type Plan struct {
 
 	Rarity   literal.Rarity // of windows in traffic
 	Machines int            // how many machines a worker needs for expressions
-
-	trees []tree // by load index
 }
 
 type builder struct {
@@ -57,9 +56,9 @@ func Build(rules []*sigma.Rule, o Options) *Plan {
 	for _, name := range o.Names {
 		b.fields.Add(name, 0)
 	}
-	p := &Plan{Fields: b.fields, trees: make([]tree, len(rules))}
+	p := &Plan{Fields: b.fields, Rules: make([]*Rule, len(rules))}
 	for i, r := range rules {
-		p.trees[i].built.Store(b.rule(r))
+		p.Rules[i] = b.rule(r)
 	}
 	b.fields.Table.Settle()
 	b.candidates(p)

@@ -38,9 +38,9 @@ type Test struct {
 
 // compile writes the programs of all rules.
 func (p *Plan) compile() {
-	p.Programs = make([]int32, len(p.trees))
-	for i := range p.trees {
-		p.Programs[i] = p.emit(p.Rule(uint32(i)).Match, Holds, Fails)
+	p.Programs = make([]int32, len(p.Rules))
+	for i, r := range p.Rules {
+		p.Programs[i] = p.emit(r.Match, Holds, Fails)
 	}
 }
 

@@ -42,7 +42,7 @@ const windowCase = caseBits & (1<<32 - 1)
 
 // newIndex files the literals, and tiny ones where every second position is
 // looked at; nil when there are none.
-func newIndex(literals, tiny []Literal, c chooser, stride int) *Index {
+func newIndex(literals, tiny []Literal, rarity Rarity, stride int) *Index {
 	if len(literals)+len(tiny) == 0 {
 		return nil
 	}
@@ -52,7 +52,7 @@ func newIndex(literals, tiny []Literal, c chooser, stride int) *Index {
 	crowd := newCrowds(stride * len(literals))
 	for _, l := range literals {
 		for phase := range stride {
-			e := c.file(l, phase, stride, crowd)
+			e := fileLiteral(l, phase, stride, rarity, crowd)
 			if _, ok := e.context(); ok {
 				x.mark(e.window, inContexts)
 				contexts = append(contexts, e)
@@ -134,16 +134,12 @@ func newCrowds(keys int) crowds {
 
 func (c crowds) of(key uint64) *uint16 { return &c.counts[key*multiplier>>c.shift] }
 
-// file chooses the rarest window of a literal among those of one phase, the
+// fileLiteral chooses the rarest window of a literal among those of one phase, the
 // offsets that a look at every stride-th position meets together.
-func (c *chooser) file(l Literal, phase, stride int, crowd crowds) entry {
+func fileLiteral(l Literal, phase, stride int, rarity Rarity, crowd crowds) entry {
 	filed := func(at uint32) (e entry, w uint32) {
 		w = binary.LittleEndian.Uint32([]byte(l.Text[at : at+window]))
 		return entry{window: w | windowCase, offset: at, id: l.ID, text: l.Text}, w
-	}
-	if at, ok := c.choice(l, phase, stride, window); ok {
-		e, _ := filed(at)
-		return e
 	}
 	var best entry
 	var bestKey uint64
@@ -154,14 +150,13 @@ func (c *chooser) file(l Literal, phase, stride int, crowd crowds) entry {
 		if !ok {
 			key = uint64(e.window)
 		}
-		if r := c.rarity(w) + crowding*int(*crowd.of(key)); least < 0 || r < least {
+		if r := rarity(w) + crowding*int(*crowd.of(key)); least < 0 || r < least {
 			least, best, bestKey = r, e, key
 		}
 	}
 	if n := crowd.of(bestKey); *n < math.MaxUint16 {
 		*n++
 	}
-	c.chose(best.offset)
 	return best
 }
 

@@ -16,7 +16,7 @@ type Set struct {
 type Builder struct {
 	exact, prefix, suffix, ascii, short, high []Literal
 
-	chooser chooser
+	rarity Rarity
 }
 
 // Literal is a text and the number under which it is reported.
@@ -31,11 +31,7 @@ type Rarity func(window uint32) int
 
 // NewBuilder returns a builder that files literals under the windows that are
 // rarest.
-func NewBuilder(r Rarity) *Builder { return &Builder{chooser: chooser{rarity: r}} }
-
-// Use lets the build fill or follow choices. Builders may use the same ones, one
-// after another.
-func (b *Builder) Use(c *Choices) { b.chooser.choices = c }
+func NewBuilder(r Rarity) *Builder { return &Builder{rarity: r} }
 
 // AddExact looks for texts that equal s.
 func (b *Builder) AddExact(s string, id uint32) { b.exact = append(b.exact, Literal{s, id}) }
@@ -105,8 +101,8 @@ func (b *Builder) Build() *Set {
 		exact:  newExactTable(b.exact),
 		prefix: newAffixTable(b.prefix, false),
 		suffix: newAffixTable(b.suffix, true),
-		ascii:  newIndex(b.ascii, tiny, b.chooser, stride),
-		short:  newShortIndex(b.short, b.chooser),
+		ascii:  newIndex(b.ascii, tiny, b.rarity, stride),
+		short:  newShortIndex(b.short, b.rarity),
 		high:   newHighIndex(b.high),
 	}
 }

@@ -38,15 +38,15 @@ func shortHash(w uint32) uint32 { return (w & shortMask) * 0x9E3779B1 >> 16 }
 func pairHash(w uint32) uint32 { return (w & pairMask) * 0x9E3779B1 >> 24 }
 
 // newShortIndex files the literals, at most 30,000; nil when there are none.
-func newShortIndex(literals []Literal, c chooser) *shortIndex {
+func newShortIndex(literals []Literal, rarity Rarity) *shortIndex {
 	if len(literals) == 0 {
 		return nil
 	}
 	x := &shortIndex{bitmap: new([shortWords]uint64), starts: new([shortBuckets + 1]uint16), pairStarts: new([pairBuckets + 1]uint16)}
 	for _, l := range literals {
-		x.file(l, 0, c)
+		x.file(l, 0, rarity)
 		if len(l.Text) > shortWindow {
-			x.file(l, 1, c)
+			x.file(l, 1, rarity)
 			continue
 		}
 		pair := uint32(l.Text[1]) | uint32(l.Text[2])<<8 | pairCase
@@ -69,17 +69,16 @@ func newShortIndex(literals []Literal, c chooser) *shortIndex {
 }
 
 // file chooses the rarest window of a literal at offsets of one parity.
-func (x *shortIndex) file(l Literal, phase int, c chooser) {
+func (x *shortIndex) file(l Literal, phase int, rarity Rarity) {
 	windowAt := func(at uint32) uint32 {
 		return uint32(l.Text[at]) | uint32(l.Text[at+1])<<8 | uint32(l.Text[at+2])<<16
 	}
-	offset, ok := c.choice(l, phase, narrow, shortWindow)
-	for at, least := uint32(phase), -1; !ok && int(at)+shortWindow <= len(l.Text); at += narrow {
-		if r := c.rarity(windowAt(at)); least < 0 || r < least {
+	offset := uint32(phase)
+	for at, least := uint32(phase), -1; int(at)+shortWindow <= len(l.Text); at += narrow {
+		if r := rarity(windowAt(at)); least < 0 || r < least {
 			least, offset = r, at
 		}
 	}
-	c.chose(offset)
 	e := entry{id: l.ID, text: l.Text, window: windowAt(offset) | shortCase, offset: offset}
 	x.entries = append(x.entries, e)
 	x.starts[shortHash(e.window)>>6+1]++
