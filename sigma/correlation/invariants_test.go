@@ -14,7 +14,7 @@ import (
 // check looks at everything that is kept in two places.
 func (e *Engine) check(t *testing.T) {
 	t.Helper()
-	live, used := 0, 0
+	total, used := 0, 0
 	for _, st := range e.states {
 		live := 0
 		for slot, g := range st.groups {
@@ -42,10 +42,10 @@ func (e *Engine) check(t *testing.T) {
 		if live != st.live {
 			t.Fatalf("%s: got %d live groups, counted %d", st.c.Stable, st.live, live)
 		}
-		live += st.live
+		total += st.live
 	}
-	if live != e.live {
-		t.Fatalf("got %d live groups, counted %d", e.live, live)
+	if total != e.live {
+		t.Fatalf("got %d live groups, counted %d", e.live, total)
 	}
 	timers := 0
 	e.timers.Prune(func(t timer) bool { // drops only what does not count
