@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/cmd/sluice/config"
 	"github.com/sluicehq/sluice/state"
 )
@@ -244,8 +245,8 @@ func TestAReloadAfterAStartFromTheCacheReadsTheFiles(t *testing.T) {
 	if err != nil || !serving.cached {
 		t.Fatalf("from the cache %v, %v, want true:\n%s", serving.cached, err, c.logged.String())
 	}
-	if _, err := r.build(t.Context(), serving); !errors.Is(err, errUnchanged) {
-		t.Errorf("a pass over the same files: %v, want %v", err, errUnchanged)
+	if _, err := r.build(t.Context(), serving); !errors.Is(err, actors.ErrUnchanged) {
+		t.Errorf("a pass over the same files: %v, want %v", err, actors.ErrUnchanged)
 	}
 	c.file("a.yml", fmt.Sprintf(cachedRule, "New", "A", "high"))
 	next, err := r.build(t.Context(), serving)

@@ -38,6 +38,7 @@ type rules struct {
 	cfg      *config.Daemon
 	log      *slog.Logger
 	settings ruleset.Settings
+	metrics  *ruleset.Metrics
 	cache    *ruleCache // nil without a state database
 	last     uint64     // generation number
 }
@@ -46,10 +47,7 @@ func newRules(l *config.Loaded, log *slog.Logger) *rules {
 	return &rules{cfg: &l.Config.Daemon, log: log, settings: ruleset.DaemonSettings(l)}
 }
 
-// errUnchanged is returned by build when nothing differs from the set before.
-var errUnchanged = errors.New("nothing changed")
-
-// build loads and compiles. With serving it returns errUnchanged when every file
+// build loads and compiles. With serving it returns actors.ErrUnchanged when every file
 // is as it was.
 func (r *rules) build(ctx context.Context, serving *generation) (*generation, error) {
 	g, err := r.load(ctx, serving)
@@ -98,7 +96,7 @@ func (r *rules) load(ctx context.Context, serving *generation) (*generation, err
 	}
 	print := fingerprint(inputs)
 	if serving != nil && print == serving.fingerprint {
-		return nil, errUnchanged
+		return nil, actors.ErrUnchanged
 	}
 	return r.loadFiles(ctx, inputs, print)
 }

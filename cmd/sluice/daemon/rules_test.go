@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/cmd/sluice/config"
 	"github.com/sluicehq/sluice/sigma"
 	"github.com/sluicehq/sluice/state"
@@ -34,7 +35,7 @@ func TestAFileThatCannotBeReadFailsAPass(t *testing.T) {
 	if err := os.Remove(filepath.Join(c.dir, "z.yml")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.next(t.Context(), serving); !errors.Is(err, errUnchanged) {
+	if _, err := r.next(t.Context(), serving); !errors.Is(err, actors.ErrUnchanged) {
 		t.Errorf("the pass ended with %v, want nothing changed", err)
 	}
 }

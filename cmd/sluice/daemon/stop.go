@@ -28,9 +28,7 @@ func (d *Daemon) Stop() error {
 	timeout := time.Duration(d.cfg.Output.DrainTimeout) * time.Second
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
-	if d.watcher != nil {
-		d.watcher.close()
-	}
+	d.reloader.Close()
 	d.api.Drain()
 	requests, cut := context.WithCancel(context.Background())
 	defer cut()
@@ -95,7 +93,7 @@ func (d *Daemon) abandonReload(ctx context.Context) <-chan struct{} {
 func (d *Daemon) release() error {
 	grace, cancel := context.WithTimeout(context.Background(), stopGrace)
 	defer cancel()
-	err := errors.Join(d.system.Stop(grace), d.line.outputs.close(), d.server.Close())
+	err := errors.Join(d.closeInput(grace), d.system.Stop(grace), d.line.outputs.close(), d.server.Close())
 	done := make(chan struct{})
 	go func() { d.work.Wait(); close(done) }()
 	select {
@@ -116,6 +114,7 @@ func (d *Daemon) unwind() {
 		defer cancel()
 		_ = d.system.Stop(grace)
 	}
+	_ = d.closeInput(context.Background())
 	if d.line != nil {
 		_ = d.line.outputs.close()
 	}

@@ -1,0 +1,71 @@
+package reload
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+
+	"github.com/sluicehq/sluice/actors"
+)
+
+// renew makes a component serve what its inputs are now.
+func renew(ctx context.Context, c *actors.Component) error {
+	publish, err := c.Build(ctx)
+	switch {
+	case errors.Is(err, actors.ErrUnchanged) && c.Unchanged == nil:
+		return nil
+	case errors.Is(err, actors.ErrUnchanged):
+		publish = c.Unchanged
+	case err != nil:
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return publish(context.WithoutCancel(ctx)) // it is not abandoned half way
+}
+
+// renewAll renews every component. A component that fails keeps its previous
+// version and does not keep the others from being renewed. The end of ctx abandons
+// what is not published.
+func (r *Reloader) renewAll(ctx context.Context) error {
+	var errs []error
+	for i := range r.o.Components {
+		c := &r.o.Components[i]
+		err := r.isolate(ctx, c)
+		if err != nil && ctx.Err() != nil {
+			return err
+		}
+		if c.Ended != nil {
+			c.Ended(err)
+		}
+		if err != nil {
+			r.o.Log.Error("reload failed, the previous version stays", "component", c.Name, "err", err)
+			errs = append(errs, fmt.Errorf("%s: %w", c.Name, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// isolate turns a panic into a failure of the component.
+func (r *Reloader) isolate(ctx context.Context, c *actors.Component) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			r.o.Log.Error("reload panicked", "component", c.Name, "panic", p, "stack", string(debug.Stack()))
+			err = fmt.Errorf("panic: %v", p)
+		}
+	}()
+	return renew(ctx, c)
+}
+
+// paths are the paths of all components.
+func (r *Reloader) paths() []string {
+	var all []string
+	for i := range r.o.Components {
+		if list := r.o.Components[i].Paths; list != nil {
+			all = append(all, list()...)
+		}
+	}
+	return all
+}
