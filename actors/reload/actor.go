@@ -115,8 +115,6 @@ func (s shell) Receive(c actor.Context) {
 		}
 	case actors.Detail:
 		c.Respond(s.detail())
-	case mailbox.Drain:
-		c.Respond(mailbox.NoExport{})
 	}
 }
 
