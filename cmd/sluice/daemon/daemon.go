@@ -17,6 +17,7 @@ import (
 	dto "github.com/prometheus/client_model/go"
 
 	"github.com/sluicehq/sluice/actors"
+	"github.com/sluicehq/sluice/actors/dataflow"
 	"github.com/sluicehq/sluice/actors/reload"
 	"github.com/sluicehq/sluice/actors/sink"
 	"github.com/sluicehq/sluice/cmd/sluice/config"
@@ -59,7 +60,8 @@ type Daemon struct {
 	system       *actors.System
 	rules        *rules
 	serving      atomic.Pointer[generation]
-	line         *line
+	outputs      *outputs
+	dataflow     *dataflow.Dataflow
 	reloader     *reload.Reloader
 	loaded       *reload.Metrics
 	watcher      *watcher
@@ -170,12 +172,15 @@ func (d *Daemon) assemble(first *generation, specs []sink.Spec, labels []string)
 	if err != nil {
 		return configFault(err)
 	}
-	out, err := openOutputs(d.cfg, specs, labels, d.o.Out, sinks, d.log)
+	stages, err := dataflow.NewMetrics(reg, timed(d.cfg))
 	if err != nil {
+		return configFault(err)
+	}
+	if d.outputs, err = openOutputs(d.cfg, specs, labels, d.o.Out, sinks, d.log); err != nil {
 		return err
 	}
-	if d.line, err = newLine(d.cfg, first.set, d.restored(first.set), out, d.log); err != nil {
-		return errors.Join(err, out.close())
+	if d.dataflow, err = newDataflow(d.cfg, first.set, d.restored(first.set), d.outputs, stages, d.log); err != nil {
+		return err
 	}
 	d.system = actors.NewSystem(actors.Options{
 		Log: logging.Target(d.log, "sluice.actor"), MaxRestarts: d.cfg.Actors.MaxRestarts,
@@ -189,9 +194,9 @@ func (d *Daemon) assemble(first *generation, specs []sink.Spec, labels []string)
 		Pass: d.pass, Metrics: d.loaded, Log: logging.Target(d.log, "sluice.reload"), Capacity: d.cfg.Mailboxes[reload.Name],
 	})
 	if d.cfg.Input.Source == "http" {
-		d.intake = ndjson.NewIntake(d.line.parse.Intake("http"), int64(d.cfg.Input.HTTP.MaxBodyBytes), d.over)
+		d.intake = ndjson.NewIntake(d.dataflow.Parse.Intake("http"), int64(d.cfg.Input.HTTP.MaxBodyBytes), d.over)
 	}
-	err = errors.Join(reg.Register(actors.NewCollector(d.system)), d.line.register(reg), unavailable.Register(reg))
+	err = errors.Join(reg.Register(actors.NewCollector(d.system)), unavailable.Register(reg))
 	if err != nil {
 		return configFault(err)
 	}
@@ -223,14 +228,14 @@ func checkInput(source string) error {
 // Start spawns the actors, from the sinks towards the input, mounts every route
 // and opens the input. An error is a *Fault; Stop must be called all the same.
 func (d *Daemon) Start() error {
-	if err := d.line.spawn(d.system); err != nil {
+	if err := errors.Join(d.outputs.spawn(d.system), d.dataflow.Spawn(d.system)); err != nil {
 		return configFault(err)
 	}
 	if _, err := d.system.Spawn(d.reloader.Cell(), d.reloader.Produce); err != nil {
 		return configFault(err)
 	}
 	if d.checkpointer != nil {
-		d.checkpointer.start(d.line.publisher.Cut, d.system.Saved)
+		d.checkpointer.start(d.dataflow.Parse.Client().Cut, d.system.Saved)
 	}
 	first := d.serving.Load()
 	d.remember(first)
@@ -243,14 +248,14 @@ func (d *Daemon) Start() error {
 	d.watcher = w
 	r := api.Resources{
 		Status: d, Rules: d, Reloader: d.reloader, Actors: d.system,
-		Correlations: d.line.windows, MaxIngestBody: int64(d.cfg.Input.HTTP.MaxBodyBytes),
+		Correlations: d.dataflow.Correlate.Client(), MaxIngestBody: int64(d.cfg.Input.HTTP.MaxBodyBytes),
 	}
 	if d.intake != nil {
 		r.Ingest = d.intake
 	}
 	d.api.Mount(r)
 	d.health.serving.Store(true)
-	logging.Target(d.log, "sluice.server").Info("API server listening", "addr", d.server.Addr().String(), "sinks", len(d.line.outputs.sinks))
+	logging.Target(d.log, "sluice.server").Info("API server listening", "addr", d.server.Addr().String(), "sinks", len(d.outputs.sinks))
 	logging.Target(d.log, "sluice.sources").Info("source started", "source", d.cfg.Input.Source)
 	if d.intake == nil {
 		d.read(stdin.New(d.o.In))
@@ -276,7 +281,7 @@ func (d *Daemon) read(s sources.Source) {
 	log := logging.Target(d.log, "sluice.sources")
 	d.work.Go(func() {
 		defer close(d.ended)
-		if err := s.Run(ctx, d.line.parse.Intake("stdin")); err != nil {
+		if err := s.Run(ctx, d.dataflow.Parse.Intake("stdin")); err != nil {
 			log.Warn("source ended", "source", d.cfg.Input.Source, "err", err)
 			return
 		}

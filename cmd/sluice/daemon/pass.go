@@ -12,7 +12,7 @@ import (
 // pass rebuilds the rules and swaps them in. The rules that served go on when it
 // fails, and readiness says so until a later pass succeeds.
 func (d *Daemon) pass(ctx context.Context) error {
-	d.line.outputs.reopen()
+	d.outputs.reopen()
 	if d.watcher != nil {
 		d.watcher.sync()
 	}
@@ -48,7 +48,7 @@ func (d *Daemon) renew(ctx context.Context) error {
 // publish hands a set to the stages, for as long as a question may take. It is not
 // abandoned half way: parse has the set or has not.
 func (d *Daemon) publish(ctx context.Context, set *graph.RuleSet) error {
-	return d.line.publisher.Publish(context.WithoutCancel(ctx), set)
+	return d.dataflow.Parse.Client().Publish(context.WithoutCancel(ctx), set)
 }
 
 func builtinPipeline(name string) bool { return slices.Contains(pipeline.Builtins[:], name) }
