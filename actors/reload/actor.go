@@ -2,9 +2,7 @@ package reload
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
-	"runtime/debug"
 	"sync"
 	"time"
 
@@ -27,26 +25,25 @@ type Trigger struct{ Reason string }
 
 // Options describe the actor.
 type Options struct {
-	// Pass builds and publishes every component once. It is called from one
-	// goroutine at a time; its error names the components that kept their
-	// previous version. The end of ctx abandons what has not been swapped.
-	Pass    func(ctx context.Context) error
-	Metrics *Metrics
-	Log     *slog.Logger
+	Components []actors.Component // in the order in which a pass renews them
+	Metrics    *Metrics
+	Log        *slog.Logger
 	// Capacity of the mailbox, 0 for the default.
 	Capacity int
 }
 
 // Reloader is the actor and the way to trigger it.
 type Reloader struct {
+	actors.Stage[Trigger]
 	o    Options
-	cell *mailbox.Cell
-	lane *mailbox.Lane[Trigger]
 	pool *mailbox.Pool
+
+	components []component
 
 	mu      sync.Mutex // guards the rest
 	pending []string   // reasons of triggers that no pass has taken yet
 	history history
+	watcher *watcher // nil without Watch
 }
 
 // history is what the record shows of the passes so far.
@@ -61,17 +58,41 @@ func New(o Options) *Reloader {
 	if o.Capacity == 0 {
 		o.Capacity = capacity
 	}
-	r := &Reloader{o: o, cell: mailbox.NewCell(Name, actors.KindControl, mailbox.CellOptions{})}
-	r.lane = mailbox.NewLane(r.cell, mailbox.LaneOptions[Trigger]{Capacity: o.Capacity, Join: o.Capacity})
-	r.pool = mailbox.NewPool(r.cell, 1)
+	r := &Reloader{o: o, Stage: actors.NewStage(actors.StageOptions{Capacity: o.Capacity}, actors.Shape[Trigger]{
+		Name: Name, Kind: actors.KindControl, Join: o.Capacity,
+	})}
+	r.pool = mailbox.NewPool(r.Cell(), 1)
+	for _, c := range o.Components {
+		r.components = append(r.components, component{Component: c, serving: c.Serving})
+	}
 	return r
 }
 
-// Cell is the actor.
-func (r *Reloader) Cell() *mailbox.Cell { return r.cell }
-
 // Produce makes an instance of the actor.
 func (r *Reloader) Produce(actors.RestartState) actor.Actor { return shell{r} }
+
+// Watch makes changes of the components' paths triggers, until Close. The actor
+// must have been spawned. Without it only Trigger asks for a reload.
+func (r *Reloader) Watch() error {
+	w, err := watch(r.paths, r.Trigger, r.o.Log)
+	r.mu.Lock()
+	r.watcher = w
+	r.mu.Unlock()
+	return err
+}
+
+// Close ends the watching.
+func (r *Reloader) Close() {
+	if w := r.watching(); w != nil {
+		w.close()
+	}
+}
+
+func (r *Reloader) watching() *watcher {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.watcher
+}
 
 // Trigger asks for a pass. It never waits: with a full mailbox a pass is due
 // anyway.
@@ -81,7 +102,7 @@ func (r *Reloader) Trigger(reason string) {
 		r.pending = append(r.pending, reason)
 	}
 	r.mu.Unlock()
-	r.lane.TryPut([]Trigger{{Reason: reason}})
+	r.Lane().TryPut([]Trigger{{Reason: reason}})
 }
 
 // Detail is what the actor's record shows beside the common members.
@@ -144,7 +165,14 @@ func (r *Reloader) pass(ctx context.Context) {
 	r.o.Metrics.passes.Inc()
 	begin := time.Now()
 	r.o.Log.Info("reload started", "reason", reasons[0], "triggers", len(reasons))
-	err := r.run(ctx)
+	w := r.watching()
+	if w != nil {
+		w.update()
+	}
+	err := r.renewAll(ctx)
+	if w != nil {
+		w.updatePaths()
+	}
 	if err != nil && ctx.Err() != nil {
 		r.o.Log.Info("reload abandoned: the daemon is ending")
 		return
@@ -159,19 +187,7 @@ func (r *Reloader) pass(ctx context.Context) {
 	r.mu.Unlock()
 	if err != nil {
 		r.o.Metrics.failed.Inc()
-		r.o.Log.Error("reload failed, previous versions stay", "err", err)
 		return
 	}
 	r.o.Log.Info("reload finished", "took", time.Since(begin))
-}
-
-// run makes a panic of the pass its failure: it must not cost the daemon.
-func (r *Reloader) run(ctx context.Context) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			r.o.Log.Error("reload panicked", "panic", p, "stack", string(debug.Stack()))
-			err = fmt.Errorf("panic: %v", p)
-		}
-	}()
-	return r.o.Pass(ctx)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/sluicehq/sluice/actors/dataflow"
 	"github.com/sluicehq/sluice/actors/reload"
 	"github.com/sluicehq/sluice/actors/sink"
+	"github.com/sluicehq/sluice/cmd/sluice/ruleset"
 	"github.com/sluicehq/sluice/internal/unavailable"
 )
 
@@ -38,6 +39,7 @@ func (d *Daemon) earlyRegistry() (*prometheus.Registry, error) {
 	reg := prometheus.WrapRegistererWithPrefix(metricPrefix, r)
 	_, sinks := sink.NewMetrics(reg)
 	_, reloads := reload.NewMetrics(reg)
+	_, rules := ruleset.NewMetrics(reg)
 	_, stages := dataflow.NewMetrics(reg, timed(d.cfg))
-	return r, errors.Join(sinks, reloads, stages, unavailable.Register(reg))
+	return r, errors.Join(sinks, reloads, rules, stages, unavailable.Register(reg))
 }
