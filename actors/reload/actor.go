@@ -38,8 +38,6 @@ type Reloader struct {
 	o    Options
 	pool *mailbox.Pool
 
-	components []component
-
 	mu      sync.Mutex // guards the rest
 	pending []string   // reasons of triggers that no pass has taken yet
 	history history
@@ -62,9 +60,6 @@ func New(o Options) *Reloader {
 		Name: Name, Kind: actors.KindControl, Join: o.Capacity,
 	})}
 	r.pool = mailbox.NewPool(r.Cell(), 1)
-	for _, c := range o.Components {
-		r.components = append(r.components, component{Component: c, serving: c.Serving})
-	}
 	return r
 }
 
