@@ -212,16 +212,16 @@ func TestBadVariablesAreSkippedWithAWarning(t *testing.T) { // case 5
 	if got := l.Config.Daemon.Output.Sinks; !slices.Equal(got, []string{"stdout"}) {
 		t.Errorf("sinks %q, want the default", got)
 	}
-	all := strings.Join(l.Notices(), "\n")
+	all := Problems(append(l.Warnings, l.UnknownKeys...)).Error()
 	for _, want := range []string{
-		"SLUICE_DAEMON__OUTPUT__SINKS is ignored", "unknown config key 'daemon.nope' in environment variable SLUICE_DAEMON__NOPE",
-		"unknown config key 'daemon.nats.token'",
+		"SLUICE_DAEMON__OUTPUT__SINKS is ignored", "environment variable SLUICE_DAEMON__NOPE: daemon.nope",
+		"daemon.nats.token",
 	} {
 		if !strings.Contains(all, want) {
 			t.Errorf("warnings lack %q:\n%s", want, all)
 		}
 	}
-	if strings.Contains(all, "secret") || len(l.Notices()) != 3 {
+	if strings.Contains(all, "secret") || strings.Count(all, "\n") != 2 {
 		t.Errorf("want three warnings without the secret, got:\n%s", all)
 	}
 }
@@ -263,7 +263,10 @@ func TestEverySettingIsDescribed(t *testing.T) {
 			t.Errorf("%v can be set by nothing", f.path)
 		}
 	})
-	for _, f := range flagged(tree()) {
+	for _, f := range tree().settings() {
+		if f.flag == "" {
+			continue
+		}
 		known["--"+f.flag] = true
 		if helpOf(f) == "" {
 			t.Errorf("%s (--%s) has no help text", f.path, f.flag)
@@ -282,10 +285,10 @@ func TestFlagsOfASectionAreUnique(t *testing.T) {
 	for _, section := range []string{"daemon", "eval"} {
 		seen := make(map[string]bool)
 		for _, f := range append(FlagsOf(section), FlagsOf("global")...) {
-			if seen[f.Name] {
-				t.Errorf("%s has --%s twice", section, f.Name)
+			if seen[f.Flag] {
+				t.Errorf("%s has --%s twice", section, f.Flag)
 			}
-			seen[f.Name] = true
+			seen[f.Flag] = true
 		}
 	}
 }
@@ -307,11 +310,10 @@ func FuzzAnyFileLoadsOrFails(f *testing.F) {
 	f.Add("version: 2")
 	f.Fuzz(func(t *testing.T, text string) {
 		root := tree()
-		l := &layer{kind: LayerFile, name: "f"}
+		l := &layer{decoder: decoder{file: "f"}, kind: LayerFile}
 		l.parseYAML(root, []byte(text))
-		m := newMerged(root)
-		m.apply(l)
-		loaded := &Loaded{Config: m.config, root: root, sources: m.sources}
+		loaded := newLoaded("")
+		loaded.apply(l)
 		loaded.Check()
 		if _, err := loaded.ShowYAML(""); err != nil {
 			t.Errorf("show: %v", err)

@@ -47,7 +47,9 @@ func newDataflow(cfg *config.Daemon, set *graph.RuleSet, restored *correlation.E
 }
 
 // timed reports whether events without a time of their own do not reach correlations.
-func timed(cfg *config.Daemon) bool { return cfg.Correlation.TimestampFallback == correlate.FallbackSkip }
+func timed(cfg *config.Daemon) bool {
+	return cfg.Correlation.TimestampFallback == correlate.FallbackSkip
+}
 
 const (
 	workersVariable = "SLUICE_DETECT_INFLIGHT"
