@@ -160,15 +160,18 @@ func (n *Node) sorted(out []named) []named {
 // appendQuoted appends a text, which is UTF-8, as JSON.
 func appendQuoted(dst []byte, s string) []byte {
 	dst = append(dst, '"')
+	from := 0
 	for i := range len(s) {
-		switch c := s[i]; {
-		case c == '"' || c == '\\':
-			dst = append(dst, '\\', c)
-		case c < ' ':
+		c := s[i]
+		if c >= ' ' && c != '"' && c != '\\' {
+			continue
+		}
+		dst = append(dst, s[from:i]...)
+		if from = i + 1; c < ' ' {
 			dst = fmt.Appendf(dst, "\\u%04x", c)
-		default:
-			dst = append(dst, c)
+		} else {
+			dst = append(dst, '\\', c)
 		}
 	}
-	return append(dst, '"')
+	return append(append(dst, s[from:]...), '"')
 }
