@@ -117,6 +117,7 @@ func TestAFormThatPanicsLeavesNothingBehind(t *testing.T) {
 			if recover() == nil {
 				t.Error("an empty result was rendered")
 			}
+			r.Undo()
 		}()
 		r.Set(&graph.ResultSet{Results: []graph.Result{detection("lost"), {}}}, graph.DeliveryID{}, time.Time{})
 	}()
