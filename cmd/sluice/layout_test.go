@@ -34,6 +34,7 @@ var layout = map[string]place{
 	"sigma/event":                        {1, "sigma", false},
 	"sigma/load":                         {1, "sigma", false},
 	"sigma/load/document":                {1, "sigma", false},
+	"sigma/internal/parallel":            {1, "sigma", false},
 	"sigma/packed":                       {1, "sigma", false},
 	"sigma/pipeline":                     {1, "sigma", false},
 	"sigma/result":                       {1, "sigma", false},
