@@ -137,7 +137,8 @@ func TestPrettyIndentsResultsAndLeavesRecords(t *testing.T) {
 		want string
 	}{
 		{
-			"a result", graph.ResultSet{Results: []graph.Result{{Detection: d}}},
+			"a result",
+			graph.ResultSet{Results: []graph.Result{{Detection: d}}},
 			"{\n  \"rule_title\": \"<\",\n  \"rule_id\": null,\n  \"level\": null,\n  \"tags\": [],\n  \"matched_selections\": [],\n" +
 				"  \"matched_fields\": [\n    {\n      \"field\": \"n\",\n      \"value\": 1.0\n    }\n  ]\n}\n",
 		},
