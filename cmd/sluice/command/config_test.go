@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-func TestConfigInitRefusesToOverwrite(t *testing.T) { // case 10
+func TestConfigInitRefusesToOverwrite(t *testing.T) {
 	inEmptyDir(t)
 	got := sluice(t, "", "config", "init")
 	got.wantCode(t, 0)
@@ -245,7 +245,7 @@ func tree(t *testing.T) string {
 	return strings.Join(names, "\n")
 }
 
-func TestConfigShowTellsWhereValuesComeFrom(t *testing.T) { // case 11
+func TestConfigShowTellsWhereValuesComeFrom(t *testing.T) {
 	inEmptyDir(t)
 	write(t, "sluice.yaml", "daemon: {api: {addr: 127.0.0.1:7000}}")
 	t.Setenv("SLUICE_DAEMON__INPUT__BUFFER_BYTES", "1GiB")
@@ -271,7 +271,7 @@ func TestConfigShowTellsWhereValuesComeFrom(t *testing.T) { // case 11
 			t.Errorf("%s comes from %q, want %q", path, shown.Sources[path], want)
 		}
 	}
-	if got := shown.Config.Daemon.Input.BufferBytes; got != 1<<30 { // case 47
+	if got := shown.Config.Daemon.Input.BufferBytes; got != 1<<30 {
 		t.Errorf("buffer_bytes %d, want %d", got, 1<<30)
 	}
 	global := sluice(t, "", "config", "show", "--for", "global", "--output-format", "json", "--color", "never")
@@ -303,7 +303,7 @@ daemon:
 
 func TestConfigPath(t *testing.T) {
 	dir := inEmptyDir(t)
-	got := sluice(t, "", "config", "path") // case 12
+	got := sluice(t, "", "config", "path")
 	got.wantCode(t, 0)
 	if got.out != "none\n" {
 		t.Errorf("got %q, want none", got.out)
@@ -371,7 +371,7 @@ func TestClientCommandsReportWhatTheDaemonSays(t *testing.T) {
 	got.wantErr(t, "http://"+addr+"/api/v1/reload: 401 Unauthorized: unauthorized (send a token)")
 }
 
-func TestStatusTriesLoopbackForAListenAddress(t *testing.T) { // case 39
+func TestStatusTriesLoopbackForAListenAddress(t *testing.T) {
 	inEmptyDir(t)
 	_, port, _ := net.SplitHostPort(api(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) }))
 	got := sluice(t, "", "engine", "status", "--addr", "0.0.0.0:"+port)

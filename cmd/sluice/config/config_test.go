@@ -55,14 +55,14 @@ func TestLayersMergeLeafByLeaf(t *testing.T) {
 		layer Layer
 	}{
 		{
-			name:  "case 1: a flag beats a file",
+			name:  "a flag beats a file",
 			files: map[string]string{"work/sluice.yaml": `daemon: {rules: /f, api: {addr: "1.2.3.4:5"}, input: {buffer_size: 111}}`},
 			flags: []Flag{{"rules", []string{"/c"}}, {"buffer-size", []string{"999"}}},
 			want:  func(c *Config) any { return []any{c.Daemon.Rules, c.Daemon.Input.BufferSize, c.Daemon.API.Addr} },
 			value: []any{[]string{"/c"}, 999, "1.2.3.4:5"}, path: "daemon.rules", layer: LayerFlag,
 		},
 		{
-			name: "case 2: a file nearer by beats the system's, leaf by leaf",
+			name: "a file nearer by beats the system's, leaf by leaf",
 			files: map[string]string{
 				"sys/config.yaml":  `daemon: {api: {addr: "1.1.1.1:1"}, correlation: {max_events: 5}}`,
 				"work/sluice.yaml": `daemon: {api: {addr: "2.2.2.2:2"}}`,
@@ -71,7 +71,7 @@ func TestLayersMergeLeafByLeaf(t *testing.T) {
 			value: []any{"2.2.2.2:2", 5}, path: "daemon.correlation.max_events", layer: LayerFile,
 		},
 		{
-			name: "case 3: a token granted below does not survive an override",
+			name: "a token granted below does not survive an override",
 			files: map[string]string{
 				"sys/config.yaml":  `daemon: {api: {auth: {tokens: [{name: x, token_env: X, role: admin}]}}}`,
 				"work/sluice.yaml": `daemon: {api: {auth: {anonymous_permissions: ["metrics:read"]}}}`,
@@ -96,14 +96,14 @@ func TestLayersMergeLeafByLeaf(t *testing.T) {
 			value: unavailable.Audit{MaxEntries: 5, MaxAge: timespan.Seconds(3600), MaxBodyBytes: 64 * timespan.KiB}, path: "daemon.api.audit.max_age", layer: LayerEnv,
 		},
 		{
-			name:  "case 4: a variable beats a file",
+			name:  "a variable beats a file",
 			files: map[string]string{"work/sluice.yaml": `daemon: {input: {buffer_size: 111}}`},
 			env:   []string{"SLUICE_DAEMON__INPUT__BUFFER_SIZE=42"},
 			want:  func(c *Config) any { return c.Daemon.Input.BufferSize },
 			value: 42, path: "daemon.input.buffer_size", layer: LayerEnv,
 		},
 		{
-			name:  "case 45: a path may stand for a list",
+			name:  "a path may stand for a list",
 			files: map[string]string{"work/sluice.yaml": `daemon: {rules: [a, b.yml]}`},
 			want:  func(c *Config) any { return c.Daemon.Rules },
 			value: []string{"a", "b.yml"}, path: "daemon.rules", layer: LayerFile,
@@ -196,7 +196,7 @@ func TestDiscoveryTakesTheNearestRcFile(t *testing.T) {
 	}
 }
 
-func TestBadVariablesAreSkippedWithAWarning(t *testing.T) { // case 5
+func TestBadVariablesAreSkippedWithAWarning(t *testing.T) {
 	o := files(t, nil)
 	o.Environ = []string{
 		"SLUICE_DAEMON__OUTPUT__SINKS=notalist", "SLUICE_DAEMON__API__ADDR=127.0.0.1:7000", "SLUICE_DAEMON__NOPE=1",
