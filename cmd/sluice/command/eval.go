@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -15,6 +16,7 @@ import (
 	"github.com/sluicehq/sluice/cmd/sluice/config"
 	"github.com/sluicehq/sluice/cmd/sluice/logging"
 	"github.com/sluicehq/sluice/cmd/sluice/ruleset"
+	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/graph/format"
 	"github.com/sluicehq/sluice/sigma/correlation"
 	"github.com/sluicehq/sluice/sigma/engine"
@@ -64,14 +66,14 @@ func (e *env) eval(c *cli.Context) error {
 	}
 	if inline {
 		decoder.Format = format.JSON
-		if err := rules.set.NewWorker().DecodeJSON(new(engine.Events), []byte(o.Event)); err != nil {
+		if err := rules.set.Engine.NewWorker().DecodeJSON(new(engine.Events), []byte(o.Event)); err != nil {
 			return ruleFault(fmt.Errorf("--event: %w (a file of events is @FILE)", err))
 		}
 	}
 	if f, ok := e.In.(*os.File); ok && !c.IsSet("event") && term.IsTerminal(int(f.Fd())) {
 		out.note("reading events from the terminal, one a line; end with Ctrl-D")
 	}
-	return e.judgeAll(o, out, rules, decoder, src)
+	return e.evaluateAll(o, out, rules, decoder, src)
 }
 
 // decoderFor reads how lines are written.
@@ -90,8 +92,7 @@ func decoderFor(o *config.Eval) (*format.Decoder, error) {
 // compiled are the rules of an evaluation.
 type compiled struct {
 	loaded *load.Collection
-	set    *engine.Set
-	plan   *correlation.Program // nil without correlations
+	set    *graph.RuleSet
 }
 
 // compileFor loads the rules of an evaluation and reports what is wrong with
@@ -117,22 +118,43 @@ func (e *env) compileFor(ctx context.Context, l *config.Loaded, log *slog.Logger
 	if err != nil {
 		return nil, configFault(err)
 	}
-	c := &compiled{loaded: rules.Collection}
+	c := &compiled{loaded: rules.Collection, set: new(graph.RuleSet)}
 	options := engine.Options{
 		MatchDetail: detail, IncludeEvent: o.IncludeEvent, ResultTime: o.ResultTime,
 		TimestampFields: ruleset.TimestampFields(&o.Correlation, rules.Defaults), Routing: ruleset.Routing(&o.LogsourceRouting),
 		OnPanic: ruleset.OnPanic(log),
 	}
 	if len(rules.Correlations) > 0 {
-		if c.plan, err = e.planFor(l, rules); err != nil {
+		if c.set.Correlation, err = e.programFor(l, rules); err != nil {
 			return nil, ruleFault(err)
 		}
-		options.Fields = c.plan.Spec().Fields
+		options.Fields = c.set.Correlation.Spec().Fields
 	}
-	if c.set, err = engine.Compile(rules.Rules, options); err != nil {
+	if c.set.Engine, err = engine.Compile(rules.Rules, options); err != nil {
 		return nil, ruleFault(err)
 	}
 	return c, nil
+}
+
+// programFor compiles the correlations and says what is doubtful about them.
+func (e *env) programFor(l *config.Loaded, rules *ruleset.Rules) (*correlation.Program, error) {
+	given := l.Layer("eval.--action") != config.LayerDefault
+	o, err := ruleset.Correlation(&l.Config.Eval.Correlation, given, rules.Defaults)
+	if err != nil {
+		return nil, fmt.Errorf("correlations: %w", err)
+	}
+	o.ResultTime = l.Config.Eval.ResultTime
+	p, err := correlation.Compile(rules.Correlations, rules.Rules, o)
+	if err != nil {
+		return nil, err
+	}
+	if p.Depth() > correlation.MaxLevels {
+		e.warn(fmt.Sprintf("correlations refer to each other over %d levels; firings are propagated over %d", p.Depth(), correlation.MaxLevels))
+	}
+	for _, id := range p.SharedIDs() {
+		e.warn(fmt.Sprintf("several correlations are named '%s'", id))
+	}
+	return p, nil
 }
 
 // compiling begins the line that ends a start; the specification fixes it.
@@ -186,42 +208,53 @@ func extension(path string) string {
 	return ""
 }
 
-// judgeAll runs the evaluation and sums it up.
-func (e *env) judgeAll(o *config.Eval, out *console, rules *compiled, decoder *format.Decoder, src io.Reader) error {
+// evaluateAll runs the evaluation and sums it up.
+func (e *env) evaluateAll(o *config.Eval, out *console, rules *compiled, decoder *format.Decoder, src io.Reader) error {
 	p := newPrinter(out, o.Pretty)
 	p.fit(rules.loaded)
-	r := &run{set: rules.set, decoder: decoder, renderer: p.renderer(), write: p.write}
 	dump := o.DumpCorrelationState
-	if dump && (rules.plan == nil || o.Schema.Routing) {
+	if dump && (!rules.set.Correlates() || o.Schema.Routing) {
 		e.warn("--dump-correlation-state is ignored: there is no correlation to show")
 		dump = false
 	}
-	if rules.plan != nil {
-		r.correlate = newCorrelator(rules.plan, &o.Correlation, r.renderer, e)
-	}
-	total, err := r.judge(src)
+	ev := newEvaluation(rules.set, decoder, p, o.Correlation.MaxStateEntries)
+	ev.timed, ev.warn = o.Correlation.TimestampFallback == "skip", e.warn
+	err := ev.run(src)
 	if ferr := p.finish(); err == nil && ferr != nil {
 		err = ferr
 	}
-	if r.correlate != nil {
-		r.correlate.report()
+	if ev.truncated > 0 {
+		e.warn(fmt.Sprintf("%d firings were not propagated: more than %d levels of correlations", ev.truncated, correlation.MaxLevels))
 	}
-	summarise(out, o, total, r.correlate != nil)
+	summarise(out, o, &ev.total, rules.set.Correlates())
 	if dump {
-		r.correlate.dump(out.Err)
+		dumpState(out.Err, ev.correlate.Engine)
 	}
 	switch {
 	case errors.Is(err, errWrite):
 		return configFault(err)
 	case err != nil:
 		return ruleFault(err)
-	case o.FailOnDetection && total.matches+total.correlations > 0:
+	case o.FailOnDetection && ev.total.matches+ev.total.correlations > 0:
 		return silent(exitFindings)
 	}
 	return nil
 }
 
-func summarise(out *console, o *config.Eval, t tally, apart bool) {
+// dumpState writes the state of correlations as the routes of the service show it.
+func dumpState(w io.Writer, e *correlation.Engine) {
+	view := e.Export()
+	groups, _ := view.State(correlation.Filter{})
+	out := json.NewEncoder(w)
+	out.SetEscapeHTML(false)
+	out.SetIndent("", "  ")
+	_ = out.Encode(struct { // there is nowhere left to say that stderr cannot be written
+		Correlations []correlation.Entry      `json:"correlations"`
+		Groups       []correlation.GroupEntry `json:"groups"`
+	}{view.Entries(correlation.Filter{}), groups})
+}
+
+func summarise(out *console, o *config.Eval, t *tally, apart bool) {
 	text := fmt.Sprintf("Processed %d events, %d matches", t.events, t.matches)
 	if apart {
 		text = fmt.Sprintf("Processed %d events, %d detection matches, %d correlation matches", t.events, t.matches, t.correlations)
@@ -230,7 +263,7 @@ func summarise(out *console, o *config.Eval, t tally, apart bool) {
 		text += fmt.Sprintf(", %d not decoded", t.undecoded)
 	}
 	if t.failed > 0 {
-		fmt.Fprintf(out.Err, "error: %d events could not be judged, the last one: %s\n", t.failed, t.failure)
+		fmt.Fprintf(out.Err, "error: %d events could not be judged, the last one: %v\n", t.failed, t.failure)
 	}
 	out.summary("%s.", text)
 	if o.LogsourceRouting.Enabled {

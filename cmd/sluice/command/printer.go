@@ -1,6 +1,7 @@
 package command
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/sigma"
 	"github.com/sluicehq/sluice/sigma/correlation"
 	"github.com/sluicehq/sluice/sigma/load"
@@ -28,8 +30,20 @@ type printer struct {
 	pretty   bool
 	table    *table
 	progress progress
-	seen     tally
+
+	text   []byte // rendered and not written yet, unless it is for a table
+	rows   []row
+	before place // the last results
 }
+
+// row is a row of a table, with the colour of its first column.
+type row struct {
+	cells []string
+	color string
+}
+
+// place is a place between two results.
+type place struct{ text, rows int }
 
 func newPrinter(out *console, pretty bool) *printer {
 	columns := []string{"LEVEL", "RULE", "TYPE", "DETAIL"}
@@ -65,24 +79,50 @@ func (p *printer) fit(rules *load.Collection) {
 	}
 }
 
-// write prints the results of one chunk.
-func (p *printer) write(c *chunk) error {
-	p.seen.add(c.tally)
-	p.progress.show(p.out, p.seen, time.Now())
-	if p.table == nil {
-		if len(c.out) == 0 {
-			return nil
+// render makes the text or the rows of results.
+func (p *printer) render(set *graph.ResultSet) {
+	p.before = place{len(p.text), len(p.rows)}
+	for i := range set.Results {
+		r := &set.Results[i]
+		switch {
+		case p.table == nil && p.pretty:
+			p.text = appendPretty(p.text, r.AppendNative(nil))
+		case p.table == nil:
+			p.text = append(r.AppendNative(p.text), '\n')
+		case r.Detection != nil:
+			p.row(r.Detection.Rule.Level, r.Detection.Rule.Title, "detection", detail(r.Detection))
+		default:
+			c := r.Correlation
+			p.row(c.Rule.Level, c.Rule.Title, string(c.Rule.Type), correlationDetail(c))
 		}
-		if _, err := p.out.Out.Write(c.out); err != nil {
+	}
+}
+
+// discard forgets what render made last.
+func (p *printer) discard() { p.text, p.rows = p.text[:p.before.text], p.rows[:p.before.rows] }
+
+func (p *printer) row(level sigma.Level, title, kind, detail string) {
+	name := level.String()
+	if name == "" {
+		name = "-"
+	}
+	p.rows = append(p.rows, row{[]string{name, title, kind, detail}, levelColor(level)})
+}
+
+// write writes what was rendered and shows the progress.
+func (p *printer) write(total tally) error {
+	p.progress.show(p.out, total, time.Now())
+	if len(p.text) > 0 {
+		if _, err := p.out.Out.Write(p.text); err != nil {
 			return fmt.Errorf("%w: %w", errWrite, err)
 		}
-		return nil
 	}
-	for i, row := range c.rows {
-		if err := p.table.row(row, c.levels[i]); err != nil {
+	for _, r := range p.rows {
+		if err := p.table.row(r.cells, r.color); err != nil {
 			return fmt.Errorf("%w: %w", errWrite, err)
 		}
 	}
+	p.text, p.rows = p.text[:0], p.rows[:0]
 	return nil
 }
 
@@ -126,6 +166,14 @@ func correlationDetail(r *correlation.Result) string {
 	}
 	b = correlation.AppendNumber(append(b, "| agg="...), r.Value)
 	return cut(string(b), detailWidth)
+}
+
+func appendPretty(dst, line []byte) []byte {
+	var b bytes.Buffer
+	if json.Indent(&b, line, "", "  ") != nil {
+		b.Write(line)
+	}
+	return append(append(dst, b.Bytes()...), '\n')
 }
 
 // plainText drops the quotes of a JSON string.
