@@ -100,7 +100,7 @@ func (e *evaluation) run(src io.Reader) error {
 	var readErr error
 	wait.Go(func() {
 		pump := sources.Pump{Intake: in}
-		_, readErr = pump.Run(ctx, sources.NewLineReader(src))
+		_, readErr = pump.Run(ctx, new(sources.Buffers).NewReader(src))
 		close(in.work)
 		close(in.order)
 	})
