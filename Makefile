@@ -17,7 +17,7 @@ build: ## build the binaries into bin/
 	@mkdir -p $(BIN)
 	$(GO) build -trimpath -ldflags '$(LDFLAGS)' -o $(BIN)/ ./cmd/...
 
-demo: build ## judge example events by example rules, once and as a service
+demo: build ## evaluate example rules on example events, once and as a service
 	@sh examples/demo/run.sh $(BIN)
 
 test: ## all tests, shuffled; needs only Go

@@ -11,6 +11,7 @@ import (
 
 	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/actors/actorstest"
+	"github.com/sluicehq/sluice/actors/mailbox"
 	"github.com/sluicehq/sluice/graph"
 )
 
@@ -24,8 +25,8 @@ type readWindows struct{}
 
 // stepper is a stage over batches: one event per step, the rule set by the stamp.
 type stepper struct {
-	cell  *actors.Cell
-	next  *actors.Outbox[string]
+	cell  *mailbox.Cell
+	next  *mailbox.Outbox[string]
 	state *windows
 	step  func(line string)
 }
@@ -34,7 +35,7 @@ func (a *stepper) State() any { return a.state }
 
 func (a *stepper) Receive(c actor.Context) {
 	switch m := c.Message().(type) {
-	case *actors.Run[*graph.Batch]:
+	case *mailbox.Run[*graph.Batch]:
 		for b := range m.All() {
 			if a.state.set != b.Set {
 				a.state.set = b.Set
@@ -55,11 +56,11 @@ func (a *stepper) Receive(c actor.Context) {
 	}
 }
 
-func spawnStepper(t *testing.T, s *actors.System, next graph.Outlet[string], step func(string)) (*actors.Client, *actors.Lane[*graph.Batch]) {
+func spawnStepper(t *testing.T, s *actors.System, next mailbox.Outlet[string], step func(string)) (*mailbox.Client, *mailbox.Lane[*graph.Batch]) {
 	t.Helper()
-	cell := actors.NewCell("correlate", actors.KindStage, actors.CellOptions{})
-	lane := actors.NewLane(cell, actors.LaneOptions[*graph.Batch]{Capacity: 1024, Size: graph.SizeOfBatch})
-	out := actors.NewOutbox(cell, next)
+	cell := mailbox.NewCell("correlate", actors.KindStage, mailbox.CellOptions{})
+	lane := mailbox.NewLane(cell, mailbox.LaneOptions[*graph.Batch]{Capacity: 1024, Size: graph.SizeOfBatch})
+	out := mailbox.NewOutbox(cell, next)
 	client, err := s.Spawn(cell, func(h actors.RestartState) actor.Actor {
 		state := &windows{}
 		if h.State != nil {
@@ -97,7 +98,7 @@ func TestABatchIsResumedAtTheEventThatBrokeIt(t *testing.T) {
 		if got := out.All(); !slices.Equal(got, want) {
 			t.Errorf("passed: got %v, want %v", got, want)
 		}
-		state, err := actors.Ask[windows](t.Context(), client, readWindows{})
+		state, err := mailbox.Ask[windows](t.Context(), client, readWindows{})
 		if err != nil || !slices.Equal(state.lines, want) {
 			t.Errorf("state: got %v, %v, want %v", state.lines, err, want)
 		}
@@ -114,7 +115,7 @@ func TestAQuestionInterruptsABatch(t *testing.T) {
 		client, lane := spawnStepper(t, s, out, func(string) { time.Sleep(time.Second) })
 		lane.TryPut([]*graph.Batch{batchOf(nil, 1, 500)})
 		time.Sleep(3500 * time.Millisecond)
-		state, err := actors.Ask[windows](t.Context(), client, readWindows{})
+		state, err := mailbox.Ask[windows](t.Context(), client, readWindows{})
 		if err != nil || len(state.lines) != 4 {
 			t.Errorf("answered after: got %d events, %v, want 4", len(state.lines), err)
 		}
@@ -135,7 +136,7 @@ func TestCase22AnEmptyBatchCarriesARuleSetThroughAnIdleGraph(t *testing.T) {
 		a, b := &graph.RuleSet{Generation: 1}, &graph.RuleSet{Generation: 2}
 		lane.TryPut([]*graph.Batch{batchOf(a, 1, 3), {Set: b}})
 		synctest.Wait()
-		state, err := actors.Ask[windows](t.Context(), client, readWindows{})
+		state, err := mailbox.Ask[windows](t.Context(), client, readWindows{})
 		if err != nil || state.set != b || len(state.lines) != 3 {
 			t.Errorf("got set %+v with %d events, %v, want the new set with the state carried over", state.set, len(state.lines), err)
 		}
@@ -146,11 +147,11 @@ func TestALingeringLaneWaitsForARunToFill(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := actorstest.System(t, actors.Options{})
 		var runs []int
-		cell := actors.NewCell("sink:otlp", actors.KindSink, actors.CellOptions{})
-		lane := actors.NewLane(cell, actors.LaneOptions[int]{Capacity: 100, Join: 10, Linger: time.Second})
+		cell := mailbox.NewCell("sink:otlp", actors.KindSink, mailbox.CellOptions{})
+		lane := mailbox.NewLane(cell, mailbox.LaneOptions[int]{Capacity: 100, Join: 10, Linger: time.Second})
 		_, err := s.Spawn(cell, func(actors.RestartState) actor.Actor {
 			return actor.ReceiveFunc(func(c actor.Context) {
-				if m, ok := c.Message().(*actors.Run[int]); ok {
+				if m, ok := c.Message().(*mailbox.Run[int]); ok {
 					runs = append(runs, len(m.Take()))
 				}
 			})
@@ -184,7 +185,7 @@ func TestEachContainsThePanicsOfABatch(t *testing.T) {
 		{"all", map[int]int{0: always, 1: always, 2: always, 3: always, 4: always}, nil, []int{0, 1, 2, 3, 4}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			cell := actors.NewCell("evaluate", actors.KindStage, actors.CellOptions{})
+			cell := mailbox.NewCell("evaluate", actors.KindStage, mailbox.CellOptions{})
 			var done, poisoned []int
 			cell.Guard().Each(0, 5, func(i int) {
 				done = append(done, i)
@@ -194,7 +195,7 @@ func TestEachContainsThePanicsOfABatch(t *testing.T) {
 				}
 			}, func(i int) {
 				done = done[:len(done)-1]
-			}, func(i int, p *actors.Poison) {
+			}, func(i int, p error) {
 				poisoned = append(poisoned, i)
 			})
 			wantIDs(t, "done", done, tc.want)
@@ -207,7 +208,7 @@ func TestEachContainsThePanicsOfABatch(t *testing.T) {
 }
 
 func TestAGuardedStepDoesNotAllocate(t *testing.T) {
-	cell := actors.NewCell("alert", actors.KindStage, actors.CellOptions{})
+	cell := mailbox.NewCell("alert", actors.KindStage, mailbox.CellOptions{})
 	g, n := cell.Guard(), 0
 	for _, tc := range []struct {
 		name string
@@ -224,10 +225,10 @@ func TestAGuardedStepDoesNotAllocate(t *testing.T) {
 }
 
 // passer is an actor that has nothing to do with what passes.
-type passer struct{ out *actors.Outbox[int] }
+type passer struct{ out *mailbox.Outbox[int] }
 
 func (p passer) Receive(c actor.Context) {
-	if run, ok := c.Message().(*actors.Run[int]); ok {
+	if run, ok := c.Message().(*mailbox.Run[int]); ok {
 		run.Pass(p.out)
 	}
 }
@@ -236,9 +237,9 @@ func TestWhatPassesKeepsItsOrderAndIsCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := actorstest.System(t, actors.Options{})
 		out := actorstest.NewRecorder[int]()
-		cell := actors.NewCell("enrich", actors.KindStage, actors.CellOptions{})
-		lane := actors.NewLane(cell, actors.LaneOptions[int]{Capacity: 1000, Join: 64})
-		box := actors.NewOutbox[int](cell, out)
+		cell := mailbox.NewCell("enrich", actors.KindStage, mailbox.CellOptions{})
+		lane := mailbox.NewLane(cell, mailbox.LaneOptions[int]{Capacity: 1000, Join: 64})
+		box := mailbox.NewOutbox[int](cell, out)
 		if _, err := s.Spawn(cell, func(actors.RestartState) actor.Actor { return passer{box} }); err != nil {
 			t.Fatal(err)
 		}

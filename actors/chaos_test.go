@@ -12,6 +12,7 @@ import (
 
 	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/actors/actorstest"
+	"github.com/sluicehq/sluice/actors/mailbox"
 	"github.com/sluicehq/sluice/graph"
 )
 
@@ -33,7 +34,7 @@ func chaos(t *testing.T, rnd *rand.Rand) {
 	out := actorstest.NewRecorder[*item]()
 	dlq := actorstest.NewRecorder[graph.DeadLetter]()
 	names := graph.Stages()[1:5]
-	var next graph.Outlet[*item] = out
+	var next mailbox.Outlet[*item] = out
 	var first *counterStage
 	clients := map[graph.Stage]*counterStage{}
 	for i := len(names) - 1; i >= 0; i-- {
@@ -109,11 +110,11 @@ func disturb(ctx context.Context, s *actors.System, c *counterStage, rnd *rand.R
 		time.Sleep(time.Duration(rnd.IntN(300)) * time.Millisecond)
 		switch rnd.IntN(5) {
 		case 0:
-			_, _ = actors.Ask[marked](ctx, c.Client, explode{"asked for"})
+			_, _ = mailbox.Ask[marked](ctx, c.Client, explode{"asked for"})
 		case 1:
 			_, _ = s.Resize(c.Name(), 1+rnd.IntN(30))
 		default:
-			_, _ = actors.Ask[tally](ctx, c.Client, readTally{})
+			_, _ = mailbox.Ask[tally](ctx, c.Client, readTally{})
 		}
 	}
 }

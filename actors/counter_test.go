@@ -8,6 +8,7 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 
 	"github.com/sluicehq/sluice/actors"
+	"github.com/sluicehq/sluice/actors/mailbox"
 	"github.com/sluicehq/sluice/graph"
 )
 
@@ -70,10 +71,10 @@ type (
 // counter is a stage of the tests' own: it counts what passes and answers questions.
 type counter struct {
 	name  graph.Stage
-	cell  *actors.Cell
+	cell  *mailbox.Cell
 	state *tally
-	next  *actors.Outbox[*item]
-	dlq   *actors.Outbox[graph.DeadLetter]
+	next  *mailbox.Outbox[*item]
+	dlq   *mailbox.Outbox[graph.DeadLetter]
 	ends  bool // settles what it has counted
 }
 
@@ -81,13 +82,13 @@ func (a *counter) State() any { return a.state }
 
 func (a *counter) Receive(c actor.Context) {
 	switch m := c.Message().(type) {
-	case *actors.Run[*item]:
+	case *mailbox.Run[*item]:
 		for it := range m.All() {
 			a.pass(m, it)
 		}
-	case actors.Tick:
+	case mailbox.Tick:
 		a.state.ticks++
-	case actors.Drain:
+	case mailbox.Drain:
 		c.Respond(*a.state.clone())
 	case actors.Detail:
 		c.Respond(map[string]int{"seen": len(a.state.seen)})
@@ -104,14 +105,14 @@ func (a *counter) Receive(c actor.Context) {
 	}
 }
 
-func (a *counter) pass(run *actors.Run[*item], it *item) {
+func (a *counter) pass(run *mailbox.Run[*item], it *item) {
 	if it.barrier != nil {
 		it.barrier.Export(a.name, a.state.clone())
 		a.next.Push(it)
 		return
 	}
 	if p := a.cell.Guard().Step(func() { call(it.step) }, func() { call(it.undo) }); p != nil {
-		a.cell.Quarantine(a.dlq, []byte(it.raw), it.token, p)
+		actors.Quarantine(a.cell, a.dlq, []byte(it.raw), it.token, p)
 		return
 	}
 	a.cell.Guard().Apply(func() {
@@ -133,17 +134,17 @@ type counterOptions struct {
 	join     int
 	tick     time.Duration
 	ends     bool
-	dlq      graph.Outlet[graph.DeadLetter]
+	dlq      mailbox.Outlet[graph.DeadLetter]
 }
 
 type counterStage struct {
-	*actors.Client
-	lane *actors.Lane[*item]
-	cell *actors.Cell
+	*mailbox.Client
+	lane *mailbox.Lane[*item]
+	cell *mailbox.Cell
 }
 
 // spawnCounter starts a counter stage in front of next, which may be nil.
-func spawnCounter(tb testing.TB, s *actors.System, next graph.Outlet[*item], o counterOptions) *counterStage {
+func spawnCounter(tb testing.TB, s *actors.System, next mailbox.Outlet[*item], o counterOptions) *counterStage {
 	tb.Helper()
 	if o.capacity == 0 {
 		o.capacity = 1024
@@ -151,10 +152,10 @@ func spawnCounter(tb testing.TB, s *actors.System, next graph.Outlet[*item], o c
 	if o.join == 0 {
 		o.join = 64
 	}
-	cell := actors.NewCell(string(o.name), actors.KindStage, actors.CellOptions{Tick: o.tick})
-	lane := actors.NewLane(cell, actors.LaneOptions[*item]{Capacity: o.capacity, Join: o.join})
-	out := actors.NewOutbox(cell, next)
-	dlq := actors.NewOutbox(cell, o.dlq)
+	cell := mailbox.NewCell(string(o.name), actors.KindStage, mailbox.CellOptions{Tick: o.tick})
+	lane := mailbox.NewLane(cell, mailbox.LaneOptions[*item]{Capacity: o.capacity, Join: o.join})
+	out := mailbox.NewOutbox(cell, next)
+	dlq := mailbox.NewOutbox(cell, o.dlq)
 	client, err := s.Spawn(cell, func(h actors.RestartState) actor.Actor {
 		state := &tally{}
 		switch {
@@ -173,7 +174,7 @@ func spawnCounter(tb testing.TB, s *actors.System, next graph.Outlet[*item], o c
 
 // chain starts counter stages with the given names, each in front of the next,
 // the last in front of end.
-func chain(tb testing.TB, s *actors.System, end graph.Outlet[*item], capacity int, names ...graph.Stage) []*counterStage {
+func chain(tb testing.TB, s *actors.System, end mailbox.Outlet[*item], capacity int, names ...graph.Stage) []*counterStage {
 	tb.Helper()
 	stages := make([]*counterStage, len(names))
 	for i := len(names) - 1; i >= 0; i-- {

@@ -11,11 +11,12 @@ import (
 
 	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/actors/actorstest"
+	"github.com/sluicehq/sluice/actors/mailbox"
 	"github.com/sluicehq/sluice/graph"
 )
 
 // spawnFunc starts an actor that is one function.
-func spawnFunc(t *testing.T, s *actors.System, cell *actors.Cell, receive func(actor.Context)) *actors.Client {
+func spawnFunc(t *testing.T, s *actors.System, cell *mailbox.Cell, receive func(actor.Context)) *mailbox.Client {
 	t.Helper()
 	client, err := s.Spawn(cell, func(actors.RestartState) actor.Actor { return actor.ReceiveFunc(receive) })
 	if err != nil {
@@ -24,26 +25,31 @@ func spawnFunc(t *testing.T, s *actors.System, cell *actors.Cell, receive func(a
 	return client
 }
 
+// urgent is a request that comes in even when the control lane is full.
+type urgent struct{}
+
+func (urgent) Lifecycle() {}
+
 func TestALifeCycleRequestIsNotSubjectToTheCapacity(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := actorstest.System(t, actors.Options{})
-		client := spawnFunc(t, s, actors.NewCell("parse", actors.KindStage, actors.CellOptions{}), func(c actor.Context) {
+		client := spawnFunc(t, s, mailbox.NewCell("parse", actors.KindStage, mailbox.CellOptions{}), func(c actor.Context) {
 			switch m := c.Message().(type) {
 			case stall:
 				time.Sleep(m.d)
-			case actors.Cut:
-				c.Respond(actors.CutMade{})
+			case urgent:
+				c.Respond(marked{})
 			}
 		})
 		for range 65 {
-			go actors.Ask[marked](t.Context(), client, stall{time.Second})
+			go mailbox.Ask[marked](t.Context(), client, stall{time.Second})
 			synctest.Wait()
 		}
-		if _, err := actors.Ask[marked](t.Context(), client, stall{}); !errors.Is(err, actors.ErrFull) {
-			t.Fatalf("a request: got %v, want %v", err, actors.ErrFull)
+		if _, err := mailbox.Ask[marked](t.Context(), client, stall{}); !errors.Is(err, mailbox.ErrFull) {
+			t.Fatalf("a request: got %v, want %v", err, mailbox.ErrFull)
 		}
 		begin := time.Now()
-		if _, err := actors.Ask[actors.CutMade](t.Context(), client, actors.Cut{}); err != nil || time.Since(begin) > time.Second {
+		if _, err := mailbox.Ask[marked](t.Context(), client, urgent{}); err != nil || time.Since(begin) > time.Second {
 			t.Errorf("a barrier: got %v after %v, want it next", err, time.Since(begin))
 		}
 	})
@@ -54,10 +60,10 @@ func TestWhatTheLastTickPushesIsDelivered(t *testing.T) {
 		s := actorstest.System(t, actors.Options{})
 		sink := actorstest.NewRecorder[int]()
 		sink.SetRoom(1)
-		cell := actors.NewCell("alert", actors.KindStage, actors.CellOptions{})
-		out := actors.NewOutbox(cell, sink)
+		cell := mailbox.NewCell("alert", actors.KindStage, mailbox.CellOptions{})
+		out := mailbox.NewOutbox(cell, sink)
 		spawnFunc(t, s, cell, func(c actor.Context) {
-			if _, ok := c.Message().(actors.Drain); ok {
+			if _, ok := c.Message().(mailbox.Drain); ok {
 				for i := range 5 {
 					out.Push(i)
 				}
@@ -78,8 +84,8 @@ func TestWhatTheLastTickPushesIsDelivered(t *testing.T) {
 func TestAPanicInTheLastTickDoesNotKeepTheDrainFromEnding(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := actorstest.System(t, actors.Options{MaxRestarts: 10})
-		spawnFunc(t, s, actors.NewCell("alert", actors.KindStage, actors.CellOptions{}), func(c actor.Context) {
-			if _, ok := c.Message().(actors.Drain); ok {
+		spawnFunc(t, s, mailbox.NewCell("alert", actors.KindStage, mailbox.CellOptions{}), func(c actor.Context) {
+			if _, ok := c.Message().(mailbox.Drain); ok {
 				panic("boom")
 			}
 		})
@@ -94,23 +100,23 @@ func TestAtTheDeadlineASinkPutsAsideWhatItHolds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := actorstest.System(t, actors.Options{})
 		deadLetters := actorstest.NewRecorder[int]()
-		dlq := actors.NewCell(actors.NameDLQ, actors.KindSink, actors.CellOptions{})
-		lane := actors.NewLane(dlq, actors.LaneOptions[int]{Capacity: 10, Join: 10})
-		written := actors.NewOutbox(dlq, deadLetters)
+		dlq := mailbox.NewCell(actors.NameDLQ, actors.KindSink, mailbox.CellOptions{})
+		lane := mailbox.NewLane(dlq, mailbox.LaneOptions[int]{Capacity: 10, Join: 10})
+		written := mailbox.NewOutbox(dlq, deadLetters)
 		spawnFunc(t, s, dlq, func(c actor.Context) {
-			if m, ok := c.Message().(*actors.Run[int]); ok {
+			if m, ok := c.Message().(*mailbox.Run[int]); ok {
 				for v := range m.All() {
 					written.Push(v)
 				}
 			}
 		})
-		cell := actors.NewCell("sink:webhook", actors.KindSink, actors.CellOptions{})
-		queue := actors.NewLane(cell, actors.LaneOptions[int]{Capacity: 10})
-		spill := actors.NewOutbox(cell, lane)
-		pool := actors.NewPool(cell, 1)
+		cell := mailbox.NewCell("sink:webhook", actors.KindSink, mailbox.CellOptions{})
+		queue := mailbox.NewLane(cell, mailbox.LaneOptions[int]{Capacity: 10})
+		spill := mailbox.NewOutbox(cell, lane)
+		pool := mailbox.NewPool(cell, 1)
 		spawnFunc(t, s, cell, func(c actor.Context) {
 			switch m := c.Message().(type) {
-			case *actors.Run[int]:
+			case *mailbox.Run[int]:
 				held := m.Take()[0]
 				pool.Start(1, func(ctx context.Context, _ int) any {
 					<-ctx.Done() // the other side does not answer
@@ -118,13 +124,13 @@ func TestAtTheDeadlineASinkPutsAsideWhatItHolds(t *testing.T) {
 				})
 			case int:
 				spill.Push(m)
-			case actors.Drain:
+			case mailbox.Drain:
 				if m.Expired {
 					for _, v := range queue.Remaining() {
 						spill.Push(v)
 					}
 				}
-				c.Respond(actors.NoExport{})
+				c.Respond(mailbox.NoExport{})
 			}
 		})
 		queue.TryPut([]int{1, 2, 3})
@@ -147,17 +153,17 @@ func TestAtTheDeadlineASinkPutsAsideWhatItHolds(t *testing.T) {
 func TestAtTheDeadlineASinkStillTakesWhatIsAboutToCome(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := actorstest.System(t, actors.Options{})
-		cell := actors.NewCell("sink:file", actors.KindSink, actors.CellOptions{})
-		queue := actors.NewLane(cell, actors.LaneOptions[int]{Capacity: 10})
+		cell := mailbox.NewCell("sink:file", actors.KindSink, mailbox.CellOptions{})
+		queue := mailbox.NewLane(cell, mailbox.LaneOptions[int]{Capacity: 10})
 		var got []int
 		spawnFunc(t, s, cell, func(c actor.Context) {
-			if m, ok := c.Message().(*actors.Run[int]); ok {
+			if m, ok := c.Message().(*mailbox.Run[int]); ok {
 				got = append(got, m.Take()...)
 			}
 		})
-		stage := actors.NewCell("dispatch", actors.KindStage, actors.CellOptions{})
+		stage := mailbox.NewCell("dispatch", actors.KindStage, mailbox.CellOptions{})
 		spawnFunc(t, s, stage, func(c actor.Context) {
-			if m, ok := c.Message().(actors.Drain); ok && m.Expired {
+			if m, ok := c.Message().(mailbox.Drain); ok && m.Expired {
 				time.Sleep(10 * time.Millisecond) // the rest of a step
 				queue.TryPut([]int{1})
 			}
@@ -188,8 +194,8 @@ func TestADrainedActorCanBeAskedAboutOnlyFromOutside(t *testing.T) {
 		if got := s.Detail(t.Context(), "risk"); got != nil {
 			t.Errorf("detail: got %v, want nil", got)
 		}
-		if _, err := actors.Ask[tally](t.Context(), stage.Client, readTally{}); !errors.Is(err, actors.ErrStopped) {
-			t.Errorf("ask: got %v, want %v", err, actors.ErrStopped)
+		if _, err := mailbox.Ask[tally](t.Context(), stage.Client, readTally{}); !errors.Is(err, mailbox.ErrStopped) {
+			t.Errorf("ask: got %v, want %v", err, mailbox.ErrStopped)
 		}
 	})
 }

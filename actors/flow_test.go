@@ -14,6 +14,7 @@ import (
 
 	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/actors/actorstest"
+	"github.com/sluicehq/sluice/actors/mailbox"
 	"github.com/sluicehq/sluice/graph"
 )
 
@@ -35,7 +36,7 @@ func TestCase6QuestionsOvertakeWaitingData(t *testing.T) {
 		seen := make([]int, 20)
 		for i := range seen {
 			wg.Go(func() {
-				state, err := actors.Ask[tally](t.Context(), stage.Client, readTally{})
+				state, err := mailbox.Ask[tally](t.Context(), stage.Client, readTally{})
 				if err != nil {
 					t.Errorf("ask: got %v, want an answer", err)
 				}
@@ -53,14 +54,14 @@ func TestAFloodOfQuestionsDoesNotStopData(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := actorstest.System(t, actors.Options{})
 		stage := spawnCounter(t, s, nil, counterOptions{name: graph.StageAlert})
-		go actors.Ask[marked](t.Context(), stage.Client, stall{time.Second})
+		go mailbox.Ask[marked](t.Context(), stage.Client, stall{time.Second})
 		synctest.Wait()
 		stage.lane.TryPut(items(1, 3))
 		positions := make([]int, 60)
 		var wg sync.WaitGroup
 		for i := range positions {
 			wg.Go(func() {
-				state, _ := actors.Ask[tally](t.Context(), stage.Client, readTally{})
+				state, _ := mailbox.Ask[tally](t.Context(), stage.Client, readTally{})
 				positions[i] = len(state.seen)
 			})
 		}
@@ -82,36 +83,36 @@ func TestCase7AFullControlLaneRefusesAndLateRequestsAreNotApplied(t *testing.T) 
 	synctest.Test(t, func(t *testing.T) {
 		s := actorstest.System(t, actors.Options{})
 		stage := spawnCounter(t, s, nil, counterOptions{name: graph.StageAlert})
-		go actors.Ask[marked](t.Context(), stage.Client, stall{10 * time.Second})
+		go mailbox.Ask[marked](t.Context(), stage.Client, stall{10 * time.Second})
 		synctest.Wait()
 		errs := make(chan error, 64)
 		for i := range 64 {
 			go func() {
-				_, err := actors.Ask[marked](t.Context(), stage.Client, mark{fmt.Sprint(i)})
+				_, err := mailbox.Ask[marked](t.Context(), stage.Client, mark{fmt.Sprint(i)})
 				errs <- err
 			}()
 		}
 		synctest.Wait()
 		begin := time.Now()
-		_, err := actors.Ask[marked](t.Context(), stage.Client, mark{"one too many"})
-		var refusal *actors.Refusal
-		if !errors.As(err, &refusal) || !errors.Is(err, actors.ErrFull) || time.Since(begin) != 0 {
-			t.Fatalf("the 65th: got %v after %v, want %v at once", err, time.Since(begin), actors.ErrFull)
+		_, err := mailbox.Ask[marked](t.Context(), stage.Client, mark{"one too many"})
+		var refusal *mailbox.Refusal
+		if !errors.As(err, &refusal) || !errors.Is(err, mailbox.ErrFull) || time.Since(begin) != 0 {
+			t.Fatalf("the 65th: got %v after %v, want %v at once", err, time.Since(begin), mailbox.ErrFull)
 		}
 		if refusal.Status() != 503 || refusal.RetryAfter() != 1 || err.Error() != "control mailbox of 'alert' is full" {
 			t.Errorf("refusal: got %d, %d, %q, want 503, 1, control mailbox of 'alert' is full",
 				refusal.Status(), refusal.RetryAfter(), err)
 		}
 		for range 64 {
-			if err := <-errs; !errors.Is(err, actors.ErrTimeout) {
-				t.Errorf("a waiting request: got %v, want %v", err, actors.ErrTimeout)
+			if err := <-errs; !errors.Is(err, mailbox.ErrTimeout) {
+				t.Errorf("a waiting request: got %v, want %v", err, mailbox.ErrTimeout)
 			}
 		}
-		if got := time.Since(begin); got != actors.AskTimeout {
-			t.Errorf("refused after: got %v, want %v", got, actors.AskTimeout)
+		if got := time.Since(begin); got != mailbox.AskTimeout {
+			t.Errorf("refused after: got %v, want %v", got, mailbox.AskTimeout)
 		}
 		time.Sleep(10 * time.Second)
-		state, err := actors.Ask[tally](t.Context(), stage.Client, readTally{})
+		state, err := mailbox.Ask[tally](t.Context(), stage.Client, readTally{})
 		if err != nil || len(state.marks) != 0 {
 			t.Errorf("applied later: got %v, %v, want none", state.marks, err)
 		}
@@ -147,7 +148,7 @@ func TestCase14AStuckSinkHoldsEveryStageAndNoneIsDeaf(t *testing.T) {
 		}
 		begin := time.Now()
 		for _, stage := range stages {
-			if _, err := actors.Ask[marked](t.Context(), stage.Client, mark{"silence"}); err != nil {
+			if _, err := mailbox.Ask[marked](t.Context(), stage.Client, mark{"silence"}); err != nil {
 				t.Errorf("ask %s: got %v, want an answer", stage.Name(), err)
 			}
 		}
@@ -202,12 +203,12 @@ func TestCase15ADrainStopsTheStagesInGraphOrder(t *testing.T) {
 		if !slices.Equal(order, want) {
 			t.Errorf("stopped in the order %v, want %v", order, want)
 		}
-		_, err := actors.Ask[tally](t.Context(), stages[6].Client, readTally{})
-		if !errors.Is(err, actors.ErrStopped) || err.Error() != "shutting down" {
+		_, err := mailbox.Ask[tally](t.Context(), stages[6].Client, readTally{})
+		if !errors.Is(err, mailbox.ErrStopped) || err.Error() != "shutting down" {
 			t.Errorf("ask a stopped actor: got %v, want shutting down", err)
 		}
-		if _, err := stages[0].lane.Put(t.Context(), items(1, 1)); !errors.Is(err, actors.ErrStopped) {
-			t.Errorf("put into a stopped stage: got %v, want %v", err, actors.ErrStopped)
+		if _, err := stages[0].lane.Put(t.Context(), items(1, 1)); !errors.Is(err, mailbox.ErrStopped) {
+			t.Errorf("put into a stopped stage: got %v, want %v", err, mailbox.ErrStopped)
 		}
 	})
 }
@@ -332,7 +333,7 @@ func TestTicksMergeAndWaitWhileDataIsHeld(t *testing.T) {
 		out := actorstest.NewRecorder[*item]()
 		stage := spawnCounter(t, s, out, counterOptions{name: graph.StageAlert, tick: time.Second})
 		ticks := func() int {
-			state, err := actors.Ask[tally](t.Context(), stage.Client, readTally{})
+			state, err := mailbox.Ask[tally](t.Context(), stage.Client, readTally{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -370,13 +371,13 @@ func TestATickThatIsNotThroughTakesTurnsWithTheData(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := actorstest.System(t, actors.Options{})
 				var got []byte
-				cell := actors.NewCell("alert", actors.KindStage, actors.CellOptions{Tick: time.Minute})
-				lane := actors.NewLane(cell, actors.LaneOptions[*item]{Capacity: 1024})
+				cell := mailbox.NewCell("alert", actors.KindStage, mailbox.CellOptions{Tick: time.Minute})
+				lane := mailbox.NewLane(cell, mailbox.LaneOptions[*item]{Capacity: 1024})
 				pieces := 5
 				_, err := s.Spawn(cell, func(actors.RestartState) actor.Actor {
 					return actor.ReceiveFunc(func(c actor.Context) {
 						switch m := c.Message().(type) {
-						case actors.Tick:
+						case mailbox.Tick:
 							got = append(got, 't')
 							if pieces--; pieces == 4 {
 								lane.TryPut(items(1, tc.items))
@@ -384,7 +385,7 @@ func TestATickThatIsNotThroughTakesTurnsWithTheData(t *testing.T) {
 							if pieces > 0 {
 								cell.Resume()
 							}
-						case *actors.Run[*item]:
+						case *mailbox.Run[*item]:
 							for range m.All() {
 								got = append(got, 'd')
 							}
@@ -408,10 +409,10 @@ func TestTheTickThatPanicsIsSkipped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := actorstest.System(t, actors.Options{MaxRestarts: 10})
 		calls := 0
-		cell := actors.NewCell("alert", actors.KindStage, actors.CellOptions{Tick: time.Minute})
+		cell := mailbox.NewCell("alert", actors.KindStage, mailbox.CellOptions{Tick: time.Minute})
 		_, err := s.Spawn(cell, func(actors.RestartState) actor.Actor {
 			return actor.ReceiveFunc(func(c actor.Context) {
-				if _, ok := c.Message().(actors.Tick); ok {
+				if _, ok := c.Message().(mailbox.Tick); ok {
 					if calls++; calls == 1 {
 						panic("tick")
 					}

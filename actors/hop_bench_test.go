@@ -9,6 +9,7 @@ import (
 
 	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/actors/actorstest"
+	"github.com/sluicehq/sluice/actors/mailbox"
 	"github.com/sluicehq/sluice/graph"
 )
 
@@ -32,15 +33,15 @@ func benchmarkChain(b *testing.B, size, join int) {
 	s := actorstest.System(b, actors.Options{})
 	batch := &graph.Batch{Lines: make([]graph.Line, size)}
 	last := &end{done: make(chan struct{})}
-	var next graph.Outlet[*graph.Batch]
-	var first *actors.Lane[*graph.Batch]
+	var next mailbox.Outlet[*graph.Batch]
+	var first *mailbox.Lane[*graph.Batch]
 	for i := range graph.Stages() {
 		name := graph.Stages()[len(graph.Stages())-1-i]
-		cell := actors.NewCell(string(name), actors.KindStage, actors.CellOptions{})
-		first = actors.NewLane(cell, actors.LaneOptions[*graph.Batch]{
+		cell := mailbox.NewCell(string(name), actors.KindStage, mailbox.CellOptions{})
+		first = mailbox.NewLane(cell, mailbox.LaneOptions[*graph.Batch]{
 			Capacity: 1024, Size: graph.SizeOfBatch, Join: join,
 		})
-		out := actors.NewOutbox(cell, next)
+		out := mailbox.NewOutbox(cell, next)
 		if _, err := s.Spawn(cell, func(actors.RestartState) actor.Actor { return &passing{out: out, last: last} }); err != nil {
 			b.Fatal(err)
 		}
@@ -68,12 +69,12 @@ func benchmarkChain(b *testing.B, size, join int) {
 
 // passing is a stage that does nothing, and at the end of the chain counts.
 type passing struct {
-	out  *actors.Outbox[*graph.Batch]
+	out  *mailbox.Outbox[*graph.Batch]
 	last *end
 }
 
 func (a *passing) Receive(c actor.Context) {
-	run, ok := c.Message().(*actors.Run[*graph.Batch])
+	run, ok := c.Message().(*mailbox.Run[*graph.Batch])
 	if !ok {
 		return
 	}
@@ -100,7 +101,7 @@ func BenchmarkAskBehindAStuckSink(b *testing.B) {
 	}()
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
-		if _, err := actors.Ask[marked](ctx, stages[i%len(stages)].Client, stall{}); err != nil {
+		if _, err := mailbox.Ask[marked](ctx, stages[i%len(stages)].Client, stall{}); err != nil {
 			b.Fatal(err)
 		}
 	}

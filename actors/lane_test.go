@@ -11,13 +11,14 @@ import (
 
 	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/actors/actorstest"
+	"github.com/sluicehq/sluice/actors/mailbox"
 	"github.com/sluicehq/sluice/graph"
 )
 
 // idleLane is a lane whose actor is not started: nothing leaves it.
-func idleLane(capacity, bytes int) *actors.Lane[graph.Line] {
-	cell := actors.NewCell("parse", actors.KindStage, actors.CellOptions{})
-	return actors.NewLane(cell, actors.LaneOptions[graph.Line]{
+func idleLane(capacity, bytes int) *mailbox.Lane[graph.Line] {
+	cell := mailbox.NewCell("parse", actors.KindStage, mailbox.CellOptions{})
+	return mailbox.NewLane(cell, mailbox.LaneOptions[graph.Line]{
 		Capacity: capacity, Bytes: bytes, Size: graph.SizeOfLine, Join: 512,
 	})
 }
@@ -82,8 +83,8 @@ func TestRoomIsWhatCanBePutAtOnce(t *testing.T) {
 }
 
 func TestAnElementLargerThanTheLaneIsAdmittedWhenTheLaneIsEmpty(t *testing.T) {
-	cell := actors.NewCell("evaluate", actors.KindStage, actors.CellOptions{})
-	lane := actors.NewLane(cell, actors.LaneOptions[*graph.Batch]{Capacity: 8, Size: graph.SizeOfBatch})
+	cell := mailbox.NewCell("evaluate", actors.KindStage, mailbox.CellOptions{})
+	lane := mailbox.NewLane(cell, mailbox.LaneOptions[*graph.Batch]{Capacity: 8, Size: graph.SizeOfBatch})
 	batches := []*graph.Batch{{Lines: lines(64, 1)}, {Lines: lines(64, 1)}}
 	if got := lane.TryPut(batches); got != 1 {
 		t.Errorf("case 2, batches of 64 lines into a lane of 8: got %d, want 1 at a time", got)
@@ -116,7 +117,7 @@ func TestCase4AResizeDropsNothing(t *testing.T) {
 		s := actorstest.System(t, actors.Options{MaxRestarts: 10})
 		out := actorstest.NewRecorder[*item]()
 		stage := spawnCounter(t, s, out, counterOptions{name: graph.StageParse, capacity: 100, join: 1})
-		go actors.Ask[marked](t.Context(), stage.Client, stall{time.Second})
+		go mailbox.Ask[marked](t.Context(), stage.Client, stall{time.Second})
 		synctest.Wait()
 		if n := stage.lane.TryPut(items(1, 100)); n != 100 {
 			t.Fatalf("admitted: got %d, want 100", n)

@@ -1,10 +1,6 @@
 package actors
 
-import (
-	"time"
-
-	"github.com/prometheus/client_golang/prometheus"
-)
+import "github.com/prometheus/client_golang/prometheus"
 
 // Collector exposes the actors' records as metrics, read at scrape. Names carry
 // no product prefix: the daemon wraps the registerer once.
@@ -40,22 +36,20 @@ func (m *Collector) Describe(to chan<- *prometheus.Desc) {
 
 // Collect reads every actor.
 func (m *Collector) Collect(to chan<- prometheus.Metric) {
-	now := time.Now()
-	for _, c := range m.system.listed() {
+	for _, a := range m.system.listed() {
+		name, stats := a.cell.Name(), a.cell.Stats()
 		gauge := func(d *prometheus.Desc, v float64) {
-			to <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, c.name)
+			to <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, name)
 		}
 		counter := func(d *prometheus.Desc, v float64) {
-			to <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, v, c.name)
+			to <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, v, name)
 		}
-		r := c.record(now)
-		total, _ := c.busy.read(now)
-		gauge(m.depth, float64(r.Mailbox.Depth))
-		gauge(m.capacity, float64(r.Mailbox.Capacity))
-		counter(m.restarts, float64(r.Restarts))
-		counter(m.busy, total.Seconds())
-		if c.kind == KindStage {
-			counter(m.quarantined, float64(c.counters.quarantined.Load()))
+		gauge(m.depth, float64(stats.Lane.Depth))
+		gauge(m.capacity, float64(stats.Lane.Capacity))
+		counter(m.restarts, float64(a.record().Restarts))
+		counter(m.busy, stats.Busy.Seconds())
+		if a.cell.Kind() == KindStage {
+			counter(m.quarantined, float64(stats.Quarantined))
 		}
 	}
 }

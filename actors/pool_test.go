@@ -10,24 +10,25 @@ import (
 
 	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/actors/actorstest"
+	"github.com/sluicehq/sluice/actors/mailbox"
 	"github.com/sluicehq/sluice/graph"
 )
 
 // worked is the completion of a job of the workers stage.
 type worked struct {
 	it *item
-	p  *actors.Poison
+	p  error
 }
 
 // workersStage gives each element to a worker and sends them on in order.
 type workersStage struct {
-	pool *actors.Pool
-	next *actors.Outbox[*item]
+	pool *mailbox.Pool
+	next *mailbox.Outbox[*item]
 }
 
 func (a *workersStage) Receive(c actor.Context) {
 	switch m := c.Message().(type) {
-	case *actors.Run[*item]:
+	case *mailbox.Run[*item]:
 		it := m.Take()[0]
 		a.pool.Start(1, func(_ context.Context, slot int) any {
 			call(it.apply)
@@ -43,12 +44,12 @@ func (a *workersStage) Receive(c actor.Context) {
 	}
 }
 
-func spawnWorkers(t *testing.T, s *actors.System, name graph.Stage, n int, next graph.Outlet[*item]) *counterStage {
+func spawnWorkers(t *testing.T, s *actors.System, name graph.Stage, n int, next mailbox.Outlet[*item]) *counterStage {
 	t.Helper()
-	cell := actors.NewCell(string(name), actors.KindStage, actors.CellOptions{})
-	lane := actors.NewLane(cell, actors.LaneOptions[*item]{Capacity: 1024})
-	out := actors.NewOutbox(cell, next)
-	pool := actors.NewOrderedPool(cell, n)
+	cell := mailbox.NewCell(string(name), actors.KindStage, mailbox.CellOptions{})
+	lane := mailbox.NewLane(cell, mailbox.LaneOptions[*item]{Capacity: 1024})
+	out := mailbox.NewOutbox(cell, next)
+	pool := mailbox.NewOrderedPool(cell, n)
 	client, err := s.Spawn(cell, func(actors.RestartState) actor.Actor {
 		return &workersStage{pool: pool, next: out}
 	})

@@ -1,10 +1,9 @@
 package actors
 
 import (
-	"sync"
 	"time"
 
-	"github.com/asynkron/protoactor-go/actor"
+	"github.com/sluicehq/sluice/actors/mailbox"
 )
 
 // State is what an operator sees of an actor's life.
@@ -22,7 +21,7 @@ const (
 // so one that is stuck can be looked at too.
 type Record struct {
 	Name             string        `json:"name"`
-	Kind             Kind          `json:"kind"`
+	Kind             mailbox.Kind  `json:"kind"`
 	Parent           string        `json:"parent"`
 	State            State         `json:"state"`
 	Mailbox          MailboxRecord `json:"mailbox"`
@@ -45,48 +44,24 @@ type MailboxRecord struct {
 	BlockedSecondsTotal float64 `json:"blocked_seconds_total"`
 }
 
-// lifeRecord is what the supervisor knows of a cell.
-type lifeRecord struct {
-	repeats repeats
-
-	mu          sync.Mutex // guards the rest
-	state       State
-	broken      bool // panicked, and no new instance has replied since
-	suspect     bool // the state at the last panic may be half changed
-	lastRestart time.Time
-	lastError   string
-	failures    []time.Time // within the restart window
-	delay       time.Duration
-	restart     *time.Timer
-	export      any // of the save that is current
-	exported    time.Time
-	instance    actor.Actor
-}
-
-// record makes the cell's record.
-func (c *Cell) record(now time.Time) Record {
+// record makes the actor's record.
+func (m *member) record() Record {
+	stats := m.cell.Stats()
 	r := Record{
-		Name: c.name, Kind: c.kind, Parent: c.kind.parent(),
-		BatchesProcessed: c.counters.batches.Load(),
-		EventsProcessed:  c.counters.events.Load(),
-		Restarts:         c.counters.restarts.Load(),
-		Workers:          max(1, c.busy.workers),
+		Name: m.cell.Name(), Kind: m.cell.Kind(), Parent: parentOf(m.cell.Kind()),
+		Mailbox: MailboxRecord{
+			Capacity: stats.Lane.Capacity, Depth: stats.Lane.Depth, HighWatermark: stats.Lane.HighWatermark,
+			ControlCapacity: stats.ControlCapacity, ControlDepth: stats.ControlDepth,
+			BlockedSecondsTotal: stats.Lane.Blocked.Seconds(),
+		},
+		BatchesProcessed: stats.Batches, EventsProcessed: stats.Events,
+		BusyRatio: stats.BusyRatio, Workers: stats.Workers,
 	}
-	_, r.BusyRatio = c.busy.read(now)
-	r.Mailbox.ControlCapacity = controlCapacity
-	c.box.mu.Lock()
-	r.Mailbox.ControlDepth = c.box.control.len()
-	if c.lane != nil {
-		s := c.lane.stats()
-		r.Mailbox.Capacity, r.Mailbox.Depth, r.Mailbox.HighWatermark = s.Capacity, s.Depth, s.HighWatermark
-		r.Mailbox.BlockedSecondsTotal = s.Blocked.Seconds()
-	}
-	c.box.mu.Unlock()
-	c.life.mu.Lock()
-	defer c.life.mu.Unlock()
-	r.State, r.LastError = c.life.state, c.life.lastError
-	if !c.life.lastRestart.IsZero() {
-		at := c.life.lastRestart.UTC().Truncate(time.Second)
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r.State, r.LastError, r.Restarts = m.state, m.lastError, m.restarts
+	if !m.lastRestart.IsZero() {
+		at := m.lastRestart.UTC().Truncate(time.Second)
 		r.LastRestart = &at
 	}
 	return r

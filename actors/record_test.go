@@ -16,13 +16,14 @@ import (
 
 	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/actors/actorstest"
+	"github.com/sluicehq/sluice/actors/mailbox"
 )
 
 // spawnEmpty starts an actor that does nothing.
-func spawnEmpty(t *testing.T, s *actors.System, name string, kind actors.Kind) {
+func spawnEmpty(t *testing.T, s *actors.System, name string, kind mailbox.Kind) {
 	t.Helper()
-	cell := actors.NewCell(name, kind, actors.CellOptions{})
-	actors.NewLane(cell, actors.LaneOptions[int]{Capacity: 10})
+	cell := mailbox.NewCell(name, kind, mailbox.CellOptions{})
+	mailbox.NewLane(cell, mailbox.LaneOptions[int]{Capacity: 10})
 	_, err := s.Spawn(cell, func(actors.RestartState) actor.Actor { return actor.ReceiveFunc(func(actor.Context) {}) })
 	if err != nil {
 		t.Fatal(err)
@@ -33,7 +34,7 @@ func TestRecordsAreListedInGraphOrder(t *testing.T) {
 	s := actorstest.System(t, actors.Options{})
 	for _, a := range []struct {
 		name string
-		kind actors.Kind
+		kind mailbox.Kind
 	}{
 		{"reload", actors.KindControl},
 		{actors.NameDLQ, actors.KindSink},
@@ -57,7 +58,7 @@ func TestRecordsAreListedInGraphOrder(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
-	cell := actors.NewCell("parse", actors.KindStage, actors.CellOptions{})
+	cell := mailbox.NewCell("parse", actors.KindStage, mailbox.CellOptions{})
 	if _, err := s.Spawn(cell, nil); !errors.Is(err, actor.ErrNameExists) {
 		t.Errorf("a second parse: got %v, want %v", err, actor.ErrNameExists)
 	}
@@ -152,13 +153,13 @@ func TestRefusals(t *testing.T) {
 		hint       bool
 		retryAfter int
 	}{
-		{actors.ErrFull, "control mailbox of 'alert' is full", http.StatusServiceUnavailable, true, 1},
-		{actors.ErrTimeout, "actor 'alert' did not answer in time", http.StatusServiceUnavailable, true, 0},
-		{actors.ErrStopped, "shutting down", http.StatusServiceUnavailable, true, 0},
-		{actors.ErrPanicked, "internal error", http.StatusInternalServerError, false, 0},
-		{actors.ErrReply, "internal error", http.StatusInternalServerError, false, 0},
+		{mailbox.ErrFull, "control mailbox of 'alert' is full", http.StatusServiceUnavailable, true, 1},
+		{mailbox.ErrTimeout, "actor 'alert' did not answer in time", http.StatusServiceUnavailable, true, 0},
+		{mailbox.ErrStopped, "shutting down", http.StatusServiceUnavailable, true, 0},
+		{mailbox.ErrPanicked, "internal error", http.StatusInternalServerError, false, 0},
+		{mailbox.ErrReply, "internal error", http.StatusInternalServerError, false, 0},
 	} {
-		r := &actors.Refusal{Actor: "alert", Reason: tc.reason}
+		r := &mailbox.Refusal{Actor: "alert", Reason: tc.reason}
 		if r.Error() != tc.text || r.Status() != tc.status || (r.Hint() != "") != tc.hint || r.RetryAfter() != tc.retryAfter {
 			t.Errorf("%v: got %q, %d, hint %q, retry after %d, want %q, %d, hint %t, %d", tc.reason,
 				r.Error(), r.Status(), r.Hint(), r.RetryAfter(), tc.text, tc.status, tc.hint, tc.retryAfter)
@@ -170,7 +171,7 @@ func TestTheReplyIsTyped(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := actorstest.System(t, actors.Options{})
 		denied := errors.New("denied")
-		cell := actors.NewCell("reload", actors.KindControl, actors.CellOptions{})
+		cell := mailbox.NewCell("reload", actors.KindControl, mailbox.CellOptions{})
 		client, err := s.Spawn(cell, func(actors.RestartState) actor.Actor {
 			return actor.ReceiveFunc(func(c actor.Context) {
 				switch c.Message().(type) {
@@ -184,19 +185,19 @@ func TestTheReplyIsTyped(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, err := actors.Ask[string](t.Context(), client, 1); got != "a text" || err != nil {
+		if got, err := mailbox.Ask[string](t.Context(), client, 1); got != "a text" || err != nil {
 			t.Errorf("got %q, %v, want a text", got, err)
 		}
-		if _, err := actors.Ask[int](t.Context(), client, 1); !errors.Is(err, actors.ErrReply) {
-			t.Errorf("another type: got %v, want %v", err, actors.ErrReply)
+		if _, err := mailbox.Ask[int](t.Context(), client, 1); !errors.Is(err, mailbox.ErrReply) {
+			t.Errorf("another type: got %v, want %v", err, mailbox.ErrReply)
 		}
-		if _, err := actors.Ask[int](t.Context(), client, "x"); !errors.Is(err, denied) {
+		if _, err := mailbox.Ask[int](t.Context(), client, "x"); !errors.Is(err, denied) {
 			t.Errorf("an error as the reply: got %v, want %v", err, denied)
 		}
 		ctx, leave := context.WithTimeout(t.Context(), time.Second)
 		defer leave()
-		if _, err := actors.Ask[int](ctx, client, 2.5); !errors.Is(err, actors.ErrTimeout) {
-			t.Errorf("no reply and a client that leaves: got %v, want %v", err, actors.ErrTimeout)
+		if _, err := mailbox.Ask[int](ctx, client, 2.5); !errors.Is(err, mailbox.ErrTimeout) {
+			t.Errorf("no reply and a client that leaves: got %v, want %v", err, mailbox.ErrTimeout)
 		}
 		if got := s.Detail(t.Context(), "reload"); got != nil {
 			t.Errorf("detail of an actor that does not answer: got %v, want nil", got)
@@ -207,7 +208,7 @@ func TestTheReplyIsTyped(t *testing.T) {
 func TestTheLibraryIsSilent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, actors.Options{})
-		_, _ = actors.Ask[marked](t.Context(), b.stage.Client, explode{"boom"})
+		_, _ = mailbox.Ask[marked](t.Context(), b.stage.Client, explode{"boom"})
 		time.Sleep(time.Second)
 		if got := b.log.Matching("level=INFO"); len(got) != 0 {
 			t.Errorf("info logs: got %v, want none", got)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/actors/actorstest"
+	"github.com/sluicehq/sluice/actors/mailbox"
 	"github.com/sluicehq/sluice/graph"
 )
 
@@ -74,7 +75,7 @@ func (b *bench) record(t *testing.T) actors.Record {
 
 func (b *bench) tally(t *testing.T) tally {
 	t.Helper()
-	state, err := actors.Ask[tally](t.Context(), b.stage.Client, readTally{})
+	state, err := mailbox.Ask[tally](t.Context(), b.stage.Client, readTally{})
 	if err != nil {
 		t.Fatalf("ask for the state: got %v, want nil", err)
 	}
@@ -228,9 +229,9 @@ func TestAPanicThatLeavesTheStateWholeKeepsIt(t *testing.T) {
 		spoil func(b *bench, list []*item)
 	}{
 		{"in a control message", func(b *bench, _ []*item) {
-			_, err := actors.Ask[marked](context.Background(), b.stage.Client, explode{"boom"})
-			if !errors.Is(err, actors.ErrPanicked) {
-				panic(fmt.Sprintf("ask: got %v, want %v", err, actors.ErrPanicked))
+			_, err := mailbox.Ask[marked](context.Background(), b.stage.Client, explode{"boom"})
+			if !errors.Is(err, mailbox.ErrPanicked) {
+				panic(fmt.Sprintf("ask: got %v, want %v", err, mailbox.ErrPanicked))
 			}
 		}},
 		{"in the bookkeeping after an event, which is not applied again", func(_ *bench, list []*item) {
@@ -322,8 +323,8 @@ func TestCase13TheBudgetOfRestarts(t *testing.T) {
 					}
 					// The question waits for the restart, which may take longer than it may.
 					for {
-						_, err := actors.Ask[marked](t.Context(), b.stage.Client, explode{"boom"})
-						if errors.Is(err, actors.ErrPanicked) {
+						_, err := mailbox.Ask[marked](t.Context(), b.stage.Client, explode{"boom"})
+						if errors.Is(err, mailbox.ErrPanicked) {
 							break
 						}
 					}

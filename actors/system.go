@@ -13,8 +13,32 @@ import (
 
 	"github.com/asynkron/protoactor-go/actor"
 
+	"github.com/sluicehq/sluice/actors/mailbox"
 	"github.com/sluicehq/sluice/graph"
+	"github.com/sluicehq/sluice/internal/ratelog"
 )
+
+// detailTimeout bounds the question for an actor's detail.
+const detailTimeout = time.Second
+
+// The kinds of actors. The kind decides who supervises an actor.
+const (
+	KindStage   mailbox.Kind = "stage"
+	KindSink    mailbox.Kind = "sink"
+	KindControl mailbox.Kind = "control"
+)
+
+// parentOf is the supervisor of actors of a kind.
+func parentOf(k mailbox.Kind) string {
+	switch k {
+	case KindStage:
+		return "dataflow"
+	case KindSink:
+		return "delivery"
+	default:
+		return "control"
+	}
+}
 
 // ErrNoActor is wrapped by questions about a name that is no actor's.
 var ErrNoActor = errors.New("no such actor")
@@ -35,10 +59,10 @@ type System struct {
 	library     *actor.ActorSystem
 	parents     map[string]*parent
 	deadLetters atomic.Int64
-	repeats     repeats
+	repeats     ratelog.Limit
 
-	mu    sync.RWMutex // guards cells
-	cells []*Cell      // in order of spawning
+	mu      sync.RWMutex // guards members
+	members []*member    // in order of spawning
 }
 
 type parent struct {
@@ -57,150 +81,143 @@ func NewSystem(o Options) *System {
 	s := &System{o: o, log: o.Log, parents: make(map[string]*parent)}
 	s.library = newLibrary(o.Log)
 	s.library.EventStream.Subscribe(s.observe)
-	for _, k := range []Kind{KindStage, KindSink, KindControl} {
+	for _, k := range []mailbox.Kind{KindStage, KindSink, KindControl} {
 		p := &parent{stopped: make(chan struct{})}
 		props := actor.PropsFromProducer(func() actor.Actor { return &supervisor{stopped: p.stopped} },
 			actor.WithSupervisor(strategy{s}))
-		p.pid, _ = s.library.Root.SpawnNamed(props, k.parent()) // the name is free: nothing else was spawned
-		s.parents[k.parent()] = p
+		p.pid, _ = s.library.Root.SpawnNamed(props, parentOf(k)) // the name is free: nothing else was spawned
+		s.parents[parentOf(k)] = p
 	}
 	return s
 }
 
-func (s *System) root() *actor.RootContext { return s.library.Root }
-
 // Spawn starts the cell's actor under the supervisor of its kind. produce makes
 // the first instance, and another one after each panic.
-func (s *System) Spawn(c *Cell, produce func(RestartState) actor.Actor) (*Client, error) {
-	c.system, c.log = s, s.log
-	if err := s.add(c); err != nil {
+func (s *System) Spawn(c *mailbox.Cell, produce func(RestartState) actor.Actor) (*mailbox.Client, error) {
+	parent := s.parents[parentOf(c.Kind())]
+	m := &member{system: s, cell: c, state: StateRunning}
+	m.pid = actor.NewPID(parent.pid.Address, parent.pid.Id+"/"+c.Name())
+	if err := s.add(m); err != nil {
 		return nil, err
 	}
-	props := actor.PropsFromProducer(func() actor.Actor { return c.incarnate(produce) },
-		actor.WithMailbox(func() actor.Mailbox { return c.box }))
-	reply := make(chan spawned, 1)
-	s.root().Send(s.parents[c.kind.parent()].pid, spawn{props: props, name: c.name, reply: reply})
-	child := <-reply
-	if child.err != nil {
-		s.remove(c)
-		return nil, fmt.Errorf("spawn %s: %w", c.name, child.err)
+	c.Attach(mailbox.Runtime{Library: s.library, PID: m.pid, Host: m, Log: s.log})
+	props := actor.PropsFromProducer(func() actor.Actor { return m.incarnate(produce) }, actor.WithMailbox(c.Mailbox))
+	reply := make(chan error, 1)
+	s.library.Root.Send(parent.pid, spawn{props: props, name: c.Name(), reply: reply})
+	if err := <-reply; err != nil {
+		s.remove(m)
+		return nil, fmt.Errorf("spawn %s: %w", c.Name(), err)
 	}
-	c.pid = child.pid
-	if c.tick != nil {
-		c.tick.start()
-	}
-	return &Client{system: s, cell: c}, nil
+	return mailbox.NewClient(c), nil
 }
 
-func (s *System) add(c *Cell) error {
+func (s *System) add(m *member) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, other := range s.cells {
-		if other.name == c.name {
-			return fmt.Errorf("spawn %s: %w", c.name, actor.ErrNameExists)
+	for _, other := range s.members {
+		if other.cell.Name() == m.cell.Name() {
+			return fmt.Errorf("spawn %s: %w", m.cell.Name(), actor.ErrNameExists)
 		}
 	}
-	s.cells = append(s.cells, c)
+	s.members = append(s.members, m)
 	return nil
 }
 
-func (s *System) remove(c *Cell) {
+func (s *System) remove(m *member) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.cells = slices.DeleteFunc(s.cells, func(o *Cell) bool { return o == c })
+	s.members = slices.DeleteFunc(s.members, func(o *member) bool { return o == m })
 }
 
-// listed returns the cells as operators see them: stages in graph order, sinks
+// listed returns the actors as operators see them: stages in graph order, sinks
 // in order of spawning, dlq, then control actors by name.
-func (s *System) listed() []*Cell {
+func (s *System) listed() []*member {
 	s.mu.RLock()
-	cells := slices.Clone(s.cells)
+	members := slices.Clone(s.members)
 	s.mu.RUnlock()
-	rank := func(c *Cell) int {
+	rank := func(m *member) int {
 		switch {
-		case c.kind == KindStage:
-			return graph.Stage(c.name).Position()
-		case c.name == NameDLQ:
+		case m.cell.Kind() == KindStage:
+			return graph.Stage(m.cell.Name()).Position()
+		case m.cell.Name() == NameDLQ:
 			return 200
-		case c.kind == KindSink:
+		case m.cell.Kind() == KindSink:
 			return 100
 		default:
 			return 300
 		}
 	}
-	slices.SortStableFunc(cells, func(a, b *Cell) int {
-		if a.kind == KindControl && b.kind == KindControl {
-			return cmp.Compare(a.name, b.name)
+	slices.SortStableFunc(members, func(a, b *member) int {
+		if a.cell.Kind() == KindControl && b.cell.Kind() == KindControl {
+			return cmp.Compare(a.cell.Name(), b.cell.Name())
 		}
 		return cmp.Compare(rank(a), rank(b))
 	})
-	return cells
+	return members
 }
 
-func (s *System) byName(name string) *Cell {
+// find returns the first actor that is looked for, nil without one.
+func (s *System) find(wanted func(*member) bool) *member {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	for _, c := range s.cells {
-		if c.name == name {
-			return c
-		}
+	if i := slices.IndexFunc(s.members, wanted); i >= 0 {
+		return s.members[i]
 	}
 	return nil
 }
 
-func (s *System) byPID(pid *actor.PID) *Cell {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	for _, c := range s.cells {
-		if c.kind.parent()+"/"+c.name == pid.Id {
-			return c
-		}
+func (s *System) byPID(pid *actor.PID) *member {
+	return s.find(func(m *member) bool { return m.pid.Id == pid.Id })
+}
+
+// byName returns the named actor. Its error wraps ErrNoActor.
+func (s *System) byName(name string) (*member, error) {
+	m := s.find(func(m *member) bool { return m.cell.Name() == name })
+	if m == nil {
+		return nil, fmt.Errorf("%w: %s", ErrNoActor, name)
 	}
-	return nil
+	return m, nil
 }
 
 // Client returns a client of the named actor.
-func (s *System) Client(name string) (*Client, error) {
-	c := s.byName(name)
-	if c == nil {
-		return nil, fmt.Errorf("%w: %s", ErrNoActor, name)
+func (s *System) Client(name string) (*mailbox.Client, error) {
+	m, err := s.byName(name)
+	if err != nil {
+		return nil, err
 	}
-	return &Client{system: s, cell: c}, nil
+	return mailbox.NewClient(m.cell), nil
 }
 
 // Records describes all actors: stages in graph order, sinks, dlq, control
 // actors by name.
 func (s *System) Records() []Record {
-	now := time.Now()
 	var list []Record
-	for _, c := range s.listed() {
-		list = append(list, c.record(now))
+	for _, m := range s.listed() {
+		list = append(list, m.record())
 	}
 	return list
 }
 
 // Record describes one actor.
 func (s *System) Record(name string) (Record, error) {
-	c := s.byName(name)
-	if c == nil {
-		return Record{}, fmt.Errorf("%w: %s", ErrNoActor, name)
+	m, err := s.byName(name)
+	if err != nil {
+		return Record{}, err
 	}
-	return c.record(time.Now()), nil
+	return m.record(), nil
 }
 
 // Detail asks an actor for its detail object, for a second at most. It is nil
 // when the actor does not answer.
 func (s *System) Detail(ctx context.Context, name string) any {
-	c := s.byName(name)
-	if c == nil {
-		return nil
-	}
-	answer, err := (&Client{system: s, cell: c}).ask(ctx, Detail{}, detailTimeout)
+	c, err := s.Client(name)
 	if err != nil {
 		return nil
 	}
-	switch answer.(type) {
-	case error, *actor.DeadLetterResponse:
+	ctx, cancel := context.WithTimeout(ctx, detailTimeout)
+	defer cancel()
+	answer, err := mailbox.Ask[any](ctx, c, Detail{})
+	if err != nil {
 		return nil
 	}
 	return answer
@@ -209,26 +226,25 @@ func (s *System) Detail(ctx context.Context, name string) any {
 // Resize changes the capacity of an actor's data lane and returns the new
 // record. The error wraps ErrNoActor or ErrCapacity.
 func (s *System) Resize(name string, capacity int) (Record, error) {
-	c := s.byName(name)
+	m, err := s.byName(name)
 	switch {
-	case c == nil:
-		return Record{}, fmt.Errorf("%w: %s", ErrNoActor, name)
+	case err != nil:
+		return Record{}, err
 	case capacity < 1 || capacity > MaxCapacity:
 		return Record{}, fmt.Errorf("%w: %d", ErrCapacity, capacity)
-	case c.lane != nil:
-		c.lane.resize(capacity)
 	}
-	return c.record(time.Now()), nil
+	m.cell.Resize(capacity)
+	return m.record(), nil
 }
 
 // Saved tells the supervisor that a save has become the current one: its views
 // are what an actor with suspect state starts from.
 func (s *System) Saved(exports map[graph.Stage]any, at time.Time) {
 	for name, view := range exports {
-		if c := s.byName(string(name)); c != nil {
-			c.life.mu.Lock()
-			c.life.export, c.life.exported = view, at
-			c.life.mu.Unlock()
+		if m, err := s.byName(string(name)); err == nil {
+			m.mu.Lock()
+			m.export, m.exported = view, at
+			m.mu.Unlock()
 		}
 	}
 }
@@ -239,12 +255,10 @@ func (s *System) DeadLetters() int64 { return s.deadLetters.Load() }
 // Suspended returns the names of the actors whose restart budget is used up.
 func (s *System) Suspended() []string {
 	var names []string
-	for _, c := range s.listed() {
-		c.life.mu.Lock()
-		if c.life.state == StateSuspended {
-			names = append(names, c.name)
+	for _, m := range s.listed() {
+		if m.suspended() {
+			names = append(names, m.cell.Name())
 		}
-		c.life.mu.Unlock()
 	}
 	return names
 }
@@ -252,15 +266,12 @@ func (s *System) Suspended() []string {
 // Stop stops every actor that still runs, without draining, and the system. It
 // waits until ctx is done for actors that are inside a step.
 func (s *System) Stop(ctx context.Context) error {
-	s.mu.RLock()
-	cells := slices.Clone(s.cells)
-	s.mu.RUnlock()
-	for _, c := range cells {
-		c.box.close()
+	for _, m := range s.listed() {
+		m.cell.Close()
 	}
 	var err error
 	for name, p := range s.parents {
-		s.root().Stop(p.pid)
+		s.library.Root.Stop(p.pid)
 		select {
 		case <-p.stopped:
 		case <-ctx.Done():

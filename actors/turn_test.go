@@ -10,6 +10,7 @@ import (
 
 	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/actors/actorstest"
+	"github.com/sluicehq/sluice/actors/mailbox"
 )
 
 // The steps take three milliseconds together: the scheduler by itself would leave the
@@ -17,8 +18,8 @@ import (
 func TestAnActorWithMuchToDoLetsOthersRun(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	s := actorstest.System(t, actors.Options{})
-	cell := actors.NewCell("alert", actors.KindStage, actors.CellOptions{})
-	lane := actors.NewLane(cell, actors.LaneOptions[*item]{Capacity: 1024})
+	cell := mailbox.NewCell("alert", actors.KindStage, mailbox.CellOptions{})
+	lane := mailbox.NewLane(cell, mailbox.LaneOptions[*item]{Capacity: 1024})
 	const steps = 10
 	lane.TryPut(items(1, steps))
 	var other atomic.Bool
@@ -26,7 +27,7 @@ func TestAnActorWithMuchToDoLetsOthersRun(t *testing.T) {
 	n := 0
 	_, err := s.Spawn(cell, func(actors.RestartState) actor.Actor {
 		return actor.ReceiveFunc(func(c actor.Context) {
-			m, ok := c.Message().(*actors.Run[*item])
+			m, ok := c.Message().(*mailbox.Run[*item])
 			if !ok {
 				return
 			}

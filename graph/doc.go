@@ -2,9 +2,8 @@
 // stage, in which order the stages stand, and who still owes an acknowledgement.
 //
 // A source hands in Lines. Up to correlate they travel in a Batch, behind it
-// every line with a result travels as a List. Each line carries a Token, and
-// whoever ends the line settles it: exactly once, wherever that happens. A stage
-// knows its successor only as an Outlet.
+// every line with a result travels as a ResultSet. Each line carries a Token, and
+// whoever ends the line settles it: exactly once, wherever that happens.
 //
 // Nothing here has a goroutine or reads a clock.
 package graph

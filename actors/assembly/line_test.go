@@ -22,6 +22,7 @@ import (
 	"github.com/sluicehq/sluice/actors/dispatch"
 	"github.com/sluicehq/sluice/actors/enrich"
 	"github.com/sluicehq/sluice/actors/evaluate"
+	"github.com/sluicehq/sluice/actors/mailbox"
 	"github.com/sluicehq/sluice/actors/observe"
 	"github.com/sluicehq/sluice/actors/parse"
 	"github.com/sluicehq/sluice/actors/risk"
@@ -140,7 +141,7 @@ func assemble(tb testing.TB, o settings) *line {
 		}
 	}
 	l.system = actorstest.System(tb, actors.Options{Log: log, MaxRestarts: 10})
-	start := func(c *actors.Cell, produce func(actors.RestartState) actor.Actor) *actors.Client {
+	start := func(c *mailbox.Cell, produce func(actors.RestartState) actor.Actor) *mailbox.Client {
 		tb.Helper()
 		client, err := l.system.Spawn(c, produce)
 		must(err)
@@ -197,7 +198,7 @@ func assemble(tb testing.TB, o settings) *line {
 	evaluateStage := evaluate.New(evaluate.Options{
 		Capacity: capacity(graph.StageEvaluate), Workers: o.workers, Set: set, Timed: o.timed, Next: correlateStage.Lane(), DeadLetters: deadLetters,
 	})
-	var toEvaluate graph.Outlet[*graph.Batch] = evaluateStage.Lane()
+	var toEvaluate mailbox.Outlet[*graph.Batch] = evaluateStage.Lane()
 	if o.tamper != nil {
 		toEvaluate = tampering{toEvaluate, o.tamper}
 	}
@@ -234,7 +235,7 @@ func assemble(tb testing.TB, o settings) *line {
 
 // tampering changes batches on their way.
 type tampering struct {
-	graph.Outlet[*graph.Batch]
+	mailbox.Outlet[*graph.Batch]
 	change func(*graph.Batch)
 }
 

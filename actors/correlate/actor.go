@@ -7,6 +7,7 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 
 	"github.com/sluicehq/sluice/actors"
+	"github.com/sluicehq/sluice/actors/mailbox"
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/sigma/correlation"
 )
@@ -71,13 +72,13 @@ func (s *shell) Receive(c actor.Context) {
 	now := time.Now()
 	s.now = now.Unix()
 	switch m := c.Message().(type) {
-	case *actors.Run[*graph.Batch]:
+	case *mailbox.Run[*graph.Batch]:
 		for b := range m.All() {
 			if !s.batch(m, b) {
 				return
 			}
 		}
-	case actors.Tick:
+	case mailbox.Tick:
 		for !s.advance(now) {
 			if time.Since(now) >= pieceOfTick {
 				s.cell.Resume()
@@ -91,13 +92,13 @@ func (s *shell) Receive(c actor.Context) {
 			CorrelationRules: s.engine.Plan().Len(), StateEntries: s.engine.Groups(),
 			StreamClock: s.engine.StreamClock(s.now), Quarantined: s.cell.Quarantined(),
 		})
-	case actors.Drain:
+	case mailbox.Drain:
 		s.notices.rest(s.log, now)
 		if view := s.export(); view != nil {
 			c.Respond(view)
 			return
 		}
-		c.Respond(actors.NoExport{})
+		c.Respond(mailbox.NoExport{})
 	}
 }
 
@@ -111,7 +112,7 @@ func (s *shell) export() any {
 }
 
 // batch goes on with b and reports whether it is through.
-func (s *shell) batch(run *actors.Run[*graph.Batch], b *graph.Batch) bool {
+func (s *shell) batch(run *mailbox.Run[*graph.Batch], b *graph.Batch) bool {
 	begin := time.Now()
 	if s.begun != b {
 		s.begin(b)
@@ -129,7 +130,7 @@ func (s *shell) batch(run *actors.Run[*graph.Batch], b *graph.Batch) bool {
 
 // lines goes on with the lines of b until all are sent or something else goes
 // first.
-func (s *shell) lines(run *actors.Run[*graph.Batch], b *graph.Batch) (through bool) {
+func (s *shell) lines(run *mailbox.Run[*graph.Batch], b *graph.Batch) (through bool) {
 	for i := run.Pos(); i < len(b.Lines); i++ {
 		s.line(b, i)
 		run.SetPos(i + 1)
@@ -171,7 +172,7 @@ func (s *shell) line(b *graph.Batch, i int) {
 	case graph.Decoded:
 		if f.Matches.Len() > 0 {
 			if p := s.counted(b, i); p != nil {
-				s.cell.Quarantine(s.deadLetters, line.Raw, line.Token, p)
+				actors.Quarantine(s.cell, s.deadLetters, line.Raw, line.Token, p)
 				return
 			}
 		}
@@ -184,7 +185,7 @@ func (s *shell) line(b *graph.Batch, i int) {
 }
 
 // counted counts the matches of line i and takes the time.
-func (s *shell) counted(b *graph.Batch, i int) *actors.Poison {
+func (s *shell) counted(b *graph.Batch, i int) error {
 	begin := time.Now()
 	p := s.correlate(b, i, begin)
 	s.merge.counting += time.Since(begin)

@@ -3,7 +3,6 @@ package correlate
 import (
 	"time"
 
-	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/graph"
 )
 
@@ -23,7 +22,7 @@ func (s *shell) swap() {
 
 // correlate counts the matches of line i. What fires waits in s.merge. Nothing is
 // counted again when the line is given again because something behind this broke.
-func (s *shell) correlate(b *graph.Batch, i int, now time.Time) *actors.Poison {
+func (s *shell) correlate(b *graph.Batch, i int, now time.Time) error {
 	if s.merge.counted > i {
 		return nil
 	}

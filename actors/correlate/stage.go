@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/sluicehq/sluice/actors"
+	"github.com/sluicehq/sluice/actors/mailbox"
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/sigma/correlation"
 )
@@ -21,17 +22,17 @@ type Options struct {
 	Set         *graph.RuleSet
 	MaxGroups   int                 // over all correlations; 0 is correlation.DefaultMaxGroups
 	Restored    *correlation.Engine // the state to begin with, for the correlations of Set; nil is none
-	Next        graph.Outlet[*graph.ResultSet]
-	DeadLetters graph.Outlet[graph.DeadLetter] // nil without a dead letter queue
+	Next        mailbox.Outlet[*graph.ResultSet]
+	DeadLetters mailbox.Outlet[graph.DeadLetter] // nil without a dead letter queue
 	Log         *slog.Logger
 }
 
 // Stage is the stage: what of it outlives a restart of its actor.
 type Stage struct {
-	cell        *actors.Cell
-	lane        *actors.Lane[*graph.Batch]
-	next        *actors.Outbox[*graph.ResultSet]
-	deadLetters *actors.Outbox[graph.DeadLetter]
+	cell        *mailbox.Cell
+	lane        *mailbox.Lane[*graph.Batch]
+	next        *mailbox.Outbox[*graph.ResultSet]
+	deadLetters *mailbox.Outbox[graph.DeadLetter]
 	log         *slog.Logger
 	metrics     *metrics
 
@@ -53,16 +54,16 @@ type Stage struct {
 // New builds the stage.
 func New(o Options) *Stage {
 	s := &Stage{
-		cell: actors.NewCell(string(graph.StageCorrelate), actors.KindStage, actors.CellOptions{Tick: tick}),
+		cell: mailbox.NewCell(string(graph.StageCorrelate), actors.KindStage, mailbox.CellOptions{Tick: tick}),
 		log:  o.Log, set: o.Set, maxGroups: o.MaxGroups, none: new(correlation.Program),
 	}
 	s.metrics = newMetrics(func() float64 { return float64(s.groups.Load()) })
-	s.lane = actors.NewLane(s.cell, actors.LaneOptions[*graph.Batch]{
+	s.lane = mailbox.NewLane(s.cell, mailbox.LaneOptions[*graph.Batch]{
 		Capacity: o.Capacity, Bytes: o.Bytes, Size: graph.SizeOfBatch,
 	})
-	s.next = actors.NewOutbox(s.cell, o.Next)
+	s.next = mailbox.NewOutbox(s.cell, o.Next)
 	s.next.OnSent(s.left)
-	s.deadLetters = actors.NewOutbox(s.cell, o.DeadLetters)
+	s.deadLetters = mailbox.NewOutbox(s.cell, o.DeadLetters)
 	s.first = o.Restored
 	if s.first == nil {
 		s.first = s.empty()
@@ -73,10 +74,10 @@ func New(o Options) *Stage {
 }
 
 // Lane is the stage's input.
-func (s *Stage) Lane() *actors.Lane[*graph.Batch] { return s.lane }
+func (s *Stage) Lane() *mailbox.Lane[*graph.Batch] { return s.lane }
 
 // Cell is the stage's actor.
-func (s *Stage) Cell() *actors.Cell { return s.cell }
+func (s *Stage) Cell() *mailbox.Cell { return s.cell }
 
 // Groups is the number of live groups over all correlations. It may be called
 // from any goroutine.

@@ -3,6 +3,8 @@ package correlate
 import (
 	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
+
+	"github.com/sluicehq/sluice/actors"
 )
 
 // Totals are the stage's counts since the start.
@@ -15,6 +17,15 @@ type Totals struct {
 // Totals reads the stage's counters. It may be called from any goroutine.
 func (s *Stage) Totals() Totals {
 	return Totals{Events: total(s.metrics.processed), Detections: total(s.metrics.detections), Correlations: total(s.metrics.correlations)}
+}
+
+// Status is what the status of the daemon shows of the stage.
+func (s *Stage) Status() []actors.Member {
+	t := s.Totals()
+	return []actors.Member{
+		{Name: "correlation_state_entries", Value: s.Groups()}, {Name: "events_processed", Value: t.Events},
+		{Name: "detection_matches", Value: t.Detections}, {Name: "correlation_matches", Value: t.Correlations},
+	}
 }
 
 func total(c prometheus.Counter) uint64 {

@@ -6,6 +6,7 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 
 	"github.com/sluicehq/sluice/actors"
+	"github.com/sluicehq/sluice/actors/mailbox"
 	"github.com/sluicehq/sluice/graph"
 )
 
@@ -23,22 +24,22 @@ type Options struct {
 	Capacity    int // of the data lane, in lists
 	Bytes       int // of the data lane
 	Sinks       []Sink
-	DeadLetters graph.Outlet[graph.DeadLetter] // nil without a dead letter queue
+	DeadLetters mailbox.Outlet[graph.DeadLetter] // nil without a dead letter queue
 }
 
 // Stage is the stage: what of it outlives a restart of its actor.
 type Stage struct {
-	cell        *actors.Cell
-	lane        *actors.Lane[*graph.ResultSet]
+	cell        *mailbox.Cell
+	lane        *mailbox.Lane[*graph.ResultSet]
 	sinks       []outlet
-	deadLetters *actors.Outbox[graph.DeadLetter]
+	deadLetters *mailbox.Outbox[graph.DeadLetter]
 	sheets      sheets
 }
 
 // outlet is a sink with the items it still has to take.
 type outlet struct {
 	Sink
-	box *actors.Outbox[*graph.Item] // nil for a sink that drops
+	box *mailbox.Outbox[*graph.Item] // nil for a sink that drops
 }
 
 // joined is how many lists a run has at most.
@@ -46,26 +47,26 @@ const joined = 64
 
 // New builds the stage.
 func New(o Options) *Stage {
-	s := &Stage{cell: actors.NewCell(string(graph.StageDispatch), actors.KindStage, actors.CellOptions{})}
-	s.lane = actors.NewLane(s.cell, actors.LaneOptions[*graph.ResultSet]{
+	s := &Stage{cell: mailbox.NewCell(string(graph.StageDispatch), actors.KindStage, mailbox.CellOptions{})}
+	s.lane = mailbox.NewLane(s.cell, mailbox.LaneOptions[*graph.ResultSet]{
 		Capacity: o.Capacity, Bytes: o.Bytes, Size: graph.SizeOfResultSet, Join: joined,
 	})
 	for _, sink := range o.Sinks {
 		out := outlet{Sink: sink}
 		if sink.Dropped == nil {
-			out.box = actors.NewOutbox(s.cell, sink.To)
+			out.box = mailbox.NewOutbox(s.cell, sink.To)
 		}
 		s.sinks = append(s.sinks, out)
 	}
-	s.deadLetters = actors.NewOutbox(s.cell, o.DeadLetters)
+	s.deadLetters = mailbox.NewOutbox(s.cell, o.DeadLetters)
 	return s
 }
 
 // Lane is the stage's input.
-func (s *Stage) Lane() *actors.Lane[*graph.ResultSet] { return s.lane }
+func (s *Stage) Lane() *mailbox.Lane[*graph.ResultSet] { return s.lane }
 
 // Cell is the stage's actor.
-func (s *Stage) Cell() *actors.Cell { return s.cell }
+func (s *Stage) Cell() *mailbox.Cell { return s.cell }
 
 // Produce makes an instance of the actor.
 func (s *Stage) Produce(actors.RestartState) actor.Actor {
@@ -88,16 +89,16 @@ type Detail struct {
 // Receive offers lists in order.
 func (s *shell) Receive(c actor.Context) {
 	switch m := c.Message().(type) {
-	case *actors.Run[*graph.ResultSet]:
+	case *mailbox.Run[*graph.ResultSet]:
 		s.lists(m, time.Now())
 	case actors.Detail:
 		c.Respond(s.detail())
-	case actors.Drain:
-		c.Respond(actors.NoExport{})
+	case mailbox.Drain:
+		c.Respond(mailbox.NoExport{})
 	}
 }
 
-func (s *shell) lists(run *actors.Run[*graph.ResultSet], now time.Time) {
+func (s *shell) lists(run *mailbox.Run[*graph.ResultSet], now time.Time) {
 	var ended graph.Releaser
 	defer ended.Flush()
 	room := s.room()
@@ -108,7 +109,7 @@ func (s *shell) lists(run *actors.Run[*graph.ResultSet], now time.Time) {
 		}
 		var item *graph.Item
 		if p := s.cell.Guard().Step(func() { item = s.render.item(list, now) }, nil); p != nil {
-			s.cell.Quarantine(s.deadLetters, list.Raw, list.Token, p)
+			actors.Quarantine(s.cell, s.deadLetters, list.Raw, list.Token, p)
 			run.Done()
 			ended.List(list)
 			continue

@@ -3,12 +3,13 @@ package dispatch
 import (
 	"math"
 
+	"github.com/sluicehq/sluice/actors/mailbox"
 	"github.com/sluicehq/sluice/graph"
 )
 
 // Queue is the lane of a sink.
 type Queue interface {
-	graph.Outlet[*graph.Item]
+	mailbox.Outlet[*graph.Item]
 	// Room is how much can be put at once, for sure as long as nobody else puts
 	// anything.
 	Room() (units, bytes int)

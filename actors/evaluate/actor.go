@@ -7,6 +7,7 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 
 	"github.com/sluicehq/sluice/actors"
+	"github.com/sluicehq/sluice/actors/mailbox"
 	"github.com/sluicehq/sluice/graph"
 )
 
@@ -29,7 +30,7 @@ type Detail struct {
 // Receive starts work and sends what is finished.
 func (s *shell) Receive(c actor.Context) {
 	switch m := c.Message().(type) {
-	case *actors.Run[*graph.Batch]:
+	case *mailbox.Run[*graph.Batch]:
 		for _, b := range m.Take() {
 			s.start(b)
 		}
@@ -40,8 +41,8 @@ func (s *shell) Receive(c actor.Context) {
 			DetectionRules: len(s.set.Engine.Rules()), Rejected: s.set.Rejected, Generation: s.set.Generation,
 			BatchesInFlight: s.pool.Busy(), Quarantined: s.cell.Quarantined(),
 		})
-	case actors.Drain:
-		c.Respond(actors.NoExport{})
+	case mailbox.Drain:
+		c.Respond(mailbox.NoExport{})
 	}
 }
 
@@ -72,7 +73,7 @@ func (s *shell) finish(j *judging) {
 	b := j.batch
 	for _, p := range j.poison {
 		line := b.Lines[p.line]
-		s.cell.Quarantine(s.deadLetters, line.Raw, line.Token, p.cause)
+		actors.Quarantine(s.cell, s.deadLetters, line.Raw, line.Token, p.cause)
 	}
 	if b.Barrier != nil {
 		b.Barrier.Export(graph.StageEvaluate, nil)

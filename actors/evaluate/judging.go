@@ -1,7 +1,7 @@
 package evaluate
 
 import (
-	"github.com/sluicehq/sluice/actors"
+	"github.com/sluicehq/sluice/actors/mailbox"
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/sigma/engine"
 	"github.com/sluicehq/sluice/sigma/result"
@@ -20,18 +20,18 @@ type judging struct {
 // poisoned is a line that has to be quarantined.
 type poisoned struct {
 	line  int
-	cause *actors.Poison
+	cause error
 }
 
 // run judges every line, each protected by g.
-func (j *judging) run(g *actors.Isolate) {
+func (j *judging) run(g *mailbox.Isolate) {
 	b := j.batch
 	b.Results = new(result.Batch)
 	j.poison = nil
 	if j.matching != nil {
 		j.matching.begin()
 	}
-	g.Each(0, len(b.Lines), j.line, j.undo, func(i int, p *actors.Poison) {
+	g.Each(0, len(b.Lines), j.line, j.undo, func(i int, p error) {
 		b.Outcomes[i] = graph.LineOutcome{Kind: graph.Quarantined}
 		j.poison = append(j.poison, poisoned{i, p})
 	})

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/sluicehq/sluice/actors"
+	"github.com/sluicehq/sluice/actors/mailbox"
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/sigma/engine"
 )
@@ -16,17 +17,17 @@ type Options struct {
 	Workers     int // batches evaluated at once; 0 is one per processor
 	Set         *graph.RuleSet
 	Timed       bool // events without a time of their own do not reach correlations
-	Next        graph.Outlet[*graph.Batch]
-	DeadLetters graph.Outlet[graph.DeadLetter] // nil without a dead letter queue
+	Next        mailbox.Outlet[*graph.Batch]
+	DeadLetters mailbox.Outlet[graph.DeadLetter] // nil without a dead letter queue
 }
 
 // Stage is the stage: what of it outlives a restart of its actor.
 type Stage struct {
-	cell        *actors.Cell
-	lane        *actors.Lane[*graph.Batch]
-	pool        *actors.Pool
-	next        *actors.Outbox[*graph.Batch]
-	deadLetters *actors.Outbox[graph.DeadLetter]
+	cell        *mailbox.Cell
+	lane        *mailbox.Lane[*graph.Batch]
+	pool        *mailbox.Pool
+	next        *mailbox.Outbox[*graph.Batch]
+	deadLetters *mailbox.Outbox[graph.DeadLetter]
 
 	judges []judge // one per worker
 	timed  bool
@@ -48,23 +49,23 @@ func New(o Options) *Stage {
 		o.Workers = runtime.GOMAXPROCS(0)
 	}
 	s := &Stage{
-		cell: actors.NewCell(string(graph.StageEvaluate), actors.KindStage, actors.CellOptions{}),
+		cell: mailbox.NewCell(string(graph.StageEvaluate), actors.KindStage, mailbox.CellOptions{}),
 		set:  o.Set, judges: make([]judge, o.Workers), timed: o.Timed,
 	}
-	s.lane = actors.NewLane(s.cell, actors.LaneOptions[*graph.Batch]{
+	s.lane = mailbox.NewLane(s.cell, mailbox.LaneOptions[*graph.Batch]{
 		Capacity: o.Capacity, Bytes: o.Bytes, Size: graph.SizeOfBatch,
 	})
-	s.next = actors.NewOutbox(s.cell, o.Next)
-	s.deadLetters = actors.NewOutbox(s.cell, o.DeadLetters)
-	s.pool = actors.NewOrderedPool(s.cell, o.Workers)
+	s.next = mailbox.NewOutbox(s.cell, o.Next)
+	s.deadLetters = mailbox.NewOutbox(s.cell, o.DeadLetters)
+	s.pool = mailbox.NewOrderedPool(s.cell, o.Workers)
 	return s
 }
 
 // Lane is the stage's input.
-func (s *Stage) Lane() *actors.Lane[*graph.Batch] { return s.lane }
+func (s *Stage) Lane() *mailbox.Lane[*graph.Batch] { return s.lane }
 
 // Cell is the stage's actor.
-func (s *Stage) Cell() *actors.Cell { return s.cell }
+func (s *Stage) Cell() *mailbox.Cell { return s.cell }
 
 // judge returns what a slot judges with by a rule set. Each slot is used by one
 // goroutine at a time.

@@ -6,6 +6,7 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 
 	"github.com/sluicehq/sluice/actors"
+	"github.com/sluicehq/sluice/actors/mailbox"
 	"github.com/sluicehq/sluice/graph"
 )
 
@@ -13,31 +14,31 @@ import (
 type Options struct {
 	Capacity int // of the data lane, in lines
 	Bytes    int // of the data lane
-	Next     graph.Outlet[*graph.Batch]
+	Next     mailbox.Outlet[*graph.Batch]
 }
 
 // Stage is the stage: what of it outlives a restart of its actor.
 type Stage struct {
-	cell *actors.Cell
-	lane *actors.Lane[*graph.Batch]
-	next *actors.Outbox[*graph.Batch]
+	cell *mailbox.Cell
+	lane *mailbox.Lane[*graph.Batch]
+	next *mailbox.Outbox[*graph.Batch]
 }
 
 // New builds the stage.
 func New(o Options) *Stage {
-	s := &Stage{cell: actors.NewCell(string(graph.StageObserve), actors.KindStage, actors.CellOptions{})}
-	s.lane = actors.NewLane(s.cell, actors.LaneOptions[*graph.Batch]{
+	s := &Stage{cell: mailbox.NewCell(string(graph.StageObserve), actors.KindStage, mailbox.CellOptions{})}
+	s.lane = mailbox.NewLane(s.cell, mailbox.LaneOptions[*graph.Batch]{
 		Capacity: o.Capacity, Bytes: o.Bytes, Size: graph.SizeOfBatch,
 	})
-	s.next = actors.NewOutbox(s.cell, o.Next)
+	s.next = mailbox.NewOutbox(s.cell, o.Next)
 	return s
 }
 
 // Lane is the stage's input.
-func (s *Stage) Lane() *actors.Lane[*graph.Batch] { return s.lane }
+func (s *Stage) Lane() *mailbox.Lane[*graph.Batch] { return s.lane }
 
 // Cell is the stage's actor.
-func (s *Stage) Cell() *actors.Cell { return s.cell }
+func (s *Stage) Cell() *mailbox.Cell { return s.cell }
 
 // Produce makes an instance of the actor.
 func (s *Stage) Produce(actors.RestartState) actor.Actor { return &shell{Stage: s} }
@@ -57,7 +58,7 @@ type shell struct{ *Stage }
 func (s *shell) Receive(c actor.Context) {
 	begin := time.Now()
 	switch m := c.Message().(type) {
-	case *actors.Run[*graph.Batch]:
+	case *mailbox.Run[*graph.Batch]:
 		for b := range m.All() {
 			if b.Barrier != nil {
 				b.Barrier.Export(graph.StageObserve, nil)
@@ -67,7 +68,7 @@ func (s *shell) Receive(c actor.Context) {
 		}
 	case actors.Detail:
 		c.Respond(Detail{Quarantined: s.cell.Quarantined()})
-	case actors.Drain:
-		c.Respond(actors.NoExport{})
+	case mailbox.Drain:
+		c.Respond(mailbox.NoExport{})
 	}
 }

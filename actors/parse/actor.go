@@ -7,6 +7,7 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 
 	"github.com/sluicehq/sluice/actors"
+	"github.com/sluicehq/sluice/actors/mailbox"
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/sigma/engine"
 )
@@ -22,7 +23,7 @@ func (s *Stage) Produce(actors.RestartState) actor.Actor { return &shell{Stage: 
 func (s *shell) Receive(c actor.Context) {
 	now := time.Now()
 	switch m := c.Message().(type) {
-	case *actors.Run[graph.Line]:
+	case *mailbox.Run[graph.Line]:
 		s.form(m, now)
 	case *decoding:
 		s.merge(m, now)
@@ -30,20 +31,20 @@ func (s *shell) Receive(c actor.Context) {
 		s.set = m.Set
 		s.empty(s.batch(now))
 		c.Respond(Published{})
-	case actors.Cut:
+	case Cut:
 		s.epoch = m.Barrier.Enter(s.epoch)
 		m.Barrier.Export(graph.StageParse, nil)
 		b := s.batch(now)
 		b.Barrier = m.Barrier
 		s.empty(b)
-		c.Respond(actors.CutMade{})
+		c.Respond(CutMade{})
 	case actors.Detail:
 		c.Respond(Detail{
 			BatchSize:   min(s.o.BatchSize, s.lane.Stats().Capacity),
 			ParseErrors: s.parseErrors.Load(), Quarantined: s.cell.Quarantined(),
 		})
-	case actors.Drain:
-		c.Respond(actors.NoExport{})
+	case mailbox.Drain:
+		c.Respond(mailbox.NoExport{})
 	}
 }
 
@@ -56,7 +57,7 @@ func (s *shell) batch(now time.Time) *graph.Batch {
 }
 
 // form makes a batch of lines and gives it to a worker.
-func (s *shell) form(run *actors.Run[graph.Line], now time.Time) {
+func (s *shell) form(run *mailbox.Run[graph.Line], now time.Time) {
 	b := s.batch(now)
 	b.Lines = run.TakeInto(b.Lines)
 	lines := b.Lines
@@ -101,7 +102,7 @@ func (s *shell) merge(d *decoding, now time.Time) {
 	}
 	for _, p := range d.poison {
 		line := d.batch.Lines[p.line]
-		s.cell.Quarantine(s.deadLetters, line.Raw, line.Token, p.cause)
+		actors.Quarantine(s.cell, s.deadLetters, line.Raw, line.Token, p.cause)
 	}
 	d.batch.Timing.DecodeMerge = time.Since(now)
 	s.next.Push(d.batch)

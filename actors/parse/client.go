@@ -5,7 +5,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/sluicehq/sluice/actors"
+	"github.com/sluicehq/sluice/actors/mailbox"
 	"github.com/sluicehq/sluice/graph"
 )
 
@@ -62,19 +62,19 @@ func (n *Intake) Oversize(ctx context.Context, excerpt []byte, token graph.Token
 }
 
 // Client asks the stage.
-type Client struct{ c *actors.Client }
+type Client struct{ c *mailbox.Client }
 
 // NewClient returns a client of the spawned stage.
-func NewClient(c *actors.Client) *Client { return &Client{c} }
+func NewClient(c *mailbox.Client) *Client { return &Client{c} }
 
 // Publish makes set the rule set of every batch from now on.
 func (c *Client) Publish(ctx context.Context, set *graph.RuleSet) error {
-	_, err := actors.Ask[Published](ctx, c.c, Publish{Set: set})
+	_, err := mailbox.Ask[Published](ctx, c.c, Publish{Set: set})
 	return err
 }
 
 // Cut sends a barrier down the data lanes, behind everything taken so far.
 func (c *Client) Cut(ctx context.Context, b *graph.Barrier) error {
-	_, err := actors.Ask[actors.CutMade](ctx, c.c, actors.Cut{Barrier: b})
+	_, err := mailbox.Ask[CutMade](ctx, c.c, Cut{Barrier: b})
 	return err
 }

@@ -1,7 +1,7 @@
 package parse
 
 import (
-	"github.com/sluicehq/sluice/actors"
+	"github.com/sluicehq/sluice/actors/mailbox"
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/graph/format"
 	"github.com/sluicehq/sluice/sigma/engine"
@@ -19,16 +19,16 @@ type decoding struct {
 // poisoned is a line that has to be quarantined.
 type poisoned struct {
 	line  int
-	cause *actors.Poison
+	cause error
 }
 
 // run decodes every line, each protected by g.
-func (d *decoding) run(g *actors.Isolate) {
+func (d *decoding) run(g *mailbox.Isolate) {
 	b := d.batch
 	b.Events.Reset()
 	b.Outcomes = append(b.Outcomes[:0], make([]graph.LineOutcome, len(b.Lines))...)
 	d.poison = nil
-	g.Each(0, len(b.Lines), d.line, func(int) { b.Events.Truncate(d.from) }, func(i int, p *actors.Poison) {
+	g.Each(0, len(b.Lines), d.line, func(int) { b.Events.Truncate(d.from) }, func(i int, p error) {
 		b.Outcomes[i] = graph.LineOutcome{Kind: graph.Quarantined}
 		d.poison = append(d.poison, poisoned{i, p})
 	})

@@ -15,3 +15,13 @@ type Detail struct {
 	ParseErrors int64 `json:"parse_errors"`
 	Quarantined int64 `json:"quarantined"`
 }
+
+// Cut asks the stage to send a barrier down the data lanes, behind everything taken
+// so far. It comes in even when the control lane is full. The reply is CutMade.
+type Cut struct{ Barrier *graph.Barrier }
+
+// Lifecycle marks the request for its mailbox.
+func (Cut) Lifecycle() {}
+
+// CutMade confirms that the barrier is on its way.
+type CutMade struct{}

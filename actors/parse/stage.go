@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/sluicehq/sluice/actors"
+	"github.com/sluicehq/sluice/actors/mailbox"
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/graph/format"
 	"github.com/sluicehq/sluice/sigma/engine"
@@ -16,7 +17,7 @@ import (
 
 // DeadLetters is the lane of the dead letter queue.
 type DeadLetters interface {
-	graph.Outlet[graph.DeadLetter]
+	mailbox.Outlet[graph.DeadLetter]
 	Put(ctx context.Context, run []graph.DeadLetter) (admitted int, err error)
 }
 
@@ -30,7 +31,7 @@ type Options struct {
 	Zone        *time.Location // of syslog timestamps that name none; nil is UTC
 	KeepBOM     bool           // leave a byte order mark at the start of a syslog message
 	Set         *graph.RuleSet
-	Next        graph.Outlet[*graph.Batch]
+	Next        mailbox.Outlet[*graph.Batch]
 	DeadLetters DeadLetters // nil without a dead letter queue
 	Log         *slog.Logger
 }
@@ -39,11 +40,11 @@ type Options struct {
 // touches it, except for the counters and the pool of batches.
 type Stage struct {
 	o           Options
-	cell        *actors.Cell
-	lane        *actors.Lane[graph.Line]
-	pool        *actors.Pool
-	next        *actors.Outbox[*graph.Batch]
-	deadLetters *actors.Outbox[graph.DeadLetter]
+	cell        *mailbox.Cell
+	lane        *mailbox.Lane[graph.Line]
+	pool        *mailbox.Pool
+	next        *mailbox.Outbox[*graph.Batch]
+	deadLetters *mailbox.Outbox[graph.DeadLetter]
 
 	set      *graph.RuleSet
 	epoch    *graph.Epoch
@@ -70,24 +71,24 @@ func New(o Options) *Stage {
 	}
 	s := &Stage{o: o, set: o.Set, epoch: graph.NewEpoch(), decoders: make([]decoder, o.Workers), metrics: newMetrics()}
 	s.format = format.Decoder{Format: o.Format, Zone: o.Zone, KeepBOM: o.KeepBOM}
-	s.cell = actors.NewCell(string(graph.StageParse), actors.KindStage, actors.CellOptions{})
-	s.lane = actors.NewLane(s.cell, actors.LaneOptions[graph.Line]{
+	s.cell = mailbox.NewCell(string(graph.StageParse), actors.KindStage, mailbox.CellOptions{})
+	s.lane = mailbox.NewLane(s.cell, mailbox.LaneOptions[graph.Line]{
 		Capacity: o.Capacity, Bytes: o.Bytes, Size: graph.SizeOfLine, Join: o.BatchSize,
 	})
-	s.next = actors.NewOutbox(s.cell, o.Next)
+	s.next = mailbox.NewOutbox(s.cell, o.Next)
 	if o.DeadLetters != nil {
-		s.deadLetters = actors.NewOutbox[graph.DeadLetter](s.cell, o.DeadLetters)
+		s.deadLetters = mailbox.NewOutbox[graph.DeadLetter](s.cell, o.DeadLetters)
 	}
-	s.pool = actors.NewOrderedPool(s.cell, o.Workers)
+	s.pool = mailbox.NewOrderedPool(s.cell, o.Workers)
 	s.batches.New = func() any { return &graph.Batch{Events: new(engine.Events), Release: s.release} }
 	return s
 }
 
 // Lane is the input queue.
-func (s *Stage) Lane() *actors.Lane[graph.Line] { return s.lane }
+func (s *Stage) Lane() *mailbox.Lane[graph.Line] { return s.lane }
 
 // Cell is the stage's actor.
-func (s *Stage) Cell() *actors.Cell { return s.cell }
+func (s *Stage) Cell() *mailbox.Cell { return s.cell }
 
 // release takes a batch back that nobody needs any more.
 func (s *Stage) release(b *graph.Batch) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/actors/actorstest"
+	"github.com/sluicehq/sluice/actors/mailbox"
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/graph/format"
 	"github.com/sluicehq/sluice/graph/leaktest"
@@ -200,7 +201,7 @@ func TestOversizeLines(t *testing.T) {
 
 // Without a worker every line panics.
 func TestALineThatPanicsTheDecoderIsQuarantined(t *testing.T) {
-	cell := actors.NewCell("parse", actors.KindStage, actors.CellOptions{})
+	cell := mailbox.NewCell("parse", actors.KindStage, mailbox.CellOptions{})
 	b := &graph.Batch{Lines: raws("{}", "{}"), Events: new(engine.Events)}
 	d := &decoding{batch: b, decoder: &format.Decoder{Format: format.JSON}}
 	for range 2 { // begun again, as after a restart

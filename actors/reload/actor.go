@@ -11,6 +11,7 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 
 	"github.com/sluicehq/sluice/actors"
+	"github.com/sluicehq/sluice/actors/mailbox"
 )
 
 const (
@@ -39,9 +40,9 @@ type Options struct {
 // Reloader is the actor and the way to trigger it.
 type Reloader struct {
 	o    Options
-	cell *actors.Cell
-	lane *actors.Lane[Trigger]
-	pool *actors.Pool
+	cell *mailbox.Cell
+	lane *mailbox.Lane[Trigger]
+	pool *mailbox.Pool
 
 	mu      sync.Mutex // guards the rest
 	pending []string   // reasons of triggers that no pass has taken yet
@@ -60,14 +61,14 @@ func New(o Options) *Reloader {
 	if o.Capacity == 0 {
 		o.Capacity = capacity
 	}
-	r := &Reloader{o: o, cell: actors.NewCell(Name, actors.KindControl, actors.CellOptions{})}
-	r.lane = actors.NewLane(r.cell, actors.LaneOptions[Trigger]{Capacity: o.Capacity, Join: o.Capacity})
-	r.pool = actors.NewPool(r.cell, 1)
+	r := &Reloader{o: o, cell: mailbox.NewCell(Name, actors.KindControl, mailbox.CellOptions{})}
+	r.lane = mailbox.NewLane(r.cell, mailbox.LaneOptions[Trigger]{Capacity: o.Capacity, Join: o.Capacity})
+	r.pool = mailbox.NewPool(r.cell, 1)
 	return r
 }
 
 // Cell is the actor.
-func (r *Reloader) Cell() *actors.Cell { return r.cell }
+func (r *Reloader) Cell() *mailbox.Cell { return r.cell }
 
 // Produce makes an instance of the actor.
 func (r *Reloader) Produce(actors.RestartState) actor.Actor { return shell{r} }
@@ -107,15 +108,15 @@ type shell struct{ *Reloader }
 // Receive starts a pass unless an earlier one has taken the triggers along.
 func (s shell) Receive(c actor.Context) {
 	switch m := c.Message().(type) {
-	case *actors.Run[Trigger]:
+	case *mailbox.Run[Trigger]:
 		m.Take()
 		if s.due() {
 			s.pool.Start(1, func(ctx context.Context, _ int) any { s.pass(ctx); return nil })
 		}
 	case actors.Detail:
 		c.Respond(s.detail())
-	case actors.Drain:
-		c.Respond(actors.NoExport{})
+	case mailbox.Drain:
+		c.Respond(mailbox.NoExport{})
 	}
 }
 

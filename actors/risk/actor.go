@@ -4,6 +4,7 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 
 	"github.com/sluicehq/sluice/actors"
+	"github.com/sluicehq/sluice/actors/mailbox"
 	"github.com/sluicehq/sluice/graph"
 )
 
@@ -11,14 +12,14 @@ import (
 type Options struct {
 	Capacity int // of the data lane, in lists
 	Bytes    int // of the data lane
-	Next     graph.Outlet[*graph.ResultSet]
+	Next     mailbox.Outlet[*graph.ResultSet]
 }
 
 // Stage is the stage: what of it outlives a restart of its actor.
 type Stage struct {
-	cell *actors.Cell
-	lane *actors.Lane[*graph.ResultSet]
-	next *actors.Outbox[*graph.ResultSet]
+	cell *mailbox.Cell
+	lane *mailbox.Lane[*graph.ResultSet]
+	next *mailbox.Outbox[*graph.ResultSet]
 }
 
 // joined is how many lists a run has at most.
@@ -26,19 +27,19 @@ const joined = 256
 
 // New builds the stage.
 func New(o Options) *Stage {
-	s := &Stage{cell: actors.NewCell(string(graph.StageRisk), actors.KindStage, actors.CellOptions{})}
-	s.lane = actors.NewLane(s.cell, actors.LaneOptions[*graph.ResultSet]{
+	s := &Stage{cell: mailbox.NewCell(string(graph.StageRisk), actors.KindStage, mailbox.CellOptions{})}
+	s.lane = mailbox.NewLane(s.cell, mailbox.LaneOptions[*graph.ResultSet]{
 		Capacity: o.Capacity, Bytes: o.Bytes, Size: graph.SizeOfResultSet, Join: joined,
 	})
-	s.next = actors.NewOutbox(s.cell, o.Next)
+	s.next = mailbox.NewOutbox(s.cell, o.Next)
 	return s
 }
 
 // Lane is the stage's input.
-func (s *Stage) Lane() *actors.Lane[*graph.ResultSet] { return s.lane }
+func (s *Stage) Lane() *mailbox.Lane[*graph.ResultSet] { return s.lane }
 
 // Cell is the stage's actor.
-func (s *Stage) Cell() *actors.Cell { return s.cell }
+func (s *Stage) Cell() *mailbox.Cell { return s.cell }
 
 // Produce makes an instance of the actor.
 func (s *Stage) Produce(actors.RestartState) actor.Actor { return &shell{Stage: s} }
@@ -56,7 +57,7 @@ type Detail struct {
 // Receive passes lists on in order.
 func (s *shell) Receive(c actor.Context) {
 	switch m := c.Message().(type) {
-	case *actors.Run[*graph.ResultSet]:
+	case *mailbox.Run[*graph.ResultSet]:
 		for _, list := range m.Rest() {
 			if list.Barrier != nil {
 				list.Barrier.Export(graph.StageRisk, nil)
@@ -65,7 +66,7 @@ func (s *shell) Receive(c actor.Context) {
 		m.Pass(s.next)
 	case actors.Detail:
 		c.Respond(Detail{Quarantined: s.cell.Quarantined()})
-	case actors.Drain:
-		c.Respond(actors.NoExport{})
+	case mailbox.Drain:
+		c.Respond(mailbox.NoExport{})
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 
 	"github.com/sluicehq/sluice/actors"
+	"github.com/sluicehq/sluice/actors/mailbox"
 	"github.com/sluicehq/sluice/graph"
 )
 
@@ -19,9 +20,9 @@ const spillWait = time.Second
 // shell is the actor of a sink and of the dead letter queue. It gives runs to
 // its one worker, where everything that waits happens.
 type shell[T any] struct {
-	cell    *actors.Cell
-	lane    *actors.Lane[T]
-	pool    *actors.Pool
+	cell    *mailbox.Cell
+	lane    *mailbox.Lane[T]
+	pool    *mailbox.Pool
 	retrier *retrier[T]
 	open    func(item T, now time.Time) Delivery[T]
 	detail  func() any
@@ -77,7 +78,7 @@ func (q *DLQ) Produce(actors.RestartState) actor.Actor {
 func (s *shell[T]) Receive(c actor.Context) {
 	now := time.Now()
 	switch m := c.Message().(type) {
-	case *actors.Run[T]:
+	case *mailbox.Run[T]:
 		s.items = m.TakeInto(s.items[:0])
 		s.batch = s.deliveries(s.batch[:0], s.items, now)
 		s.start(s.batch)
@@ -86,12 +87,12 @@ func (s *shell[T]) Receive(c actor.Context) {
 		clear(s.items)
 	case actors.Detail:
 		c.Respond(s.detail())
-	case actors.Drain:
+	case mailbox.Drain:
 		if m.Expired {
 			s.spill(now)
 		}
 		s.leave()
-		c.Respond(actors.NoExport{})
+		c.Respond(mailbox.NoExport{})
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 
 	"github.com/sluicehq/sluice/actors"
+	"github.com/sluicehq/sluice/actors/mailbox"
 	"github.com/sluicehq/sluice/graph"
 )
 
@@ -26,9 +27,9 @@ type DLQOptions struct {
 // a record that cannot be written is logged and lost.
 type DLQ struct {
 	o        DLQOptions
-	cell     *actors.Cell
-	lane     *actors.Lane[graph.DeadLetter]
-	pool     *actors.Pool
+	cell     *mailbox.Cell
+	lane     *mailbox.Lane[graph.DeadLetter]
+	pool     *mailbox.Pool
 	retrier  retrier[graph.DeadLetter]
 	counters *counters
 	losing   repeating
@@ -36,20 +37,20 @@ type DLQ struct {
 
 // NewDLQ builds the dead letter queue. It writes once it is spawned.
 func NewDLQ(o DLQOptions) *DLQ {
-	q := &DLQ{o: o, cell: actors.NewCell(labelDLQ, actors.KindSink, actors.CellOptions{}), counters: o.Metrics.ofDLQ()}
-	q.lane = actors.NewLane(q.cell, actors.LaneOptions[graph.DeadLetter]{
+	q := &DLQ{o: o, cell: mailbox.NewCell(labelDLQ, actors.KindSink, mailbox.CellOptions{}), counters: o.Metrics.ofDLQ()}
+	q.lane = mailbox.NewLane(q.cell, mailbox.LaneOptions[graph.DeadLetter]{
 		Capacity: o.Capacity, Bytes: o.Bytes, Size: graph.SizeOfDeadLetter, Join: max(1, o.BatchMax),
 	})
-	q.pool = actors.NewPool(q.cell, 1)
+	q.pool = mailbox.NewPool(q.cell, 1)
 	q.retrier = retrier[graph.DeadLetter]{transport: o.Transport, retry: o.Retry, whole: whole(o.Kind), report: q.outcomes()}
 	return q
 }
 
 // Lane is the queue, which always blocks.
-func (q *DLQ) Lane() *actors.Lane[graph.DeadLetter] { return q.lane }
+func (q *DLQ) Lane() *mailbox.Lane[graph.DeadLetter] { return q.lane }
 
 // Cell is the queue's actor.
-func (q *DLQ) Cell() *actors.Cell { return q.cell }
+func (q *DLQ) Cell() *mailbox.Cell { return q.cell }
 
 // Reopen makes a destination with a path look at it again.
 func (q *DLQ) Reopen() { q.o.Transport.Reopen() }

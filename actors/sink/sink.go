@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/sluicehq/sluice/actors"
+	"github.com/sluicehq/sluice/actors/mailbox"
 	"github.com/sluicehq/sluice/graph"
 )
 
@@ -38,9 +39,9 @@ type Options struct {
 // Sink is one destination with its queue.
 type Sink struct {
 	o        Options
-	cell     *actors.Cell
-	lane     *actors.Lane[*graph.Item]
-	pool     *actors.Pool
+	cell     *mailbox.Cell
+	lane     *mailbox.Lane[*graph.Item]
+	pool     *mailbox.Pool
 	retrier  retrier[*graph.Item]
 	counters *counters
 	noisy    repeating              // retries
@@ -50,11 +51,11 @@ type Sink struct {
 
 // New builds a sink. It delivers once it is spawned.
 func New(o Options) (*Sink, error) {
-	s := &Sink{o: o, cell: actors.NewCell("sink:"+o.Label, actors.KindSink, actors.CellOptions{}), late: lateLetters()}
-	s.lane = actors.NewLane(s.cell, actors.LaneOptions[*graph.Item]{
+	s := &Sink{o: o, cell: mailbox.NewCell("sink:"+o.Label, actors.KindSink, mailbox.CellOptions{}), late: lateLetters()}
+	s.lane = mailbox.NewLane(s.cell, mailbox.LaneOptions[*graph.Item]{
 		Capacity: o.Capacity, Bytes: o.Bytes, Size: graph.SizeOfItem, Join: max(1, o.BatchMax), Linger: o.Linger,
 	})
-	s.pool = actors.NewPool(s.cell, 1)
+	s.pool = mailbox.NewPool(s.cell, 1)
 	s.retrier = retrier[*graph.Item]{transport: o.Transport, retry: o.Retry, whole: whole(o.Kind), report: s.outcomes()}
 	var err error
 	s.counters, err = o.Metrics.of(o.Label, func() float64 {
@@ -80,10 +81,10 @@ func (s *Sink) Left() int { return int(s.retrier.late.Load()) }
 func (s *Sink) Dropped() { s.counters.dropped.add() }
 
 // Lane is the sink's queue.
-func (s *Sink) Lane() *actors.Lane[*graph.Item] { return s.lane }
+func (s *Sink) Lane() *mailbox.Lane[*graph.Item] { return s.lane }
 
 // Cell is the sink's actor.
-func (s *Sink) Cell() *actors.Cell { return s.cell }
+func (s *Sink) Cell() *mailbox.Cell { return s.cell }
 
 // Reopen makes a destination with a path look at it again, as after a rotation.
 func (s *Sink) Reopen() { s.o.Transport.Reopen() }

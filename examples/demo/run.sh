@@ -1,5 +1,5 @@
 #!/bin/sh
-# Judges the events beside this script by the rules beside it: first once, then
+# Evaluates the rules beside this script on the events beside it: first once, then
 # by a daemon on a free loopback port, which is asked for its own account. On a
 # terminal the daemon stays up until Ctrl-C; otherwise it stops by itself.
 set -eu

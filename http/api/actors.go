@@ -11,6 +11,14 @@ import (
 	"github.com/sluicehq/sluice/actors"
 )
 
+var actorRoutes = []route{
+	{pattern: "/api/v1/actors", endpoints: get("actors:read", (*Resources).getActors)},
+	{pattern: "/api/v1/actors/{name}", endpoints: table{
+		http.MethodGet:   {permission: "actors:read", serve: (*Resources).getActor},
+		http.MethodPatch: mutation("actors:write", (*Resources).patchActor),
+	}},
+}
+
 // Actors shows the actors and resizes their mailboxes. All but Detail answer
 // without asking the actor. *actors.System is one.
 type Actors interface {

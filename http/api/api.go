@@ -29,8 +29,8 @@ type Options struct {
 }
 
 // Resources is what the routes speak to once the daemon has loaded. Status,
-// Rules, Reloader and Actors are always there. A nil Ingest is an input other
-// than http, nil Correlations are none.
+// Rules, Reloader, Actors and Correlations are always there. A nil Ingest is an
+// input other than http.
 type Resources struct {
 	Status       Status
 	Rules        Rules
@@ -69,7 +69,7 @@ func New(o Options) *API {
 // Mount makes every route serve from now on.
 func (a *API) Mount(r Resources) { a.resources.Store(&r) }
 
-// Drain ends what would not end by itself: running profiles and streams.
+// Drain ends running profiles and streams, which do not end by themselves.
 func (a *API) Drain() { a.drain() }
 
 // ServeHTTP matches the path as it was sent, without cleaning or redirects.

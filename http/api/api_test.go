@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"iter"
@@ -11,15 +12,18 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/sluicehq/sluice/actors"
+	"github.com/sluicehq/sluice/actors/mailbox"
+	"github.com/sluicehq/sluice/internal/unavailable"
 	"github.com/sluicehq/sluice/sigma"
 	"github.com/sluicehq/sluice/sigma/correlation"
 	"github.com/sluicehq/sluice/sources/ndjson"
@@ -30,11 +34,11 @@ import (
 type daemon struct {
 	notReady   bool
 	dying      string
-	report     StatusReport
+	report     []actors.Member
 	rules      RuleReport
 	views      []correlation.Entry
 	groups     []correlation.GroupEntry
-	filter     CorrelationFilter
+	filter     correlation.Filter
 	askErr     error
 	reloads    int
 	records    []actors.Record
@@ -47,7 +51,7 @@ type daemon struct {
 
 func (d *daemon) Ready() bool                                 { return !d.notReady }
 func (d *daemon) Failing() (string, bool)                     { return d.dying, d.dying != "" }
-func (d *daemon) Status() StatusReport                        { return d.report }
+func (d *daemon) Status() []actors.Member                     { return d.report }
 func (d *daemon) Rules() RuleReport                           { return d.rules }
 func (d *daemon) Trigger(string)                              { d.reloads++ }
 func (d *daemon) Records() []actors.Record                    { return d.records }
@@ -55,7 +59,7 @@ func (d *daemon) Detail(context.Context, string) (detail any) { return d.detail 
 
 func (d *daemon) List(context.Context) ([]correlation.Entry, error) { return d.views, d.askErr }
 
-func (d *daemon) State(_ context.Context, f CorrelationFilter) ([]correlation.Entry, iter.Seq[correlation.GroupEntry], int, error) {
+func (d *daemon) State(_ context.Context, f correlation.Filter) ([]correlation.Entry, iter.Seq[correlation.GroupEntry], int, error) {
 	d.filter = f
 	return d.views, slices.Values(d.groups), len(d.groups), d.askErr
 }
@@ -157,14 +161,24 @@ func (s service) do(t *testing.T, method, target, body string, headers ...string
 	return answer{resp.StatusCode, resp.Header, strings.TrimSuffix(string(b), "\n")}
 }
 
-func scrape(t *testing.T, g prometheus.Gatherer) []byte {
+var update = flag.Bool("update", false, "rewrite golden files")
+
+// golden compares got with testdata/name.
+func golden(t *testing.T, name string, got []byte) {
 	t.Helper()
-	s := start(t, &daemon{}, func(o *Options) { o.Metrics = g })
-	got := s.do(t, "GET", "/metrics", "")
-	if got.status != http.StatusOK || got.header.Get("Content-Type") != "text/plain; version=0.0.4; charset=utf-8" {
-		t.Errorf("got %d %q, want 200 and the text format", got.status, got.header.Get("Content-Type"))
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
 	}
-	return []byte(got.body + "\n")
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("%s differs\ngot:\n%s\nwant:\n%s", path, got, want)
+	}
 }
 
 // row is a request and all of its answer.
@@ -202,20 +216,20 @@ func TestRouting(t *testing.T) {
 		row
 		allow string
 	}{
-		{row{"case 1: an unknown path", "GET", "/nope", "", 404, notFound}, ""},
+		{row{"an unknown path", "GET", "/nope", "", 404, notFound}, ""},
 		{row{"the root is unknown too", "GET", "/", "", 404, notFound}, ""},
 		{row{"a trailing slash is another path", "GET", "/api/v1/status/", "", 404, notFound}, ""},
 		{row{"nothing is cleaned", "GET", "/api/v1//status", "", 404, notFound}, ""},
 		{row{"nothing is resolved", "GET", "/api/v1/rules/../status", "", 404, notFound}, ""},
 		{row{"an empty id is another path", "GET", "/api/v1/actors/", "", 404, notFound}, ""},
 		{row{"silences are not built yet", "GET", "/api/v1/silences", "", 404, notFound}, ""},
-		{row{"case 2: another method", "PUT", "/api/v1/rules", "", 405, notAllowed}, "GET, HEAD"},
-		{row{"case 4: OPTIONS", "OPTIONS", "/api/v1/status", "", 405, notAllowed}, "GET, HEAD"},
+		{row{"another method", "PUT", "/api/v1/rules", "", 405, notAllowed}, "GET, HEAD"},
+		{row{"OPTIONS", "OPTIONS", "/api/v1/status", "", 405, notAllowed}, "GET, HEAD"},
 		{row{"several methods are sorted", "DELETE", "/api/v1/actors/parse", "", 405, notAllowed}, "GET, HEAD, PATCH"},
 		{row{"a route without GET has no HEAD", "GET", "/api/v1/reload", "", 405, notAllowed}, "POST"},
 		{row{"HEAD of a stream is refused", "POST", "/api/v1/tap", "", 405, notAllowed}, "GET"},
 		{row{"probes have methods too", "POST", "/healthz", "", 405, notAllowed}, "GET, HEAD"},
-		{row{"case 8c: profiles are off", "GET", "/debug/pprof/", "", 404, notFound}, ""},
+		{row{"profiles are off", "GET", "/debug/pprof/", "", 404, notFound}, ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			got := tc.check(t, s, "Origin", "http://evil.example")
@@ -263,9 +277,9 @@ func TestWhileRulesLoad(t *testing.T) {
 	s := start(t, d, func(o *Options) { o.Profiling = true })
 	starting := `~{"error":"starting","hint":"`
 	for _, tc := range []row{
-		{"case 8a: liveness", "GET", "/healthz", "", 200, `{"status":"ok"}`},
-		{"case 8a: readiness", "GET", "/readyz", "", 503, `{"status":"not_ready","rules_loaded":false}`},
-		{"case 8a: everything else", "GET", "/api/v1/status", "", 503, starting},
+		{"liveness", "GET", "/healthz", "", 200, `{"status":"ok"}`},
+		{"readiness", "GET", "/readyz", "", 503, `{"status":"not_ready","rules_loaded":false}`},
+		{"everything else", "GET", "/api/v1/status", "", 503, starting},
 		{"features that are off", "GET", "/api/v1/fields", "", 503, starting},
 		{"ingest", "POST", "/api/v1/events", "{}", 503, starting},
 		{"profiles", "GET", "/debug/pprof/", "", 503, starting},
@@ -275,7 +289,7 @@ func TestWhileRulesLoad(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) { tc.check(t, s) })
 	}
 	if got := s.do(t, "GET", "/metrics", ""); got.status != 200 {
-		t.Errorf("case 8a: metrics: got %d, want 200", got.status)
+		t.Errorf("metrics: got %d, want 200", got.status)
 	}
 	d.notReady = false
 	row{"", "GET", "/readyz", "", 503, `{"status":"not_ready","rules_loaded":false}`}.check(t, s)
@@ -306,39 +320,38 @@ func TestProbes(t *testing.T) {
 }
 
 func TestStatus(t *testing.T) {
-	d := &daemon{report: StatusReport{
-		DetectionRules: 3, CorrelationRules: 1, CorrelationStateEntries: 7,
-		EventsProcessed: 100, DetectionMatches: 5, CorrelationMatches: 2, Uptime: 1500 * time.Millisecond,
-	}}
+	d := &daemon{report: []actors.Member{{Name: "detection_rules", Value: 3}, {Name: "events_processed", Value: uint64(100)}, {Name: "uptime_seconds", Value: 1.5}}}
 	s := start(t, d).everything(d)
-	const head = `{"status":"running","detection_rules":3,"correlation_rules":1,"correlation_state_entries":7,` +
-		`"events_processed":100,"detection_matches":5,"correlation_matches":2,"uptime_seconds":1.5`
+	const head = `{"status":"running","detection_rules":3,"events_processed":100,"uptime_seconds":1.5`
 	row{"", "GET", "/api/v1/status", "", 200, head + `}`}.check(t, s)
-	d.report.DynamicSources = &DynamicSources{Total: 2, ResolvesTotal: 9, ErrorsTotal: 1, CacheHits: 1}
-	row{"", "GET", "/api/v1/status?x=1&x=2", "", 200, head + `,"dynamic_sources":{"total":2,"resolves_total":9,"errors_total":1,"cache_hits":1}}`}.check(t, s)
+	d.report = append(d.report, actors.Member{Name: "of_a_feature", Value: map[string]string{"path": "a<b"}})
+	row{"with an object", "GET", "/api/v1/status?x=1&x=2", "", 200, head + `,"of_a_feature":{"path":"a<b"}}`}.check(t, s)
 }
 
 func TestRules(t *testing.T) {
+	counts := func(detections, correlations int) []actors.Member {
+		return []actors.Member{{Name: "detection_rules", Value: detections}, {Name: "correlation_rules", Value: correlations}}
+	}
 	for _, tc := range []struct {
 		name   string
 		report RuleReport
 		want   string
 	}{
 		{
-			"case 8b: all documents good",
-			RuleReport{DetectionRules: 2, Paths: []string{"rules"}},
+			"all documents good",
+			RuleReport{Counts: counts(2, 0), Paths: []string{"rules"}},
 			`{"detection_rules":2,"correlation_rules":0,"rules_path":"rules","rejected":[],"excluded":0}`,
 		},
 		{
 			"several paths and excluded documents",
-			RuleReport{CorrelationRules: 1, Paths: []string{"a", "b c"}, Excluded: 4},
+			RuleReport{Counts: counts(0, 1), Paths: []string{"a", "b c"}, Excluded: 4},
 			`{"detection_rules":0,"correlation_rules":1,"rules_path":"a, b c","rejected":[],"excluded":4}`,
 		},
-		{"case 8b: one rejected document", RuleReport{DetectionRules: 1, Paths: []string{"r"}, Rejected: []RejectedDocument{{
+		{"one rejected document", RuleReport{Counts: counts(1, 0), Paths: []string{"r"}, Rejected: []RejectedDocument{{
 			File: "b.yml", Document: 1, Problems: []sigma.Problem{{File: "b.yml", Document: 1, Stage: sigma.StageParse, Reason: "Missing required field 'title'"}},
 		}}}, `{"detection_rules":1,"correlation_rules":0,"rules_path":"r","rejected":[{"file":"b.yml","document":1,` +
 			`"problems":[{"stage":"parse","reason":"Missing required field 'title'"}]}],"excluded":0}`},
-		{"what is known of a document is shown", RuleReport{Rejected: []RejectedDocument{{
+		{"what is known of a document is shown", RuleReport{Counts: counts(0, 0), Rejected: []RejectedDocument{{
 			File: "c.yml", Document: 2, Title: "A < B", ID: "i", Problems: []sigma.Problem{{Line: 9, Stage: sigma.StageCompile, Reason: "invalid regex: ["}},
 		}}}, `{"detection_rules":0,"correlation_rules":0,"rules_path":"","rejected":[{"file":"c.yml","document":2,"title":"A < B","id":"i",` +
 			`"problems":[{"line":9,"stage":"compile","reason":"invalid regex: ["}]}],"excluded":0}`},
@@ -369,10 +382,10 @@ func TestRefusals(t *testing.T) {
 		want   string
 		retry  string
 	}{
-		{"the control lane is full", &actors.Refusal{Actor: "correlate", Reason: actors.ErrFull}, 503, `~{"error":"control mailbox of 'correlate' is full","hint":"`, "1"},
-		{"no answer in time", &actors.Refusal{Actor: "correlate", Reason: actors.ErrTimeout}, 503, `~{"error":"actor 'correlate' did not answer in time","hint":"`, ""},
-		{"the drain has stopped it", fmt.Errorf("state: %w", &actors.Refusal{Actor: "correlate", Reason: actors.ErrStopped}), 503, `~{"error":"shutting down","hint":"`, ""},
-		{"the question panicked", &actors.Refusal{Actor: "correlate", Reason: actors.ErrPanicked}, 500, `{"error":"internal error"}`, ""},
+		{"the control lane is full", &mailbox.Refusal{Actor: "correlate", Reason: mailbox.ErrFull}, 503, `~{"error":"control mailbox of 'correlate' is full","hint":"`, "1"},
+		{"no answer in time", &mailbox.Refusal{Actor: "correlate", Reason: mailbox.ErrTimeout}, 503, `~{"error":"actor 'correlate' did not answer in time","hint":"`, ""},
+		{"the drain has stopped it", fmt.Errorf("state: %w", &mailbox.Refusal{Actor: "correlate", Reason: mailbox.ErrStopped}), 503, `~{"error":"shutting down","hint":"`, ""},
+		{"the question panicked", &mailbox.Refusal{Actor: "correlate", Reason: mailbox.ErrPanicked}, 500, `{"error":"internal error"}`, ""},
 		{"anything else stays inside", errors.New("secret"), 500, `{"error":"internal error"}`, ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -516,6 +529,20 @@ func TestEndpointsAreThePermissionTable(t *testing.T) {
 		b.WriteByte('\n')
 	}
 	golden(t, "endpoints.golden", b.Bytes())
+}
+
+func TestUnavailableFeaturesNameRoutesOfTheTable(t *testing.T) {
+	patterns := make(map[string]bool)
+	for _, e := range start(t, &daemon{}).Endpoints() {
+		patterns[e.Pattern] = true
+	}
+	for _, f := range unavailable.All() {
+		for _, route := range f.Routes {
+			if !patterns[route] {
+				t.Errorf("%s names the route %s, which does not exist", f.Name, route)
+			}
+		}
+	}
 }
 
 // A request target that is not a path reaches no route and no panic.

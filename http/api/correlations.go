@@ -14,25 +14,20 @@ import (
 	"github.com/sluicehq/sluice/sigma/correlation"
 )
 
+var correlationRoutes = []route{
+	{pattern: "/api/v1/correlations", endpoints: get("correlations:read", (*Resources).getCorrelations)},
+	{pattern: "/api/v1/correlations/state", endpoints: get("correlations:read", (*Resources).getCorrelationState)},
+}
+
 // Correlations shows the correlation rules and their state, as it is between
-// two events.
+// two events. *correlate.Client is one.
 type Correlations interface {
 	// List describes the rules in load order.
 	List(ctx context.Context) ([]correlation.Entry, error)
-	// State describes the rules and the groups that f lets through, groups
-	// sorted by the index of their rule and then by their displayed key. count is
-	// how many groups there are beyond what f asks for of them.
-	State(ctx context.Context, f CorrelationFilter) (rules []correlation.Entry, groups iter.Seq[correlation.GroupEntry], count int, err error)
-}
-
-// CorrelationFilter selects correlations and groups; a nil member selects all.
-type CorrelationFilter struct {
-	ID    *string // id, name or title, exactly
-	Group *string // part of the displayed key
-
-	Offset   int  // groups passed over
-	Limit    int  // groups at most; 0 is all
-	NoWindow bool // leaves the entries of groups out
+	// State describes the rules and the groups that f accepts, groups sorted by the
+	// index of their rule and then by their displayed key. count is the number of
+	// groups before f's Offset and Limit.
+	State(ctx context.Context, f correlation.Filter) (rules []correlation.Entry, groups iter.Seq[correlation.GroupEntry], count int, err error)
 }
 
 type correlationList struct {
@@ -40,24 +35,8 @@ type correlationList struct {
 	Count        int                 `json:"count"`
 }
 
-// noCorrelations stands in for a daemon that keeps none.
-type noCorrelations struct{}
-
-func (noCorrelations) List(context.Context) ([]correlation.Entry, error) { return nil, nil }
-
-func (noCorrelations) State(context.Context, CorrelationFilter) ([]correlation.Entry, iter.Seq[correlation.GroupEntry], int, error) {
-	return nil, slices.Values[[]correlation.GroupEntry](nil), 0, nil
-}
-
-func (res *Resources) correlations() Correlations {
-	if res.Correlations == nil {
-		return noCorrelations{}
-	}
-	return res.Correlations
-}
-
 func (res *Resources) getCorrelations(w http.ResponseWriter, r *http.Request) {
-	views, err := res.correlations().List(r.Context())
+	views, err := res.Correlations.List(r.Context())
 	if err != nil {
 		writeRefusal(w, err)
 		return
@@ -66,12 +45,16 @@ func (res *Resources) getCorrelations(w http.ResponseWriter, r *http.Request) {
 }
 
 func (res *Resources) getCorrelationState(w http.ResponseWriter, r *http.Request) {
-	f, err := correlationFilter(r)
+	f, none, err := correlationFilter(r)
 	if err != nil {
 		writeError(w, http.StatusBadRequest, err.Error())
 		return
 	}
-	views, groups, count, err := res.correlations().State(r.Context(), f)
+	if none {
+		writeCorrelationState(w, []correlation.Entry{}, slices.Values[[]correlation.GroupEntry](nil), 0)
+		return
+	}
+	views, groups, count, err := res.Correlations.State(r.Context(), f)
 	if err != nil {
 		writeRefusal(w, err)
 		return
@@ -115,17 +98,16 @@ func writeCorrelationState(w http.ResponseWriter, views []correlation.Entry, gro
 	}
 }
 
-func correlationFilter(r *http.Request) (f CorrelationFilter, err error) {
+// correlationFilter reads the query. none reports an empty id, which no
+// correlation has.
+func correlationFilter(r *http.Request) (f correlation.Filter, none bool, err error) {
 	given, err := query(r, "id", "group", "offset", "limit", "window")
 	if err != nil {
-		return f, err
+		return f, false, err
 	}
-	if id, ok := given["id"]; ok {
-		f.ID = &id
-	}
-	if group, ok := given["group"]; ok {
-		f.Group = &group
-	}
+	id, ok := given["id"]
+	none = ok && id == ""
+	f.ID, f.Group = id, given["group"]
 	for name, to := range map[string]*int{"offset": &f.Offset, "limit": &f.Limit} {
 		text, ok := given[name]
 		if !ok {
@@ -133,7 +115,7 @@ func correlationFilter(r *http.Request) (f CorrelationFilter, err error) {
 		}
 		n, err := strconv.ParseUint(text, 10, 31)
 		if err != nil || name == "limit" && n == 0 {
-			return f, fmt.Errorf("query parameter '%s' is no number of groups: %q", name, text)
+			return f, false, fmt.Errorf("query parameter '%s' is no number of groups: %q", name, text)
 		}
 		*to = int(n)
 	}
@@ -142,15 +124,7 @@ func correlationFilter(r *http.Request) (f CorrelationFilter, err error) {
 	case text == "false":
 		f.NoWindow = true
 	default:
-		return f, fmt.Errorf("query parameter 'window' is neither true nor false: %q", text)
+		return f, false, fmt.Errorf("query parameter 'window' is neither true nor false: %q", text)
 	}
-	return f, nil
-}
-
-// present makes an absent list an empty one: null is no list.
-func present[T any](list []T) []T {
-	if list == nil {
-		return []T{}
-	}
-	return list
+	return f, none, nil
 }

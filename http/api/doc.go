@@ -1,8 +1,8 @@
 // Package api answers every HTTP route of the daemon.
 //
-// One file holds one resource. The package declares the small interfaces it
-// needs and the daemon supplies them: the probes and metrics from the first
-// moment, everything else with Mount, before which it is answered 503
-// "starting". Every error is a JSON object with a string "error", whatever went
-// wrong; texts that the specification quotes are wire values and do not change.
+// One file holds one resource: its routes and permissions, the interface that the
+// daemon supplies for it, its request and answer types, and what it answers while
+// its feature is off. Probes and metrics are answered at once; every other route
+// answers 503 "starting" before Mount. Every error is a JSON object with a string
+// "error". The texts of errors are part of the API and do not change.
 package api

@@ -5,13 +5,13 @@ import (
 	"net/http"
 	"strconv"
 
-	"github.com/sluicehq/sluice/actors"
+	"github.com/sluicehq/sluice/actors/mailbox"
 )
 
-// writeRefusal answers for a question to an actor that failed with err. What
-// the specification has no words for stays inside and is a 500.
+// writeRefusal answers for a question to an actor that failed with err. Any error
+// but an *mailbox.Refusal is a 500 that does not show it.
 func writeRefusal(w http.ResponseWriter, err error) {
-	var refused *actors.Refusal
+	var refused *mailbox.Refusal
 	if !errors.As(err, &refused) || refused.Status() == http.StatusInternalServerError {
 		writeError(w, http.StatusInternalServerError, internalError)
 		return

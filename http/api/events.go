@@ -11,6 +11,8 @@ import (
 	"github.com/sluicehq/sluice/sources/ndjson"
 )
 
+var eventRoutes = []route{{pattern: "/api/v1/events", endpoints: table{http.MethodPost: {permission: "events:ingest", serve: (*Resources).postEvents}}}}
+
 // Ingest takes events that clients send in request bodies. *ndjson.Intake is
 // one, and its package says which errors mean what.
 type Ingest interface {
@@ -76,7 +78,7 @@ func (res *Resources) postEvents(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, http.StatusOK, accepted{n})
 }
 
-// refuseBody is the mapping table of specification part 14 section 5.
+// refuseBody maps the errors of Ingest to statuses and bodies.
 func (res *Resources) refuseBody(n int, err error) (int, refusedBody) {
 	switch {
 	case errors.Is(err, ndjson.ErrLineTooLong):

@@ -12,6 +12,13 @@ type Health interface {
 	Failing() (actor string, failing bool)
 }
 
+func (a *API) probeRoutes() []route {
+	return []route{
+		{pattern: "/healthz", endpoints: table{http.MethodGet: {open: true, early: a.getHealth}}},
+		{pattern: "/readyz", endpoints: table{http.MethodGet: {open: true, early: a.getReady}}},
+	}
+}
+
 type failing struct {
 	Status string `json:"status"`
 	Error  string `json:"error"`

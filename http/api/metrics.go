@@ -11,6 +11,10 @@ import (
 
 const typeMetrics = "text/plain; version=0.0.4; charset=utf-8"
 
+func (a *API) metricsRoutes() []route {
+	return []route{{pattern: "/metrics", endpoints: table{http.MethodGet: {permission: "metrics:read", early: a.getMetrics}}}}
+}
+
 // getMetrics renders the registry in the one format the service speaks. What a
 // collector cannot give is left out and logged; the scrape succeeds.
 func (a *API) getMetrics(w http.ResponseWriter, _ *http.Request) {

@@ -16,6 +16,13 @@ const (
 	maxProfileSeconds = 60
 )
 
+func (a *API) profileRoutes() []route {
+	return []route{
+		{pattern: "/debug/pprof", endpoints: get("", a.getProfile)},
+		{pattern: "/debug/pprof/{profile:.*}", endpoints: get("", a.getProfile)},
+	}
+}
+
 // getProfile serves Go's profiles. One that runs ends with the drain.
 func (a *API) getProfile(_ *Resources, w http.ResponseWriter, r *http.Request) {
 	given, err := query(r, "seconds", "debug", "gc")

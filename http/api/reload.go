@@ -2,6 +2,8 @@ package api
 
 import "net/http"
 
+var reloadRoutes = []route{{pattern: "/api/v1/reload", endpoints: table{http.MethodPost: mutation("reload:execute", (*Resources).postReload)}}}
+
 // Reloader takes reload triggers. How a pass ended is seen in readiness and in
 // the metrics.
 type Reloader interface {

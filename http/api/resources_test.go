@@ -24,12 +24,12 @@ func TestIngest(t *testing.T) {
 		err     error
 		as      ndjson.Options
 	}{
-		{row: row{"case 15: lines are admitted", "POST", "/api/v1/events", "{}\n\nx", 200, `{"accepted":3}`}, n: 3},
-		{row: row{"case 25: an empty body", "POST", "/api/v1/events", "", 200, `{"accepted":0}`}},
+		{row: row{"lines are admitted", "POST", "/api/v1/events", "{}\n\nx", 200, `{"accepted":3}`}, n: 3},
+		{row: row{"an empty body", "POST", "/api/v1/events", "", 200, `{"accepted":0}`}},
 		{row: row{"bytes that are no UTF-8 pass", "POST", "/api/v1/events", "\xff\xfe", 200, `{"accepted":1}`}, n: 1},
 		{row: row{"identity is no encoding", "POST", "/api/v1/events", "x", 200, `{"accepted":1}`}, n: 1, headers: []string{"Content-Encoding", "Identity"}},
 		{
-			row: row{"case 28: gzip in any letter case", "POST", "/api/v1/events", "z", 200, `{"accepted":2}`}, n: 2,
+			row: row{"gzip in any letter case", "POST", "/api/v1/events", "z", 200, `{"accepted":2}`}, n: 2,
 			headers: []string{"Content-Encoding", "GZip"}, as: ndjson.Options{Gzip: true},
 		},
 		{row: row{"another encoding", "POST", "/api/v1/events", "z", 415, `{"error":"unsupported content-encoding: br"}`}, headers: []string{"Content-Encoding", "br"}},
@@ -37,14 +37,14 @@ func TestIngest(t *testing.T) {
 			row:     row{"two encodings", "POST", "/api/v1/events", "z", 415, `{"error":"unsupported content-encoding: gzip, gzip"}`},
 			headers: []string{"Content-Encoding", "gzip", "Content-Encoding", "gzip"},
 		},
-		{row: row{"case 16a: commit", "POST", "/api/v1/events?commit=true", "x", 200, `{"accepted":2}`}, n: 2, as: ndjson.Options{Commit: true}},
+		{row: row{"commit", "POST", "/api/v1/events?commit=true", "x", 200, `{"accepted":2}`}, n: 2, as: ndjson.Options{Commit: true}},
 		{row: row{"commit may be false", "POST", "/api/v1/events?commit=false", "x", 200, `{"accepted":2}`}, n: 2},
 		{row: row{
-			"case 28c: another value", "POST", "/api/v1/events?commit=maybe", "x", 400,
+			"another value", "POST", "/api/v1/events?commit=maybe", "x", 400,
 			`{"error":"query parameter 'commit' must be true or false","accepted":0}`,
 		}},
 		{row: row{
-			"case 16b: 1 is another value", "POST", "/api/v1/events?commit=1", "x", 400,
+			"1 is another value", "POST", "/api/v1/events?commit=1", "x", 400,
 			`{"error":"query parameter 'commit' must be true or false","accepted":0}`,
 		}},
 		{row: row{
@@ -52,12 +52,12 @@ func TestIngest(t *testing.T) {
 			`{"error":"query parameter 'commit' must be true or false","accepted":0}`,
 		}},
 		{row: row{
-			"case 28c: given twice", "POST", "/api/v1/events?commit=true&commit=true", "x", 400,
+			"given twice", "POST", "/api/v1/events?commit=true&commit=true", "x", 400,
 			`{"error":"query parameter 'commit' is given more than once","accepted":0}`,
 		}},
-		{row: row{"case 28c: unknown parameters", "POST", "/api/v1/events?x=1&x=2", "x", 200, `{"accepted":0}`}},
+		{row: row{"unknown parameters", "POST", "/api/v1/events?x=1&x=2", "x", 200, `{"accepted":0}`}},
 		{row: row{
-			"case 16: a line above 1 MiB", "POST", "/api/v1/events", "x", 413,
+			"a line above 1 MiB", "POST", "/api/v1/events", "x", 413,
 			`{"error":"line exceeds maximum size","max_bytes":1048576,"accepted":1}`,
 		}, n: 1, err: fmt.Errorf("line 2: %w", ndjson.ErrLineTooLong)},
 		{row: row{
@@ -66,7 +66,7 @@ func TestIngest(t *testing.T) {
 		}, n: 7, err: ndjson.ErrBodyTooLarge},
 		{row: row{"draining", "POST", "/api/v1/events", "x", 503, `{"error":"event channel closed","accepted":4}`}, n: 4, err: ndjson.ErrDraining},
 		{row: row{
-			"case 16b: the commit deadline", "POST", "/api/v1/events?commit=true", "x", 503,
+			"the commit deadline", "POST", "/api/v1/events?commit=true", "x", 503,
 			`~{"error":"commit deadline passed","accepted":2,"hint":"`,
 		}, n: 2, err: ndjson.ErrCommitDeadline, as: ndjson.Options{Commit: true}},
 		{row: row{
@@ -93,11 +93,11 @@ func TestIngest(t *testing.T) {
 func TestIngestOfAnotherInput(t *testing.T) {
 	d := &daemon{}
 	s := start(t, d)
-	s.Mount(Resources{Status: d, Rules: d, Reloader: d, Actors: d})
+	s.Mount(Resources{Status: d, Rules: d, Reloader: d, Actors: d, Correlations: d})
 	row{"no correlations either", "GET", "/api/v1/correlations", "", 200, `{"correlations":[],"count":0}`}.check(t, s)
 	row{"", "GET", "/api/v1/correlations/state", "", 200, `{"correlations":[],"groups":[],"count":0}`}.check(t, s)
 	row{
-		"cases 14 and 27", "POST", "/api/v1/events?commit=maybe", "{}", 404,
+		"the input is not http", "POST", "/api/v1/events?commit=maybe", "{}", 404,
 		`{"error":"event ingestion not enabled (start with --input http)"}`,
 	}.check(t, s)
 	row{"another method is another fault", "GET", "/api/v1/events", "", 405, `{"error":"method not allowed"}`}.check(t, s)
@@ -130,25 +130,25 @@ func TestActors(t *testing.T) {
 		{"one, with its detail", "GET", one, "", 200, record(10000) + `,"detail":{"batch_size":128}}`},
 		{"a name is decoded once", "GET", "/api/v1/actors/sink%3Aa%2Fb", "", 200, second + `,"detail":{"batch_size":128}}`},
 		{"and not twice", "GET", "/api/v1/actors/sink%253Aa", "", 404, `{"error":"no such actor","name":"sink%3Aa"}`},
-		{"case 5: an unknown one", "GET", "/api/v1/actors/nope", "", 404, `{"error":"no such actor","name":"nope"}`},
-		{"case 4: a resize", "PATCH", one, `{"mailbox_capacity": 5}`, 200, record(5) + `}`},
+		{"an unknown one", "GET", "/api/v1/actors/nope", "", 404, `{"error":"no such actor","name":"nope"}`},
+		{"a resize", "PATCH", one, `{"mailbox_capacity": 5}`, 200, record(5) + `}`},
 		{"the bounds themselves are in", "PATCH", one, `{"mailbox_capacity":1000000}`, 200, record(1000000) + `}`},
-		{"case 5: 0", "PATCH", one, `{"mailbox_capacity":0}`, 400, bounds},
-		{"case 5: 1000001", "PATCH", one, `{"mailbox_capacity":1000001}`, 400, bounds},
+		{"zero", "PATCH", one, `{"mailbox_capacity":0}`, 400, bounds},
+		{"more than the bound", "PATCH", one, `{"mailbox_capacity":1000001}`, 400, bounds},
 		{"a negative number", "PATCH", one, `{"mailbox_capacity":-5}`, 400, bounds},
-		{"case 5: a string", "PATCH", one, `{"mailbox_capacity":"5"}`, 400, bounds},
+		{"a string", "PATCH", one, `{"mailbox_capacity":"5"}`, 400, bounds},
 		{"a fraction", "PATCH", one, `{"mailbox_capacity":5.5}`, 400, bounds},
 		{"null", "PATCH", one, `{"mailbox_capacity":null}`, 400, bounds},
 		{"more than an integer holds", "PATCH", one, `{"mailbox_capacity":99999999999999999999}`, 400, bounds},
-		{"case 5: nothing", "PATCH", one, `{}`, 400, `{"error":"missing member mailbox_capacity"}`},
-		{"case 5: another member", "PATCH", one, `{"x":1}`, 400, `{"error":"unknown member \"x\" (want mailbox_capacity)"}`},
+		{"an empty object", "PATCH", one, `{}`, 400, `{"error":"missing member mailbox_capacity"}`},
+		{"another member", "PATCH", one, `{"x":1}`, 400, `{"error":"unknown member \"x\" (want mailbox_capacity)"}`},
 		{"names are compared exactly", "PATCH", one, `{"Mailbox_Capacity":5}`, 400, `{"error":"unknown member \"Mailbox_Capacity\" (want mailbox_capacity)"}`},
 		{"a list", "PATCH", one, `[5]`, 400, `{"error":"body is not a JSON object"}`},
 		{"the value null", "PATCH", one, `null`, 400, `{"error":"body is not a JSON object"}`},
 		{"no body", "PATCH", one, ``, 400, `{"error":"body is not a JSON object"}`},
 		{"something behind the object", "PATCH", one, `{"mailbox_capacity":5}{}`, 400, `{"error":"body is not one JSON object"}`},
 		{"broken UTF-8", "PATCH", one, "{\"mailbox_capacity\":5,\"\xff\":1}", 400, `{"error":"body is not valid UTF-8"}`},
-		{"case 5: an unknown one cannot be resized", "PATCH", "/api/v1/actors/nope", `{"mailbox_capacity":5}`, 404, `{"error":"no such actor","name":"nope"}`},
+		{"an unknown one cannot be resized", "PATCH", "/api/v1/actors/nope", `{"mailbox_capacity":5}`, 404, `{"error":"no such actor","name":"nope"}`},
 		{"the body is judged before the name", "PATCH", "/api/v1/actors/nope", `{}`, 400, `{"error":"missing member mailbox_capacity"}`},
 		{
 			"a body above 2 MiB", "PATCH", one, `{"mailbox_capacity":5` + strings.Repeat(" ", 2<<20) + `}`, 413,
@@ -211,11 +211,12 @@ func TestCorrelations(t *testing.T) {
 		`{"correlation_index":0,"correlation_id":"c","correlation_title":"C","type":"event_count","group_key":[{"field":"User"}],` +
 		`"group_key_display":"User=<none>","got":0,"threshold":">= 3","met":false,"entries":0,"timespan_secs":60,"last_alert":90,"suppress_secs":300,` +
 		`"window":{"EventCount":{"timestamps":[]}}}],"count":2}`}.check(t, s)
-	if d.filter.ID == nil || *d.filter.ID != "c" || d.filter.Group == nil || *d.filter.Group != "" {
-		t.Errorf("got filter %+v, want id c and an empty group", d.filter)
+	if want := (correlation.Filter{ID: "c"}); d.filter != want {
+		t.Errorf("got filter %+v, want %+v", d.filter, want)
 	}
+	row{"no correlation has an empty id", "GET", "/api/v1/correlations/state?id=", "", 200, `{"correlations":[],"groups":[],"count":0}`}.check(t, s)
 	row{"", "GET", "/api/v1/correlations/state?offset=3&limit=2&window=false", "", 200, `~{"correlations":`}.check(t, s)
-	if want := (CorrelationFilter{Offset: 3, Limit: 2, NoWindow: true}); d.filter != want {
+	if want := (correlation.Filter{Offset: 3, Limit: 2, NoWindow: true}); d.filter != want {
 		t.Errorf("got filter %+v, want %+v", d.filter, want)
 	}
 	for _, bad := range []string{"offset=-1", "offset=", "limit=0", "limit=abc", "window=no", "limit=1&limit=2"} {
@@ -255,18 +256,18 @@ func TestFeaturesThatAreOff(t *testing.T) {
 		{"correlations", "GET", "/api/v1/correlations", "", 200, `{"correlations":[],"count":0}`},
 		{"correlation state", "GET", "/api/v1/correlations/state?id=a&group=b", "", 200, `{"correlations":[],"groups":[],"count":0}`},
 		{"correlation state, a parameter twice", "GET", "/api/v1/correlations/state?id=a&id=b", "", 400, `{"error":"query parameter 'id' is given more than once"}`},
-		{"case 7: incidents", "GET", "/api/v1/incidents", "", 200, `{"count":0,"incidents":[]}`},
-		{"case 7: an incident", "GET", "/api/v1/incidents/x", "", 503, grouping},
+		{"incidents", "GET", "/api/v1/incidents", "", 200, `{"count":0,"incidents":[]}`},
+		{"an incident", "GET", "/api/v1/incidents/x", "", 503, grouping},
 		{"a bundle", "GET", "/api/v1/incidents/x/bundle?format=md", "", 503, grouping},
-		{"case 8: a bundle in a format nobody knows", "GET", "/api/v1/incidents/x/bundle?format=pdf", "", 400, `~{"error":"unknown bundle format 'pdf'","hint":"`},
+		{"a bundle in a format nobody knows", "GET", "/api/v1/incidents/x/bundle?format=pdf", "", 400, `~{"error":"unknown bundle format 'pdf'","hint":"`},
 		{"formats are case-sensitive", "GET", "/api/v1/incidents/x/bundle?format=JSON", "", 400, `~'JSON'`},
 		{"an empty format is one too", "GET", "/api/v1/incidents/x/bundle?format=", "", 400, `~unknown bundle format ''`},
 		{"a format twice", "GET", "/api/v1/incidents/x/bundle?format=md&format=md", "", 400, `~'format' is given more than once`},
 		{"risk", "GET", "/api/v1/risk", "", 200, `{"count":0,"entities":[]}`},
 		{"dispositions", "GET", "/api/v1/dispositions", "", 503, dispositions},
-		{"case D20: posting dispositions, whatever they are", "POST", "/api/v1/dispositions", "{", 503, dispositions},
+		{"posting dispositions, whatever they are", "POST", "/api/v1/dispositions", "{", 503, dispositions},
 		{"sources", "GET", "/api/v1/sources", "", 200, `{"sources":[]}`},
-		{"case 12: resolving all", "POST", "/api/v1/sources/resolve", "", 404, noSources},
+		{"resolving all", "POST", "/api/v1/sources/resolve", "", 404, noSources},
 		{"resolving all with a blank body", "POST", "/api/v1/sources/resolve", " \n", 404, noSources},
 		{"resolving all with an object", "POST", "/api/v1/sources/resolve", "{}", 404, noSources},
 		{"resolving one by body", "POST", "/api/v1/sources/resolve", `{"source_id":"x"}`, 404, noSources},
@@ -275,7 +276,7 @@ func TestFeaturesThatAreOff(t *testing.T) {
 		{"resolving by a number", "POST", "/api/v1/sources/resolve", `{"source_id":1}`, 400, `{"error":"source_id must be a non-empty string"}`},
 		{"resolving by null", "POST", "/api/v1/sources/resolve", `{"source_id":null}`, 400, `{"error":"source_id must be a non-empty string"}`},
 		{"resolving by no object", "POST", "/api/v1/sources/resolve", `"x"`, 400, `{"error":"body is not a JSON object"}`},
-		{"case 12: invalidating", "DELETE", "/api/v1/sources/cache/a", "", 200, `{"status":"invalidated","source_id":"a"}`},
+		{"invalidating", "DELETE", "/api/v1/sources/cache/a", "", 200, `{"status":"invalidated","source_id":"a"}`},
 		{"an id is decoded once", "DELETE", "/api/v1/sources/cache/a%2Fb%2520%3C", "", 200, `{"status":"invalidated","source_id":"a/b%20<"}`},
 		{"fields", "GET", "/api/v1/fields?limit=abc", "", 503, fields},
 		{"unknown fields", "GET", "/api/v1/fields/unknown", "", 503, fields},
@@ -300,11 +301,11 @@ func TestProfiles(t *testing.T) {
 		status       int
 		want         string // in the body
 	}{
-		{"case 8c: the index", "/debug/pprof/", 200, "goroutine"},
+		{"the index", "/debug/pprof/", 200, "goroutine"},
 		{"the index without a slash", "/debug/pprof", 200, "goroutine"},
-		{"case 8c: the heap", "/debug/pprof/heap", 200, ""},
+		{"the heap", "/debug/pprof/heap", 200, ""},
 		{"goroutines as text", "/debug/pprof/goroutine?debug=1", 200, "goroutine profile:"},
-		{"case 8c: ten minutes", "/debug/pprof/profile?seconds=600", 400, `{"error":"query parameter 'seconds' must be at most 60"}`},
+		{"ten minutes", "/debug/pprof/profile?seconds=600", 400, `{"error":"query parameter 'seconds' must be at most 60"}`},
 		{"61 seconds of a trace", "/debug/pprof/trace?seconds=61", 400, `at most 60`},
 		{"61 seconds of the heap", "/debug/pprof/heap?seconds=61", 400, `at most 60`},
 		{"seconds that are no number", "/debug/pprof/profile?seconds=x", 400, `'seconds' must be a non-negative integer`},

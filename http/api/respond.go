@@ -12,8 +12,8 @@ const (
 	internalError = "internal error"
 )
 
-// errorBody is the body of every error. The specification gives some errors
-// further members; they have types of their own, which begin the same way.
+// errorBody is the body of every error. Errors with further members have types of
+// their own, which begin the same way.
 type errorBody struct {
 	Error string `json:"error"`
 	Hint  string `json:"hint,omitempty"`
@@ -48,4 +48,12 @@ func writeError(w http.ResponseWriter, status int, text string) {
 
 func writeHint(w http.ResponseWriter, status int, text, hint string) {
 	writeJSON(w, status, errorBody{Error: text, Hint: hint})
+}
+
+// present returns an empty list instead of nil, which would be encoded as null.
+func present[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
 }

@@ -36,8 +36,8 @@ type endpoint struct {
 	serve         func(*Resources, http.ResponseWriter, *http.Request)
 }
 
-// methods is a route ready to serve: one handler per method, wrapped in the
-// checks in the order of specification part 20 section 2 rule 11.
+// methods is a route ready to serve: one handler per method. A request is
+// authorized first, then refused while rules load, then recorded, then served.
 type methods struct {
 	pattern string
 	byName  map[string]http.Handler
@@ -89,7 +89,7 @@ func (e endpoint) handler(a *API) http.Handler {
 	})
 }
 
-// whenLoaded answers for the routes behind next until Mount.
+// whenLoaded answers 503 until Mount, then hands requests to next.
 func (a *API) whenLoaded(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if a.resources.Load() == nil {

@@ -1,6 +1,9 @@
 package api
 
-import "net/http"
+import (
+	"net/http"
+	"slices"
+)
 
 type (
 	handler = func(*Resources, http.ResponseWriter, *http.Request)
@@ -16,29 +19,24 @@ func mutation(permission string, h handler) endpoint {
 	return endpoint{permission: permission, audited: true, serve: h}
 }
 
-// routes is the endpoint table of the service.
-func (a *API) routes(profiling bool) []route {
-	all := []route{
-		{pattern: "/healthz", endpoints: table{http.MethodGet: {open: true, early: a.getHealth}}},
-		{pattern: "/readyz", endpoints: table{http.MethodGet: {open: true, early: a.getReady}}},
-		{pattern: "/metrics", endpoints: table{http.MethodGet: {permission: "metrics:read", early: a.getMetrics}}},
-		{pattern: "/api/v1/status", endpoints: get("status:read", (*Resources).getStatus)},
-		{pattern: "/api/v1/rules", endpoints: get("rules:read", (*Resources).getRules)},
-		{pattern: "/api/v1/reload", endpoints: table{http.MethodPost: mutation("reload:execute", (*Resources).postReload)}},
-		{pattern: "/api/v1/events", endpoints: table{http.MethodPost: {permission: "events:ingest", serve: (*Resources).postEvents}}},
-		{pattern: "/api/v1/actors", endpoints: get("actors:read", (*Resources).getActors)},
-		{pattern: "/api/v1/actors/{name}", endpoints: table{
-			http.MethodGet:   {permission: "actors:read", serve: (*Resources).getActor},
-			http.MethodPatch: mutation("actors:write", (*Resources).patchActor),
-		}},
-		{pattern: "/api/v1/correlations", endpoints: get("correlations:read", (*Resources).getCorrelations)},
-		{pattern: "/api/v1/correlations/state", endpoints: get("correlations:read", (*Resources).getCorrelationState)},
+// disabled answers for a feature that is switched off, so that a client can tell
+// it from a path that does not exist.
+func disabled(text, hint string) handler {
+	return func(_ *Resources, w http.ResponseWriter, _ *http.Request) {
+		writeHint(w, http.StatusServiceUnavailable, text, hint)
 	}
-	all = append(all, offRoutes()...)
+}
+
+// routes is the endpoint table of the service: one row for each resource.
+func (a *API) routes(profiling bool) []route {
+	all := slices.Concat(
+		a.probeRoutes(), a.metricsRoutes(),
+		statusRoutes, ruleRoutes, reloadRoutes, eventRoutes, actorRoutes, correlationRoutes,
+		incidentRoutes, riskRoutes, dispositionRoutes, sourceRoutes, fieldRoutes, schemaRoutes,
+		tapRoutes, tailRoutes, auditRoutes,
+	)
 	if profiling {
-		all = append(all,
-			route{pattern: "/debug/pprof", endpoints: get("", a.getProfile)},
-			route{pattern: "/debug/pprof/{profile:.*}", endpoints: get("", a.getProfile)})
+		all = append(all, a.profileRoutes()...)
 	}
 	return all
 }

@@ -4,8 +4,11 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/sigma"
 )
+
+var ruleRoutes = []route{{pattern: "/api/v1/rules", endpoints: get("rules:read", (*Resources).getRules)}}
 
 // Rules tells what the serving rule set was made of.
 type Rules interface {
@@ -14,11 +17,10 @@ type Rules interface {
 
 // RuleReport is what GET /api/v1/rules shows.
 type RuleReport struct {
-	DetectionRules   int
-	CorrelationRules int
-	Paths            []string           // as configured
-	Rejected         []RejectedDocument // in load order
-	Excluded         int
+	Counts   []actors.Member    // of what is loaded, by kind
+	Paths    []string           // as configured
+	Rejected []RejectedDocument // in load order
+	Excluded int
 }
 
 // RejectedDocument is a document of the serving set that was left out, with
@@ -29,14 +31,6 @@ type RejectedDocument struct {
 	Title    string
 	ID       string
 	Problems []sigma.Problem
-}
-
-type ruleReport struct {
-	DetectionRules   int                `json:"detection_rules"`
-	CorrelationRules int                `json:"correlation_rules"`
-	RulesPath        string             `json:"rules_path"`
-	Rejected         []rejectedDocument `json:"rejected"`
-	Excluded         int                `json:"excluded"`
 }
 
 type rejectedDocument struct {
@@ -56,19 +50,15 @@ type problem struct {
 
 func (res *Resources) getRules(w http.ResponseWriter, _ *http.Request) {
 	r := res.Rules.Rules()
-	report := ruleReport{
-		DetectionRules:   r.DetectionRules,
-		CorrelationRules: r.CorrelationRules,
-		RulesPath:        strings.Join(r.Paths, ", "),
-		Rejected:         make([]rejectedDocument, 0, len(r.Rejected)),
-		Excluded:         r.Excluded,
-	}
+	rejected := make([]rejectedDocument, 0, len(r.Rejected))
 	for _, d := range r.Rejected {
 		problems := make([]problem, 0, len(d.Problems))
 		for _, p := range d.Problems {
 			problems = append(problems, problem{p.Line, p.Stage, p.Reason})
 		}
-		report.Rejected = append(report.Rejected, rejectedDocument{d.File, d.Document, d.Title, d.ID, problems})
+		rejected = append(rejected, rejectedDocument{d.File, d.Document, d.Title, d.ID, problems})
 	}
-	writeJSON(w, http.StatusOK, report)
+	writeJSON(w, http.StatusOK, append(members(r.Counts),
+		actors.Member{Name: "rules_path", Value: strings.Join(r.Paths, ", ")},
+		actors.Member{Name: "rejected", Value: rejected}, actors.Member{Name: "excluded", Value: r.Excluded}))
 }

@@ -1,58 +1,45 @@
 package api
 
 import (
+	"bytes"
+	"encoding/json"
 	"net/http"
-	"time"
+
+	"github.com/sluicehq/sluice/actors"
 )
 
-// Status tells the totals of the process without asking an actor.
+var statusRoutes = []route{{pattern: "/api/v1/status", endpoints: get("status:read", (*Resources).getStatus)}}
+
+// Status tells the totals of the process, in the order of the answer, without
+// asking an actor.
 type Status interface {
-	Status() StatusReport
-}
-
-// StatusReport is what GET /api/v1/status shows.
-type StatusReport struct {
-	DetectionRules          int
-	CorrelationRules        int
-	CorrelationStateEntries int
-	EventsProcessed         uint64
-	DetectionMatches        uint64
-	CorrelationMatches      uint64
-	Uptime                  time.Duration
-	DynamicSources          *DynamicSources // nil when no source is declared
-}
-
-// DynamicSources sums over all declared sources.
-type DynamicSources struct {
-	Total         int    `json:"total"`
-	ResolvesTotal uint64 `json:"resolves_total"`
-	ErrorsTotal   uint64 `json:"errors_total"`
-	CacheHits     uint64 `json:"cache_hits"`
-}
-
-type statusReport struct {
-	Status                  string          `json:"status"`
-	DetectionRules          int             `json:"detection_rules"`
-	CorrelationRules        int             `json:"correlation_rules"`
-	CorrelationStateEntries int             `json:"correlation_state_entries"`
-	EventsProcessed         uint64          `json:"events_processed"`
-	DetectionMatches        uint64          `json:"detection_matches"`
-	CorrelationMatches      uint64          `json:"correlation_matches"`
-	UptimeSeconds           float64         `json:"uptime_seconds"`
-	DynamicSources          *DynamicSources `json:"dynamic_sources,omitempty"`
+	Status() []actors.Member
 }
 
 func (res *Resources) getStatus(w http.ResponseWriter, _ *http.Request) {
-	s := res.Status.Status()
-	writeJSON(w, http.StatusOK, statusReport{
-		Status:                  "running",
-		DetectionRules:          s.DetectionRules,
-		CorrelationRules:        s.CorrelationRules,
-		CorrelationStateEntries: s.CorrelationStateEntries,
-		EventsProcessed:         s.EventsProcessed,
-		DetectionMatches:        s.DetectionMatches,
-		CorrelationMatches:      s.CorrelationMatches,
-		UptimeSeconds:           s.Uptime.Seconds(),
-		DynamicSources:          s.DynamicSources,
-	})
+	writeJSON(w, http.StatusOK, append(members{{Name: "status", Value: "running"}}, res.Status.Status()...))
+}
+
+// members are an object whose members keep their order.
+type members []actors.Member
+
+// MarshalJSON encodes the object.
+func (m members) MarshalJSON() ([]byte, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	before := byte('{')
+	for _, x := range m {
+		b.WriteByte(before)
+		if err := enc.Encode(x.Name); err != nil {
+			return nil, err
+		}
+		b.WriteByte(':')
+		if err := enc.Encode(x.Value); err != nil {
+			return nil, err
+		}
+		before = ','
+	}
+	b.WriteByte('}')
+	return b.Bytes(), nil
 }

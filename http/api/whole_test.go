@@ -79,13 +79,13 @@ func TestEventsReachTheInputQueue(t *testing.T) {
 		want                 string
 		lines                []string
 	}{
-		{"case 15: blank lines are skipped, bad ones admitted", "{\"a\":1}\n{\"a\":2}\n\n{bad", "", 1 << 20, 200, `{"accepted":3}`, []string{`{"a":1}`, `{"a":2}`, `{bad`}},
+		{"blank lines are skipped, bad ones admitted", "{\"a\":1}\n{\"a\":2}\n\n{bad", "", 1 << 20, 200, `{"accepted":3}`, []string{`{"a":1}`, `{"a":2}`, `{bad`}},
 		{
-			"case 16: the line before a long one stays in", "{\"a\":1}\n" + long + "\n{\"a\":3}\n", "", 20 << 20, 413,
+			"the line before a long one stays in", "{\"a\":1}\n" + long + "\n{\"a\":3}\n", "", 20 << 20, 413,
 			`{"error":"line exceeds maximum size","max_bytes":1048576,"accepted":1}`,
 			[]string{`{"a":1}`},
 		},
-		{"case 28: gzip", zipped.String(), "gzip", 1 << 20, 200, `{"accepted":2}`, []string{`{"a":1}`, `{"a":2}`}},
+		{"gzip", zipped.String(), "gzip", 1 << 20, 200, `{"accepted":2}`, []string{`{"a":1}`, `{"a":2}`}},
 		{"what is not gzip", "plain text, not gzip", "gzip", 1 << 20, 400, `{"error":"read request body: gzip: invalid header","accepted":0}`, nil},
 		{
 			"the inflated size counts", zipped.String(), "gzip", 10, 413,

@@ -46,7 +46,7 @@ func TestCheckTransport(t *testing.T) {
 		tls, allow bool
 		fault      string
 	}{
-		{"case 36: every interface in clear is refused", "0.0.0.0:0", false, false, "refusing to bind plaintext"},
+		{"every interface in clear is refused", "0.0.0.0:0", false, false, "refusing to bind plaintext"},
 		{"the refusal names the flag", "10.0.0.1:80", false, false, "--allow-plaintext"},
 		{"with the flag it is allowed", "0.0.0.0:0", false, true, ""},
 		{"with TLS it is allowed", "0.0.0.0:0", true, false, ""},
@@ -55,7 +55,7 @@ func TestCheckTransport(t *testing.T) {
 		{"mapped loopback is allowed", "[::ffff:127.0.0.1]:80", false, false, ""},
 		{"every IPv6 interface is refused", "[::]:80", false, false, "refusing to bind plaintext"},
 		{"a socket is allowed", "unix:///s", false, false, ""},
-		{"case 37: a socket with TLS is refused", "unix:///s", true, false, "cannot be combined with a unix://"},
+		{"a socket with TLS is refused", "unix:///s", true, false, "cannot be combined with a unix://"},
 		{"the flag does not help that", "unix:///s", true, true, "cannot be combined with a unix://"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

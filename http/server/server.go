@@ -14,8 +14,8 @@ import (
 	"google.golang.org/grpc/codes"
 )
 
-// Limits of specification part 20 section 1.3. There is none for a whole
-// request or response: streams have no end, and ingest waits for room.
+// Limits of a connection. A whole request or response has none: streams do not
+// end, and ingest waits for room.
 const (
 	headerTimeout = 10 * time.Second
 	idleTimeout   = 120 * time.Second

@@ -70,7 +70,7 @@ func TestWhatIsInTheWayOfASocket(t *testing.T) {
 		prepare func(t *testing.T, path string)
 		fault   string // empty: the address is bound
 	}{
-		{"case 40: a socket that a crash left is replaced", func(t *testing.T, path string) {
+		{"a socket that a crash left is replaced", func(t *testing.T, path string) {
 			t.Helper()
 			l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
 			if err != nil {
@@ -79,7 +79,7 @@ func TestWhatIsInTheWayOfASocket(t *testing.T) {
 			l.SetUnlinkOnClose(false)
 			l.Close()
 		}, ""},
-		{"case 40: the socket of a live process is left alone", func(t *testing.T, path string) {
+		{"the socket of a live process is left alone", func(t *testing.T, path string) {
 			t.Helper()
 			l, err := net.Listen("unix", path)
 			if err != nil {

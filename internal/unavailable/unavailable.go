@@ -21,6 +21,7 @@ type Feature struct {
 	Ignored  []string // settings that have no effect
 	Routes   []string // patterns of the API that answer as if the feature were switched off
 	Actors   []string // names of actors that never run
+	Series   []Series // metrics that stay at zero
 }
 
 // All returns every feature that is unavailable. A setting belongs to the first
@@ -48,6 +49,17 @@ func names(settings []string, key, flag string) bool {
 	})
 }
 
+// Route names the feature that the route with this pattern belongs to; empty for a
+// route that is available.
+func Route(pattern string) string {
+	for _, f := range features {
+		if slices.Contains(f.Routes, pattern) {
+			return f.Name
+		}
+	}
+	return ""
+}
+
 // Actors returns the names of all actors that never run.
 func Actors() []string {
 	var all []string
@@ -65,19 +77,23 @@ var features = []Feature{
 			"/api/v1/sources", "/api/v1/sources/resolve", "/api/v1/sources/resolve/{source_id}", "/api/v1/sources/cache/{source_id}",
 		},
 		Actors: []string{"sources"},
+		Series: sourceSeries,
 	},
 	{
 		Name: "enrichment", Sentence: "Results are passed on without data from other systems.",
 		Refused: []string{"--enrichers"},
+		Series:  enrichSeries,
 	},
 	{
 		Name: "the alert pipeline", Sentence: "Results are neither deduplicated nor grouped, silenced or inhibited.",
 		Refused: []string{"--alert-pipeline"},
 		Routes:  []string{"/api/v1/incidents", "/api/v1/incidents/{id}", "/api/v1/incidents/{id}/bundle"},
+		Series:  alertSeries,
 	},
 	{
 		Name: "the risk layer", Sentence: "Results carry no scores, and no risk incidents are emitted.",
 		Refused: []string{"--risk"}, Routes: []string{"/api/v1/risk"},
+		Series: riskSeries,
 	},
 	{Name: "the jq event filter", Sentence: "A line's value is one event.", Refused: []string{"--jq"}},
 	{Name: "the JSONPath event filter", Sentence: "A line's value is one event.", Refused: []string{"--jsonpath"}},
@@ -93,6 +109,7 @@ var features = []Feature{
 	{
 		Name: "the audit trail", Sentence: "Changes over the API are not recorded.",
 		Ignored: []string{"daemon.api.audit"}, Routes: []string{"/api/v1/audit"}, Actors: []string{"audit"},
+		Series: auditSeries,
 	},
 	{Name: "webhooks", Sentence: "Results are not posted to other systems.", Refused: []string{"--webhook"}},
 	{
@@ -112,6 +129,7 @@ var features = []Feature{
 		Name: "the field observer", Sentence: "The fields of events are not counted.",
 		Refused: []string{"--observe-fields-report"}, Ignored: []string{"--observe-fields", "--observe-fields-max-keys"},
 		Routes: []string{"/api/v1/fields", "/api/v1/fields/unknown", "/api/v1/fields/missing", "/api/v1/fields/observer"},
+		Series: fieldSeries,
 	},
 	{
 		Name: "schema routing", Sentence: "All rules see all events, whatever their schema.",
@@ -121,7 +139,9 @@ var features = []Feature{
 		Name: "schema recognition", Sentence: "The schemas of events are neither counted nor proposed.",
 		Ignored: []string{"daemon.schema", "eval.schema"},
 		Routes:  []string{"/api/v1/schemas", "/api/v1/schemas/suggestions"},
+		Series:  schemaSeries,
 	},
+	{Name: "OTLP", Sentence: "Log records are not received over OTLP.", Series: otlpSeries},
 	{
 		Name: "the message bus", Sentence: "NATS is neither an input nor a sink.",
 		Refused: []string{
@@ -135,18 +155,22 @@ var features = []Feature{
 	{
 		Name: "tap sessions", Sentence: "Events cannot be watched.",
 		Ignored: []string{"daemon.tap"}, Routes: []string{"/api/v1/tap"},
+		Series: tapSeries,
 	},
 	{
 		Name: "tail sessions", Sentence: "Results cannot be watched over the API.",
 		Ignored: []string{"daemon.tail"}, Routes: []string{"/api/v1/detections/stream"},
+		Series: tailSeries,
 	},
 	{
 		Name: "dispositions", Sentence: "Verdicts of analysts are not taken in.",
 		Ignored: []string{"daemon.dispositions"}, Routes: []string{"/api/v1/dispositions"}, Actors: []string{"dispositions"},
+		Series: dispositionSeries,
 	},
 	{
 		Name: "capture", Sentence: "The events behind incidents are not kept.",
 		Ignored: []string{"daemon.capture"}, Actors: []string{"capture"},
+		Series: captureSeries,
 	},
 	{Name: "the command rule backtest", Sentence: "A corpus cannot be replayed against expectations.", Ignored: []string{"backtest"}},
 	{Name: "the command rule coverage", Sentence: "Rules are not compared with ATT&CK.", Ignored: []string{"coverage"}},

@@ -20,6 +20,7 @@ import (
 	"github.com/sluicehq/sluice/cmd/sluice/config"
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/http/api"
+	"github.com/sluicehq/sluice/internal/unavailable"
 )
 
 var update = flag.Bool("update", false, "rewrite the generated parts of the reference pages")
@@ -176,7 +177,7 @@ func routesReference(t *testing.T) string {
 	t.Helper()
 	a := api.New(api.Options{Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry()})
 	var b strings.Builder
-	b.WriteString("| Route | Permission | Audited |\n|---|---|---|\n")
+	b.WriteString("| Route | Permission | Audited | Not in this build |\n|---|---|---|---|\n")
 	for _, e := range a.Endpoints() {
 		permission, audited := "`"+e.Permission+"`", ""
 		if e.Open {
@@ -185,7 +186,7 @@ func routesReference(t *testing.T) string {
 		if e.Audited {
 			audited = "yes"
 		}
-		fmt.Fprintf(&b, "| `%s %s` | %s | %s |\n", e.Method, e.Pattern, permission, audited)
+		fmt.Fprintf(&b, "| `%s %s` | %s | %s | %s |\n", e.Method, e.Pattern, permission, audited, unavailable.Route(e.Pattern))
 	}
 	return b.String()
 }

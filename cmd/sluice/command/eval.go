@@ -16,12 +16,9 @@ import (
 	"github.com/sluicehq/sluice/cmd/sluice/config"
 	"github.com/sluicehq/sluice/cmd/sluice/logging"
 	"github.com/sluicehq/sluice/cmd/sluice/ruleset"
-	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/graph/format"
 	"github.com/sluicehq/sluice/sigma/correlation"
 	"github.com/sluicehq/sluice/sigma/engine"
-	"github.com/sluicehq/sluice/sigma/load"
-	"github.com/sluicehq/sluice/sigma/result"
 )
 
 func (e *env) evalCommand() *cli.Command {
@@ -60,13 +57,13 @@ func (e *env) eval(c *cli.Context) error {
 		return ruleFault(err)
 	}
 	defer func() { _ = src.Close() }() // only read from
-	rules, err := e.compileFor(c.Context, l, logging.Target(e.commandLogger(l), "sluice.engine"))
+	rules, err := e.buildRules(c.Context, l, logging.Target(e.commandLogger(l), "sluice.engine"))
 	if err != nil {
 		return err
 	}
 	if inline {
 		decoder.Format = format.JSON
-		if err := rules.set.Engine.NewWorker().DecodeJSON(new(engine.Events), []byte(o.Event)); err != nil {
+		if err := rules.Set.Engine.NewWorker().DecodeJSON(new(engine.Events), []byte(o.Event)); err != nil {
 			return ruleFault(fmt.Errorf("--event: %w (a file of events is @FILE)", err))
 		}
 	}
@@ -89,88 +86,25 @@ func decoderFor(o *config.Eval) (*format.Decoder, error) {
 	return &format.Decoder{Format: f, Zone: zone, KeepBOM: !o.SyslogStripBOM}, nil
 }
 
-// compiled are the rules of an evaluation.
-type compiled struct {
-	loaded *load.Collection
-	set    *graph.RuleSet
-}
-
-// compileFor loads the rules of an evaluation and reports what is wrong with
+// buildRules builds the rules of an evaluation and reports what is wrong with
 // them.
-func (e *env) compileFor(ctx context.Context, l *config.Loaded, log *slog.Logger) (*compiled, error) {
+func (e *env) buildRules(ctx context.Context, l *config.Loaded, log *slog.Logger) (*ruleset.Built, error) {
 	o := &l.Config.Eval
-	rules, err := loadRules(ctx, ruleset.Options{
-		Roots: o.Rules, Pipelines: o.Pipelines, MinLevel: o.MinLevel, ExcludeRules: o.ExcludeRules,
-	})
+	rules, err := ruleset.Build(ctx, ruleset.EvalSettings(l), log)
 	if err != nil {
-		return nil, err
+		return nil, loadFault(err)
 	}
-	e.reportProblems(rules)
-	log.Info("rules loaded", "detection_rules", len(rules.Rules), "correlation_rules", len(rules.Correlations),
+	e.reportProblems(rules.Rules)
+	log.Info("rules loaded", "detection_rules", len(rules.Rules.Rules), "correlation_rules", len(rules.Correlations),
 		"rejected", len(rules.Rejected), "excluded", rules.Excluded, "path", strings.Join(o.Rules, ", "))
-	if err := acceptable(rules.Collection, o.StrictRules); err != nil {
+	if err := rules.Acceptable(o.StrictRules); err != nil {
 		return nil, ruleFault(err)
 	}
 	if !rules.Usable() {
 		e.warn("no rule was loaded; nothing can match")
 	}
-	detail, err := result.ParseDetail(o.MatchDetail)
-	if err != nil {
-		return nil, configFault(err)
-	}
-	c := &compiled{loaded: rules.Collection, set: new(graph.RuleSet)}
-	options := engine.Options{
-		MatchDetail: detail, IncludeEvent: o.IncludeEvent, ResultTime: o.ResultTime,
-		TimestampFields: ruleset.TimestampFields(&o.Correlation, rules.Defaults), Routing: ruleset.Routing(&o.LogsourceRouting),
-		OnPanic: ruleset.OnPanic(log),
-	}
-	if len(rules.Correlations) > 0 {
-		if c.set.Correlation, err = e.programFor(l, rules); err != nil {
-			return nil, ruleFault(err)
-		}
-		options.Fields = c.set.Correlation.Spec().Fields
-	}
-	if c.set.Engine, err = engine.Compile(rules.Rules, options); err != nil {
-		return nil, ruleFault(err)
-	}
-	return c, nil
-}
-
-// programFor compiles the correlations and says what is doubtful about them.
-func (e *env) programFor(l *config.Loaded, rules *ruleset.Rules) (*correlation.Program, error) {
-	given := l.Layer("eval.--action") != config.LayerDefault
-	o, err := ruleset.Correlation(&l.Config.Eval.Correlation, given, rules.Defaults)
-	if err != nil {
-		return nil, fmt.Errorf("correlations: %w", err)
-	}
-	o.ResultTime = l.Config.Eval.ResultTime
-	p, err := correlation.Compile(rules.Correlations, rules.Rules, o)
-	if err != nil {
-		return nil, err
-	}
-	if p.Depth() > correlation.MaxLevels {
-		e.warn(fmt.Sprintf("correlations refer to each other over %d levels; firings are propagated over %d", p.Depth(), correlation.MaxLevels))
-	}
-	for _, id := range p.SharedIDs() {
-		e.warn(fmt.Sprintf("several correlations are named '%s'", id))
-	}
-	return p, nil
-}
-
-// compiling begins the line that ends a start; the specification fixes it.
-const compiling = "Error compiling rules"
-
-// acceptable says whether a set with rejected documents may be used.
-func acceptable(rules *load.Collection, strict bool) error {
-	switch n := len(rules.Rejected); {
-	case n == 0:
-		return nil
-	case strict:
-		return fmt.Errorf("%s: %d documents rejected, and --strict-rules allows none", compiling, n)
-	case !rules.Usable():
-		return fmt.Errorf("%s: %d documents rejected, none usable", compiling, n)
-	}
-	return nil
+	e.warn(rules.Doubts...)
+	return rules, nil
 }
 
 // openEvents opens what --event names, stdin when it is not given. The text of an
@@ -209,15 +143,15 @@ func extension(path string) string {
 }
 
 // evaluateAll runs the evaluation and sums it up.
-func (e *env) evaluateAll(o *config.Eval, out *console, rules *compiled, decoder *format.Decoder, src io.Reader) error {
+func (e *env) evaluateAll(o *config.Eval, out *console, rules *ruleset.Built, decoder *format.Decoder, src io.Reader) error {
 	p := newPrinter(out, o.Pretty)
-	p.fit(rules.loaded)
+	p.fit(rules.Collection)
 	dump := o.DumpCorrelationState
-	if dump && (!rules.set.Correlates() || o.Schema.Routing) {
+	if dump && (!rules.Set.Correlates() || o.Schema.Routing) {
 		e.warn("--dump-correlation-state is ignored: there is no correlation to show")
 		dump = false
 	}
-	ev := newEvaluation(rules.set, decoder, p, o.Correlation.MaxStateEntries)
+	ev := newEvaluation(rules.Set, decoder, p, o.Correlation.MaxStateEntries)
 	ev.timed, ev.warn = o.Correlation.TimestampFallback == "skip", e.warn
 	err := ev.run(src)
 	if ferr := p.finish(); err == nil && ferr != nil {
@@ -226,7 +160,7 @@ func (e *env) evaluateAll(o *config.Eval, out *console, rules *compiled, decoder
 	if ev.truncated > 0 {
 		e.warn(fmt.Sprintf("%d firings were not propagated: more than %d levels of correlations", ev.truncated, correlation.MaxLevels))
 	}
-	summarise(out, o, &ev.total, rules.set.Correlates())
+	summarise(out, o, &ev.total, rules.Set.Correlates())
 	if dump {
 		dumpState(out.Err, ev.correlate.Engine)
 	}

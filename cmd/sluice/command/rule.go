@@ -42,13 +42,18 @@ func (e *env) ruleCommands() []*cli.Command {
 // loadRules is ruleset.Load with exit codes.
 func loadRules(ctx context.Context, o ruleset.Options) (*ruleset.Rules, error) {
 	c, err := ruleset.Load(ctx, o)
-	switch {
-	case errors.Is(err, ruleset.ErrPipeline):
-		return nil, configFault(err)
-	case err != nil:
-		return nil, ruleFault(err)
+	if err != nil {
+		return nil, loadFault(err)
 	}
 	return c, nil
+}
+
+// loadFault gives the exit code of an error of package ruleset.
+func loadFault(err error) error {
+	if errors.Is(err, ruleset.ErrPipeline) {
+		return configFault(err)
+	}
+	return ruleFault(err)
 }
 
 // reportProblems prints every problem of every rejected document, then what the

@@ -24,6 +24,7 @@ import (
 	"github.com/sluicehq/sluice/cmd/sluice/ruleset"
 	"github.com/sluicehq/sluice/http/api"
 	"github.com/sluicehq/sluice/http/server"
+	"github.com/sluicehq/sluice/internal/unavailable"
 	"github.com/sluicehq/sluice/sources"
 	"github.com/sluicehq/sluice/sources/ndjson"
 	"github.com/sluicehq/sluice/sources/stdin"
@@ -87,9 +88,7 @@ func New(ctx context.Context, o Options) (_ *Daemon, err error) {
 			d.unwind()
 		}
 	}()
-	if d.rules, err = newRules(o.Config, logging.Span(logging.Target(d.log, "sluice.engine"), "load_rules")); err != nil {
-		return nil, err
-	}
+	d.rules = newRules(o.Config, logging.Span(logging.Target(d.log, "sluice.engine"), "load_rules"))
 	if err := checkInput(d.cfg.Input.Source); err != nil {
 		return nil, err
 	}
@@ -192,7 +191,7 @@ func (d *Daemon) assemble(first *generation, specs []sink.Spec, labels []string)
 	if d.cfg.Input.Source == "http" {
 		d.intake = ndjson.NewIntake(d.line.parse.Intake("http"), int64(d.cfg.Input.HTTP.MaxBodyBytes), d.over)
 	}
-	err = errors.Join(reg.Register(actors.NewCollector(d.system)), d.line.register(reg), api.RegisterUnbuilt(d.registry, metricPrefix))
+	err = errors.Join(reg.Register(actors.NewCollector(d.system)), d.line.register(reg), unavailable.Register(reg))
 	if err != nil {
 		return configFault(err)
 	}
@@ -244,7 +243,7 @@ func (d *Daemon) Start() error {
 	d.watcher = w
 	r := api.Resources{
 		Status: d, Rules: d, Reloader: d.reloader, Actors: d.system,
-		Correlations: correlations{d.line.windows}, MaxIngestBody: int64(d.cfg.Input.HTTP.MaxBodyBytes),
+		Correlations: d.line.windows, MaxIngestBody: int64(d.cfg.Input.HTTP.MaxBodyBytes),
 	}
 	if d.intake != nil {
 		r.Ingest = d.intake

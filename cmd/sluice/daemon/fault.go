@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// Exit codes of specification part 23 section 5.
+// Exit codes, as docs/operations.md lists them.
 const (
 	exitOK      = 0
 	exitRules   = 2

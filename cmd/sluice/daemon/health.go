@@ -36,15 +36,9 @@ func (h *health) Failing() (actor string, failing bool) {
 }
 
 // Status tells the totals of the process.
-func (d *Daemon) Status() api.StatusReport {
-	t := d.line.correlate.Totals()
-	c := d.serving.Load().collection
-	return api.StatusReport{
-		DetectionRules: len(c.Rules), CorrelationRules: len(c.Correlations),
-		CorrelationStateEntries: d.line.correlate.Groups(),
-		EventsProcessed:         t.Events, DetectionMatches: t.Detections, CorrelationMatches: t.Correlations,
-		Uptime: time.Since(d.begun),
-	}
+func (d *Daemon) Status() []actors.Member {
+	all := append(d.serving.Load().counts(), d.line.correlate.Status()...)
+	return append(all, actors.Member{Name: "uptime_seconds", Value: time.Since(d.begun).Seconds()})
 }
 
 // Rules tells what the serving rule set was made of.

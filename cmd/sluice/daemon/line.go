@@ -21,6 +21,7 @@ import (
 	"github.com/sluicehq/sluice/actors/dispatch"
 	"github.com/sluicehq/sluice/actors/enrich"
 	"github.com/sluicehq/sluice/actors/evaluate"
+	"github.com/sluicehq/sluice/actors/mailbox"
 	"github.com/sluicehq/sluice/actors/observe"
 	"github.com/sluicehq/sluice/actors/parse"
 	"github.com/sluicehq/sluice/actors/reload"
@@ -74,7 +75,7 @@ func newLine(cfg *config.Daemon, set *graph.RuleSet, restored *correlation.Engin
 	})
 	l.evaluate = evaluate.New(evaluate.Options{
 		Capacity: capacity(graph.StageEvaluate), Bytes: bytes, Workers: workers(logging.Target(log, "sluice.engine")), Set: set,
-		Timed: cfg.Correlation.TimestampFallback == fallbackSkip, Next: l.correlate.Lane(), DeadLetters: deadLetters,
+		Timed: cfg.Correlation.TimestampFallback == "skip", Next: l.correlate.Lane(), DeadLetters: deadLetters,
 	})
 	l.observe = observe.New(observe.Options{Capacity: capacity(graph.StageObserve), Bytes: bytes, Next: l.evaluate.Lane()})
 	o := parse.Options{
@@ -124,12 +125,12 @@ func (l *line) spawn(s *actors.System) error {
 
 // actorOf is a stage to spawn.
 type actorOf struct {
-	cell    *actors.Cell
+	cell    *mailbox.Cell
 	produce func(actors.RestartState) actor.Actor
 }
 
 // spawnAll spawns stages in order and returns the client of the last.
-func spawnAll(s *actors.System, stages []actorOf) (client *actors.Client, err error) {
+func spawnAll(s *actors.System, stages []actorOf) (client *mailbox.Client, err error) {
 	for _, a := range stages {
 		if client, err = s.Spawn(a.cell, a.produce); err != nil {
 			return nil, err

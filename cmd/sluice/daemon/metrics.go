@@ -12,7 +12,7 @@ import (
 	"github.com/sluicehq/sluice/actors/reload"
 	"github.com/sluicehq/sluice/actors/sink"
 	"github.com/sluicehq/sluice/graph"
-	"github.com/sluicehq/sluice/http/api"
+	"github.com/sluicehq/sluice/internal/unavailable"
 	"github.com/sluicehq/sluice/sigma/engine"
 )
 
@@ -49,5 +49,5 @@ func (d *Daemon) earlyRegistry() (*prometheus.Registry, error) {
 	reg := prometheus.WrapRegistererWithPrefix(metricPrefix, r)
 	_, sinks := sink.NewMetrics(reg)
 	_, reloads := reload.NewMetrics(reg)
-	return r, errors.Join(sinks, reloads, idle.register(reg), api.RegisterUnbuilt(r, metricPrefix))
+	return r, errors.Join(sinks, reloads, idle.register(reg), unavailable.Register(reg))
 }

@@ -3,7 +3,9 @@ package daemon
 import (
 	"io"
 	"log/slog"
+	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -60,5 +62,22 @@ func TestScrapesSeeEveryFamilyBeforeTheRulesAreLoaded(t *testing.T) {
 	}
 	if len(moved) > 0 {
 		t.Errorf("%q have moved before anything ran", moved)
+	}
+	catalogue, err := os.ReadFile("testdata/catalogue.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	families, err := early.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	there := make(map[string]bool)
+	for _, f := range families {
+		there[f.GetName()] = true
+	}
+	for name := range strings.FieldsSeq(string(catalogue)) {
+		if !there[name] {
+			t.Errorf("%s is in the catalogue of families that are always there, and is not", name)
+		}
 	}
 }

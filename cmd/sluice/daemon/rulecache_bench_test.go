@@ -46,10 +46,7 @@ func BenchmarkStart(b *testing.B) {
 	}
 	cfg := &config.Loaded{Config: config.Default()}
 	cfg.Config.Daemon.Rules = []string{filepath.Join(dir, "rules")}
-	fresh, err := newRules(cfg, slog.New(slog.DiscardHandler))
-	if err != nil {
-		b.Fatal(err)
-	}
+	fresh := newRules(cfg, slog.New(slog.DiscardHandler))
 	store, err := state.Open(filepath.Join(dir, "state"), slog.New(slog.DiscardHandler))
 	if err != nil {
 		b.Fatal(err)

@@ -113,10 +113,7 @@ func (c *cacheTest) rules(producer string, change func(*config.Daemon)) *rules {
 		change(&cfg.Config.Daemon)
 	}
 	log := slog.New(slog.NewTextHandler(&c.logged, nil))
-	r, err := newRules(cfg, log)
-	if err != nil {
-		c.t.Fatal(err)
-	}
+	r := newRules(cfg, log)
 	r.cache = &ruleCache{series: c.store.Series("rules"), producer: producer, strict: cfg.Config.Daemon.Engine.StrictRules, log: log}
 	return r
 }

@@ -10,15 +10,14 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/cmd/sluice/config"
 	"github.com/sluicehq/sluice/cmd/sluice/ruleset"
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/http/api"
 	"github.com/sluicehq/sluice/sigma"
-	"github.com/sluicehq/sluice/sigma/engine"
 	"github.com/sluicehq/sluice/sigma/load"
 	"github.com/sluicehq/sluice/sigma/pipeline"
-	"github.com/sluicehq/sluice/sigma/result"
 )
 
 // generation is one loaded rule set with what operators may ask about it.
@@ -27,6 +26,7 @@ type generation struct {
 	collection  *load.Collection
 	notes       []string // about pipelines
 	details     []string // likewise, of less interest
+	doubts      []string // about correlations
 	inputs      []input  // every file it was made of
 	fingerprint [32]byte // of those
 	cached      bool     // its rules came from the rule cache
@@ -35,37 +35,15 @@ type generation struct {
 
 // rules builds generations from the configuration.
 type rules struct {
-	cfg         *config.Daemon
-	log         *slog.Logger
-	engine      engine.Options
-	correlating correlating
-	cache       *ruleCache // nil without a state database
-	last        uint64     // generation number
+	cfg      *config.Daemon
+	log      *slog.Logger
+	settings ruleset.Settings
+	cache    *ruleCache // nil without a state database
+	last     uint64     // generation number
 }
 
-func newRules(l *config.Loaded, log *slog.Logger) (*rules, error) {
-	cfg := &l.Config.Daemon
-	r := &rules{cfg: cfg, log: log}
-	var err error
-	if r.correlating, err = newCorrelating(l); err != nil {
-		return nil, err
-	}
-	detail, err := result.ParseDetail(cfg.Engine.MatchDetail)
-	if err != nil {
-		return nil, configFaultf("daemon.engine.match_detail: %w", err)
-	}
-	for _, e := range cfg.ExcludeRules {
-		if _, err := load.ParseExclusion(e); err != nil {
-			return nil, configFaultf("daemon.exclude_rules: %w", err)
-		}
-	}
-	r.engine = engine.Options{
-		MatchDetail: detail, IncludeEvent: cfg.Output.IncludeEvent, ResultTime: cfg.Output.ResultTime,
-		Routing: ruleset.Routing(&cfg.LogsourceRouting),
-		Beside:  func(work func()) { go work() }, // ends by itself or with its set, at most one of a set
-		OnPanic: ruleset.OnPanic(log),
-	}
-	return r, nil
+func newRules(l *config.Loaded, log *slog.Logger) *rules {
+	return &rules{cfg: &l.Config.Daemon, log: log, settings: ruleset.DaemonSettings(l)}
 }
 
 // errUnchanged is returned by build when nothing differs from the set before.
@@ -91,28 +69,13 @@ func (r *rules) build(ctx context.Context, serving *generation) (*generation, er
 
 // compile makes the set of a generation.
 func (r *rules) compile(g *generation) error {
-	c := g.collection
-	options := r.engine
-	options.TimestampFields = ruleset.TimestampFields(&r.cfg.Correlation, c.Defaults)
-	p, err := r.correlating.compile(c)
-	if err != nil {
-		return &Fault{Code: exitRules, Err: fmt.Errorf("compile rules: %w", err)}
-	}
-	options.Fields = p.Spec().Fields
-	set, err := engine.Compile(c.Rules, options)
+	built, err := ruleset.Compile(&ruleset.Rules{Collection: g.collection, Notes: g.notes, Details: g.details}, r.settings, r.log)
 	debug.FreeOSMemory() // loading needs several times what it leaves behind
 	if err != nil {
 		return &Fault{Code: exitRules, Err: fmt.Errorf("compile rules: %w", err)}
 	}
-	g.set = &graph.RuleSet{Engine: set, Correlation: p, Rejected: len(c.Rejected)}
+	g.set, g.doubts = built.Set, built.Doubts
 	return nil
-}
-
-// options say what is loaded.
-func (r *rules) options() ruleset.Options {
-	return ruleset.Options{
-		Roots: r.cfg.Rules, Pipelines: r.cfg.Pipelines, MinLevel: r.cfg.MinLevel, ExcludeRules: r.cfg.ExcludeRules,
-	}
 }
 
 // load reads rules, those of the first set from the cache when it has them.
@@ -122,7 +85,7 @@ func (r *rules) load(ctx context.Context, serving *generation) (*generation, err
 		return nil, err
 	}
 	if serving == nil && r.cache != nil {
-		if c, ok := r.cache.read(ctx, names, r.options()); ok {
+		if c, ok := r.cache.read(ctx, names, r.settings.Options); ok {
 			return &generation{
 				collection: c.rules.Collection, notes: c.rules.Notes, details: c.rules.Details,
 				inputs: c.inputs, fingerprint: fingerprint(c.inputs), cached: true, stale: c.stale,
@@ -142,7 +105,7 @@ func (r *rules) load(ctx context.Context, serving *generation) (*generation, err
 
 // loadFiles reads rules from their files, which were surveyed before.
 func (r *rules) loadFiles(ctx context.Context, inputs []input, print [32]byte) (*generation, error) {
-	loaded, err := ruleset.Load(ctx, r.options())
+	loaded, err := ruleset.Load(ctx, r.settings.Options)
 	switch {
 	case errors.Is(err, ruleset.ErrPipeline):
 		return nil, configFault(err)
@@ -157,7 +120,7 @@ func (r *rules) remember(g *generation) {
 	if r.cache == nil || g.cached && !g.stale {
 		return
 	}
-	if err := r.cache.write(g, r.options()); err != nil {
+	if err := r.cache.write(g, r.settings.Options); err != nil {
 		r.log.Warn("rules not stored for the next start", "err", err)
 	}
 }
@@ -177,7 +140,9 @@ func (r *rules) report(g *generation) {
 	for _, w := range c.Warnings {
 		r.log.Warn("rule document", problemAttrs(w)...)
 	}
-	reportCorrelations(g.set.Correlation, r.log)
+	for _, d := range g.doubts {
+		r.log.Warn("correlations", "note", d)
+	}
 	if c.Excluded > 0 {
 		r.log.Info("rule documents excluded", "count", c.Excluded)
 	}
@@ -217,16 +182,11 @@ func (r *rules) first(ctx context.Context, errs io.Writer) (*generation, error) 
 		return nil, err
 	}
 	c := g.collection
-	strict := r.cfg.Engine.StrictRules
-	if len(c.Rejected) > 0 && (strict || !c.Usable()) {
+	if err := (&ruleset.Rules{Collection: c}).Acceptable(r.cfg.Engine.StrictRules); err != nil {
 		for _, p := range c.Problems() {
 			fmt.Fprintf(errs, "sluice: %s\n", p)
 		}
-		reason := "none usable"
-		if strict {
-			reason = "and --strict-rules allows none"
-		}
-		return nil, &Fault{Code: exitRules, Err: fmt.Errorf("Error compiling rules: %d documents rejected, %s", len(c.Rejected), reason)}
+		return nil, &Fault{Code: exitRules, Err: err}
 	}
 	r.report(g)
 	return g, nil
@@ -255,12 +215,18 @@ func (r *rules) next(ctx context.Context, serving *generation) (*generation, err
 	return g, nil
 }
 
+// counts says how many rules serve.
+func (g *generation) counts() []actors.Member {
+	return []actors.Member{
+		{Name: "detection_rules", Value: len(g.collection.Rules)}, {Name: "correlation_rules", Value: len(g.collection.Correlations)},
+	}
+}
+
 // summary is what GET /api/v1/rules shows.
 func (g *generation) summary(paths []string) api.RuleReport {
 	c := g.collection
 	out := api.RuleReport{
-		DetectionRules: len(c.Rules), CorrelationRules: len(c.Correlations), Paths: paths,
-		Rejected: []api.RejectedDocument{}, Excluded: c.Excluded,
+		Counts: g.counts(), Paths: paths, Rejected: []api.RejectedDocument{}, Excluded: c.Excluded,
 	}
 	for _, d := range c.Rejected {
 		out.Rejected = append(out.Rejected, api.RejectedDocument{

@@ -22,10 +22,7 @@ func TestAFileThatCannotBeReadFailsAPass(t *testing.T) {
 	c := newCacheTest(t)
 	cfg := &config.Loaded{Config: config.Default()}
 	cfg.Config.Daemon.Rules = []string{c.dir}
-	r, err := newRules(cfg, slog.New(slog.DiscardHandler))
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := newRules(cfg, slog.New(slog.DiscardHandler))
 	serving, err := r.build(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
