@@ -9,6 +9,7 @@ import (
 	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/actors/mailbox"
 	"github.com/sluicehq/sluice/graph"
+	"github.com/sluicehq/sluice/graph/step"
 	"github.com/sluicehq/sluice/sigma/correlation"
 )
 
@@ -37,25 +38,32 @@ type Stage struct {
 	metrics     *metrics
 
 	maxGroups int
-	first     *correlation.Engine  // of the first instance of the actor
-	none      *correlation.Program // of rule sets without correlations
-	groups    atomic.Int64         // there are, for whoever is not the actor
+	first     *correlation.Engine // of the first instance of the actor
+	groups    atomic.Int64        // there are, for whoever is not the actor
 
 	exported uint64 // revision of the last export
 	seq      uint64 // of the next batch
 	set      *graph.RuleSet
 	begun    *graph.Batch // in hand, and counted
+	times    times        // of it
 	leaving  []time.Time  // when the batches were taken whose results are on their way
-	merge    merging
-	arenas   graph.ResultArenas
+	step     *step.Correlate
 	notices  notices
+}
+
+// times say where the time of the batch in hand went.
+type times struct {
+	events   int           // decoded and evaluated
+	merging  time.Duration // preparing to merge results
+	counting time.Duration // correlations
+	sending  time.Duration // dispatch, interruptions and correlations excluded
 }
 
 // New builds the stage.
 func New(o Options) *Stage {
 	s := &Stage{
 		cell: mailbox.NewCell(string(graph.StageCorrelate), actors.KindStage, mailbox.CellOptions{Tick: tick}),
-		log:  o.Log, set: o.Set, maxGroups: o.MaxGroups, none: new(correlation.Program),
+		log:  o.Log, set: o.Set, maxGroups: o.MaxGroups,
 	}
 	s.metrics = newMetrics(func() float64 { return float64(s.groups.Load()) })
 	s.lane = mailbox.NewLane(s.cell, mailbox.LaneOptions[*graph.Batch]{
@@ -68,6 +76,7 @@ func New(o Options) *Stage {
 	if s.first == nil {
 		s.first = s.empty()
 	}
+	s.step = step.NewCorrelate(s.first)
 	s.groups.Store(int64(s.first.Groups()))
 	s.metrics.serve(o.Set)
 	return s
@@ -85,7 +94,7 @@ func (s *Stage) Groups() int { return int(s.groups.Load()) }
 
 // empty returns an engine without state.
 func (s *Stage) empty() *correlation.Engine {
-	e := correlation.New(s.planOf(s.set), s.maxGroups)
+	e := correlation.New(step.Program(s.set), s.maxGroups)
 	e.Succeed(s.exported)
 	return e
 }
@@ -102,11 +111,4 @@ func (s *Stage) revive(v *correlation.View, now int64) *correlation.Engine {
 		s.log.Warn("correlation state lost", "err", err)
 	}
 	return e
-}
-
-func (s *Stage) planOf(set *graph.RuleSet) *correlation.Program {
-	if set.Correlation == nil {
-		return s.none
-	}
-	return set.Correlation
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/actors/mailbox"
 	"github.com/sluicehq/sluice/graph"
-	"github.com/sluicehq/sluice/sigma/engine"
+	"github.com/sluicehq/sluice/graph/step"
 )
 
 // Options describe the stage. Set and Next are required.
@@ -29,18 +29,11 @@ type Stage struct {
 	next        *mailbox.Outbox[*graph.Batch]
 	deadLetters *mailbox.Outbox[graph.DeadLetter]
 
-	judges []judge // one per worker
-	timed  bool
-	set    *graph.RuleSet // of the newest batch seen
+	steps []*step.Detect // one per worker
+	timed bool
+	set   *graph.RuleSet // of the newest batch seen
 
 	pruned, unsourced, fallbacks atomic.Uint64
-}
-
-// judge is what a worker evaluates with.
-type judge struct {
-	set      *graph.RuleSet
-	worker   *engine.Worker
-	matching *matching
 }
 
 // New builds the stage.
@@ -50,7 +43,10 @@ func New(o Options) *Stage {
 	}
 	s := &Stage{
 		cell: mailbox.NewCell(string(graph.StageEvaluate), actors.KindStage, mailbox.CellOptions{}),
-		set:  o.Set, judges: make([]judge, o.Workers), timed: o.Timed,
+		set:  o.Set, timed: o.Timed,
+	}
+	for range o.Workers {
+		s.steps = append(s.steps, step.NewDetect(o.Timed))
 	}
 	s.lane = mailbox.NewLane(s.cell, mailbox.LaneOptions[*graph.Batch]{
 		Capacity: o.Capacity, Bytes: o.Bytes, Size: graph.SizeOfBatch,
@@ -66,13 +62,3 @@ func (s *Stage) Lane() *mailbox.Lane[*graph.Batch] { return s.lane }
 
 // Cell is the stage's actor.
 func (s *Stage) Cell() *mailbox.Cell { return s.cell }
-
-// judge returns what a slot judges with by a rule set. Each slot is used by one
-// goroutine at a time.
-func (s *Stage) judge(slot int, set *graph.RuleSet) *judge {
-	j := &s.judges[slot]
-	if j.set == nil || !j.set.Same(set) {
-		*j = judge{set, set.Engine.NewWorker(), newMatching(set, s.timed)}
-	}
-	return j
-}

@@ -12,6 +12,7 @@ import (
 	"github.com/sluicehq/sluice/actors/mailbox"
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/graph/format"
+	"github.com/sluicehq/sluice/graph/step"
 	"github.com/sluicehq/sluice/sigma/engine"
 )
 
@@ -46,11 +47,10 @@ type Stage struct {
 	next        *mailbox.Outbox[*graph.Batch]
 	deadLetters *mailbox.Outbox[graph.DeadLetter]
 
-	set      *graph.RuleSet
-	epoch    *graph.Epoch
-	seq      uint64 // of the next batch
-	format   format.Decoder
-	decoders []decoder // one per worker
+	set   *graph.RuleSet
+	epoch *graph.Epoch
+	seq   uint64         // of the next batch
+	steps []*step.Decode // one per worker
 
 	batches     sync.Pool
 	parseErrors atomic.Int64
@@ -58,19 +58,16 @@ type Stage struct {
 	metrics     *Metrics
 }
 
-// decoder is what a worker decodes with.
-type decoder struct {
-	set    *engine.Set
-	worker *engine.Worker
-}
-
 // New builds the stage.
 func New(o Options) *Stage {
 	if o.Workers == 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
 	}
-	s := &Stage{o: o, set: o.Set, epoch: graph.NewEpoch(), decoders: make([]decoder, o.Workers), metrics: newMetrics()}
-	s.format = format.Decoder{Format: o.Format, Zone: o.Zone, KeepBOM: o.KeepBOM}
+	s := &Stage{o: o, set: o.Set, epoch: graph.NewEpoch(), metrics: newMetrics()}
+	decoder := &format.Decoder{Format: o.Format, Zone: o.Zone, KeepBOM: o.KeepBOM}
+	for range o.Workers {
+		s.steps = append(s.steps, step.NewDecode(decoder))
+	}
 	s.cell = mailbox.NewCell(string(graph.StageParse), actors.KindStage, mailbox.CellOptions{})
 	s.lane = mailbox.NewLane(s.cell, mailbox.LaneOptions[graph.Line]{
 		Capacity: o.Capacity, Bytes: o.Bytes, Size: graph.SizeOfLine, Join: o.BatchSize,
@@ -92,9 +89,6 @@ func (s *Stage) Cell() *mailbox.Cell { return s.cell }
 
 // release takes a batch back that nobody needs any more.
 func (s *Stage) release(b *graph.Batch) {
-	b.Events.Reset()
-	graph.ReleaseLines(b.Lines)
-	clear(b.Lines) // what they refer to is needed no longer
-	*b = graph.Batch{Events: b.Events, Lines: b.Lines[:0], Outcomes: b.Outcomes[:0], Release: b.Release}
+	b.Reset()
 	s.batches.Put(b)
 }

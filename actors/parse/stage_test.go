@@ -10,7 +10,6 @@ import (
 
 	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/actors/actorstest"
-	"github.com/sluicehq/sluice/actors/mailbox"
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/graph/format"
 	"github.com/sluicehq/sluice/graph/leaktest"
@@ -196,18 +195,5 @@ func TestOversizeLines(t *testing.T) {
 				}
 			})
 		})
-	}
-}
-
-// Without a worker every line panics.
-func TestALineThatPanicsTheDecoderIsQuarantined(t *testing.T) {
-	cell := mailbox.NewCell("parse", actors.KindStage, mailbox.CellOptions{})
-	b := &graph.Batch{Lines: raws("{}", "{}"), Events: new(engine.Events)}
-	d := &decoding{batch: b, decoder: &format.Decoder{Format: format.JSON}}
-	for range 2 { // begun again, as after a restart
-		d.run(cell.Guard())
-		if len(d.poison) != 2 || b.Outcomes[1].Kind != graph.Quarantined || b.Events.Len() != 0 {
-			t.Errorf("poison %v, fates %v, %d events, want both lines taken out", d.poison, b.Outcomes, b.Events.Len())
-		}
 	}
 }
