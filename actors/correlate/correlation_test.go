@@ -176,32 +176,6 @@ func TestResultsOfALineAreItsDetectionsAndWhatFired(t *testing.T) {
 	})
 }
 
-func TestOfSeveralEventsOfALineTheResultsOfEachStandTogether(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		b := newBench(t, login+counting("c", "user", 1), nil)
-		batch := b.batch(user("ann", 100), user("bob", 101), user("cid", 102))
-		// The first two are one line's, as an event filter makes them.
-		batch.Lines = batch.Lines[1:]
-		batch.Outcomes[1].Events.From, batch.Outcomes[1].Results.From, batch.Outcomes[1].Matches.From = 0, 0, 0
-		batch.Outcomes = batch.Outcomes[1:]
-		b.put(batch)
-		var got []string
-		for _, l := range b.next.All() {
-			for i := range l.Results {
-				if l.Results[i].Correlation != nil {
-					got = append(got, l.Results[i].Correlation.Key[0].Value)
-				} else {
-					got = append(got, "d")
-				}
-			}
-			got = append(got, "|")
-		}
-		if s := strings.Join(got, " "); s != "d ann d bob | d cid |" {
-			t.Errorf("got %s, want detection and firing of each event together", s)
-		}
-	})
-}
-
 // breaking is an isolation whose steps and undoings break at their end.
 type breaking struct {
 	step.Isolate
