@@ -12,9 +12,9 @@ import (
 	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/actors/actorstest"
 	"github.com/sluicehq/sluice/actors/mailbox"
+	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/graph/step"
 	"github.com/sluicehq/sluice/graph/step/steptest"
-	"github.com/sluicehq/sluice/graph"
 )
 
 // windows is the state of a stage that works through batches event by event.
