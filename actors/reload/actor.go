@@ -2,9 +2,7 @@ package reload
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
-	"runtime/debug"
 	"sync"
 	"time"
 
@@ -27,12 +25,9 @@ type Trigger struct{ Reason string }
 
 // Options describe the actor.
 type Options struct {
-	// Pass builds and publishes every component once. It is called from one
-	// goroutine at a time; its error names the components that kept their
-	// previous version. The end of ctx abandons what has not been swapped.
-	Pass    func(ctx context.Context) error
-	Metrics *Metrics
-	Log     *slog.Logger
+	Components []actors.Component // in the order in which a pass renews them
+	Metrics    *Metrics
+	Log        *slog.Logger
 	// Capacity of the mailbox, 0 for the default.
 	Capacity int
 }
@@ -44,9 +39,12 @@ type Reloader struct {
 	lane *mailbox.Lane[Trigger]
 	pool *mailbox.Pool
 
+	components []component
+
 	mu      sync.Mutex // guards the rest
 	pending []string   // reasons of triggers that no pass has taken yet
 	history history
+	watcher *watcher // nil without Watch
 }
 
 // history is what the record shows of the passes so far.
@@ -64,6 +62,9 @@ func New(o Options) *Reloader {
 	r := &Reloader{o: o, cell: mailbox.NewCell(Name, actors.KindControl, mailbox.CellOptions{})}
 	r.lane = mailbox.NewLane(r.cell, mailbox.LaneOptions[Trigger]{Capacity: o.Capacity, Join: o.Capacity})
 	r.pool = mailbox.NewPool(r.cell, 1)
+	for _, c := range o.Components {
+		r.components = append(r.components, component{Component: c, serving: c.Serving})
+	}
 	return r
 }
 
@@ -72,6 +73,29 @@ func (r *Reloader) Cell() *mailbox.Cell { return r.cell }
 
 // Produce makes an instance of the actor.
 func (r *Reloader) Produce(actors.RestartState) actor.Actor { return shell{r} }
+
+// Watch makes changes of the components' paths triggers, until Close. The actor
+// must have been spawned. Without it only Trigger asks for a reload.
+func (r *Reloader) Watch() error {
+	w, err := watch(r.paths, r.Trigger, r.o.Log)
+	r.mu.Lock()
+	r.watcher = w
+	r.mu.Unlock()
+	return err
+}
+
+// Close ends the watching.
+func (r *Reloader) Close() {
+	if w := r.watching(); w != nil {
+		w.close()
+	}
+}
+
+func (r *Reloader) watching() *watcher {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.watcher
+}
 
 // Trigger asks for a pass. It never waits: with a full mailbox a pass is due
 // anyway.
@@ -146,7 +170,14 @@ func (r *Reloader) pass(ctx context.Context) {
 	r.o.Metrics.passes.Inc()
 	begin := time.Now()
 	r.o.Log.Info("reload started", "reason", reasons[0], "triggers", len(reasons))
-	err := r.run(ctx)
+	w := r.watching()
+	if w != nil {
+		w.update()
+	}
+	err := r.renewAll(ctx)
+	if w != nil {
+		w.updatePaths()
+	}
 	if err != nil && ctx.Err() != nil {
 		r.o.Log.Info("reload abandoned: the daemon is ending")
 		return
@@ -161,19 +192,7 @@ func (r *Reloader) pass(ctx context.Context) {
 	r.mu.Unlock()
 	if err != nil {
 		r.o.Metrics.failed.Inc()
-		r.o.Log.Error("reload failed, previous versions stay", "err", err)
 		return
 	}
 	r.o.Log.Info("reload finished", "took", time.Since(begin))
-}
-
-// run makes a panic of the pass its failure: it must not cost the daemon.
-func (r *Reloader) run(ctx context.Context) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			r.o.Log.Error("reload panicked", "panic", p, "stack", string(debug.Stack()))
-			err = fmt.Errorf("panic: %v", p)
-		}
-	}()
-	return r.o.Pass(ctx)
 }

@@ -17,20 +17,17 @@ import (
 
 func TestMain(m *testing.M) { leaktest.Main(m) }
 
-// spawn starts a reloader and returns it with a count of begun passes.
-func spawn(t *testing.T, registry *prometheus.Registry, pass func(ctx context.Context, n int) error) (*reload.Reloader, *actors.System, *int) {
+// spawn starts a reloader of components.
+func spawn(t *testing.T, registry *prometheus.Registry, components ...actors.Component) (*reload.Reloader, *actors.System) {
 	t.Helper()
 	metrics, err := reload.NewMetrics(registry)
 	if err != nil {
 		t.Fatal(err)
 	}
-	passes := 0
-	r := reload.New(reload.Options{Metrics: metrics, Log: slog.New(slog.DiscardHandler), Pass: func(ctx context.Context) error {
-		passes++
-		return pass(ctx, passes)
-	}})
+	r := reload.New(reload.Options{Metrics: metrics, Log: slog.New(slog.DiscardHandler), Components: components})
 	system := actors.NewSystem(actors.Options{MaxRestarts: 10})
 	t.Cleanup(func() {
+		r.Close()
 		if err := system.Stop(context.Background()); err != nil {
 			t.Error(err)
 		}
@@ -38,7 +35,32 @@ func spawn(t *testing.T, registry *prometheus.Registry, pass func(ctx context.Co
 	if _, err := system.Spawn(r.Cell(), r.Produce); err != nil {
 		t.Fatal(err)
 	}
-	return r, system, &passes
+	return r, system
+}
+
+// counted returns a component that is built in every pass, and how often it was.
+func counted(build func(ctx context.Context, n int) error) (actors.Component, *int) {
+	passes := 0
+	return actors.Component{Name: "rules", Build: func(ctx context.Context) (func(context.Context) error, error) {
+		passes++
+		return func(context.Context) error { return nil }, build(ctx, passes)
+	}}, &passes
+}
+
+// counter is the value of a family of one counter.
+func counter(t *testing.T, registry *prometheus.Registry, name string) float64 {
+	t.Helper()
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range families {
+		if f.GetName() == name {
+			return f.GetMetric()[0].GetCounter().GetValue()
+		}
+	}
+	t.Fatalf("there is no series %s", name)
+	return 0
 }
 
 func TestTriggersShareAPass(t *testing.T) {
@@ -49,14 +71,15 @@ func TestTriggersShareAPass(t *testing.T) {
 		want     int
 	}{
 		{"one trigger, one pass", []time.Duration{0}, 0, 1},
-		{"case 22: three within 200 ms share one", []time.Duration{0, 100 * time.Millisecond, 200 * time.Millisecond}, 0, 1},
+		{"three within 200 ms share one", []time.Duration{0, 100 * time.Millisecond, 200 * time.Millisecond}, 0, 1},
 		{"one after the pass begins another", []time.Duration{0, time.Second}, 0, 2},
 		{"many during a pass schedule exactly one more", []time.Duration{0, time.Second, 2 * time.Second, 3 * time.Second}, 10 * time.Second, 2},
 		{"more than the mailbox holds", make([]time.Duration, 500), time.Second, 1},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				r, _, passes := spawn(t, prometheus.NewRegistry(), func(context.Context, int) error { time.Sleep(tc.takes); return nil })
+				c, passes := counted(func(context.Context, int) error { time.Sleep(tc.takes); return nil })
+				r, _ := spawn(t, prometheus.NewRegistry(), c)
 				begin := time.Now()
 				for _, at := range tc.triggers {
 					time.Sleep(at - time.Since(begin))
@@ -74,18 +97,19 @@ func TestTriggersShareAPass(t *testing.T) {
 
 func TestDetailTellsTheLastPass(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r, system, _ := spawn(t, prometheus.NewRegistry(), func(_ context.Context, n int) error {
+		c, _ := counted(func(_ context.Context, n int) error {
 			switch n {
 			case 1:
-				return errors.New("rules: no such directory")
+				return errors.New("no such directory")
 			case 2:
 				panic("boom")
 			}
 			return nil
 		})
+		r, system := spawn(t, prometheus.NewRegistry(), c)
 		for i, want := range []reload.Detail{
 			{Passes: 1, Failed: 1, LastError: "rules: no such directory"},
-			{Passes: 2, Failed: 2, LastError: "panic: boom"},
+			{Passes: 2, Failed: 2, LastError: "rules: panic: boom"},
 			{Passes: 3, Failed: 2},
 		} {
 			r.Trigger("request")
@@ -106,11 +130,13 @@ func TestDetailTellsTheLastPass(t *testing.T) {
 func TestADrainAbandonsAPass(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		abandoned, registry := false, prometheus.NewRegistry()
-		r, system, _ := spawn(t, registry, func(ctx context.Context, _ int) error {
+		c, _ := counted(func(ctx context.Context, _ int) error {
 			<-ctx.Done()
 			abandoned = true
 			return ctx.Err()
 		})
+		c.Ended = func(err error) { t.Errorf("the component ended with %v, want no outcome of an abandoned pass", err) }
+		r, system := spawn(t, registry, c)
 		r.Trigger("signal")
 		time.Sleep(time.Second)
 		ctx, cancel := context.WithCancel(t.Context())
@@ -122,14 +148,8 @@ func TestADrainAbandonsAPass(t *testing.T) {
 		if !abandoned {
 			t.Error("the pass goes on after the drain")
 		}
-		families, err := registry.Gather()
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, f := range families {
-			if got := f.GetMetric()[0].GetCounter().GetValue(); f.GetName() == "reloads_failed_total" && got != 0 {
-				t.Errorf("%g failed passes, want none: it was abandoned", got)
-			}
+		if got := counter(t, registry, "reloads_failed_total"); got != 0 {
+			t.Errorf("%g failed passes, want none: it was abandoned", got)
 		}
 	})
 }

@@ -1,8 +1,9 @@
 // Package reload turns triggers into passes: a signal, a request or a changed
-// file asks for one, and those that come within half a second share it.
+// file asks for one, and triggers within half a second share it.
 //
-// A trigger that arrives while a pass is running schedules exactly one further
-// pass. What a pass builds and publishes is handed in by the daemon; it works on
-// everything completely before it swaps anything, so a pass that fails or is
-// abandoned by a drain leaves what was there.
+// A trigger during a pass schedules exactly one further pass. A pass renews a list
+// of components. Each component is built completely before it is published, a
+// component with unchanged inputs is not built, and a component that fails keeps its
+// previous version and does not concern the others. A drain abandons what is not
+// published.
 package reload

@@ -108,7 +108,7 @@ var keepers = map[string][]string{
 	"google.golang.org/grpc":      {"otlp/*.go", "otlp/*/*.go", "http/server/*.go"},
 	"github.com/nats-io":          {"sources/nats/*.go", "sources/natsconn/*.go", "actors/sink/nats/*.go"},
 	"github.com/gorilla/mux":      {"http/api/*.go"},
-	"github.com/fsnotify":         {"cmd/sluice/daemon/*.go"},
+	"github.com/fsnotify":         {"actors/reload/*.go"},
 }
 
 // imports of one file.

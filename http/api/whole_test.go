@@ -174,7 +174,10 @@ func TestARealActorIsListedShownAndResized(t *testing.T) {
 	log := slog.New(slog.DiscardHandler)
 	system := actorstest.System(t, actors.Options{Log: log})
 	passed := make(chan struct{}, 1)
-	r := reload.New(reload.Options{Metrics: metrics, Log: log, Pass: func(context.Context) error { passed <- struct{}{}; return nil }})
+	component := actors.Component{Build: func(context.Context) (func(context.Context) error, error) {
+		return func(context.Context) error { passed <- struct{}{}; return nil }, nil
+	}}
+	r := reload.New(reload.Options{Metrics: metrics, Log: log, Components: []actors.Component{component}})
 	if _, err := system.Spawn(r.Cell(), r.Produce); err != nil {
 		t.Fatal(err)
 	}

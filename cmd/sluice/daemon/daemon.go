@@ -6,7 +6,6 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -61,8 +60,6 @@ type Daemon struct {
 	serving      atomic.Pointer[generation]
 	line         *line
 	reloader     *reload.Reloader
-	loaded       *reload.Metrics
-	watcher      *watcher
 	intake       *ndjson.Intake
 	checkpointer *checkpointer // nil without a state database
 
@@ -182,11 +179,16 @@ func (d *Daemon) assemble(first *generation, specs []sink.Spec, labels []string)
 		RestartWindow: time.Duration(d.cfg.Actors.RestartWindow) * time.Second, OnSuspended: d.onSuspended,
 	})
 	d.health.system.Store(d.system)
-	if d.loaded, err = reload.NewMetrics(reg); err != nil {
+	passes, err := reload.NewMetrics(reg)
+	if err != nil {
+		return configFault(err)
+	}
+	if d.rules.metrics, err = ruleset.NewMetrics(reg); err != nil {
 		return configFault(err)
 	}
 	d.reloader = reload.New(reload.Options{
-		Pass: d.pass, Metrics: d.loaded, Log: logging.Target(d.log, "sluice.reload"), Capacity: d.cfg.Mailboxes[reload.Name],
+		Components: []actors.Component{out.component(), d.rulesComponent()},
+		Metrics:    passes, Log: logging.Target(d.log, "sluice.reload"), Capacity: d.cfg.Mailboxes[reload.Name],
 	})
 	if d.cfg.Input.Source == "http" {
 		d.intake = ndjson.NewIntake(d.line.parse.Intake("http"), int64(d.cfg.Input.HTTP.MaxBodyBytes), d.over)
@@ -232,15 +234,10 @@ func (d *Daemon) Start() error {
 	if d.checkpointer != nil {
 		d.checkpointer.start(d.line.publisher.Cut, d.system.Saved)
 	}
-	first := d.serving.Load()
-	d.remember(first)
-	d.loaded.Loaded(len(first.collection.Rules), len(first.collection.Correlations), len(first.collection.Rejected))
-	log := logging.Target(d.log, "sluice.reload")
-	w, err := watch(d.watched(), d.reloader.Trigger, log)
-	if err != nil {
-		log.Warn("files are not watched: reload by signal and request only", "err", err)
+	d.loaded(d.serving.Load())
+	if err := d.reloader.Watch(); err != nil {
+		logging.Target(d.log, "sluice.reload").Warn("files are not watched: reload by signal and request only", "err", err)
 	}
-	d.watcher = w
 	r := api.Resources{
 		Status: d, Rules: d, Reloader: d.reloader, Actors: d.system,
 		Correlations: d.line.windows, MaxIngestBody: int64(d.cfg.Input.HTTP.MaxBodyBytes),
@@ -256,17 +253,6 @@ func (d *Daemon) Start() error {
 		d.read(stdin.New(d.o.In))
 	}
 	return nil
-}
-
-// watched are the paths of files and directories whose change asks for a pass.
-func (d *Daemon) watched() []string {
-	paths := slices.Clone(d.cfg.Rules)
-	for _, p := range d.cfg.Pipelines {
-		if !builtinPipeline(p) {
-			paths = append(paths, p)
-		}
-	}
-	return paths
 }
 
 // read runs a source until it ends or the daemon stops.

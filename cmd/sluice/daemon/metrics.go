@@ -11,6 +11,7 @@ import (
 
 	"github.com/sluicehq/sluice/actors/reload"
 	"github.com/sluicehq/sluice/actors/sink"
+	"github.com/sluicehq/sluice/cmd/sluice/ruleset"
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/internal/unavailable"
 	"github.com/sluicehq/sluice/sigma/engine"
@@ -49,5 +50,6 @@ func (d *Daemon) earlyRegistry() (*prometheus.Registry, error) {
 	reg := prometheus.WrapRegistererWithPrefix(metricPrefix, r)
 	_, sinks := sink.NewMetrics(reg)
 	_, reloads := reload.NewMetrics(reg)
-	return r, errors.Join(sinks, reloads, idle.register(reg), unavailable.Register(reg))
+	_, rules := ruleset.NewMetrics(reg)
+	return r, errors.Join(sinks, reloads, rules, idle.register(reg), unavailable.Register(reg))
 }

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -147,7 +148,14 @@ func (o *outputs) spawn(s *actors.System) error {
 	return nil
 }
 
-// reopen makes file sinks look at their paths again.
+// component makes file sinks open their paths again in every pass, as after a
+// rotation.
+func (o *outputs) component() actors.Component {
+	return actors.Component{Name: "sinks", Build: func(context.Context) (func(context.Context) error, error) {
+		return func(context.Context) error { o.reopen(); return nil }, nil
+	}}
+}
+
 func (o *outputs) reopen() {
 	for _, s := range o.sinks {
 		s.Reopen()

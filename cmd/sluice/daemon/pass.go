@@ -2,53 +2,55 @@ package daemon
 
 import (
 	"context"
-	"errors"
 	"slices"
 
+	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/sigma/pipeline"
 )
 
-// pass rebuilds the rules and swaps them in. The rules that served go on when it
-// fails, and readiness says so until a later pass succeeds.
-func (d *Daemon) pass(ctx context.Context) error {
-	d.line.outputs.reopen()
-	if d.watcher != nil {
-		d.watcher.sync()
+// rulesComponent is the reloadable component of rules and pipelines. Readiness
+// follows it. Unchanged rules are published again: it tells the stages of the reload.
+func (d *Daemon) rulesComponent() actors.Component {
+	return actors.Component{
+		Name: "rules", Paths: d.watched, Digest: d.rules.digest, Serving: d.serving.Load().fingerprint,
+		Build: func(ctx context.Context) (func(context.Context) error, error) {
+			next, err := d.rules.next(ctx, d.serving.Load())
+			return func(ctx context.Context) error { return d.serve(ctx, next) }, err
+		},
+		Unchanged: func(ctx context.Context) error { return d.publish(ctx, d.serving.Load().set.Again()) },
+		Ended:     func(err error) { d.health.failed.Store(err != nil) },
 	}
-	err := d.renew(ctx)
-	if !errors.Is(err, context.Canceled) {
-		d.health.failed.Store(err != nil)
-	}
-	return err
 }
 
-// renew has the stages serve what the files say now. Rules that nobody changed are
-// published once more all the same: it tells the stages of the reload.
-func (d *Daemon) renew(ctx context.Context) error {
-	serving := d.serving.Load()
-	next, err := d.rules.next(ctx, serving)
-	switch {
-	case errors.Is(err, errUnchanged):
-		return d.publish(ctx, serving.set.Again())
-	case err != nil:
-		return err
+// watched lists the files and directories that rules and pipelines come from.
+func (d *Daemon) watched() []string {
+	paths := slices.Clone(d.cfg.Rules)
+	for _, p := range d.cfg.Pipelines {
+		if !slices.Contains(pipeline.Builtins[:], p) {
+			paths = append(paths, p)
+		}
 	}
+	return paths
+}
+
+// serve has the stages serve the next rules.
+func (d *Daemon) serve(ctx context.Context, next *generation) error {
 	if err := d.publish(ctx, next.set); err != nil {
 		return err
 	}
-	d.serving.Store(next)
-	serving.set.Engine.Retire()
-	d.remember(next)
-	c := next.collection
-	d.loaded.Loaded(len(c.Rules), len(c.Correlations), len(c.Rejected))
+	d.serving.Swap(next).set.Engine.Retire()
+	d.loaded(next)
 	return nil
 }
 
-// publish hands a set to the stages, for as long as a question may take. It is not
-// abandoned half way: parse has the set or has not.
-func (d *Daemon) publish(ctx context.Context, set *graph.RuleSet) error {
-	return d.line.publisher.Publish(context.WithoutCancel(ctx), set)
+// loaded stores rules that serve now for the next start, and shows their number.
+func (d *Daemon) loaded(g *generation) {
+	d.remember(g)
+	d.rules.metrics.Loaded(g.collection)
 }
 
-func builtinPipeline(name string) bool { return slices.Contains(pipeline.Builtins[:], name) }
+// publish hands a set to the stages, for as long as a question may take.
+func (d *Daemon) publish(ctx context.Context, set *graph.RuleSet) error {
+	return d.line.publisher.Publish(ctx, set)
+}

@@ -57,7 +57,7 @@ func BenchmarkStart(b *testing.B) {
 	start := func(r *rules) (*generation, time.Duration) {
 		runtime.GC() // what the start before left
 		begin := sigmatest.ProcessorTime()
-		g, err := r.build(b.Context(), nil)
+		g, err := r.build(b.Context(), r.load)
 		if err != nil {
 			b.Fatal(err)
 		}

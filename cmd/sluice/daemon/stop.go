@@ -28,9 +28,7 @@ func (d *Daemon) Stop() error {
 	timeout := time.Duration(d.cfg.Output.DrainTimeout) * time.Second
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
-	if d.watcher != nil {
-		d.watcher.close()
-	}
+	d.reloader.Close()
 	d.api.Drain()
 	requests, cut := context.WithCancel(context.Background())
 	defer cut()

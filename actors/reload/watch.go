@@ -1,9 +1,10 @@
-package daemon
+package reload
 
 import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -11,51 +12,53 @@ import (
 )
 
 // watcher turns changes of files into triggers. It watches directories, never
-// files, so that editors that replace a file and volumes that swap a link keep
-// being seen.
+// files, so that it keeps seeing files that editors replace and volumes that swap
+// a link.
 type watcher struct {
 	notify  *fsnotify.Watcher
 	log     *slog.Logger
 	trigger func(reason string)
-	paths   []string
+	paths   func() []string
 	done    sync.WaitGroup
 
-	mu    sync.Mutex       // guards the rest
-	dirs  map[string]place // that are watched
-	names map[string]bool  // that are looked out for in them
+	mu    sync.Mutex // guards the rest
+	given []string   // what paths returned last
+	dirs  map[string]directory
+	names map[string]bool
 }
 
 // swapLink is the link through which mounted volumes exchange all their files.
 const swapLink = "..data"
 
-// watch starts watching rule roots and single files.
-func watch(paths []string, trigger func(string), log *slog.Logger) (*watcher, error) {
+// watch starts to watch directories of rules and single files.
+func watch(paths func() []string, trigger func(string), log *slog.Logger) (*watcher, error) {
 	n, err := fsnotify.NewWatcher()
 	if err != nil {
 		return nil, err
 	}
-	w := &watcher{notify: n, log: log, trigger: trigger, paths: paths, dirs: make(map[string]place)}
-	w.sync()
+	w := &watcher{notify: n, log: log, trigger: trigger, paths: paths, dirs: make(map[string]directory)}
+	w.update()
 	w.done.Go(w.run)
 	return w, nil
 }
 
-// sync watches what the paths lead to now, and nothing else.
-func (w *watcher) sync() {
+// update watches what the paths resolve to now, and nothing else.
+func (w *watcher) update() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.given = w.paths()
 	refused := make(map[string]bool)
-	// What changes before its directory is watched is seen by looking again.
+	// A change before its directory was watched sent no event. A second look finds it.
 	for again := true; again; {
-		l := newWatchlist(w.paths)
-		w.names = l.names
+		t := resolve(w.given)
+		w.names = t.names
 		for dir, was := range w.dirs {
-			if is, wanted := l.dirs[dir]; !wanted || !os.SameFile(was.info, is.info) {
+			if is, wanted := t.dirs[dir]; !wanted || !os.SameFile(was.info, is.info) {
 				w.drop(dir)
 			}
 		}
 		again = false
-		for dir, p := range l.dirs {
+		for dir, d := range t.dirs {
 			_, watched := w.dirs[dir]
 			if !watched && !refused[dir] {
 				if err := w.notify.Add(dir); err != nil {
@@ -65,19 +68,29 @@ func (w *watcher) sync() {
 				again = true
 			}
 			if !refused[dir] {
-				w.dirs[dir] = p
+				w.dirs[dir] = d
 			}
 		}
 	}
 }
 
-func (w *watcher) drop(dir string) {
-	delete(w.dirs, dir)
-	_ = w.notify.Remove(dir) // what was deleted is not watched any more
+// updatePaths watches other paths when a pass has changed them.
+func (w *watcher) updatePaths() {
+	w.mu.Lock()
+	changed := !slices.Equal(w.paths(), w.given)
+	w.mu.Unlock()
+	if changed {
+		w.update()
+	}
 }
 
-// forget ends the watching of a directory that is no longer where it was, and of
-// those below it. It reports whether the name was one.
+func (w *watcher) drop(dir string) {
+	delete(w.dirs, dir)
+	_ = w.notify.Remove(dir) // fails for a directory that was deleted
+}
+
+// forget stops watching a directory that was moved or deleted, and the directories
+// below it. It reports whether the directory was watched.
 func (w *watcher) forget(dir string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -106,7 +119,7 @@ func (w *watcher) run() {
 			}
 			// Events were lost, so anything may have changed.
 			w.log.Warn("file watch", "err", err)
-			w.sync()
+			w.update()
 			w.trigger("file watch")
 		}
 	}
@@ -117,37 +130,38 @@ func (w *watcher) event(e fsnotify.Event) {
 		return
 	}
 	switch path := filepath.Clean(e.Name); {
-	case e.Has(fsnotify.Remove|fsnotify.Rename) && w.forget(path), e.Has(fsnotify.Create) && w.leads(path):
-		w.forget(path) // it may stand where another one was
-		w.sync()
+	case e.Has(fsnotify.Remove|fsnotify.Rename) && w.forget(path), e.Has(fsnotify.Create) && w.isNewDirectory(path):
+		w.forget(path) // a directory of this name may have been watched before
+		w.update()
 		w.trigger("directory " + path)
-	case w.lookedOutFor(path):
+	case w.isName(path):
 		if !e.Has(fsnotify.Write) {
-			w.sync()
+			w.update()
 		}
 		w.trigger("file " + path)
-	case w.relevant(path):
+	case w.isRuleFile(path):
 		w.trigger("file " + path)
 	}
 }
 
-// leads reports whether there is a directory now that may hold what is loaded.
-func (w *watcher) leads(path string) bool {
+// isNewDirectory reports whether path is a directory that may hold watched files.
+func (w *watcher) isNewDirectory(path string) bool {
 	w.mu.Lock()
 	ours := w.names[path] || w.dirs[filepath.Dir(path)].rules && !hidden(path)
 	w.mu.Unlock()
 	return ours && isDir(path)
 }
 
-// lookedOutFor reports whether the name itself is of interest.
-func (w *watcher) lookedOutFor(path string) bool {
+// isName reports whether a change of this name itself is a trigger.
+func (w *watcher) isName(path string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.names[path]
 }
 
-// relevant reports whether a change of the name may change the rules of a directory.
-func (w *watcher) relevant(path string) bool {
+// isRuleFile reports whether a change of the name may change what a directory
+// holds.
+func (w *watcher) isRuleFile(path string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return filepath.Base(path) == swapLink || w.dirs[filepath.Dir(path)].rules && isYAML(path) && !hidden(path)
