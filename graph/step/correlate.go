@@ -13,18 +13,18 @@ type Correlate struct {
 	// between two calls.
 	Engine *correlation.Engine
 
-	merge  merge
-	arenas graph.ResultArenas
+	counted int     // lines of the batch whose matches are counted
+	last    Counted // of the last of them
 
-	counted  int      // lines of the batch whose matches are counted
-	firings  []Firing // of the last of them
-	effects  []correlation.Outcome
-	record   []byte // of the event in hand
-	now      int64
-	fired    []*correlation.Result
-	happened correlation.Outcome
+	// The event in hand: its record, and what came of it.
+	record  []byte
+	now     int64
+	fired   []*correlation.Result
+	outcome correlation.Outcome
 
 	step, undo func() // made once, as they escape
+
+	merging
 }
 
 // Firing is a result of a correlation. It goes behind the given number of results
@@ -72,8 +72,7 @@ func (c *Correlate) Begin(g Isolate, b *graph.Batch, now int64) (out Begun) {
 		g.Apply(func() { out.Dropped = c.Engine.Swap(p, now) })
 	}
 	c.counted = 0
-	c.merge.begin(b)
-	out.Events, out.Detections = c.merge.events, c.merge.results
+	out.Events, out.Detections = c.measure(b)
 	return out
 }
 
@@ -85,23 +84,23 @@ func (c *Correlate) Count(g Isolate, b *graph.Batch, i int, now int64) (Counted,
 	if c.counted > i {
 		return Counted{}, nil
 	}
-	c.firings, c.effects, c.now = c.firings[:0], c.effects[:0], now
+	c.last.Firings, c.last.Effects, c.now = c.last.Firings[:0], c.last.Effects[:0], now
 	span := b.Outcomes[i].Matches
 	for _, m := range b.Matches[span.From:span.To] {
 		c.record = m.Record
 		if err := g.Step(c.step, c.undo); err != nil {
-			return Counted{c.firings, c.effects}, err
+			return c.last, err
 		}
 		c.Engine.Commit()
-		if c.happened != (correlation.Outcome{}) {
-			c.effects = append(c.effects, c.happened)
+		if c.outcome != (correlation.Outcome{}) {
+			c.last.Effects = append(c.last.Effects, c.outcome)
 		}
 		for _, r := range c.fired {
-			c.firings = append(c.firings, Firing{m.Results, r})
+			c.last.Firings = append(c.last.Firings, Firing{m.Results, r})
 		}
 	}
 	c.counted = i + 1
-	return Counted{c.firings, c.effects}, nil
+	return c.last, nil
 }
 
 // event gives the event in hand to the engine. A record that cannot be read is the
@@ -109,7 +108,7 @@ func (c *Correlate) Count(g Isolate, b *graph.Batch, i int, now int64) (Counted,
 func (c *Correlate) event() {
 	c.Engine.Begin()
 	var err error
-	if c.fired, c.happened, err = c.Engine.Process(c.record, c.now, c.fired[:0]); err != nil {
+	if c.fired, c.outcome, err = c.Engine.Process(c.record, c.now, c.fired[:0]); err != nil {
 		panic(err)
 	}
 }
@@ -117,12 +116,27 @@ func (c *Correlate) event() {
 // Merge returns the results of line i of b, detections and firings of each event
 // together; nil when there are none. It is called once for a line, behind Count.
 func (c *Correlate) Merge(b *graph.Batch, i int) *graph.ResultSet {
-	var firings []Firing
-	if b.Outcomes[i].Matches.Len() > 0 {
-		firings = c.firings // otherwise they are another line's
+	o := &b.Outcomes[i]
+	firings := c.last.Firings
+	if o.Matches.Len() == 0 {
+		firings = nil // another line's
 	}
-	return c.merge.line(b, i, firings, &c.arenas)
+	if o.Results.Len() == 0 && len(firings) == 0 {
+		return nil
+	}
+	c.begin()
+	next := o.Results.From
+	for _, fired := range firings {
+		c.detections(b, next, fired.Behind)
+		next = fired.Behind
+		c.arena.Add(graph.Result{Correlation: fired.Result})
+	}
+	c.detections(b, next, o.Results.To)
+	return c.end(&b.Lines[i], o.Results.Len() == 0)
 }
 
 // End gives back what the step holds of the batch.
-func (c *Correlate) End() { c.merge.end() }
+func (c *Correlate) End() {
+	c.arena.Release(1)
+	c.arena = nil
+}

@@ -67,6 +67,5 @@ func (d *Decode) line(i int) {
 func (d *Decode) forget(int) { d.batch.Events.Truncate(d.from) }
 
 func (d *Decode) quarantine(i int, cause error) {
-	d.batch.Outcomes[i] = graph.LineOutcome{Kind: graph.Quarantined}
-	d.outcome.Poisoned = append(d.outcome.Poisoned, Poisoned{i, cause})
+	d.outcome.Poisoned = quarantine(d.outcome.Poisoned, d.batch, i, cause)
 }

@@ -98,8 +98,7 @@ func (d *Detect) forget(int) {
 }
 
 func (d *Detect) quarantine(i int, cause error) {
-	d.batch.Outcomes[i] = graph.LineOutcome{Kind: graph.Quarantined}
-	d.outcome.Poisoned = append(d.outcome.Poisoned, Poisoned{i, cause})
+	d.outcome.Poisoned = quarantine(d.outcome.Poisoned, d.batch, i, cause)
 }
 
 // match writes down event e, whose results begin at number from, and removes

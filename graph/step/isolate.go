@@ -1,6 +1,10 @@
 package step
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/sluicehq/sluice/graph"
+)
 
 // Isolate contains the panics of steps. It is used by one goroutine.
 type Isolate interface {
@@ -25,6 +29,12 @@ type Poisoned struct {
 	Cause error // with the text "panic: " and the panic value
 }
 
+// quarantine marks line i of b as taken out and adds it to list.
+func quarantine(list []Poisoned, b *graph.Batch, i int, cause error) []Poisoned {
+	b.Outcomes[i] = graph.LineOutcome{Kind: graph.Quarantined}
+	return append(list, Poisoned{i, cause})
+}
+
 // Sequential is the Isolate of a program without actors. The zero value is ready.
 type Sequential struct{ applying bool }
 
@@ -47,12 +57,7 @@ func (s *Sequential) Step(step, undo func()) error {
 // Each implements Isolate.
 func (s *Sequential) Each(from, n int, step, undo func(i int), poisoned func(i int, cause error)) {
 	for i := from; i < n; i++ {
-		back := func() {
-			if undo != nil {
-				undo(i)
-			}
-		}
-		if err := s.Step(func() { step(i) }, back); err != nil {
+		if err := s.Step(func() { step(i) }, func() { undo(i) }); err != nil {
 			poisoned(i, err)
 		}
 	}

@@ -25,10 +25,9 @@ const batchLines = 128
 type evaluation struct {
 	set     *graph.RuleSet
 	format  *format.Decoder
-	timed   bool                   // events without a time of their own do not reach correlations
-	render  func(*graph.ResultSet) // makes text, which discard takes back
-	discard func()
-	write   func(tally) error // writes the text; the tally counts the stream so far
+	timed   bool // events without a time of their own do not reach correlations
+	printer *printer
+	render  func(*graph.ResultSet) // the printer's
 	warn    func(...string)
 
 	correlate *step.Correlate
@@ -36,13 +35,6 @@ type evaluation struct {
 	total     tally
 	truncated int   // firings that were not propagated
 	second    int64 // up to which the correlations have been told the time
-}
-
-// job is a batch on its way through a worker to the printer.
-type job struct {
-	batch graph.Batch
-	tally tally
-	done  chan struct{} // a worker is through with it
 }
 
 // tally counts what became of lines.
@@ -55,26 +47,26 @@ type tally struct {
 	engine.Stats
 }
 
-func (t *tally) add(o *tally) {
-	t.events += o.events
-	t.undecoded += o.undecoded
-	t.matches += o.matches
-	t.correlations += o.correlations
-	t.failed += o.failed
-	if o.failure != nil {
-		t.failure = o.failure
+func (t *tally) fail(poisoned ...step.Poisoned) {
+	for _, p := range poisoned {
+		t.failed, t.failure = t.failed+1, p.Cause
 	}
-	t.Pruned += o.Pruned
-	t.WithoutLogsource += o.WithoutLogsource
 }
 
-func (t *tally) fail(cause error) { t.failed, t.failure = t.failed+1, cause }
+// job is a batch on its way through a worker to the printer.
+type job struct {
+	batch    graph.Batch
+	oversize uint64 // lines too long for it
+	decoded  step.Decoded
+	detected step.Detected
+	done     chan struct{} // a worker is through with it
+}
 
 // newEvaluation prepares the evaluation by a rule set. maxGroups is the limit on
 // groups of correlations; 0 means the default.
 func newEvaluation(set *graph.RuleSet, f *format.Decoder, p *printer, maxGroups int) *evaluation {
 	return &evaluation{
-		set: set, format: f, render: p.render, discard: p.discard, write: p.write,
+		set: set, format: f, printer: p, render: p.render,
 		correlate: step.NewCorrelate(correlation.New(step.Program(set), maxGroups)),
 	}
 }
@@ -124,25 +116,24 @@ type intake struct {
 // Put implements sources.Intake. What has been read is handed on at once, so that
 // a slow input is answered line by line.
 func (in *intake) Put(ctx context.Context, run []graph.Line) (admitted int, err error) {
-	for admitted < len(run) {
-		lines := run[admitted:min(len(run), admitted+batchLines)]
-		if err := in.put(ctx, lines, tally{events: uint64(len(lines))}); err != nil {
-			return admitted, err
+	for admitted < len(run) && err == nil {
+		n := min(len(run)-admitted, batchLines)
+		if err = in.put(ctx, run[admitted:admitted+n], 0); err == nil {
+			admitted += n
 		}
-		admitted += len(lines)
 	}
-	return admitted, nil
+	return admitted, err
 }
 
 // Oversize implements sources.Intake.
 func (in *intake) Oversize(ctx context.Context, _ []byte, _ graph.Token) error {
-	return in.put(ctx, nil, tally{events: 1, undecoded: 1})
+	return in.put(ctx, nil, 1)
 }
 
-func (in *intake) put(ctx context.Context, lines []graph.Line, t tally) error {
+func (in *intake) put(ctx context.Context, lines []graph.Line, oversize uint64) error {
 	select {
 	case j := <-in.free:
-		j.batch.Set, j.batch.Arrival, j.tally = in.set, time.Now().Unix(), t
+		j.batch.Set, j.batch.Arrival, j.oversize = in.set, time.Now().Unix(), oversize
 		j.batch.Lines = append(j.batch.Lines, lines...)
 		in.order <- j
 		in.work <- j
@@ -156,20 +147,21 @@ func (in *intake) put(ctx context.Context, lines []graph.Line, t tally) error {
 func (e *evaluation) worker(work <-chan *job) {
 	decode, detect, isolate := step.NewDecode(e.format), step.NewDetect(e.timed), new(step.Sequential)
 	for j := range work {
-		decoded := decode.Batch(isolate, &j.batch)
-		detected := detect.Batch(isolate, &j.batch)
-		j.tally.undecoded += uint64(decoded.Undecodable)
-		j.tally.Stats = detected.Stats
-		for _, p := range append(decoded.Poisoned, detected.Poisoned...) {
-			j.tally.fail(p.Cause)
-		}
+		j.decoded = decode.Batch(isolate, &j.batch)
+		j.detected = detect.Batch(isolate, &j.batch)
 		j.done <- struct{}{}
 	}
 }
 
 // finish correlates and prints a batch.
 func (e *evaluation) finish(j *job) error {
-	b := &j.batch
+	b, t := &j.batch, &e.total
+	t.events += uint64(len(b.Lines)) + j.oversize
+	t.undecoded += uint64(j.decoded.Undecodable) + j.oversize
+	t.fail(j.decoded.Poisoned...)
+	t.fail(j.detected.Poisoned...)
+	t.Pruned += j.detected.Pruned
+	t.WithoutLogsource += j.detected.WithoutLogsource
 	if b.Arrival > e.second {
 		e.correlate.Engine.Advance(b.Arrival)
 		e.second = b.Arrival
@@ -180,14 +172,13 @@ func (e *evaluation) finish(j *job) error {
 		if b.Outcomes[i].Kind != graph.Decoded {
 			continue
 		}
-		if err := e.line(b, i, &j.tally, &used); err != nil {
-			j.tally.fail(err)
+		if err := e.line(b, i, &used); err != nil {
+			t.fail(step.Poisoned{Line: i, Cause: err})
 		}
 	}
 	used.Flush()
 	e.correlate.End()
-	e.total.add(&j.tally)
-	err := e.write(e.total)
+	err := e.printer.write(t)
 	e.correlate.Engine.Release()
 	results := b.Results
 	b.Reset()
@@ -196,7 +187,7 @@ func (e *evaluation) finish(j *job) error {
 }
 
 // line correlates and renders line i of b. The error is that of a step.
-func (e *evaluation) line(b *graph.Batch, i int, t *tally, used *graph.Releaser) error {
+func (e *evaluation) line(b *graph.Batch, i int, used *graph.Releaser) error {
 	counted, err := e.correlate.Count(&e.isolate, b, i, b.Arrival)
 	for _, o := range counted.Effects {
 		e.truncated += o.Truncated
@@ -212,11 +203,11 @@ func (e *evaluation) line(b *graph.Batch, i int, t *tally, used *graph.Releaser)
 	if results == nil {
 		return nil
 	}
-	defer used.List(results)
-	if err := e.isolate.Step(func() { e.render(results) }, e.discard); err != nil {
-		return err
+	fired, found := len(counted.Firings), len(results.Results)
+	if err = e.isolate.Step(func() { e.render(results) }, e.printer.discard); err == nil {
+		e.total.correlations += uint64(fired)
+		e.total.matches += uint64(found - fired)
 	}
-	t.correlations += uint64(len(counted.Firings))
-	t.matches += uint64(len(results.Results) - len(counted.Firings))
-	return nil
+	used.List(results)
+	return err
 }

@@ -110,7 +110,7 @@ func (p *printer) row(level sigma.Level, title, kind, detail string) {
 }
 
 // write writes what was rendered and shows the progress.
-func (p *printer) write(total tally) error {
+func (p *printer) write(total *tally) error {
 	p.progress.show(p.out, total, time.Now())
 	if len(p.text) > 0 {
 		if _, err := p.out.Out.Write(p.text); err != nil {
@@ -222,7 +222,7 @@ const (
 	progressEvery = 200 * time.Millisecond
 )
 
-func (p *progress) show(out *console, t tally, now time.Time) {
+func (p *progress) show(out *console, t *tally, now time.Time) {
 	if !p.on {
 		return
 	}

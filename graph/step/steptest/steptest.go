@@ -66,14 +66,8 @@ func Isolate(t *testing.T, fresh func() step.Isolate) {
 		})
 	}
 	t.Run("there may be nothing to undo", func(t *testing.T) {
-		g, poisoned := fresh(), 0
-		broken := func() { panic(errors.New("boom")) }
-		if err := g.Step(broken, nil); err == nil || err.Error() != "panic: boom" {
+		if err := fresh().Step(func() { panic(errors.New("boom")) }, nil); err == nil || err.Error() != "panic: boom" {
 			t.Errorf("got %v, want the panic", err)
-		}
-		g.Each(3, 5, func(int) { broken() }, nil, func(int, error) { poisoned++ })
-		if poisoned != 2 {
-			t.Errorf("%d poisoned, want 2", poisoned)
 		}
 	})
 	for name, run := range map[string]func(g step.Isolate, f func()){
