@@ -175,12 +175,12 @@ func assemble(tb testing.TB, o settings) *line {
 			cfg.capacity = o.buffer
 		}
 		s, err := sink.New(sink.Options{
-			Label: label, Kind: specs[i].Kind, OnFull: policy, Transport: cfg.transport, Retry: sink.DefaultRetry(),
+			Label: label, Kind: specs[i].Kind, OnFull: policy, Form: specs[i].Form(false), Transport: cfg.transport, Retry: sink.DefaultRetry(),
 			BatchMax: max(1, cfg.batch), Capacity: cfg.capacity, Bytes: o.bytes, DeadLetters: sinkLetters, Metrics: sinkMetrics, Log: log,
 		})
 		must(err)
 		l.sinks = append(l.sinks, s)
-		out := dispatch.Sink{Label: label, To: s.Lane()}
+		out := dispatch.Sink{Label: label, Form: s.Form(), To: s.Lane()}
 		if cfg.drop {
 			out.Dropped = s.Dropped
 		}
@@ -204,7 +204,7 @@ func assemble(tb testing.TB, o settings) *line {
 	}
 	observeStage := observe.New(observe.Options{Capacity: capacity(graph.StageObserve), Next: toEvaluate})
 	l.parse = parse.New(parse.Options{
-		Capacity: capacity(graph.StageParse), Bytes: o.bytes, BatchSize: o.batch, Workers: o.workers, Format: o.format,
+		Capacity: capacity(graph.StageParse), Bytes: o.bytes, BatchSize: o.batch, Workers: o.workers, Decoder: &format.Decoder{Format: o.format},
 		Set: set, Next: observeStage.Lane(), DeadLetters: deadLetters, Log: log,
 	})
 	for _, s := range []interface {
@@ -366,10 +366,10 @@ type stuck struct {
 
 func newStuck() *stuck { return &stuck{open: make(chan struct{})} }
 
-func (s *stuck) Write(ctx context.Context, lines [][]byte) (int, error) {
+func (s *stuck) Write(ctx context.Context, messages []graph.Message) (int, error) {
 	select {
 	case <-s.open:
-		return s.Recorder.Write(ctx, lines)
+		return s.Recorder.Write(ctx, messages)
 	case <-ctx.Done():
 		return 0, ctx.Err()
 	}

@@ -6,7 +6,6 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/actors/mailbox"
@@ -22,15 +21,13 @@ type DeadLetters interface {
 	Put(ctx context.Context, run []graph.DeadLetter) (admitted int, err error)
 }
 
-// Options describe the stage. Set, Next and Log are required.
+// Options describe the stage. Decoder, Set, Next and Log are required.
 type Options struct {
-	Capacity    int // of the data lane, in lines: the input queue
-	Bytes       int // of the data lane
-	BatchSize   int // lines, at most
-	Workers     int // batches decoded at once; 0 is one per processor
-	Format      format.Format
-	Zone        *time.Location // of syslog timestamps that name none; nil is UTC
-	KeepBOM     bool           // leave a byte order mark at the start of a syslog message
+	Capacity    int             // of the data lane, in lines: the input queue
+	Bytes       int             // of the data lane
+	BatchSize   int             // lines, at most
+	Workers     int             // batches decoded at once; 0 is one per processor
+	Decoder     *format.Decoder // of lines that are not structured
 	Set         *graph.RuleSet
 	Next        mailbox.Outlet[*graph.Batch]
 	DeadLetters DeadLetters // nil without a dead letter queue
@@ -64,9 +61,8 @@ func New(o Options) *Stage {
 		o.Workers = runtime.GOMAXPROCS(0)
 	}
 	s := &Stage{o: o, set: o.Set, epoch: graph.NewEpoch(), metrics: newMetrics()}
-	decoder := &format.Decoder{Format: o.Format, Zone: o.Zone, KeepBOM: o.KeepBOM}
 	for range o.Workers {
-		s.steps = append(s.steps, step.NewDecode(decoder))
+		s.steps = append(s.steps, step.NewDecode(o.Decoder))
 	}
 	s.cell = mailbox.NewCell(string(graph.StageParse), actors.KindStage, mailbox.CellOptions{})
 	s.lane = mailbox.NewLane(s.cell, mailbox.LaneOptions[graph.Line]{

@@ -51,6 +51,9 @@ func newRig(t *testing.T, o Options) *rig {
 		next: actorstest.NewRecorder[*graph.Batch](), deadLetters: &deadLetters{actorstest.NewRecorder[graph.DeadLetter]()},
 		system: actorstest.System(t, actors.Options{MaxRestarts: 10}),
 	}
+	if o.Decoder == nil {
+		o.Decoder = new(format.Decoder)
+	}
 	o.Set, o.Next, o.Log = ruleSet(t, 1), r.next, (&actorstest.Log{}).Logger()
 	o.Capacity, o.BatchSize = max(1, o.Capacity), max(1, o.BatchSize)
 	r.stage = New(o)
@@ -133,7 +136,7 @@ func TestTheBatchSizeFollowsTheCapacity(t *testing.T) {
 
 func TestStructuredLinesAreJSONWhateverTheFormat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, Options{Capacity: 10, BatchSize: 10, Format: format.Plain})
+		r := newRig(t, Options{Capacity: 10, BatchSize: 10, Decoder: &format.Decoder{Format: format.Plain}})
 		run := raws(`{"a":1}`, `{"a":1}`)
 		run[0].Structured = true
 		r.stage.Lane().TryPut(run)

@@ -39,8 +39,6 @@ type Reloader struct {
 	lane *mailbox.Lane[Trigger]
 	pool *mailbox.Pool
 
-	components []component
-
 	mu      sync.Mutex // guards the rest
 	pending []string   // reasons of triggers that no pass has taken yet
 	history history
@@ -62,9 +60,6 @@ func New(o Options) *Reloader {
 	r := &Reloader{o: o, cell: mailbox.NewCell(Name, actors.KindControl, mailbox.CellOptions{})}
 	r.lane = mailbox.NewLane(r.cell, mailbox.LaneOptions[Trigger]{Capacity: o.Capacity, Join: o.Capacity})
 	r.pool = mailbox.NewPool(r.cell, 1)
-	for _, c := range o.Components {
-		r.components = append(r.components, component{Component: c, serving: c.Serving})
-	}
 	return r
 }
 

@@ -9,39 +9,21 @@ import (
 	"github.com/sluicehq/sluice/actors"
 )
 
-// component is a component and the digest of the version of it that serves.
-type component struct {
-	actors.Component
-	serving actors.Digest
-}
-
 // renew makes a component serve what its inputs are now.
-func (c *component) renew(ctx context.Context) error {
-	var digest actors.Digest
-	if c.Digest != nil {
-		var err error
-		if digest, err = c.Digest(ctx); err != nil {
-			return err
-		}
-		if digest == c.serving {
-			if c.Unchanged == nil {
-				return nil
-			}
-			return c.Unchanged(context.WithoutCancel(ctx))
-		}
-	}
+func renew(ctx context.Context, c *actors.Component) error {
 	publish, err := c.Build(ctx)
-	if err != nil {
+	switch {
+	case errors.Is(err, actors.ErrUnchanged) && c.Unchanged == nil:
+		return nil
+	case errors.Is(err, actors.ErrUnchanged):
+		publish = c.Unchanged
+	case err != nil:
 		return err
 	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := publish(context.WithoutCancel(ctx)); err != nil {
-		return err
-	}
-	c.serving = digest
-	return nil
+	return publish(context.WithoutCancel(ctx)) // it is not abandoned half way
 }
 
 // renewAll renews every component. A component that fails keeps its previous
@@ -49,8 +31,8 @@ func (c *component) renew(ctx context.Context) error {
 // what is not published.
 func (r *Reloader) renewAll(ctx context.Context) error {
 	var errs []error
-	for i := range r.components {
-		c := &r.components[i]
+	for i := range r.o.Components {
+		c := &r.o.Components[i]
 		err := r.isolate(ctx, c)
 		if err != nil && ctx.Err() != nil {
 			return err
@@ -67,21 +49,21 @@ func (r *Reloader) renewAll(ctx context.Context) error {
 }
 
 // isolate turns a panic into a failure of the component.
-func (r *Reloader) isolate(ctx context.Context, c *component) (err error) {
+func (r *Reloader) isolate(ctx context.Context, c *actors.Component) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			r.o.Log.Error("reload panicked", "component", c.Name, "panic", p, "stack", string(debug.Stack()))
 			err = fmt.Errorf("panic: %v", p)
 		}
 	}()
-	return c.renew(ctx)
+	return renew(ctx, c)
 }
 
 // paths are the paths of all components.
 func (r *Reloader) paths() []string {
 	var all []string
-	for i := range r.components {
-		if list := r.components[i].Paths; list != nil {
+	for i := range r.o.Components {
+		if list := r.o.Components[i].Paths; list != nil {
 			all = append(all, list()...)
 		}
 	}

@@ -87,6 +87,7 @@ var layout = map[string]place{
 	"sigma/engine/internal/scan":         {1, "sigma", false},
 	"internal/reference":                 {1, "sigma", true},
 	"internal/sigmatest":                 {1, "sigma", true},
+	"internal/modetest":                  {1, "sigma", true},
 	"graph/format":                       {2, "graph", false},
 	"internal/unavailable":               {1, "internal/unavailable", false},
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/sluicehq/sluice/graph/leaktest"
+	"github.com/sluicehq/sluice/internal/modetest"
 	"github.com/sluicehq/sluice/sources"
 	"github.com/sluicehq/sluice/sources/sourcetest"
 	"github.com/sluicehq/sluice/sources/stdin"
@@ -21,8 +22,13 @@ func TestMain(m *testing.M) { leaktest.Main(m) }
 func TestContract(t *testing.T) {
 	sourcetest.Contract(t, sourcetest.Harness{
 		Finite: true,
-		New: func(_ *testing.T, lines []string) sources.Source {
-			return stdin.New(strings.NewReader(strings.Join(lines, "\n")))
+		New: func(t *testing.T, m modetest.Mode, lines []string) sources.Source {
+			near, far := m.Pipe(t)
+			go func() {
+				_, _ = io.WriteString(far, strings.Join(lines, "\n")) // the source may not read it all
+				_ = far.Close()
+			}()
+			return stdin.New(near)
 		},
 	})
 }

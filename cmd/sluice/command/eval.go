@@ -1,13 +1,14 @@
 package command
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -48,7 +49,7 @@ func (e *env) eval(c *cli.Context) error {
 	}
 	out := e.console(fullName(c), l.Config.Global)
 	o := &l.Config.Eval
-	decoder, err := decoderFor(o)
+	decoder, err := format.NewDecoder(o.InputFormat, o.SyslogTZ, o.SyslogStripBOM)
 	if err != nil {
 		return configFault(err)
 	}
@@ -71,19 +72,6 @@ func (e *env) eval(c *cli.Context) error {
 		out.note("reading events from the terminal, one a line; end with Ctrl-D")
 	}
 	return e.evaluateAll(o, out, rules, decoder, src)
-}
-
-// decoderFor reads how lines are written.
-func decoderFor(o *config.Eval) (*format.Decoder, error) {
-	f, err := format.Parse(o.InputFormat)
-	if err != nil {
-		return nil, err
-	}
-	zone, err := format.ParseZone(o.SyslogTZ)
-	if err != nil {
-		return nil, err
-	}
-	return &format.Decoder{Format: f, Zone: zone, KeepBOM: !o.SyslogStripBOM}, nil
 }
 
 // buildRules builds the rules of an evaluation and reports what is wrong with
@@ -118,28 +106,19 @@ func (e *env) openEvents(event string, given bool) (src io.ReadCloser, inline bo
 		// One event, whatever line ends its text holds.
 		flat := strings.NewReplacer("\n", " ", "\r", " ").Replace(event)
 		return io.NopCloser(strings.NewReader(flat)), true, nil
-	case strings.EqualFold(extension(path), ".evtx"):
+	case strings.EqualFold(filepath.Ext(path), ".evtx"):
 		return nil, false, fmt.Errorf("%s: Windows event records are not supported yet", path)
 	}
-	info, err := os.Stat(path)
-	if err == nil && info.IsDir() {
-		err = fmt.Errorf("%s is a directory", path)
-	}
-	if err != nil {
-		return nil, false, fmt.Errorf("read events: %w", err)
-	}
 	f, err := os.Open(path)
+	if err == nil {
+		if info, e := f.Stat(); e == nil && info.IsDir() {
+			err = errors.Join(fmt.Errorf("%s is a directory", path), f.Close())
+		}
+	}
 	if err != nil {
 		return nil, false, fmt.Errorf("read events: %w", err)
 	}
 	return f, false, nil
-}
-
-func extension(path string) string {
-	if i := strings.LastIndexByte(path, '.'); i >= 0 {
-		return path[i:]
-	}
-	return ""
 }
 
 // evaluateAll runs the evaluation and sums it up.
@@ -153,10 +132,7 @@ func (e *env) evaluateAll(o *config.Eval, out *console, rules *ruleset.Built, de
 	}
 	ev := newEvaluation(rules.Set, decoder, p, o.Correlation.MaxStateEntries)
 	ev.timed, ev.warn = o.Correlation.TimestampFallback == "skip", e.warn
-	err := ev.run(src)
-	if ferr := p.finish(); err == nil && ferr != nil {
-		err = ferr
-	}
+	err := cmp.Or(ev.run(src), p.finish())
 	if ev.truncated > 0 {
 		e.warn(fmt.Sprintf("%d firings were not propagated: more than %d levels of correlations", ev.truncated, correlation.MaxLevels))
 	}
@@ -179,28 +155,8 @@ func (e *env) evaluateAll(o *config.Eval, out *console, rules *ruleset.Built, de
 func dumpState(w io.Writer, e *correlation.Engine) {
 	view := e.Export()
 	groups, _ := view.State(correlation.Filter{})
-	out := json.NewEncoder(w)
-	out.SetEscapeHTML(false)
-	out.SetIndent("", "  ")
-	_ = out.Encode(struct { // there is nowhere left to say that stderr cannot be written
+	_ = writeJSON(w, struct { // there is nowhere left to say that stderr cannot be written
 		Correlations []correlation.Entry      `json:"correlations"`
 		Groups       []correlation.GroupEntry `json:"groups"`
-	}{view.Entries(correlation.Filter{}), groups})
-}
-
-func summarise(out *console, o *config.Eval, t *tally, apart bool) {
-	text := fmt.Sprintf("Processed %d events, %d matches", t.events, t.matches)
-	if apart {
-		text = fmt.Sprintf("Processed %d events, %d detection matches, %d correlation matches", t.events, t.matches, t.correlations)
-	}
-	if t.undecoded > 0 {
-		text += fmt.Sprintf(", %d not decoded", t.undecoded)
-	}
-	if t.failed > 0 {
-		fmt.Fprintf(out.Err, "error: %d events could not be judged, the last one: %v\n", t.failed, t.failure)
-	}
-	out.summary("%s.", text)
-	if o.LogsourceRouting.Enabled {
-		out.summary("Pruned %d rules by log source; %d events without one.", t.Pruned, t.WithoutLogsource)
-	}
+	}{view.Entries(correlation.Filter{}), groups}, true)
 }

@@ -37,22 +37,6 @@ type evaluation struct {
 	second    int64 // up to which the correlations have been told the time
 }
 
-// tally counts what became of lines.
-type tally struct {
-	events, undecoded uint64
-	matches           uint64 // detections written
-	correlations      uint64
-	failed            uint64 // lines that made a step panic
-	failure           error  // of the last of them
-	engine.Stats
-}
-
-func (t *tally) fail(poisoned ...step.Poisoned) {
-	for _, p := range poisoned {
-		t.failed, t.failure = t.failed+1, p.Cause
-	}
-}
-
 // job is a batch on its way through a worker to the printer.
 type job struct {
 	batch    graph.Batch

@@ -1,7 +1,6 @@
 package command
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/sluicehq/sluice/graph"
+	"github.com/sluicehq/sluice/graph/step"
 	"github.com/sluicehq/sluice/sigma"
 	"github.com/sluicehq/sluice/sigma/correlation"
 	"github.com/sluicehq/sluice/sigma/load"
@@ -27,7 +27,7 @@ const (
 // printer writes the results of an evaluation in the chosen form.
 type printer struct {
 	out      *console
-	pretty   bool
+	form     graph.Form
 	table    *table
 	progress progress
 
@@ -51,7 +51,10 @@ func newPrinter(out *console, pretty bool) *printer {
 	if live { // somebody is watching: rows for people, as they come; part 23 section 6.1 would have JSON here
 		out.format = formatTable
 	}
-	p := &printer{out: out, pretty: out.pretty() || pretty && !out.explicit}
+	p := &printer{out: out, form: step.Native{}}
+	if out.pretty() || pretty && !out.explicit {
+		p.form = step.Pretty{}
+	}
 	switch {
 	case live:
 		p.table = newLiveTable(out, columns, []int{len("informational"), len("RULE"), len("detection"), 0})
@@ -85,10 +88,9 @@ func (p *printer) render(set *graph.ResultSet) {
 	for i := range set.Results {
 		r := &set.Results[i]
 		switch {
-		case p.table == nil && p.pretty:
-			p.text = appendPretty(p.text, r.AppendNative(nil))
 		case p.table == nil:
-			p.text = append(r.AppendNative(p.text), '\n')
+			p.text, _ = p.form.Append(p.text, graph.Payload{Result: r}, nil) // these forms write everything
+			p.text = append(p.text, '\n')
 		case r.Detection != nil:
 			p.row(r.Detection.Rule.Level, r.Detection.Rule.Title, "detection", detail(r.Detection))
 		default:
@@ -168,14 +170,6 @@ func correlationDetail(r *correlation.Result) string {
 	return cut(string(b), detailWidth)
 }
 
-func appendPretty(dst, line []byte) []byte {
-	var b bytes.Buffer
-	if json.Indent(&b, line, "", "  ") != nil {
-		b.Write(line)
-	}
-	return append(append(dst, b.Bytes()...), '\n')
-}
-
 // plainText drops the quotes of a JSON string.
 func plainText(value []byte) []byte {
 	var s string
@@ -207,38 +201,4 @@ func levelColor(l sigma.Level) string {
 		return "\x1b[2m"
 	}
 	return ""
-}
-
-// progress is a line that overwrites itself on a terminal during long inputs.
-type progress struct {
-	on    bool
-	begun time.Time
-	last  time.Time
-	shown bool
-}
-
-const (
-	progressDelay = time.Second
-	progressEvery = 200 * time.Millisecond
-)
-
-func (p *progress) show(out *console, t *tally, now time.Time) {
-	if !p.on {
-		return
-	}
-	if p.begun.IsZero() {
-		p.begun = now
-	}
-	if now.Sub(p.begun) < progressDelay || now.Sub(p.last) < progressEvery {
-		return
-	}
-	p.last, p.shown = now, true
-	rate := float64(t.events) / now.Sub(p.begun).Seconds()
-	fmt.Fprintf(out.Err, "\r%d events, %d matches, %.0f events/s\x1b[K", t.events, t.matches+t.correlations, rate)
-}
-
-func (p *progress) clear(out *console) {
-	if p.shown {
-		fmt.Fprint(out.Err, "\r\x1b[K")
-	}
 }

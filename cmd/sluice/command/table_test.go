@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sluicehq/sluice/graph/step"
 	"github.com/sluicehq/sluice/sigma"
 	"github.com/sluicehq/sluice/sigma/load"
 )
@@ -86,7 +87,7 @@ func TestResultsOnATerminalAreRowsAsTheyCome(t *testing.T) {
 	if got := out.String(); got != want {
 		t.Errorf("output\n%q\nwant\n%q", got, want)
 	}
-	if p := newPrinter(&console{format: formatJSON, terminal: true}, true); p.table != nil || !p.pretty {
+	if p := newPrinter(&console{format: formatJSON, terminal: true}, true); p.table != nil || p.form != (step.Pretty{}) {
 		t.Error("--pretty on a terminal must give indented JSON")
 	}
 }

@@ -51,13 +51,9 @@ type line struct {
 // newLine builds the stages from the sinks towards the inputs, since each gets
 // the lane of its successor. What was restored may be nil.
 func newLine(cfg *config.Daemon, set *graph.RuleSet, restored *correlation.Engine, out *outputs, log *slog.Logger) (*line, error) {
-	f, err := format.Parse(cfg.Input.Format)
+	decoder, err := format.NewDecoder(cfg.Input.Format, cfg.Input.SyslogTZ, cfg.Input.SyslogStripBOM)
 	if err != nil {
-		return nil, configFaultf("daemon.input.format: %w", err)
-	}
-	zone, err := format.ParseZone(cfg.Input.SyslogTZ)
-	if err != nil {
-		return nil, configFaultf("daemon.input.syslog_tz: %w", err)
+		return nil, configFaultf("daemon.input: %w", err)
 	}
 	capacity := func(s graph.Stage) int { return actors.Capacity(s, cfg.Input.BufferSize, cfg.Mailboxes) }
 	bytes := int(cfg.Input.BufferBytes)
@@ -79,8 +75,7 @@ func newLine(cfg *config.Daemon, set *graph.RuleSet, restored *correlation.Engin
 	})
 	l.observe = observe.New(observe.Options{Capacity: capacity(graph.StageObserve), Bytes: bytes, Next: l.evaluate.Lane()})
 	o := parse.Options{
-		Capacity: capacity(graph.StageParse), Bytes: bytes, BatchSize: cfg.Input.BatchSize, Format: f, Set: set,
-		Zone: zone, KeepBOM: !cfg.Input.SyslogStripBOM,
+		Capacity: capacity(graph.StageParse), Bytes: bytes, BatchSize: cfg.Input.BatchSize, Decoder: decoder, Set: set,
 		Next: l.observe.Lane(), Log: logging.Target(log, "sluice.engine"),
 	}
 	if out.dlq != nil {

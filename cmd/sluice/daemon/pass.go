@@ -13,7 +13,7 @@ import (
 // follows it. Unchanged rules are published again: it tells the stages of the reload.
 func (d *Daemon) rulesComponent() actors.Component {
 	return actors.Component{
-		Name: "rules", Paths: d.watched, Digest: d.rules.digest, Serving: d.serving.Load().fingerprint,
+		Name: "rules", Paths: d.watched,
 		Build: func(ctx context.Context) (func(context.Context) error, error) {
 			next, err := d.rules.next(ctx, d.serving.Load())
 			return func(ctx context.Context) error { return d.serve(ctx, next) }, err

@@ -57,7 +57,7 @@ func BenchmarkStart(b *testing.B) {
 	start := func(r *rules) (*generation, time.Duration) {
 		runtime.GC() // what the start before left
 		begin := sigmatest.ProcessorTime()
-		g, err := r.build(b.Context(), r.load)
+		g, err := r.build(b.Context(), nil)
 		if err != nil {
 			b.Fatal(err)
 		}

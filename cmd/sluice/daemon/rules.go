@@ -40,7 +40,6 @@ type rules struct {
 	settings ruleset.Settings
 	metrics  *ruleset.Metrics
 	cache    *ruleCache // nil without a state database
-	inputs   []input    // as digest found them
 	last     uint64     // generation number
 }
 
@@ -48,9 +47,10 @@ func newRules(l *config.Loaded, log *slog.Logger) *rules {
 	return &rules{cfg: &l.Config.Daemon, log: log, settings: ruleset.DaemonSettings(l)}
 }
 
-// build loads and compiles, with load or loadFiles.
-func (r *rules) build(ctx context.Context, load func(context.Context) (*generation, error)) (*generation, error) {
-	g, err := load(ctx)
+// build loads and compiles. With serving it returns actors.ErrUnchanged when every file
+// is as it was.
+func (r *rules) build(ctx context.Context, serving *generation) (*generation, error) {
+	g, err := r.load(ctx, serving)
 	if err != nil {
 		return nil, err
 	}
@@ -76,13 +76,13 @@ func (r *rules) compile(g *generation) error {
 	return nil
 }
 
-// load reads rules from the cache when it has them, else from their files.
-func (r *rules) load(ctx context.Context) (*generation, error) {
+// load reads rules, those of the first set from the cache when it has them.
+func (r *rules) load(ctx context.Context, serving *generation) (*generation, error) {
 	names, err := r.inputNames(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if r.cache != nil {
+	if serving == nil && r.cache != nil {
 		if c, ok := r.cache.read(ctx, names, r.settings.Options); ok {
 			return &generation{
 				collection: c.rules.Collection, notes: c.rules.Notes, details: c.rules.Details,
@@ -90,24 +90,19 @@ func (r *rules) load(ctx context.Context) (*generation, error) {
 			}, nil
 		}
 	}
-	if r.inputs, _, err = survey(ctx, names, nil, time.Now()); err != nil {
+	inputs, _, err := survey(ctx, names, nil, time.Now())
+	if err != nil {
 		return nil, err
 	}
-	return r.loadFiles(ctx)
-}
-
-// digest surveys the files of a reload. It returns a hash of their names and
-// contents.
-func (r *rules) digest(ctx context.Context) (actors.Digest, error) {
-	names, err := r.inputNames(ctx)
-	if err == nil {
-		r.inputs, _, err = survey(ctx, names, nil, time.Now())
+	print := fingerprint(inputs)
+	if serving != nil && print == serving.fingerprint {
+		return nil, actors.ErrUnchanged
 	}
-	return fingerprint(r.inputs), err
+	return r.loadFiles(ctx, inputs, print)
 }
 
 // loadFiles reads rules from their files, which were surveyed before.
-func (r *rules) loadFiles(ctx context.Context) (*generation, error) {
+func (r *rules) loadFiles(ctx context.Context, inputs []input, print [32]byte) (*generation, error) {
 	loaded, err := ruleset.Load(ctx, r.settings.Options)
 	switch {
 	case errors.Is(err, ruleset.ErrPipeline):
@@ -115,7 +110,7 @@ func (r *rules) loadFiles(ctx context.Context) (*generation, error) {
 	case err != nil:
 		return nil, &Fault{Code: exitRules, Err: err}
 	}
-	return &generation{collection: loaded.Collection, notes: loaded.Notes, details: loaded.Details, inputs: r.inputs, fingerprint: fingerprint(r.inputs)}, nil
+	return &generation{collection: loaded.Collection, notes: loaded.Notes, details: loaded.Details, inputs: inputs, fingerprint: print}, nil
 }
 
 // remember stores a set that serves for the next start.
@@ -180,7 +175,7 @@ func problemAttrs(p sigma.Problem) []any {
 // first builds the set the daemon starts with. What keeps it from starting is
 // written to errs, every problem on a line.
 func (r *rules) first(ctx context.Context, errs io.Writer) (*generation, error) {
-	g, err := r.build(ctx, r.load)
+	g, err := r.build(ctx, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -195,10 +190,10 @@ func (r *rules) first(ctx context.Context, errs io.Writer) (*generation, error) 
 	return g, nil
 }
 
-// next builds the set of a reload from what digest has surveyed. It fails on documents that the serving set
+// next builds the set of a reload. It fails on documents that the serving set
 // has not rejected already.
 func (r *rules) next(ctx context.Context, serving *generation) (*generation, error) {
-	g, err := r.build(ctx, r.loadFiles)
+	g, err := r.build(ctx, serving)
 	var unusable *pipeline.LoadError
 	switch {
 	case errors.As(err, &unusable):
