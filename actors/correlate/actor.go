@@ -1,7 +1,6 @@
 package correlate
 
 import (
-	"bytes"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -44,8 +43,8 @@ func (s *Stage) Produce(h actors.RestartState) actor.Actor {
 	default:
 		s.step.Engine = s.empty()
 	}
-	s.groups.Store(int64(s.step.Engine.Groups()))
-	return &shell{Stage: s, isolate: s.cell.Guard()}
+	s.metrics.groups.Store(int64(s.step.Engine.Groups()))
+	return &shell{Stage: s, isolate: s.Cell().Guard()}
 }
 
 // Detail is what the stage's record shows beside the common members.
@@ -73,7 +72,7 @@ func (s *shell) Receive(c actor.Context) {
 	case mailbox.Tick:
 		for !s.advance(now) {
 			if time.Since(now) >= pieceOfTick {
-				s.cell.Resume()
+				s.Cell().Resume()
 				return
 			}
 		}
@@ -81,22 +80,20 @@ func (s *shell) Receive(c actor.Context) {
 		c.Respond(s.step.Engine.Export())
 	case actors.Detail:
 		c.Respond(Detail{
-			CorrelationRules: s.step.Engine.Plan().Len(), StateEntries: s.step.Engine.Groups(),
-			StreamClock: s.step.Engine.StreamClock(s.now), Quarantined: s.cell.Quarantined(),
+			CorrelationRules: s.step.Engine.Program().Len(), StateEntries: s.step.Engine.Groups(),
+			StreamClock: s.step.Engine.StreamClock(s.now), Quarantined: s.Cell().Quarantined(),
 		})
 	case mailbox.Drain:
 		s.notices.rest(s.log, now)
 		if view := s.export(); view != nil {
 			c.Respond(view)
-			return
 		}
-		c.Respond(mailbox.NoExport{})
 	}
 }
 
 // export is what a save keeps of the stage; nil is nothing.
 func (s *shell) export() any {
-	if s.step.Engine.Plan().Len() == 0 {
+	if s.step.Engine.Program().Len() == 0 {
 		return nil
 	}
 	s.exported = s.step.Engine.Revision()
@@ -158,17 +155,11 @@ func (s *shell) line(b *graph.Batch, i int) {
 	line, f := &b.Lines[i], &b.Outcomes[i]
 	switch f.Kind {
 	case graph.Undecodable:
-		if s.deadLetters == nil {
-			line.Token.Settle()
-			return
-		}
-		s.deadLetters.Push(graph.DeadLetter{
-			Original: bytes.Clone(line.Raw), Error: errUndecodable, Stage: string(graph.StageParse), Token: line.Token,
-		})
+		s.Reject(graph.DeadLetter{Original: line.Raw, Error: errUndecodable, Stage: string(graph.StageParse), Token: line.Token})
 	case graph.Decoded:
 		if f.Matches.Len() > 0 {
 			if err := s.count(b, i); err != nil {
-				actors.Quarantine(s.cell, s.deadLetters, line.Raw, line.Token, err)
+				s.Quarantine(line.Raw, line.Token, err)
 				return
 			}
 		}
@@ -206,7 +197,7 @@ func (s *shell) advance(now time.Time) (all bool) {
 	var o correlation.Outcome
 	s.isolate.Apply(func() { o, all = s.step.Engine.AdvanceSome(now.Unix(), timersAtOnce) })
 	s.metrics.effects.add(&o)
-	s.groups.Store(int64(s.step.Engine.Groups()))
+	s.metrics.groups.Store(int64(s.step.Engine.Groups()))
 	s.notices.tell(s.log, now)
 	return all
 }
@@ -222,9 +213,9 @@ func (s *Stage) left() {
 
 // end reports the batch and gives it back.
 func (s *shell) end(b *graph.Batch) {
-	s.groups.Store(int64(s.step.Engine.Groups()))
+	s.metrics.groups.Store(int64(s.step.Engine.Groups()))
 	if b.Barrier != nil {
-		b.Barrier.Export(graph.StageCorrelate, s.export())
+		s.Export(b.Barrier, s.export())
 		s.next.Push(&graph.ResultSet{Barrier: b.Barrier})
 	}
 	if !b.Empty() {

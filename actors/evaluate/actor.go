@@ -46,10 +46,8 @@ func (s *shell) Receive(c actor.Context) {
 	case actors.Detail:
 		c.Respond(Detail{
 			DetectionRules: len(s.set.Engine.Rules()), Rejected: s.set.Rejected, Generation: s.set.Generation,
-			BatchesInFlight: s.pool.Busy(), Quarantined: s.cell.Quarantined(),
+			BatchesInFlight: s.pool.Busy(), Quarantined: s.Cell().Quarantined(),
 		})
-	case mailbox.Drain:
-		c.Respond(mailbox.NoExport{})
 	}
 }
 
@@ -59,22 +57,19 @@ func (s *shell) start(b *graph.Batch) {
 	s.pool.Start(units, func(_ context.Context, slot int) any {
 		begin := time.Now()
 		d := &detected{batch: b, outcome: s.steps[slot].Batch(s.pool.Guard(slot), b)}
-		s.pruned.Add(d.outcome.Pruned)
-		s.unsourced.Add(d.outcome.WithoutLogsource)
-		s.fallbacks.Add(d.outcome.Fallbacks)
+		s.metrics.pruned.Add(d.outcome.Pruned)
+		s.metrics.unsourced.Add(d.outcome.WithoutLogsource)
+		s.metrics.fallbacks.Add(d.outcome.Fallbacks)
 		b.Timing.Evaluate = time.Since(begin)
 		return d
 	})
 }
 
 func (s *shell) finish(d *detected) {
-	b := d.batch
 	for _, p := range d.outcome.Poisoned {
-		line := b.Lines[p.Line]
-		actors.Quarantine(s.cell, s.deadLetters, line.Raw, line.Token, p.Cause)
+		line := d.batch.Lines[p.Line]
+		s.Quarantine(line.Raw, line.Token, p.Cause)
 	}
-	if b.Barrier != nil {
-		b.Barrier.Export(graph.StageEvaluate, nil)
-	}
-	s.next.Push(b)
+	s.Export(d.batch.Barrier, nil)
+	s.next.Push(d.batch)
 }

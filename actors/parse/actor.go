@@ -39,18 +39,16 @@ func (s *shell) Receive(c actor.Context) {
 		c.Respond(Published{})
 	case Cut:
 		s.epoch = m.Barrier.Enter(s.epoch)
-		m.Barrier.Export(graph.StageParse, nil)
+		s.Export(m.Barrier, nil)
 		b := s.batch(now)
 		b.Barrier = m.Barrier
 		s.empty(b)
 		c.Respond(CutMade{})
 	case actors.Detail:
 		c.Respond(Detail{
-			BatchSize:   min(s.o.BatchSize, s.lane.Stats().Capacity),
-			ParseErrors: s.parseErrors.Load(), Quarantined: s.cell.Quarantined(),
+			BatchSize:   min(s.o.BatchSize, s.Lane().Stats().Capacity),
+			ParseErrors: s.metrics.parseErrors.Load(), Quarantined: s.Cell().Quarantined(),
 		})
-	case mailbox.Drain:
-		c.Respond(mailbox.NoExport{})
 	}
 }
 
@@ -89,14 +87,14 @@ func (s *shell) empty(b *graph.Batch) {
 // merge takes a decoded batch back, counts and sends it on.
 func (s *shell) merge(d *decoded, now time.Time) {
 	if n := d.outcome.Undecodable; n > 0 {
-		s.parseErrors.Add(int64(n))
-		if s.deadLetters == nil {
+		s.metrics.parseErrors.Add(int64(n))
+		if s.o.DeadLetters == nil {
 			s.o.Log.Debug("lines not decoded", "lines", n, "batch", d.batch.Seq)
 		}
 	}
 	for _, p := range d.outcome.Poisoned {
 		line := d.batch.Lines[p.Line]
-		actors.Quarantine(s.cell, s.deadLetters, line.Raw, line.Token, p.Cause)
+		s.Quarantine(line.Raw, line.Token, p.Cause)
 	}
 	d.batch.Timing.DecodeMerge = time.Since(now)
 	s.next.Push(d.batch)

@@ -68,7 +68,7 @@ func Program(set *graph.RuleSet) *correlation.Program {
 
 // Begin takes b over. The state is carried over to the rule set of b.
 func (c *Correlate) Begin(g Isolate, b *graph.Batch, now int64) (out Begun) {
-	if p := Program(b.Set); c.Engine.Plan() != p {
+	if p := Program(b.Set); c.Engine.Program() != p {
 		g.Apply(func() { out.Dropped = c.Engine.Swap(p, now) })
 	}
 	c.counted = 0

@@ -205,7 +205,7 @@ func cloneNode(n *sigma.Node) *sigma.Node {
 		for j := range it.Values {
 			it.Values[j].Parts = slices.Clone(it.Values[j].Parts)
 		}
-		it.Places = slices.Clone(it.Places)
+		it.Paths = slices.Clone(it.Paths)
 		it.Applied = slices.Clone(it.Applied)
 	}
 	c.Nodes = slices.Clone(n.Nodes)

@@ -13,12 +13,10 @@ import (
 
 	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/actors/dispatch"
-	"github.com/sluicehq/sluice/actors/mailbox"
 	"github.com/sluicehq/sluice/actors/sink"
 	"github.com/sluicehq/sluice/actors/sink/stdout"
 	"github.com/sluicehq/sluice/cmd/sluice/config"
 	"github.com/sluicehq/sluice/cmd/sluice/logging"
-	"github.com/sluicehq/sluice/graph"
 )
 
 // outputs are the sinks and the dead letter queue.
@@ -114,7 +112,7 @@ func openOutputs(cfg *config.Daemon, specs []sink.Spec, labels []string, stream 
 }
 
 // deadLetters is the way to the dead letter queue, a nil interface when there is none.
-func (o *outputs) deadLetters() mailbox.Outlet[graph.DeadLetter] {
+func (o *outputs) deadLetters() actors.DeadLetters {
 	if o.dlq == nil {
 		return nil
 	}

@@ -52,5 +52,5 @@ func (d *Daemon) loaded(g *generation) {
 
 // publish hands a set to the stages, for as long as a question may take.
 func (d *Daemon) publish(ctx context.Context, set *graph.RuleSet) error {
-	return d.line.publisher.Publish(ctx, set)
+	return d.dataflow.Parse.Client().Publish(ctx, set)
 }
