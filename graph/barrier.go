@@ -9,14 +9,15 @@ import (
 // Epoch counts the tokens issued between two barriers. It ends when it is
 // closed, every token counted in it is settled and the epoch before it ended.
 type Epoch struct {
-	open  atomic.Int64 // tokens, plus one until it is closed, plus one for the epoch before
-	ended chan struct{}
-	next  *Epoch
+	number uint64       // grows by one with every barrier, from 1
+	open   atomic.Int64 // tokens, plus one until it is closed, plus one for the epoch before
+	ended  chan struct{}
+	next   *Epoch
 }
 
 // NewEpoch returns the first epoch of a stream.
 func NewEpoch() *Epoch {
-	e := &Epoch{ended: make(chan struct{})}
+	e := &Epoch{number: 1, ended: make(chan struct{})}
 	e.open.Store(1)
 	return e
 }
@@ -25,6 +26,7 @@ func NewEpoch() *Epoch {
 // The caller is parse, when a barrier leaves it.
 func (e *Epoch) Close() *Epoch {
 	e.next = NewEpoch()
+	e.next.number = e.number + 1
 	e.next.open.Add(1)
 	e.done()
 	return e.next
@@ -40,7 +42,7 @@ func (e *Epoch) done() {
 	}
 }
 
-// Barrier cuts the stream for a save. It travels the data lanes from parse to
+// Barrier cuts the stream for a checkpoint. It travels the data lanes from parse to
 // dispatch; each stage exports its state when it passes.
 type Barrier struct {
 	id      uint64
@@ -92,6 +94,11 @@ func (b *Barrier) Exports() map[Stage]any {
 	defer b.mu.Unlock()
 	return maps.Clone(b.exports)
 }
+
+// Epoch is the number of the last epoch before the barrier: a line lies before it
+// when parse took it in this epoch or an earlier one. It may be called once the
+// barrier has Passed.
+func (b *Barrier) Epoch() uint64 { return b.epoch.number }
 
 // Released is closed when every token issued before the barrier is settled.
 // It may be called once the barrier has Passed.

@@ -2,7 +2,7 @@ package graph
 
 // Line is one raw event on its way into parse.
 type Line struct {
-	Raw        []byte  // without its line ending; not changed while the line has its share of Chunk
+	Raw        []byte  // without its line ending; not changed while the line has its share of Buffer
 	Buffer     *Buffer // what Raw lies in; nil for memory of its own
 	Structured bool    // always decoded as JSON, whatever the input format says
 	Token      Token

@@ -2,17 +2,38 @@ package graph
 
 import "sync/atomic"
 
-// Receipt stands for the lines of one intake hand-over (one request, one
-// message): it counts for each of them how many holders still owe a settlement
-// and tells its source when the last line of it is settled.
+// Position is where a message stands in the stream of an input that can deliver
+// it again.
+type Position struct {
+	Sequence uint64
+	Time     int64 // of its publication, in Unix seconds
+}
+
+// Delivery is a line as an input knows it that delivers it again until it is
+// acknowledged. Its methods may be called from any goroutine and do not wait.
+type Delivery interface {
+	Position() Position
+	// Entered says that parse has taken the line, in the given epoch. It comes
+	// before Ended, and not at all for a line that never reaches parse.
+	Entered(epoch uint64)
+	// Ended says, once, that everything that came of the line is delivered, dead
+	// or dropped by policy.
+	Ended()
+}
+
+// Receipt stands for the lines of one intake hand-over, such as a request or what
+// was pulled from a stream at once. It counts for each line how many holders still
+// owe a settlement, and tells its source when a line, and when the last line, is
+// settled.
 //
 // Settling one line twice is a defect of a stage. It never reaches the source;
 // Overdrawn counts it, so that tests can insist on zero.
 type Receipt struct {
-	shares    []atomic.Int32
-	open      atomic.Int64
-	overdrawn atomic.Int64
-	settled   func()
+	shares     []atomic.Int32
+	deliveries []Delivery // one per line; none for a source that cannot deliver again
+	open       atomic.Int64
+	overdrawn  atomic.Int64
+	settled    func()
 }
 
 // NewReceipt returns a receipt for the given number of lines, each with one
@@ -30,11 +51,18 @@ func NewReceipt(lines int, settled func()) *Receipt {
 	return r
 }
 
+// NewDeliveryReceipt returns a receipt that tells each line's own delivery.
+func NewDeliveryReceipt(deliveries []Delivery) *Receipt {
+	r := NewReceipt(len(deliveries), func() {})
+	r.deliveries = deliveries
+	return r
+}
+
 // Token returns the token of a line, counting from 0.
 func (r *Receipt) Token(line int) Token { return Token{receipt: r, line: uint32(line)} }
 
-// Withdraw settles the lines from first on, which were never handed over: the
-// rest of a run whose sender left.
+// Withdraw closes the lines from first on, which were never handed over: the rest
+// of a run whose sender left. Their deliveries are told nothing.
 func (r *Receipt) Withdraw(first int) {
 	for i := first; i < len(r.shares); i++ {
 		r.settle(uint32(i))
@@ -75,6 +103,15 @@ type Token struct {
 // Counts reports whether somebody waits for the token.
 func (t Token) Counts() bool { return t.receipt != nil }
 
+// Position is where the line stands in its stream, and false for a line of an
+// input that cannot deliver it again.
+func (t Token) Position() (Position, bool) {
+	if t.receipt == nil || t.receipt.deliveries == nil {
+		return Position{}, false
+	}
+	return t.receipt.deliveries[t.line].Position(), true
+}
+
 // Retain adds n further holders to the line; each of them settles once.
 func (t Token) Retain(n int) {
 	if t.receipt != nil && n > 0 {
@@ -84,10 +121,19 @@ func (t Token) Retain(n int) {
 
 // Settle gives the holder's share back. The last one settles the line.
 func (t Token) Settle() {
-	if t.receipt == nil {
+	if t.receipt != nil {
+		t.settle()
+	}
+}
+
+func (t Token) settle() {
+	if !t.receipt.settle(t.line) {
 		return
 	}
-	if t.receipt.settle(t.line) && t.epoch != nil {
+	if t.receipt.deliveries != nil {
+		t.receipt.deliveries[t.line].Ended()
+	}
+	if t.epoch != nil {
 		t.epoch.done()
 	}
 }
@@ -95,10 +141,17 @@ func (t Token) Settle() {
 // In counts the token in an epoch, so that a barrier behind it knows when the
 // line has ended. The caller is parse, and goes on with the returned token.
 func (t Token) In(e *Epoch) Token {
-	if t.receipt == nil || e == nil {
+	if t.receipt == nil {
 		return t
 	}
+	return t.in(e)
+}
+
+func (t Token) in(e *Epoch) Token {
 	e.open.Add(1)
 	t.epoch = e
+	if t.receipt.deliveries != nil {
+		t.receipt.deliveries[t.line].Entered(e.number)
+	}
 	return t
 }

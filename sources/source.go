@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/sluicehq/sluice/graph"
+	"github.com/sluicehq/sluice/state"
 )
 
 // Intake is where a source hands over what it read: the input queue.
@@ -11,7 +12,7 @@ type Intake interface {
 	// Put admits the lines of run in order and waits while there is no room. It
 	// returns how many were admitted, fewer than all of them only with an
 	// error: ctx ended, or the daemon is draining. The shares that admitted lines
-	// have of their chunks go with them; run stays the caller's.
+	// have of their buffers go with them; run stays the caller's.
 	Put(ctx context.Context, run []graph.Line) (admitted int, err error)
 
 	// Oversize counts a line longer than MaxLine, shows its excerpt to the dead
@@ -26,6 +27,28 @@ type Source interface {
 	// the source. Nothing is handed over after Run has returned, and it returns
 	// soon after the end of ctx, whatever it was waiting for.
 	Run(ctx context.Context, in Intake) error
+}
+
+// Redelivering is a source whose origin delivers again what is not acknowledged.
+// Its lines have a position, and it goes on acknowledging when Run has returned.
+type Redelivering interface {
+	Source
+	// Positions is the account of its messages, usually a Ledger. A restored state
+	// is told to it before Run.
+	Positions() Positions
+	// Close sends the acknowledgements that are due, for as long as ctx lasts, and
+	// lets go of the origin. Run has returned, or was never called.
+	Close(ctx context.Context) error
+}
+
+// Positions is what checkpoints need of a source that delivers again. Ledger says
+// what each method promises.
+type Positions interface {
+	Restore(position *state.Position, covered []state.Covered)
+	Early() <-chan struct{}
+	Cover(epoch uint64) (*state.Position, state.Covered)
+	Saved(epoch uint64)
+	Unreleased() int
 }
 
 // Pump hands the lines of a stream over.

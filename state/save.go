@@ -20,6 +20,7 @@ type Save struct {
 	generation uint64
 	previous   Head
 	parts      map[string]Part
+	covered    []Covered
 }
 
 // Begin starts a save. The parts of the current one stay readable until Commit.
@@ -44,6 +45,9 @@ func (v *Save) Keep(part string) bool {
 	}
 	return ok
 }
+
+// Cover has the new head name what the save covers; without it the head names nothing.
+func (v *Save) Cover(covered []Covered) { v.covered = covered }
 
 // Write stores a part as write produces it, in chunks, so that a part is never
 // in memory as a whole. Between two pieces that write produces it lets others run:
@@ -90,7 +94,7 @@ func (v *Save) Commit(savedAt int64, position *Position) error {
 	if err := st.sync(); err != nil {
 		return fmt.Errorf("sync chunks: %w", err)
 	}
-	raw, err := json.Marshal(Head{Version: HeadVersion, SavedAt: savedAt, Position: position, Parts: v.parts})
+	raw, err := json.Marshal(Head{Version: HeadVersion, SavedAt: savedAt, Position: position, Covered: v.covered, Parts: v.parts})
 	if err != nil {
 		return fmt.Errorf("encode head: %w", err)
 	}

@@ -19,13 +19,6 @@ var (
 	ErrVersion = errors.New("stored data has another version")
 )
 
-// Position is how far a source had come: the highest sequence up to which every
-// delivered message lies before the save, and that message's publish time.
-type Position struct {
-	Sequence uint64 `json:"sequence"`
-	Time     int64  `json:"time"` // Unix seconds
-}
-
 // Part describes one stored part. Its chunks stand under Generation. Bytes and
 // SHA256 are of the chunks as they are stored.
 type Part struct {
@@ -42,6 +35,7 @@ type Head struct {
 	Version  int             `json:"version"`
 	SavedAt  int64           `json:"saved_at"` // Unix seconds
 	Position *Position       `json:"position,omitempty"`
+	Covered  []Covered       `json:"covered,omitempty"`
 	Parts    map[string]Part `json:"parts"`
 }
 

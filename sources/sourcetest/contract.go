@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/sluicehq/sluice/sources"
@@ -14,79 +13,73 @@ import (
 // Harness makes a source under test.
 type Harness struct {
 	// New returns a source that has the given lines to offer and then either
-	// ends, when it is finite, or stays idle.
-	New func(t *testing.T, lines []string) sources.Source
+	// ends, when it is finite, or stays idle. What it is connected by comes from the
+	// mode.
+	New func(t *testing.T, m Mode, lines []string) sources.Source
 	// Finite says that the source ends behind its last line.
 	Finite bool
-	// Settled returns how often each line was settled towards the origin. Nil
-	// for sources that need no acknowledgement.
+	// Settled returns how often each line of the source made last was settled
+	// towards the origin. Nil for sources that need no acknowledgement.
 	Settled func() []int
 }
 
 // Contract checks what every source promises: order, waiting for room without
 // losing a line, an end soon after it was asked for, and every line settled once.
-// The source must be able to run in a bubble of virtual time.
+// Each case runs in virtual time, in which the source must be able to run, and in
+// real time with real sockets.
 func Contract(t *testing.T, h Harness) {
 	t.Helper()
 	lines := make([]string, 300)
 	for i := range lines {
 		lines[i] = fmt.Sprintf(`{"n":%d}`, i)
 	}
-	t.Run("lines arrive in order", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			in := NewIntake(1000)
-			end := run(t, h.New(t, lines), in)
-			synctest.Wait()
-			wantLines(t, in, lines)
-			settle(in)
-			end(h.Finite)
-			wantSettled(t, h, len(lines))
-		})
+	bothModes(t, "lines arrive in order", func(t *testing.T, m Mode) {
+		in := NewIntake(1000)
+		end := run(t, h.New(t, m, lines), in)
+		m.until(t, func() bool { return len(in.Lines()) == len(lines) })
+		wantLines(t, in, lines)
+		settle(in)
+		end(h.Finite)
+		wantSettled(t, h, len(lines), 1)
 	})
-	t.Run("a full queue makes it wait and loses nothing", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			in := NewIntake(100)
-			end := run(t, h.New(t, lines), in)
-			synctest.Wait()
-			wantLines(t, in, lines[:100])
-			if in.Waited() == 0 {
-				t.Error("the source did not wait")
-			}
-			for range 3 {
-				settle(in)
-				synctest.Wait()
-			}
-			wantLines(t, in, lines)
+	bothModes(t, "a full queue makes it wait and loses nothing", func(t *testing.T, m Mode) {
+		in := NewIntake(100)
+		end := run(t, h.New(t, m, lines), in)
+		m.until(t, func() bool { return in.Waited() > 0 && len(in.Lines()) == 100 })
+		wantLines(t, in, lines[:100])
+		if in.Waited() == 0 {
+			t.Error("the source did not wait")
+		}
+		for n := 200; n <= 300; n += 100 {
 			settle(in)
-			end(h.Finite)
-			wantSettled(t, h, len(lines))
-		})
+			m.until(t, func() bool { return len(in.Lines()) == n })
+		}
+		wantLines(t, in, lines)
+		settle(in)
+		end(h.Finite)
+		wantSettled(t, h, len(lines), 1)
 	})
-	t.Run("asked to stop while it waits for room, it stops and hands over no more", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			in := NewIntake(100)
-			end := run(t, h.New(t, lines), in)
-			synctest.Wait()
-			end(false)
-			settle(in)
-			synctest.Wait()
-			wantLines(t, in, lines[:100])
-		})
+	bothModes(t, "asked to stop while it waits for room, it stops and hands over no more", func(t *testing.T, m Mode) {
+		in := NewIntake(100)
+		end := run(t, h.New(t, m, lines), in)
+		m.until(t, func() bool { return in.Waited() > 0 && len(in.Lines()) == 100 })
+		end(false)
+		settle(in)
+		wantLines(t, in, lines[:100])
+		wantSettled(t, h, len(lines), 0)
 	})
-	t.Run("it stops when the intake refuses", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			in := NewIntake(100)
-			end := run(t, h.New(t, lines), in)
-			synctest.Wait()
-			in.Close()
-			end(true)
-			wantLines(t, in, lines[:100])
-		})
+	bothModes(t, "it stops when the intake refuses", func(t *testing.T, m Mode) {
+		in := NewIntake(100)
+		end := run(t, h.New(t, m, lines), in)
+		m.until(t, func() bool { return in.Waited() > 0 && len(in.Lines()) == 100 })
+		in.Close()
+		end(true)
+		wantLines(t, in, lines[:100])
 	})
 }
 
 // run starts src. The returned function ends it, waiting for it to end by itself
-// when it should.
+// when it should, and has it acknowledge what is due.
 func run(t *testing.T, src sources.Source, in *Intake) (end func(byItself bool)) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -106,6 +99,13 @@ func run(t *testing.T, src sources.Source, in *Intake) (end func(byItself bool))
 			t.Error("the source goes on a second after it should have ended")
 		}
 		cancel()
+		if r, ok := src.(sources.Redelivering); ok {
+			late, done := context.WithTimeout(context.Background(), time.Second)
+			defer done()
+			if err := r.Close(late); err != nil {
+				t.Errorf("close: %v", err)
+			}
+		}
 	}
 }
 
@@ -122,18 +122,21 @@ func wantLines(t *testing.T, in *Intake, want []string) {
 	}
 }
 
-func wantSettled(t *testing.T, h Harness, lines int) {
+func wantSettled(t *testing.T, h Harness, lines, times int) {
 	t.Helper()
-	if h.Settled == nil {
-		return
+	if h.Settled != nil {
+		wantAll(t, "settled", h.Settled(), lines, times)
 	}
-	got := h.Settled()
+}
+
+func wantAll(t *testing.T, what string, got []int, lines, times int) {
+	t.Helper()
 	if len(got) != lines {
-		t.Fatalf("%d lines have tokens, want %d", len(got), lines)
+		t.Fatalf("%d lines were %s, want %d", len(got), what, lines)
 	}
 	for i, n := range got {
-		if n != 1 {
-			t.Errorf("line %d was settled %d times, want once", i, n)
+		if n != times {
+			t.Errorf("line %d was %s %d times, want %d", i, what, n, times)
 		}
 	}
 }

@@ -21,8 +21,13 @@ func TestMain(m *testing.M) { leaktest.Main(m) }
 func TestContract(t *testing.T) {
 	sourcetest.Contract(t, sourcetest.Harness{
 		Finite: true,
-		New: func(_ *testing.T, lines []string) sources.Source {
-			return stdin.New(strings.NewReader(strings.Join(lines, "\n")))
+		New: func(t *testing.T, m sourcetest.Mode, lines []string) sources.Source {
+			near, far := m.Pipe(t)
+			go func() {
+				_, _ = io.WriteString(far, strings.Join(lines, "\n")) // the source may not read it all
+				_ = far.Close()
+			}()
+			return stdin.New(near)
 		},
 	})
 }

@@ -6,7 +6,6 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -26,7 +25,6 @@ import (
 	"github.com/sluicehq/sluice/internal/unavailable"
 	"github.com/sluicehq/sluice/sources"
 	"github.com/sluicehq/sluice/sources/ndjson"
-	"github.com/sluicehq/sluice/sources/stdin"
 )
 
 const metricPrefix = "svc_"
@@ -41,6 +39,8 @@ type Options struct {
 	Err      io.Writer // problems that keep the daemon from starting
 	Version  string
 	Revision string
+
+	inputs []inputKind // that the build does not have
 }
 
 // Daemon is the running service.
@@ -61,7 +61,9 @@ type Daemon struct {
 	line         *line
 	reloader     *reload.Reloader
 	intake       *ndjson.Intake
-	checkpointer *checkpointer // nil without a state database
+	input        inputKind
+	source       sources.Source // nil for the input http
+	checkpointer *checkpointer  // nil without a state database
 
 	ended     chan struct{} // closed when a finite input has ended
 	suspended chan string   // an actor used up its restart budget
@@ -86,7 +88,7 @@ func New(ctx context.Context, o Options) (_ *Daemon, err error) {
 		}
 	}()
 	d.rules = newRules(o.Config, logging.Span(logging.Target(d.log, "sluice.engine"), "load_rules"))
-	if err := checkInput(d.cfg.Input.Source); err != nil {
+	if d.input, err = d.findInput(); err != nil {
 		return nil, err
 	}
 	specs, labels, err := sinkSpecs(d.cfg, logging.Target(d.log, "sluice.sink"))
@@ -190,8 +192,8 @@ func (d *Daemon) assemble(first *generation, specs []sink.Spec, labels []string)
 		Components: []actors.Component{out.component(), d.rulesComponent()},
 		Metrics:    passes, Log: logging.Target(d.log, "sluice.reload"), Capacity: d.cfg.Mailboxes[reload.Name],
 	})
-	if d.cfg.Input.Source == "http" {
-		d.intake = ndjson.NewIntake(d.line.parse.Intake("http"), int64(d.cfg.Input.HTTP.MaxBodyBytes), d.over)
+	if err := d.openInput(); err != nil {
+		return configFault(err)
 	}
 	err = errors.Join(reg.Register(actors.NewCollector(d.system)), d.line.register(reg), unavailable.Register(reg))
 	if err != nil {
@@ -208,18 +210,6 @@ func (d *Daemon) onSuspended(name string) {
 	case d.suspended <- name:
 	default:
 	}
-}
-
-// checkInput refuses inputs that this build does not have.
-func checkInput(source string) error {
-	switch source {
-	case "stdin", "stdin://", "http":
-		return nil
-	}
-	if scheme, _, ok := strings.Cut(source, "://"); ok && (scheme == "nats" || scheme == "unix") {
-		return configFaultf("--input %s: this input is not in this build (stdin, http)", source)
-	}
-	return configFaultf("--input %s: unknown input (stdin, http, nats://host:port/subject, unix:///path)", source)
 }
 
 // Start spawns the actors, from the sinks towards the input, mounts every route
@@ -249,25 +239,10 @@ func (d *Daemon) Start() error {
 	d.health.serving.Store(true)
 	logging.Target(d.log, "sluice.server").Info("API server listening", "addr", d.server.Addr().String(), "sinks", len(d.line.outputs.sinks))
 	logging.Target(d.log, "sluice.sources").Info("source started", "source", d.cfg.Input.Source)
-	if d.intake == nil {
-		d.read(stdin.New(d.o.In))
+	if d.source != nil {
+		d.read(d.line.parse.Intake(d.input.name))
 	}
 	return nil
-}
-
-// read runs a source until it ends or the daemon stops.
-func (d *Daemon) read(s sources.Source) {
-	ctx, cancel := context.WithCancel(context.Background())
-	d.stopInput = cancel
-	log := logging.Target(d.log, "sluice.sources")
-	d.work.Go(func() {
-		defer close(d.ended)
-		if err := s.Run(ctx, d.line.parse.Intake("stdin")); err != nil {
-			log.Warn("source ended", "source", d.cfg.Input.Source, "err", err)
-			return
-		}
-		log.Info("source ended", "source", d.cfg.Input.Source)
-	})
 }
 
 // Addr is the bound address, with the real port.

@@ -29,7 +29,7 @@ func (d *Daemon) openState() error {
 	if err != nil {
 		return configFault(err)
 	}
-	d.checkpointer = newCheckpointer(store, time.Duration(d.cfg.State.SaveInterval)*time.Second, log)
+	d.checkpointer = newCheckpointer(store, time.Duration(d.cfg.State.SaveInterval)*time.Second, d.parts(), log)
 	log.Info("state opened", "path", d.cfg.State.DB, "save_interval", d.cfg.State.SaveInterval)
 	d.checkpointer.decide(d.cfg)
 	d.rules.cache = &ruleCache{
@@ -56,30 +56,30 @@ func (d *Daemon) remember(g *generation) {
 	}
 }
 
-// decide takes the decision of specification part 23 section 11.3, once for all
-// parts that come from the event stream.
-func (k *checkpointer) decide(cfg *config.Daemon) {
-	head, err := k.series.Head()
+// decide decides whether what is stored comes back, once for all parts that come
+// from the event stream. docs/operations.md has the table.
+func (c *checkpointer) decide(cfg *config.Daemon) {
+	head, err := c.series.Head()
 	switch {
 	case errors.Is(err, state.ErrNone):
-		k.log.Info("no state is stored")
+		c.log.Info("no state is stored")
 	case err != nil:
-		k.log.Warn("stored state cannot be used, starting empty", "err", err)
+		c.log.Warn("stored state cannot be used, starting empty", "err", err)
 	}
-	var position *state.Position
-	if err == nil {
-		position = head.Position
-	}
-	restore, reason := restores(cfg, position)
+	c.position = head.Position
+	restore, reason := restores(cfg, c.position)
 	attrs := []any{"restore", restore, "reason", reason}
-	if position != nil {
-		attrs = append(attrs, "stored_sequence", position.Sequence, "stored_time", position.Time)
+	if c.position != nil {
+		attrs = append(attrs, "stored_sequence", c.position.Sequence, "stored_time", c.position.Time)
 	}
-	k.log.Info("restore of state decided", attrs...)
-	k.restores = restore && err == nil
+	c.log.Info("restore of state decided", attrs...)
+	c.restores = restore && err == nil
+	if c.restores {
+		c.covered = head.Covered
+	}
 	if cfg.State.Clear {
-		for _, p := range parts() {
-			k.dropped[p.name] = true
+		for _, p := range c.parts {
+			c.dropped[p.name] = true
 		}
 	}
 }
@@ -108,32 +108,32 @@ func restores(cfg *config.Daemon, position *state.Position) (restore bool, reaso
 	}
 }
 
-// restore gives a stored part to read. What cannot be used is told in the log
-// and set aside; the part then starts empty. It reports whether read was through.
-func (k *checkpointer) restore(name string, version int, read func(io.Reader) error) bool {
-	if !k.restores {
+// restore has a part read what is stored of it. What cannot be used is told in the
+// log and set aside; the part then starts empty. It reports whether it was read.
+func (c *checkpointer) restore(p part) bool {
+	if !c.restores {
 		return false
 	}
-	err := k.series.Read(name, func(stored int, r io.Reader) error {
-		if stored != version {
-			return &versionError{stored: stored, known: version}
+	err := c.series.Read(p.name, func(stored int, r io.Reader) error {
+		if stored != p.version {
+			return &versionError{stored: stored, known: p.version}
 		}
-		return read(r)
+		return p.restore(r)
 	})
 	var other *versionError
 	switch {
 	case err == nil:
 		return true
 	case errors.Is(err, state.ErrNone):
-		k.log.Info("no such state is stored", "part", name)
+		c.log.Info("no such state is stored", "part", p.name)
 	case errors.As(err, &other):
-		k.log.Warn("stored state has another version, starting empty", "part", name, "stored", other.stored, "known", other.known)
+		c.log.Warn("stored state has another version, starting empty", "part", p.name, "stored", other.stored, "known", other.known)
 	default:
-		k.log.Warn("stored state cannot be used, starting empty", "part", name, "err", err)
-		if err := k.series.Quarantine(name); err != nil {
-			k.log.Warn("unusable state not set aside", "part", name, "err", err)
+		c.log.Warn("stored state cannot be used, starting empty", "part", p.name, "err", err)
+		if err := c.series.Quarantine(p.name); err != nil {
+			c.log.Warn("unusable state not set aside", "part", p.name, "err", err)
 		}
-		k.dropped[name] = true
+		c.dropped[p.name] = true
 	}
 	return false
 }
@@ -154,10 +154,12 @@ func (d *Daemon) restored(set *graph.RuleSet) *correlation.Engine {
 	log := logging.Target(d.log, "sluice.correlation")
 	e := correlation.New(set.Correlation, d.cfg.Correlation.MaxStateEntries)
 	var back correlation.Restored
-	if !d.checkpointer.restore("correlation", correlation.SnapshotVersion, func(r io.Reader) (err error) {
+	p := correlationPart()
+	p.restore = func(r io.Reader) (err error) {
 		back, err = e.Restore(r, time.Now().Unix())
 		return err
-	}) {
+	}
+	if !d.checkpointer.restore(p) {
 		return nil
 	}
 	for _, lost := range back.Dropped {
@@ -168,4 +170,21 @@ func (d *Daemon) restored(set *graph.RuleSet) *correlation.Engine {
 	}
 	log.Info("correlation state restored", "groups", back.Groups, "saved_at", time.Unix(back.SavedAt, 0).UTC().Format(time.RFC3339))
 	return e
+}
+
+// parts are the stages with state.
+func (d *Daemon) parts() []part { return []part{correlationPart()} }
+
+// correlationPart is the windows. A rule set without correlations leaves what is
+// stored of them as it is.
+func correlationPart() part {
+	return part{
+		stage: graph.StageCorrelate, name: "correlation", version: correlation.SnapshotVersion,
+		view: func(export any) view {
+			if v, ok := export.(*correlation.View); ok && v.Correlations() > 0 {
+				return v
+			}
+			return nil
+		},
+	}
 }

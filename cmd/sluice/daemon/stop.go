@@ -93,7 +93,7 @@ func (d *Daemon) abandonReload(ctx context.Context) <-chan struct{} {
 func (d *Daemon) release() error {
 	grace, cancel := context.WithTimeout(context.Background(), stopGrace)
 	defer cancel()
-	err := errors.Join(d.system.Stop(grace), d.line.outputs.close(), d.server.Close())
+	err := errors.Join(d.closeInput(grace), d.system.Stop(grace), d.line.outputs.close(), d.server.Close())
 	done := make(chan struct{})
 	go func() { d.work.Wait(); close(done) }()
 	select {
@@ -114,6 +114,7 @@ func (d *Daemon) unwind() {
 		defer cancel()
 		_ = d.system.Stop(grace)
 	}
+	_ = d.closeInput(context.Background())
 	if d.line != nil {
 		_ = d.line.outputs.close()
 	}

@@ -29,6 +29,14 @@ func (v text) Encode(w io.Writer, _ int64) error {
 	return err
 }
 
+// textPart is the part of a stage whose state is a text.
+func textPart() part {
+	return part{stage: graph.StageCorrelate, name: "correlation", version: 1, view: func(export any) view {
+		v, _ := export.(view)
+		return v
+	}}
+}
+
 // stream stands for the stages: barriers pass at once and take export along.
 type stream struct {
 	export any
@@ -45,8 +53,8 @@ func (s *stream) cut(_ context.Context, b *graph.Barrier) error {
 
 func (s *stream) current(exports map[graph.Stage]any, _ time.Time) { s.kept = exports }
 
-// openKeeper opens a database under a configuration and decides what comes back.
-func openKeeper(t *testing.T, dir string, s *stream, cfg config.Daemon) (*checkpointer, *bytes.Buffer) {
+// openCheckpointer opens a database under a configuration and decides what comes back.
+func openCheckpointer(t *testing.T, dir string, s *stream, cfg config.Daemon) (*checkpointer, *bytes.Buffer) {
 	t.Helper()
 	var logged bytes.Buffer
 	store, err := state.Open(dir, slog.New(slog.DiscardHandler))
@@ -54,35 +62,37 @@ func openKeeper(t *testing.T, dir string, s *stream, cfg config.Daemon) (*checkp
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = store.Close() })
-	k := newCheckpointer(store, time.Hour, slog.New(slog.NewTextHandler(&logged, nil)))
+	c := newCheckpointer(store, time.Hour, []part{textPart()}, slog.New(slog.NewTextHandler(&logged, nil)))
 	s.epoch = graph.NewEpoch()
-	k.cut, k.current = s.cut, s.current
-	k.decide(&cfg)
-	return k, &logged
+	c.cut, c.current = s.cut, s.current
+	c.decide(&cfg)
+	return c, &logged
 }
 
-func (k *checkpointer) mustSave(t *testing.T) {
+func (c *checkpointer) mustSave(t *testing.T) {
 	t.Helper()
-	if err := k.save(t.Context()); err != nil {
+	if err := c.save(t.Context()); err != nil {
 		t.Fatalf("save: %v", err)
 	}
 }
 
 // content is the part as the current save has it.
-func (k *checkpointer) content(t *testing.T) string {
+func (c *checkpointer) content(t *testing.T) string {
 	t.Helper()
-	k.decide(&config.Daemon{})
-	return k.stored(t)
+	c.decide(&config.Daemon{})
+	return c.stored(t)
 }
 
 // stored reads the part back, empty when there is none to restore.
-func (k *checkpointer) stored(t *testing.T) string {
+func (c *checkpointer) stored(t *testing.T) string {
 	t.Helper()
 	var b []byte
-	k.restore("correlation", 1, func(r io.Reader) (err error) {
+	p := textPart()
+	p.restore = func(r io.Reader) (err error) {
 		b, err = io.ReadAll(r)
 		return err
-	})
+	}
+	c.restore(p)
 	return string(b)
 }
 
@@ -128,18 +138,18 @@ func fromTime(seconds int64) config.Daemon {
 func TestWhatABarrierCutComesBack(t *testing.T) {
 	dir := t.TempDir()
 	s := &stream{export: text{1, "one"}}
-	k, _ := openKeeper(t, dir, s, config.Daemon{})
-	k.mustSave(t)
+	c, _ := openCheckpointer(t, dir, s, config.Daemon{})
+	c.mustSave(t)
 	s.export = text{2, "two"}
-	k.mustSave(t)
+	c.mustSave(t)
 	if s.kept[graph.StageCorrelate] != s.export {
 		t.Errorf("current save = %v, want %v", s.kept, s.export)
 	}
-	if err := k.close([]actors.Drained{{Actor: "parse"}, {Actor: "correlate", Export: text{3, "final"}}}); err != nil {
+	if err := c.close([]actors.Drained{{Actor: "parse"}, {Actor: "correlate", Export: text{3, "final"}}}); err != nil {
 		t.Fatal(err)
 	}
-	k, logged := openKeeper(t, dir, s, config.Daemon{})
-	if got := k.stored(t); got != "final" {
+	c, logged := openCheckpointer(t, dir, s, config.Daemon{})
+	if got := c.stored(t); got != "final" {
 		t.Errorf("restored %q, want %q\n%s", got, "final", logged)
 	}
 }
@@ -147,41 +157,41 @@ func TestWhatABarrierCutComesBack(t *testing.T) {
 func TestAnAbandonedStageKeepsItsStoredPart(t *testing.T) {
 	dir := t.TempDir()
 	s := &stream{export: text{1, "one"}}
-	k, _ := openKeeper(t, dir, s, config.Daemon{})
-	k.mustSave(t)
-	if err := k.close([]actors.Drained{{Actor: "correlate", Expired: true}}); err != nil {
+	c, _ := openCheckpointer(t, dir, s, config.Daemon{})
+	c.mustSave(t)
+	if err := c.close([]actors.Drained{{Actor: "correlate", Expired: true}}); err != nil {
 		t.Fatal(err)
 	}
-	k, _ = openKeeper(t, dir, s, config.Daemon{})
-	if got := k.stored(t); got != "one" {
+	c, _ = openCheckpointer(t, dir, s, config.Daemon{})
+	if got := c.stored(t); got != "one" {
 		t.Errorf("restored %q, want %q", got, "one")
 	}
 }
 
 func TestAnUnchangedPartIsNotWrittenAgain(t *testing.T) {
 	s := &stream{export: text{1, "one"}}
-	k, _ := openKeeper(t, t.TempDir(), s, config.Daemon{})
+	c, _ := openCheckpointer(t, t.TempDir(), s, config.Daemon{})
 	generation := func() uint64 {
-		h, err := k.series.Head()
+		h, err := c.series.Head()
 		if err != nil {
 			t.Fatal(err)
 		}
 		return h.Parts["correlation"].Generation
 	}
-	k.mustSave(t)
+	c.mustSave(t)
 	first := generation()
-	k.mustSave(t)
+	c.mustSave(t)
 	if got := generation(); got != first {
 		t.Errorf("generation %d after a save without change, want %d", got, first)
 	}
 	s.export = text{2, "two"}
-	k.mustSave(t)
+	c.mustSave(t)
 	if got := generation(); got == first {
 		t.Errorf("generation %d after a change, want another", got)
 	}
 	s.export = nil // the rules have no correlations any more
-	k.mustSave(t)
-	if got := k.content(t); got != "two" {
+	c.mustSave(t)
+	if got := c.content(t); got != "two" {
 		t.Errorf("without correlations %q is stored, want %q", got, "two")
 	}
 }
@@ -191,14 +201,14 @@ func TestAnUnchangedPartIsNotWrittenAgain(t *testing.T) {
 func TestASaveWaitsForWhatTheBarrierCut(t *testing.T) {
 	dir := t.TempDir()
 	s := &stream{export: text{1, "before"}}
-	k, _ := openKeeper(t, dir, s, config.Daemon{})
-	k.mustSave(t)
+	c, _ := openCheckpointer(t, dir, s, config.Daemon{})
+	c.mustSave(t)
 	receipt := graph.NewReceipt(1, func() {})
 	token := receipt.Token(0).In(s.epoch)
 	s.export = text{2, "during"}
 	ctx, cancel := context.WithCancel(t.Context())
 	saved := make(chan error, 1)
-	go func() { saved <- k.save(ctx) }()
+	go func() { saved <- c.save(ctx) }()
 	select {
 	case err := <-saved:
 		t.Fatalf("the save ended with a token open: %v", err)
@@ -208,12 +218,12 @@ func TestASaveWaitsForWhatTheBarrierCut(t *testing.T) {
 	if err := <-saved; !errors.Is(err, context.Canceled) {
 		t.Errorf("save: %v, want canceled", err)
 	}
-	if got := k.content(t); got != "before" {
+	if got := c.content(t); got != "before" {
 		t.Errorf("stored %q, want %q", got, "before")
 	}
 	token.Settle()
-	k.mustSave(t)
-	if got := k.content(t); got != "during" {
+	c.mustSave(t)
+	if got := c.content(t); got != "during" {
 		t.Errorf("stored %q after the token settled, want %q", got, "during")
 	}
 }
@@ -221,31 +231,31 @@ func TestASaveWaitsForWhatTheBarrierCut(t *testing.T) {
 func TestClearedStateDoesNotComeBackLater(t *testing.T) {
 	dir := t.TempDir()
 	s := &stream{export: text{1, "old"}}
-	k, _ := openKeeper(t, dir, s, config.Daemon{})
-	k.mustSave(t)
-	if err := k.close(nil); err != nil {
+	c, _ := openCheckpointer(t, dir, s, config.Daemon{})
+	c.mustSave(t)
+	if err := c.close(nil); err != nil {
 		t.Fatal(err)
 	}
-	k, _ = openKeeper(t, dir, s, config.Daemon{State: config.State{Clear: true}})
-	if got := k.stored(t); got != "" {
+	c, _ = openCheckpointer(t, dir, s, config.Daemon{State: config.State{Clear: true}})
+	if got := c.stored(t); got != "" {
 		t.Errorf("restored %q, want nothing", got)
 	}
 	s.export = nil // and without correlations
-	k.mustSave(t)
-	if err := k.close(nil); err != nil {
+	c.mustSave(t)
+	if err := c.close(nil); err != nil {
 		t.Fatal(err)
 	}
-	k, _ = openKeeper(t, dir, s, config.Daemon{})
-	if got := k.stored(t); got != "" {
+	c, _ = openCheckpointer(t, dir, s, config.Daemon{})
+	if got := c.stored(t); got != "" {
 		t.Errorf("restored %q at the start after, want nothing", got)
 	}
 }
 
 // Case 35 of part 23, and its neighbours.
 func TestWhatCannotBeUsedIsSetAside(t *testing.T) {
-	save := func(t *testing.T, k *checkpointer, version int) {
+	save := func(t *testing.T, c *checkpointer, version int) {
 		t.Helper()
-		v, err := k.series.Begin()
+		v, err := c.series.Begin()
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -266,11 +276,13 @@ func TestWhatCannotBeUsedIsSetAside(t *testing.T) {
 		{"a part that reads is no news", 1, nil, nil, true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			k, logged := openKeeper(t, t.TempDir(), &stream{}, config.Daemon{})
-			save(t, k, tc.version)
-			k.decide(&config.Daemon{})
+			c, logged := openCheckpointer(t, t.TempDir(), &stream{}, config.Daemon{})
+			save(t, c, tc.version)
+			c.decide(&config.Daemon{})
 			logged.Reset()
-			got := k.restore("correlation", 1, func(io.Reader) error { return tc.read })
+			p := textPart()
+			p.restore = func(io.Reader) error { return tc.read }
+			got := c.restore(p)
 			if want := tc.want == nil; got != want {
 				t.Errorf("restored = %v, want %v", got, want)
 			}
@@ -282,8 +294,8 @@ func TestWhatCannotBeUsedIsSetAside(t *testing.T) {
 			if tc.want == nil && logged.Len() > 0 {
 				t.Errorf("log is %s, want nothing", logged)
 			}
-			k.mustSave(t)
-			if h, _ := k.series.Head(); (h.Parts["correlation"].Chunks == 1) != tc.stays {
+			c.mustSave(t)
+			if h, _ := c.series.Head(); (h.Parts["correlation"].Chunks == 1) != tc.stays {
 				t.Errorf("parts after the next save: %v, want the stored one: %v", h.Parts, tc.stays)
 			}
 		})
@@ -299,13 +311,13 @@ func (v halfway) Encode(w io.Writer, savedAt int64) error {
 
 func TestASaveThatFailsHalfwayTellsHowFarItCame(t *testing.T) {
 	s := &stream{export: text{1, "one"}}
-	k, _ := openKeeper(t, t.TempDir(), s, config.Daemon{})
-	k.mustSave(t)
+	c, _ := openCheckpointer(t, t.TempDir(), s, config.Daemon{})
+	c.mustSave(t)
 	s.export = halfway{text{2, "1234567"}}
-	if err := k.save(t.Context()); err == nil || err.Error() != "write part correlation: no space (after 7 bytes)" {
+	if err := c.save(t.Context()); err == nil || err.Error() != "write part correlation: no space (after 7 bytes)" {
 		t.Errorf("error %v, want one that tells the size", err)
 	}
-	if got := k.content(t); got != "one" {
+	if got := c.content(t); got != "one" {
 		t.Errorf("the current save has %q, want that of the save before", got)
 	}
 }
@@ -313,10 +325,10 @@ func TestASaveThatFailsHalfwayTellsHowFarItCame(t *testing.T) {
 // An interval that ends during a save is skipped, and failures are warnings.
 func TestSavesRunOneAtATime(t *testing.T) {
 	s := &stream{export: text{1, "one"}}
-	k, logged := openKeeper(t, t.TempDir(), s, config.Daemon{})
-	k.interval = time.Millisecond
+	c, logged := openCheckpointer(t, t.TempDir(), s, config.Daemon{})
+	c.interval = time.Millisecond
 	running, most, calls := 0, 0, make(chan struct{}, 3)
-	k.start(func(context.Context, *graph.Barrier) error {
+	c.start(func(context.Context, *graph.Barrier) error {
 		running++
 		most = max(most, running)
 		time.Sleep(3 * time.Millisecond)
@@ -330,7 +342,7 @@ func TestSavesRunOneAtATime(t *testing.T) {
 	for range 3 {
 		<-calls
 	}
-	if err := k.close(nil); err != nil {
+	if err := c.close(nil); err != nil {
 		t.Fatal(err)
 	}
 	if most != 1 {

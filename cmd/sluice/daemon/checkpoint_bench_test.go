@@ -224,5 +224,5 @@ func (d *Daemon) saveOnce(ctx context.Context) (time.Duration, error) {
 	}
 	<-barrier.Passed()
 	took := time.Since(begin)
-	return took, d.checkpointer.write(ctx, barrier.Exports(), barrier.Released())
+	return took, d.checkpointer.write(ctx, barrier.Exports(), barrier)
 }

@@ -1,0 +1,328 @@
+package sources
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/sluicehq/sluice/graph"
+	"github.com/sluicehq/sluice/state"
+)
+
+// LedgerOptions describe the consumer that a ledger is kept for.
+type LedgerOptions struct {
+	Stream, Consumer string
+	// Snapshot acknowledges a message when a save behind it is complete, instead of
+	// when it has ended.
+	Snapshot bool
+	// Limit is how many unacknowledged messages the server lets the consumer have.
+	Limit int
+}
+
+// Ledger accounts for the messages of one consumer from their delivery until the
+// server has confirmed their acknowledgement. M is what the source acknowledges a
+// message with. A ledger may be used from any goroutine, and never waits.
+type Ledger[M any] struct {
+	o     LedgerOptions
+	due   chan struct{} // holds a token while acks is not empty
+	early chan struct{}
+
+	mu       sync.Mutex // guards the rest
+	messages map[uint64]*message[M]
+	open     int  // messages whose acknowledgement is not due
+	asked    bool // for a save, since the last one
+	acks     []Ack[M]
+	repeats  int
+	restored *graph.Position // what the restored state reaches, nil when none was
+	seen     []graph.Position
+	behind   map[uint64]uint64 // lowest sequence by epoch, of messages that are forgotten
+}
+
+// Ack is an acknowledgement to be sent.
+type Ack[M any] struct {
+	Sequence uint64
+	Message  M
+}
+
+// maxSeen is how many delivered positions a ledger remembers at least.
+const maxSeen = 4096
+
+// standing says how far a message has come.
+type standing uint8
+
+const (
+	working standing = iota // somebody may still do something with it
+	ended                   // waits for a save
+	due                     // its acknowledgement is to be sent, or not confirmed
+)
+
+type message[M any] struct {
+	ledger   *Ledger[M]
+	handle   M
+	position graph.Position
+	epoch    atomic.Uint64 // in which parse took it; 0 before that
+	standing standing
+	awaited  bool // known from the restored head, and not delivered since
+}
+
+// NewLedger returns an empty ledger.
+func NewLedger[M any](o LedgerOptions) *Ledger[M] {
+	return &Ledger[M]{
+		o: o, due: make(chan struct{}, 1), early: make(chan struct{}, 1),
+		messages: make(map[uint64]*message[M]), behind: make(map[uint64]uint64),
+	}
+}
+
+// Restore takes over what the head of a save says, whose state was restored. It
+// comes before the first delivery.
+func (l *Ledger[M]) Restore(position *state.Position, covered []state.Covered) {
+	if position != nil && position.Stream == l.o.Stream {
+		l.restored = &graph.Position{Sequence: position.Sequence, Time: position.Time}
+	}
+	for _, c := range covered {
+		if c.Stream != l.o.Stream || c.Consumer != l.o.Consumer {
+			continue
+		}
+		for sequence := range c.Ranges.All() {
+			l.messages[sequence] = &message[M]{ledger: l, position: graph.Position{Sequence: sequence}, standing: due, awaited: true}
+		}
+	}
+}
+
+// Deliver enters a message that has arrived and returns the line's delivery. It
+// returns nil for one that must not be put in: it is being worked on, waits for a
+// save, or has ended before, in which case its acknowledgement is due again.
+// Further calls concerning the message use the handle that came last.
+func (l *Ledger[M]) Deliver(p graph.Position, handle M) graph.Delivery {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	m := l.messages[p.Sequence]
+	before := l.see(p)
+	switch {
+	case m == nil && before: // a redelivery that its acknowledgement overtook
+		m = &message[M]{ledger: l, position: p, standing: due}
+		l.messages[p.Sequence] = m
+	case m == nil:
+		m = &message[M]{ledger: l, position: p, handle: handle}
+		l.messages[p.Sequence] = m
+		l.open++
+		l.ask()
+		return m
+	}
+	m.handle, m.awaited = handle, false
+	if m.standing == due {
+		l.repeats++
+		l.send(m)
+	}
+	return nil
+}
+
+// see remembers a delivered position and reports whether it was remembered. When
+// there are too many it forgets every second one of the lower half.
+func (l *Ledger[M]) see(p graph.Position) (before bool) {
+	i, found := slices.BinarySearchFunc(l.seen, p.Sequence, bySequence)
+	if found {
+		before = l.seen[i] == p // else the stream was made anew
+		l.seen[i] = p
+		return before
+	}
+	l.seen = slices.Insert(l.seen, i, p)
+	if len(l.seen) > max(maxSeen, l.o.Limit) {
+		half, kept := len(l.seen)/2, l.seen[:0]
+		for i, p := range l.seen {
+			if i >= half || i%2 == 0 {
+				kept = append(kept, p)
+			}
+		}
+		l.seen = kept
+	}
+	return false
+}
+
+func bySequence(p graph.Position, sequence uint64) int { return cmp.Compare(p.Sequence, sequence) }
+
+// Due receives when Acks has something to return.
+func (l *Ledger[M]) Due() <-chan struct{} { return l.due }
+
+// Acks returns the acknowledgements that have become due since the last call. For
+// each the source calls Confirmed once the server has confirmed it, and nothing
+// when it failed: the server delivers the message again.
+func (l *Ledger[M]) Acks() []Ack[M] {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	acks := l.acks
+	l.acks = nil
+	return acks
+}
+
+// Confirmed forgets a message.
+func (l *Ledger[M]) Confirmed(sequence uint64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	m := l.messages[sequence]
+	if m == nil || m.standing != due {
+		return
+	}
+	delete(l.messages, sequence)
+	if low, ok := l.behind[m.epoch.Load()]; !ok || sequence < low {
+		l.behind[m.epoch.Load()] = sequence
+	}
+}
+
+// Held returns the messages that the server must not deliver again: the source
+// tells it that they are in progress.
+func (l *Ledger[M]) Held() (held []M) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, m := range l.messages {
+		if m.standing != due {
+			held = append(held, m.handle)
+		}
+	}
+	return held
+}
+
+// Repeats is how many messages were delivered again after they had ended.
+func (l *Ledger[M]) Repeats() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.repeats
+}
+
+// Early receives when a save should begin before its time: the server is about to
+// hold messages back until others are acknowledged.
+func (l *Ledger[M]) Early() <-chan struct{} { return l.early }
+
+func (l *Ledger[M]) ask() {
+	if l.o.Snapshot && !l.asked && l.open >= max(1, l.o.Limit/2) {
+		l.asked = true
+		signal(l.early)
+	}
+}
+
+// Final is the epoch to ask for when no message comes any more.
+const Final = math.MaxUint64
+
+// Cover returns what the head of a save says whose barrier ended the epoch: the
+// highest position such that every message delivered so far up to it lies before
+// the barrier, nil when there is none, and the messages before the barrier whose
+// acknowledgement is not confirmed. All lines before the barrier have ended.
+func (l *Ledger[M]) Cover(epoch uint64) (*state.Position, state.Covered) {
+	covered := state.Covered{Stream: l.o.Stream, Consumer: l.o.Consumer}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	low := uint64(math.MaxUint64) // of what does not lie before the barrier
+	for e, sequence := range l.behind {
+		if e > epoch {
+			low = min(low, sequence)
+		}
+	}
+	var sequences []uint64
+	for sequence, m := range l.messages {
+		if m.before(epoch) {
+			sequences = append(sequences, sequence)
+		} else {
+			low = min(low, sequence)
+		}
+	}
+	slices.Sort(sequences)
+	over := len(sequences) - l.o.Limit
+	sequences = slices.DeleteFunc(sequences, func(sequence uint64) bool {
+		drop := over > 0 && l.messages[sequence].awaited // whose acknowledgement arrived unheard, most likely
+		if drop {
+			delete(l.messages, sequence)
+			over--
+		}
+		return drop
+	})
+	covered.Ranges = state.RangesOf(sequences)
+	i, _ := slices.BinarySearchFunc(l.seen, low, bySequence)
+	var last *graph.Position
+	if i > 0 {
+		last = &l.seen[i-1]
+	}
+	if r := l.restored; r != nil && r.Sequence < low && (last == nil || last.Sequence < r.Sequence) {
+		last = r
+	}
+	if last == nil {
+		return nil, covered
+	}
+	return &state.Position{Stream: l.o.Stream, Sequence: last.Sequence, Time: last.Time}, covered
+}
+
+// before reports whether the message lies before the barrier that ended the epoch.
+// What never entered parse and is to be acknowledged is in every state.
+func (m *message[M]) before(epoch uint64) bool {
+	e := m.epoch.Load()
+	return e != 0 && e <= epoch || e == 0 && m.standing == due
+}
+
+// Saved says that the save whose barrier ended the epoch is complete.
+func (l *Ledger[M]) Saved(epoch uint64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, m := range l.messages {
+		if m.standing == ended && m.before(epoch) {
+			l.end(m)
+		}
+	}
+	for e := range l.behind {
+		if e <= epoch {
+			delete(l.behind, e)
+		}
+	}
+	l.asked = false
+	l.ask()
+}
+
+// Unreleased is the number of messages that parse has taken and that have not
+// ended: the state may hold them, and the server delivers them again.
+func (l *Ledger[M]) Unreleased() (n int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, m := range l.messages {
+		if m.standing == working && m.epoch.Load() != 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// end makes the acknowledgement of a message due that was not.
+func (l *Ledger[M]) end(m *message[M]) {
+	m.standing = due
+	l.open--
+	l.send(m)
+}
+
+func (l *Ledger[M]) send(m *message[M]) {
+	l.acks = append(l.acks, Ack[M]{m.position.Sequence, m.handle})
+	signal(l.due)
+}
+
+func signal(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+// Position is where the message stands.
+func (m *message[M]) Position() graph.Position { return m.position }
+
+// Entered notes the side of the next barrier on which the message lies.
+func (m *message[M]) Entered(epoch uint64) { m.epoch.Store(epoch) }
+
+// Ended has the message acknowledged, at once or when it is saved.
+func (m *message[M]) Ended() {
+	l := m.ledger
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.o.Snapshot && m.epoch.Load() != 0 {
+		m.standing = ended
+		return
+	}
+	l.end(m)
+}

@@ -1,0 +1,52 @@
+package sourcetest_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/sluicehq/sluice/graph/leaktest"
+	"github.com/sluicehq/sluice/sources"
+	"github.com/sluicehq/sluice/sources/sourcetest"
+)
+
+func TestMain(m *testing.M) { leaktest.Main(m) }
+
+const ackWait = time.Second
+
+// origin is a stream that is reached in a mode.
+type origin struct {
+	*sourcetest.Stream
+	mode sourcetest.Mode
+}
+
+func (o origin) Connect(t *testing.T, snapshot bool) sources.Redelivering {
+	t.Helper()
+	near, far := o.mode.Pipe(t)
+	go o.Serve(far)
+	options := sources.LedgerOptions{Stream: "s", Consumer: "c", Snapshot: snapshot, Limit: 1000}
+	return sourcetest.NewStreamSource(near, options, ackWait/3)
+}
+
+func streamOf(m sourcetest.Mode, lines []string) origin {
+	s := sourcetest.NewStream(sourcetest.StreamOptions{Pending: 1000, AckWait: ackWait})
+	s.Publish(lines...)
+	return origin{s, m}
+}
+
+func TestAStreamKeepsTheContractOfSources(t *testing.T) {
+	var last origin
+	sourcetest.Contract(t, sourcetest.Harness{
+		New: func(t *testing.T, m sourcetest.Mode, lines []string) sources.Source {
+			last = streamOf(m, lines)
+			return last.Connect(t, false)
+		},
+		Settled: func() []int { return last.Acks() },
+	})
+}
+
+func TestAStreamKeepsTheContractOfRedelivery(t *testing.T) {
+	sourcetest.Redelivery(t, sourcetest.RedeliveryHarness{
+		New:     func(_ *testing.T, m sourcetest.Mode, lines []string) sourcetest.Origin { return streamOf(m, lines) },
+		AckWait: ackWait,
+	})
+}
