@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
 
@@ -42,7 +43,7 @@ type SavedPart struct {
 	Version int    // of the encoding
 	// Restore reads what is stored in this version, before the actor is spawned. After
 	// an error the stage starts empty. Nil restores nothing.
-	Restore func(r io.Reader) error
+	Restore func(r io.Reader, now time.Time) error
 }
 
 // View is a stage's state at one moment. It never changes.

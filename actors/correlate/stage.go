@@ -20,8 +20,7 @@ type Options struct {
 	Capacity    int // of the data lane, in lines
 	Bytes       int // of the data lane
 	Set         *graph.RuleSet
-	MaxGroups   int                 // over all correlations; 0 is correlation.DefaultMaxGroups
-	Restored    *correlation.Engine // the state to begin with, for the correlations of Set; nil is none
+	MaxGroups   int // over all correlations; 0 is correlation.DefaultMaxGroups
 	Next        mailbox.Outlet[*graph.ResultSet]
 	DeadLetters mailbox.Outlet[graph.DeadLetter] // nil without a dead letter queue
 	Log         *slog.Logger
@@ -64,11 +63,7 @@ func New(o Options) *Stage {
 	s.next = mailbox.NewOutbox(s.cell, o.Next)
 	s.next.OnSent(s.left)
 	s.deadLetters = mailbox.NewOutbox(s.cell, o.DeadLetters)
-	s.first = o.Restored
-	if s.first == nil {
-		s.first = s.empty()
-	}
-	s.groups.Store(int64(s.first.Groups()))
+	s.first = s.empty()
 	s.metrics.serve(o.Set)
 	return s
 }
