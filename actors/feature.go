@@ -35,6 +35,18 @@ type Actor interface {
 	Produce(RestartState) actor.Actor
 }
 
+// SpawnAll spawns the actors of features in their order.
+func (s *System) SpawnAll(features []Feature) error {
+	for _, f := range features {
+		for _, a := range f.Actors {
+			if _, err := s.Spawn(a.Cell(), a.Produce); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // SavedPart is what a checkpoint holds of a stage: its export, when that is a View.
 // A stage that exports nothing keeps what is stored.
 type SavedPart struct {

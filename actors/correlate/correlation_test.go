@@ -73,7 +73,10 @@ func buildBench(t *testing.T, rules string, options ...func(*Options)) *bench {
 		t: t, set: compiled(t, 1, rules),
 		next: actorstest.NewRecorder[*graph.ResultSet](), deadLetters: actorstest.NewRecorder[graph.DeadLetter](),
 	}
-	o := Options{Capacity: 10_000, Set: b.set, Next: b.next, DeadLetters: b.deadLetters, Log: b.log.Logger()}
+	o := Options{
+		StageOptions: actors.StageOptions{Capacity: 10_000, DeadLetters: b.deadLetters},
+		Set:          b.set, Next: b.next, Metrics: actorstest.Metrics(t, NewMetrics), Log: b.log.Logger(),
+	}
 	for _, f := range options {
 		f(&o)
 	}
@@ -84,7 +87,7 @@ func buildBench(t *testing.T, rules string, options ...func(*Options)) *bench {
 func (b *bench) spawn(alter func(*shell)) {
 	b.t.Helper()
 	b.system = actorstest.System(b.t, actors.Options{MaxRestarts: 10, RestartWindow: time.Minute, Log: b.log.Logger()})
-	c, err := b.system.Spawn(b.stage.Cell(), func(h actors.RestartState) actor.Actor {
+	_, err := b.system.Spawn(b.stage.Cell(), func(h actors.RestartState) actor.Actor {
 		sh := b.stage.Produce(h).(*shell)
 		if alter != nil {
 			alter(sh)
@@ -94,7 +97,7 @@ func (b *bench) spawn(alter func(*shell)) {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	b.client = NewClient(c)
+	b.client = b.stage.Client()
 }
 
 // batch judges one event per line, at the second its field n has.

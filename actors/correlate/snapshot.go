@@ -37,6 +37,6 @@ func (s *Stage) restore(r io.Reader, now time.Time) error {
 	}
 	s.log.Info("correlation state restored", "groups", back.Groups, "saved_at", time.Unix(back.SavedAt, 0).UTC().Format(time.RFC3339))
 	s.first = e
-	s.groups.Store(int64(e.Groups()))
+	s.metrics.groups.Store(int64(e.Groups()))
 	return nil
 }

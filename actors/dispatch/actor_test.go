@@ -34,7 +34,7 @@ func spawn(t *testing.T) (s *Stage, one, two, drops *actorstest.Recorder[*graph.
 	t.Helper()
 	one, two, drops = actorstest.NewRecorder[*graph.Item](), actorstest.NewRecorder[*graph.Item](), actorstest.NewRecorder[*graph.Item]()
 	deadLetters, dropped = actorstest.NewRecorder[graph.DeadLetter](), new(int)
-	s = New(Options{Capacity: 100, DeadLetters: deadLetters, Sinks: []Sink{
+	s = New(Options{StageOptions: actors.StageOptions{Capacity: 100, DeadLetters: deadLetters}, Sinks: []Sink{
 		{Label: "one", To: one}, {Label: "two", To: two}, {Label: "drops", To: drops, Dropped: func() { *dropped++ }},
 	}})
 	system := actorstest.System(t, actors.Options{})

@@ -119,6 +119,14 @@ func (o *OutputsOptions) open(spec Spec, label string, stream *stdout.Stream, de
 	return s, nil
 }
 
+// DeadLetters is the lane of the dead letter queue, nil without one.
+func (out *Outputs) DeadLetters() actors.DeadLetters {
+	if out.DLQ == nil {
+		return nil
+	}
+	return out.DLQ.Lane()
+}
+
 // Feature is the row of the sinks.
 func (out *Outputs) Feature() actors.Feature {
 	f := actors.Feature{

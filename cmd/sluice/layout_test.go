@@ -58,7 +58,7 @@ var layout = map[string]place{
 	"actors/sink/file":                   {5, "actors/sink", false},
 	"actors/sink/stdout":                 {5, "actors/sink", false},
 	"actors/sink/sinktest":               {5, "actors/sink", true},
-	"actors/assembly":                    {5, "actors/assembly", true},
+	"actors/dataflow":                    {6, "actors/dataflow", false},
 	"sources":                            {5, "sources", false},
 	"sources/ndjson":                     {5, "sources", false},
 	"sources/stdin":                      {5, "sources", false},
@@ -98,7 +98,7 @@ var aloof = []string{"http/server", "state", "actors/mailbox"}
 var keepers = map[string][]string{
 	"github.com/asynkron/protoactor-go": {
 		"actors/*.go", "actors/mailbox/*.go", "actors/*/actor.go", "actors/*/client.go", "cmd/sluice/daemon/*.go",
-		"actors/*/stage.go", "actors/sink/dlq.go", "actors/sink/sink.go", // they make the actor a supervisor restarts
+		"actors/*/stage.go", "actors/dataflow/*.go", "actors/sink/dlq.go", "actors/sink/sink.go", // they make the actor a supervisor restarts
 	},
 	"github.com/dgraph-io/badger": {"state/*.go"},
 	"github.com/klauspost":        {"state/*.go"},

@@ -279,11 +279,8 @@ func TestWhatCannotBeUsedIsSetAside(t *testing.T) {
 			c.decide(&config.Daemon{})
 			logged.Reset()
 			p := textPart()
-			p.restore = func(io.Reader) error { return tc.read }
-			got := c.restore(p)
-			if want := tc.want == nil; got != want {
-				t.Errorf("restored = %v, want %v", got, want)
-			}
+			p.Restore = func(io.Reader, time.Time) error { return tc.read }
+			c.begin([]actors.SavedPart{p})
 			for _, w := range tc.want {
 				if !strings.Contains(logged.String(), w) {
 					t.Errorf("log lacks %q:\n%s", w, logged)

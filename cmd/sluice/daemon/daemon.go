@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	dto "github.com/prometheus/client_model/go"
 
 	"github.com/sluicehq/sluice/actors"
+	"github.com/sluicehq/sluice/actors/dataflow"
 	"github.com/sluicehq/sluice/actors/reload"
 	"github.com/sluicehq/sluice/actors/sink"
 	"github.com/sluicehq/sluice/cmd/sluice/config"
@@ -22,7 +22,6 @@ import (
 	"github.com/sluicehq/sluice/cmd/sluice/ruleset"
 	"github.com/sluicehq/sluice/http/api"
 	"github.com/sluicehq/sluice/http/server"
-	"github.com/sluicehq/sluice/internal/unavailable"
 	"github.com/sluicehq/sluice/sources"
 	"github.com/sluicehq/sluice/sources/ndjson"
 )
@@ -51,14 +50,16 @@ type Daemon struct {
 
 	begun        time.Time
 	health       health
-	registry     *prometheus.Registry                // of the stages that run
-	scraped      atomic.Pointer[prometheus.Registry] // what scrapes see
+	registry     *prometheus.Registry
+	series       *series
 	server       *server.Server
 	api          *api.API
 	system       *actors.System
 	rules        *rules
 	serving      atomic.Pointer[generation]
-	line         *line
+	features     features
+	sinks        int
+	dataflow     *dataflow.Dataflow
 	reloader     *reload.Reloader
 	intake       *ndjson.Intake
 	input        inputKind
@@ -74,9 +75,9 @@ type Daemon struct {
 	failure   error // of Serve, read after work is done
 }
 
-// New builds the daemon: it checks the settings, opens the state, binds the listener,
-// which answers probes from then on, loads the rules and opens the sinks. An error is a *Fault, and nothing of
-// the daemon is left behind. It gives up when ctx ends.
+// New builds the daemon: it opens the state, binds the listener, which answers
+// probes from then on, loads the rules and builds the features. An error is a *Fault,
+// and nothing of the daemon is left behind. It gives up when ctx ends.
 func New(ctx context.Context, o Options) (_ *Daemon, err error) {
 	d := &Daemon{
 		o: o, cfg: &o.Config.Config.Daemon, log: o.Log, begun: time.Now(),
@@ -91,11 +92,7 @@ func New(ctx context.Context, o Options) (_ *Daemon, err error) {
 	if d.input, err = d.findInput(); err != nil {
 		return nil, err
 	}
-	specs, labels, err := sinkSpecs(d.cfg, logging.Target(d.log, "sluice.sink"))
-	if err != nil {
-		return nil, err
-	}
-	if err := checkMailboxes(o.Config, labels, logging.Target(d.log, "sluice.actor")); err != nil {
+	if err := d.check(); err != nil {
 		return nil, err
 	}
 	if _, err := ruleset.Pipelines(d.cfg.Pipelines); err != nil { // read again with the rules
@@ -119,7 +116,7 @@ func New(ctx context.Context, o Options) (_ *Daemon, err error) {
 		return nil, err
 	}
 	d.serving.Store(first)
-	return d, d.assemble(first, specs, labels)
+	return d, d.build(first.set)
 }
 
 // listenAddress is where to listen. It refuses what would be readable on the way.
@@ -131,7 +128,7 @@ func listenAddress(cfg *config.API) (server.Address, error) {
 	return addr, addr.CheckTransport(false, cfg.TLS.AllowPlaintext)
 }
 
-// bind listens and serves the probes.
+// bind listens and serves probes and metrics.
 func (d *Daemon) bind(addr server.Address) (err error) {
 	log := logging.Target(d.log, "sluice.server")
 	d.server, err = server.Listen(addr, log)
@@ -141,14 +138,16 @@ func (d *Daemon) bind(addr server.Address) (err error) {
 	case err != nil:
 		return configFault(err)
 	}
-	early, err := d.earlyRegistry()
-	if err != nil {
+	d.system = actors.NewSystem(actors.Options{
+		Log: logging.Target(d.log, "sluice.actor"), MaxRestarts: d.cfg.Actors.MaxRestarts,
+		RestartWindow: time.Duration(d.cfg.Actors.RestartWindow) * time.Second, OnSuspended: d.onSuspended,
+	})
+	if err := d.register(); err != nil {
 		return configFault(err)
 	}
-	d.registry = d.processRegistry()
-	d.scraped.Store(early)
+	d.health.system.Store(d.system)
 	d.api = api.New(api.Options{
-		Log: logging.Target(d.log, "sluice.http"), Health: &d.health, Metrics: prometheus.GathererFunc(d.gather), Profiling: d.cfg.API.EnablePprof,
+		Log: logging.Target(d.log, "sluice.http"), Health: &d.health, Metrics: d.registry, Profiling: d.cfg.API.EnablePprof,
 	})
 	if d.cfg.API.EnablePprof && !addr.Loopback() && !addr.Unix() {
 		log.Warn("profiles are open to everybody who reaches the address", "addr", addr.String())
@@ -162,48 +161,34 @@ func (d *Daemon) bind(addr server.Address) (err error) {
 	return nil
 }
 
-// assemble opens the sinks and puts the stages together.
-func (d *Daemon) assemble(first *generation, specs []sink.Spec, labels []string) error {
-	reg := prometheus.WrapRegistererWithPrefix(metricPrefix, d.registry)
-	sinks, err := sink.NewMetrics(reg)
+// build builds the features and restores what is stored of them.
+func (d *Daemon) build(set *graph.RuleSet) error {
+	out, err := sink.OpenOutputs(sink.OutputsOptions{
+		Config: d.cfg.Output, Capacity: d.cfg.Input.BufferSize, Capacities: d.cfg.Mailboxes, Bytes: int(d.cfg.Input.BufferBytes),
+		Stream: d.o.Out, Metrics: d.series.sinks, Log: logging.Target(d.log, "sluice.sink"),
+	})
 	if err != nil {
 		return configFault(err)
 	}
-	out, err := openOutputs(d.cfg, specs, labels, d.o.Out, sinks, d.log)
-	if err != nil {
+	d.sinks = len(out.Sinks)
+	d.features = append(d.features, out.Feature(), d.ruleSet())
+	if d.dataflow, err = newDataflow(d.cfg, set, out, d.series.stages, d.log); err != nil {
 		return err
 	}
-	if d.line, err = newLine(d.cfg, first.set, d.restored(first.set), out, d.log); err != nil {
-		return errors.Join(err, out.close())
-	}
-	d.system = actors.NewSystem(actors.Options{
-		Log: logging.Target(d.log, "sluice.actor"), MaxRestarts: d.cfg.Actors.MaxRestarts,
-		RestartWindow: time.Duration(d.cfg.Actors.RestartWindow) * time.Second, OnSuspended: d.onSuspended,
-	})
-	d.health.system.Store(d.system)
-	passes, err := reload.NewMetrics(reg)
-	if err != nil {
-		return configFault(err)
-	}
-	if d.rules.metrics, err = ruleset.NewMetrics(reg); err != nil {
-		return configFault(err)
-	}
+	d.features = append(d.features, d.dataflow.Features()...)
 	d.reloader = reload.New(reload.Options{
-		Components: []actors.Component{out.component(), d.rulesComponent()},
-		Metrics:    passes, Log: logging.Target(d.log, "sluice.reload"), Capacity: d.cfg.Mailboxes[reload.Name],
+		Components: d.features.components(), Metrics: d.series.reloads,
+		Log: logging.Target(d.log, "sluice.reload"), Capacity: d.cfg.Mailboxes[reload.Name],
 	})
+	d.features = append(d.features, d.reloader.Feature(), d.process())
+	if d.checkpointer != nil {
+		d.checkpointer.begin(d.features.saved())
+	}
 	if err := d.openInput(); err != nil {
 		return configFault(err)
 	}
-	err = errors.Join(reg.Register(actors.NewCollector(d.system)), d.line.register(reg), unavailable.Register(reg))
-	if err != nil {
-		return configFault(err)
-	}
-	d.scraped.Store(d.registry)
 	return nil
 }
-
-func (d *Daemon) gather() ([]*dto.MetricFamily, error) { return d.scraped.Load().Gather() }
 
 func (d *Daemon) onSuspended(name string) {
 	select {
@@ -215,14 +200,11 @@ func (d *Daemon) onSuspended(name string) {
 // Start spawns the actors, from the sinks towards the input, mounts every route
 // and opens the input. An error is a *Fault; Stop must be called all the same.
 func (d *Daemon) Start() error {
-	if err := d.line.spawn(d.system); err != nil {
-		return configFault(err)
-	}
-	if _, err := d.system.Spawn(d.reloader.Cell(), d.reloader.Produce); err != nil {
+	if err := d.system.SpawnAll(d.features); err != nil {
 		return configFault(err)
 	}
 	if d.checkpointer != nil {
-		d.checkpointer.start(d.line.publisher.Cut, d.system.Saved)
+		d.checkpointer.start(d.dataflow.Parse.Client().Cut, d.system.Saved)
 	}
 	d.loaded(d.serving.Load())
 	if err := d.reloader.Watch(); err != nil {
@@ -230,17 +212,17 @@ func (d *Daemon) Start() error {
 	}
 	r := api.Resources{
 		Status: d, Rules: d, Reloader: d.reloader, Actors: d.system,
-		Correlations: d.line.windows, MaxIngestBody: int64(d.cfg.Input.HTTP.MaxBodyBytes),
+		Correlations: d.dataflow.Correlate.Client(), MaxIngestBody: int64(d.cfg.Input.HTTP.MaxBodyBytes),
 	}
 	if d.intake != nil {
 		r.Ingest = d.intake
 	}
 	d.api.Mount(r)
 	d.health.serving.Store(true)
-	logging.Target(d.log, "sluice.server").Info("API server listening", "addr", d.server.Addr().String(), "sinks", len(d.line.outputs.sinks))
+	logging.Target(d.log, "sluice.server").Info("API server listening", "addr", d.server.Addr().String(), "sinks", d.sinks)
 	logging.Target(d.log, "sluice.sources").Info("source started", "source", d.cfg.Input.Source)
 	if d.source != nil {
-		d.read(d.line.parse.Intake(d.input.name))
+		d.read(d.dataflow.Parse.Intake(d.input.name))
 	}
 	return nil
 }

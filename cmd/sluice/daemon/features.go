@@ -7,24 +7,13 @@ import (
 	"time"
 
 	"github.com/sluicehq/sluice/actors"
+	"github.com/sluicehq/sluice/graph"
 )
 
 // features are the rows of the daemon, in order of spawning: whoever is sent to
 // comes first. Restoring, spawning, saving, reloading, the status and the end of the
 // daemon loop over them.
 type features []actors.Feature
-
-// spawn starts every actor.
-func (all features) spawn(s *actors.System) error {
-	for _, f := range all {
-		for _, a := range f.Actors {
-			if _, err := s.Spawn(a.Cell(), a.Produce); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
 
 // saved are the parts of a checkpoint.
 func (all features) saved() (parts []actors.SavedPart) {
@@ -96,4 +85,26 @@ func (d *Daemon) ruleSet() actors.Feature {
 			Ended:     func(err error) { d.health.failed.Store(err != nil) },
 		}},
 	}
+}
+
+// serve has the stages serve the next rules.
+func (d *Daemon) serve(ctx context.Context, next *generation) error {
+	if err := d.publish(ctx, next.set); err != nil {
+		return err
+	}
+	d.serving.Swap(next).set.Engine.Retire()
+	d.loaded(next)
+	return nil
+}
+
+// loaded shows the number of the rules that serve now and stores them for the next
+// start.
+func (d *Daemon) loaded(g *generation) {
+	d.series.rules.Loaded(g.collection)
+	d.remember(g)
+}
+
+// publish hands a set to the stages. It takes as long as a question may.
+func (d *Daemon) publish(ctx context.Context, set *graph.RuleSet) error {
+	return d.dataflow.Parse.Client().Publish(ctx, set)
 }

@@ -1,4 +1,4 @@
-package assembly_test
+package dataflow_test
 
 import (
 	"slices"
@@ -13,7 +13,7 @@ func TestPublish(t *testing.T) {
 	t.Run("case 34g: on an idle daemon it counts in nothing", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			l := assemble(t, settings{rules: ruleNamed("A", "evil")})
-			if err := l.client.Publish(t.Context(), &graph.RuleSet{Generation: 2, Engine: compile(t, ruleNamed("B", "evil"))}); err != nil {
+			if err := l.Parse.Client().Publish(t.Context(), &graph.RuleSet{Generation: 2, Engine: compile(t, ruleNamed("B", "evil"))}); err != nil {
 				t.Fatal(err)
 			}
 			synctest.Wait()
@@ -31,7 +31,7 @@ func TestPublish(t *testing.T) {
 		lines := acks.lines(slices.Repeat([]string{`{"a":"evil"}`}, 2000)...)
 		for i := 0; i < len(lines); i += 10 {
 			if i == 1000 {
-				if err := l.client.Publish(t.Context(), next); err != nil {
+				if err := l.Parse.Client().Publish(t.Context(), next); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -64,7 +64,7 @@ func TestPublish(t *testing.T) {
 				if got := l.metric("detection_matches_by_rule_total", "rule_title=A"); got != want {
 					t.Errorf("after %d reloads without the rule: %g, want %g", n, got, want)
 				}
-				if err := l.client.Publish(t.Context(), &graph.RuleSet{Engine: compile(t, ruleNamed("B", "evil"))}); err != nil {
+				if err := l.Parse.Client().Publish(t.Context(), &graph.RuleSet{Engine: compile(t, ruleNamed("B", "evil"))}); err != nil {
 					t.Fatal(err)
 				}
 				synctest.Wait()
@@ -80,7 +80,7 @@ func TestABarrierPassesBehindWhatWasTaken(t *testing.T) {
 		l.put(acks.lines(`{"a":"evil"}`))
 		synctest.Wait()
 		b := graph.NewBarrier(1)
-		if err := l.client.Cut(t.Context(), b); err != nil {
+		if err := l.Parse.Client().Cut(t.Context(), b); err != nil {
 			t.Fatal(err)
 		}
 		l.put(acks.lines(`{"a":"evil"}`))

@@ -1,4 +1,4 @@
-package assembly_test
+package dataflow_test
 
 import (
 	"cmp"
@@ -73,7 +73,7 @@ func TestAReloadUnderLoadNeitherLosesNorDoublesCounts(t *testing.T) {
 	for i := 0; i < len(lines); i += 10 {
 		if i%500 == 0 && i > 0 {
 			next := ruleSet(t, uint64(i), counted(fmt.Sprint("A", i), ""), correlation.Options{})
-			if err := l.client.Publish(t.Context(), next); err != nil {
+			if err := l.Parse.Client().Publish(t.Context(), next); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -169,7 +169,7 @@ func TestABarrierTakesTheStateOfCorrelationsAlong(t *testing.T) {
 		l := assemble(t, settings{rules: counted("A", ""), workers: 2})
 		l.put(acks.lines(slices.Repeat([]string{`{"a":"evil"}`}, 300)...))
 		b := graph.NewBarrier(1)
-		if err := l.client.Cut(t.Context(), b); err != nil {
+		if err := l.Parse.Client().Cut(t.Context(), b); err != nil {
 			t.Fatal(err)
 		}
 		synctest.Wait()

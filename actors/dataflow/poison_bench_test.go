@@ -1,4 +1,4 @@
-package assembly_test
+package dataflow_test
 
 import (
 	"bytes"
@@ -53,7 +53,7 @@ func BenchmarkPoison(b *testing.B) {
 	}
 }
 
-func poisonLine(b *testing.B, set *engine.Set, poison func(*graph.Batch)) *line {
+func poisonLine(b *testing.B, set *engine.Set, poison func(*graph.Batch)) *rig {
 	b.Helper()
 	out, err := file.Open(os.DevNull, time.Now)
 	if err != nil {
@@ -70,7 +70,7 @@ func poisonLine(b *testing.B, set *engine.Set, poison func(*graph.Batch)) *line 
 }
 
 // pass takes run through l and returns how long that took.
-func pass(l *line, run []graph.Line) time.Duration {
+func pass(l *rig, run []graph.Line) time.Duration {
 	begin := time.Now()
 	ended := make(chan struct{})
 	receipt := graph.NewReceipt(len(run), func() { close(ended) })

@@ -1,4 +1,4 @@
-package assembly_test
+package dataflow_test
 
 import (
 	"fmt"
@@ -19,9 +19,9 @@ import (
 )
 
 // feed puts run over and over and waits until the last line has ended.
-func feed(b *testing.B, l *line, run []graph.Line) {
+func feed(b *testing.B, l *rig, run []graph.Line) {
 	b.Helper()
-	in := l.parse.Intake("bench")
+	in := l.Parse.Intake("bench")
 	events, used := 0, sigmatest.ProcessorTime()
 	for b.Loop() {
 		if _, err := in.Put(b.Context(), run); err != nil {
@@ -124,9 +124,9 @@ func BenchmarkTwoProcessors(b *testing.B) {
 }
 
 // through puts run n times into the line and waits until the last line has ended.
-func through(b *testing.B, l *line, run []graph.Line, n int) {
+func through(b *testing.B, l *rig, run []graph.Line, n int) {
 	b.Helper()
-	in := l.parse.Intake("bench")
+	in := l.Parse.Intake("bench")
 	for range n {
 		if _, err := in.Put(b.Context(), run); err != nil {
 			b.Fatal(err)

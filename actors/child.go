@@ -25,9 +25,9 @@ type Stateful interface {
 // errorLimit is the length of the text of a record's last error, in bytes.
 const errorLimit = 512
 
-// member is an actor of the system: its cell, and what the supervisor knows of its
+// child is an actor of the system: its cell, and what the supervisor knows of its
 // life.
-type member struct {
+type child struct {
 	system *System
 	cell   *mailbox.Cell
 	pid    *actor.PID
@@ -47,86 +47,86 @@ type member struct {
 	instance    actor.Actor
 }
 
-var _ mailbox.Host = (*member)(nil)
+var _ mailbox.Host = (*child)(nil)
 
-func (m *member) suspended() bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.state == StateSuspended
+func (c *child) suspended() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.state == StateSuspended
 }
 
 // Panicked records a panic at the actor's boundary.
-func (m *member) Panicked(p mailbox.Panic) {
-	m.mu.Lock()
-	m.restarts++
-	m.state = StateRestarting
-	m.broken = true
-	m.suspect = m.suspect || p.Suspect
-	m.lastRestart = time.Now()
+func (c *child) Panicked(p mailbox.Panic) {
+	c.mu.Lock()
+	c.restarts++
+	c.state = StateRestarting
+	c.broken = true
+	c.suspect = c.suspect || p.Suspect
+	c.lastRestart = time.Now()
 	text := "panic: " + p.Text
-	m.lastError = text[:min(len(text), errorLimit)]
-	m.mu.Unlock()
-	m.system.log.Error("actor panicked", "actor", m.cell.Name(), "panic", p.Text, "stack", string(p.Stack))
+	c.lastError = text[:min(len(text), errorLimit)]
+	c.mu.Unlock()
+	c.system.log.Error("actor panicked", "actor", c.cell.Name(), "panic", p.Text, "stack", string(p.Stack))
 }
 
 // Resumed notes that a restarted actor goes on.
-func (m *member) Resumed() {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if !m.broken && m.state == StateRestarting {
-		m.state = StateRunning
+func (c *child) Resumed() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !c.broken && c.state == StateRestarting {
+		c.state = StateRunning
 	}
 }
 
 // charge takes a failure from the budget and returns the back-off, or false when
 // there is none left.
-func (m *member) charge(now time.Time, budget int, window time.Duration) (time.Duration, bool) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	kept := m.failures[:0]
-	for _, at := range m.failures {
+func (c *child) charge(now time.Time, budget int, window time.Duration) (time.Duration, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	kept := c.failures[:0]
+	for _, at := range c.failures {
 		if now.Sub(at) < window {
 			kept = append(kept, at)
 		}
 	}
 	if len(kept) == 0 {
-		m.delay = 0
+		c.delay = 0
 	}
-	m.failures = append(kept, now)
-	if len(m.failures) > budget {
-		m.state = StateSuspended
+	c.failures = append(kept, now)
+	if len(c.failures) > budget {
+		c.state = StateSuspended
 		return 0, false
 	}
-	m.delay = min(max(backoffFirst, 2*m.delay), backoffMax)
-	return m.delay, true
+	c.delay = min(max(backoffFirst, 2*c.delay), backoffMax)
+	return c.delay, true
 }
 
-func (m *member) schedule(delay time.Duration, restart func()) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if m.state == StateStopped {
+func (c *child) schedule(delay time.Duration, restart func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.state == StateStopped {
 		return
 	}
-	m.restart = time.AfterFunc(delay, restart)
+	c.restart = time.AfterFunc(delay, restart)
 }
 
 // Closed ends what is scheduled.
-func (m *member) Closed() {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.state = StateStopped
-	if m.restart != nil {
-		m.restart.Stop()
+func (c *child) Closed() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.state = StateStopped
+	if c.restart != nil {
+		c.restart.Stop()
 	}
 }
 
 // incarnate makes an instance of the actor: the first one, or the one after a
 // panic, which gets its state handed over.
-func (m *member) incarnate(produce func(RestartState) actor.Actor) actor.Actor {
-	m.mu.Lock()
-	previous, suspect := m.instance, m.suspect
-	export, age := m.export, time.Since(m.exported)
-	m.mu.Unlock()
+func (c *child) incarnate(produce func(RestartState) actor.Actor) actor.Actor {
+	c.mu.Lock()
+	previous, suspect := c.instance, c.suspect
+	export, age := c.export, time.Since(c.exported)
+	c.mu.Unlock()
 	var h RestartState
 	if s, ok := previous.(Stateful); ok {
 		switch {
@@ -134,14 +134,14 @@ func (m *member) incarnate(produce func(RestartState) actor.Actor) actor.Actor {
 			h.State = s.State()
 		case export != nil:
 			h.Export = export
-			m.system.log.Warn("state replaced by the last save's", "actor", m.cell.Name(), "age", age)
+			c.system.log.Warn("state replaced by the last save's", "actor", c.cell.Name(), "age", age)
 		default:
-			m.system.log.Warn("state lost: it may have been half changed, and there is no save", "actor", m.cell.Name())
+			c.system.log.Warn("state lost: it may have been half changed, and there is no save", "actor", c.cell.Name())
 		}
 	}
 	instance := produce(h)
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.instance, m.broken, m.suspect = instance, false, false
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.instance, c.broken, c.suspect = instance, false, false
 	return instance
 }

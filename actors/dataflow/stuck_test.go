@@ -1,4 +1,4 @@
-package assembly_test
+package dataflow_test
 
 import (
 	"context"
@@ -63,7 +63,7 @@ func TestStuckSinks(t *testing.T) {
 			lines := acks.lines(slices.Repeat([]string{`{"a":"evil"}`}, 1000)...)
 			done := make(chan int, 1)
 			go func() {
-				n, _ := l.parse.Intake("stdin").Put(context.Background(), lines)
+				n, _ := l.Parse.Intake("stdin").Put(context.Background(), lines)
 				done <- n
 			}()
 			time.Sleep(10 * time.Minute)
@@ -125,7 +125,7 @@ func TestStuckSinks(t *testing.T) {
 			done := make(chan struct{})
 			go func() {
 				defer close(done)
-				_, _ = l.parse.Intake("stdin").Put(context.Background(), lines)
+				_, _ = l.Parse.Intake("stdin").Put(context.Background(), lines)
 			}()
 			synctest.Wait()
 			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)

@@ -1,6 +1,4 @@
-// Package assembly_test puts the eight real stages, sinks and the dead letter
-// queue together, the way the daemon does, and looks at what comes out.
-package assembly_test
+package dataflow_test
 
 import (
 	"cmp"
@@ -17,15 +15,12 @@ import (
 
 	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/actors/actorstest"
-	"github.com/sluicehq/sluice/actors/alert"
 	"github.com/sluicehq/sluice/actors/correlate"
+	"github.com/sluicehq/sluice/actors/dataflow"
 	"github.com/sluicehq/sluice/actors/dispatch"
-	"github.com/sluicehq/sluice/actors/enrich"
 	"github.com/sluicehq/sluice/actors/evaluate"
 	"github.com/sluicehq/sluice/actors/mailbox"
-	"github.com/sluicehq/sluice/actors/observe"
 	"github.com/sluicehq/sluice/actors/parse"
-	"github.com/sluicehq/sluice/actors/risk"
 	"github.com/sluicehq/sluice/actors/sink"
 	"github.com/sluicehq/sluice/actors/sink/sinktest"
 	"github.com/sluicehq/sluice/graph"
@@ -38,7 +33,7 @@ import (
 
 func TestMain(m *testing.M) { leaktest.Main(m) }
 
-// settings of an assembled line. The zero value has defaults.
+// settings of a rig. The zero value has defaults.
 type settings struct {
 	rules       string // YAML documents
 	set         *engine.Set
@@ -53,7 +48,7 @@ type settings struct {
 	dlq         bool
 	deadLetters sink.Transport // of the dead letter queue, a recorder unless set
 	dlqSize     int
-	unspawned   bool // leaves parse out, so that its lane fills
+	unspawned   bool // leaves the stages out until spawn, so that the input queue fills
 	tamper      func(*graph.Batch)
 }
 
@@ -65,14 +60,12 @@ type sinkSettings struct {
 	kind      sink.Kind // stdout unless set
 }
 
-// line is an assembled graph.
-type line struct {
+// rig is the dataflow with its sinks.
+type rig struct {
+	*dataflow.Dataflow
 	tb          testing.TB
 	system      *actors.System
 	registry    *prometheus.Registry
-	parse       *parse.Stage
-	client      *parse.Client
-	enrich      *enrich.Stage
 	sinks       []*sink.Sink
 	out         *sinktest.Recorder // of the default sink
 	deadLetters *sinktest.Recorder
@@ -108,9 +101,9 @@ func ruleNamed(title, value string) string {
 	return fmt.Sprintf("title: %s\nlevel: high\nlogsource: {product: test}\ndetection:\n  s: {a: %s}\n  condition: s\n---\n", title, value)
 }
 
-func assemble(tb testing.TB, o settings) *line {
+func assemble(tb testing.TB, o settings) *rig {
 	tb.Helper()
-	l := &line{
+	l := &rig{
 		tb: tb, registry: prometheus.NewRegistry(), out: &sinktest.Recorder{}, deadLetters: &sinktest.Recorder{}, log: &actorstest.Log{},
 	}
 	set := &graph.RuleSet{Generation: 1, Engine: o.set}
@@ -141,18 +134,17 @@ func assemble(tb testing.TB, o settings) *line {
 		}
 	}
 	l.system = actorstest.System(tb, actors.Options{Log: log, MaxRestarts: 10})
-	start := func(c *mailbox.Cell, produce func(actors.RestartState) actor.Actor) *mailbox.Client {
+	start := func(c *mailbox.Cell, produce func(actors.RestartState) actor.Actor) {
 		tb.Helper()
-		client, err := l.system.Spawn(c, produce)
+		_, err := l.system.Spawn(c, produce)
 		must(err)
-		return client
 	}
 	must(reg.Register(actors.NewCollector(l.system)))
 
 	sinkMetrics, err := sink.NewMetrics(reg)
 	must(err)
 	var dlq *sink.DLQ
-	var deadLetters parse.DeadLetters
+	var deadLetters actors.DeadLetters
 	var sinkLetters sink.DeadLetters
 	if o.dlq {
 		dlq = sink.NewDLQ(sink.DLQOptions{
@@ -187,31 +179,22 @@ func assemble(tb testing.TB, o settings) *line {
 		outlets = append(outlets, out)
 	}
 
-	capacity := func(s graph.Stage) int { return actors.Capacity(s, o.buffer, nil) }
-	dispatchStage := dispatch.New(dispatch.Options{Capacity: capacity(graph.StageDispatch), Sinks: outlets, DeadLetters: deadLetters})
-	alertStage := alert.New(alert.Options{Capacity: capacity(graph.StageAlert), Next: dispatchStage.Lane()})
-	riskStage := risk.New(risk.Options{Capacity: capacity(graph.StageRisk), Next: alertStage.Lane()})
-	l.enrich = enrich.New(enrich.Options{Capacity: capacity(graph.StageEnrich), Next: riskStage.Lane()})
-	correlateStage := correlate.New(correlate.Options{
-		Capacity: capacity(graph.StageCorrelate), Set: set, Next: l.enrich.Lane(), DeadLetters: deadLetters, Log: log,
-	})
-	evaluateStage := evaluate.New(evaluate.Options{
-		Capacity: capacity(graph.StageEvaluate), Workers: o.workers, Set: set, Timed: o.timed, Next: correlateStage.Lane(), DeadLetters: deadLetters,
-	})
-	var toEvaluate mailbox.Outlet[*graph.Batch] = evaluateStage.Lane()
-	if o.tamper != nil {
-		toEvaluate = tampering{toEvaluate, o.tamper}
+	metrics, err := dataflow.NewMetrics(reg, o.timed)
+	must(err)
+	options := dataflow.Options{
+		BufferSize: o.buffer, Bytes: o.bytes, DeadLetters: deadLetters, Set: set, Metrics: metrics,
+		Parse:     parse.Options{BatchSize: o.batch, Workers: o.workers, Format: o.format, Log: log},
+		Evaluate:  evaluate.Options{Workers: o.workers, Timed: o.timed},
+		Correlate: correlate.Options{Log: log},
+		Dispatch:  dispatch.Options{Sinks: outlets},
 	}
-	observeStage := observe.New(observe.Options{Capacity: capacity(graph.StageObserve), Next: toEvaluate})
-	l.parse = parse.New(parse.Options{
-		Capacity: capacity(graph.StageParse), Bytes: o.bytes, BatchSize: o.batch, Workers: o.workers, Format: o.format,
-		Set: set, Next: observeStage.Lane(), DeadLetters: deadLetters, Log: log,
-	})
-	for _, s := range []interface {
-		Register(prometheus.Registerer) error
-	}{l.parse, evaluateStage, correlateStage, l.enrich} {
-		must(s.Register(reg))
+	var behind *dataflow.Dataflow
+	if o.tamper != nil { // between observe and evaluate
+		options.Stages = graph.Stages()[2:]
+		behind = dataflow.New(options)
+		options.Stages, options.Batches = graph.Stages()[:2], tampering{behind.Evaluate.Lane(), o.tamper}
 	}
+	l.Dataflow = dataflow.New(options)
 
 	if dlq != nil {
 		start(dlq.Cell(), dlq.Produce)
@@ -219,14 +202,10 @@ func assemble(tb testing.TB, o settings) *line {
 	for _, s := range l.sinks {
 		start(s.Cell(), s.Produce)
 	}
-	start(dispatchStage.Cell(), dispatchStage.Produce)
-	start(alertStage.Cell(), alertStage.Produce)
-	start(riskStage.Cell(), riskStage.Produce)
-	start(l.enrich.Cell(), l.enrich.Produce)
-	start(correlateStage.Cell(), correlateStage.Produce)
-	start(evaluateStage.Cell(), evaluateStage.Produce)
-	start(observeStage.Cell(), observeStage.Produce)
-	l.spawn = func() { l.client = parse.NewClient(start(l.parse.Cell(), l.parse.Produce)) }
+	if behind != nil {
+		must(behind.Spawn(l.system))
+	}
+	l.spawn = func() { must(l.Spawn(l.system)) }
 	if !o.unspawned {
 		l.spawn()
 	}
@@ -289,21 +268,21 @@ func (s *tally) want(t *testing.T, is func(i int) bool) {
 func all(int) bool { return true }
 
 // put hands lines in.
-func (l *line) put(run []graph.Line) {
+func (l *rig) put(run []graph.Line) {
 	l.tb.Helper()
-	if n, err := l.parse.Intake("test").Put(context.Background(), run); n != len(run) || err != nil {
+	if n, err := l.Parse.Intake("test").Put(context.Background(), run); n != len(run) || err != nil {
 		l.tb.Fatalf("put: %d of %d lines admitted, %v", n, len(run), err)
 	}
 }
 
 // metric is the value of a series, or the count of a histogram.
-func (l *line) metric(name string, labels ...string) float64 {
+func (l *rig) metric(name string, labels ...string) float64 {
 	l.tb.Helper()
 	v, _ := l.series(name, labels...)
 	return v
 }
 
-func (l *line) series(name string, labels ...string) (value float64, sum float64) {
+func (l *rig) series(name string, labels ...string) (value float64, sum float64) {
 	l.tb.Helper()
 	families, err := l.registry.Gather()
 	if err != nil {
@@ -344,7 +323,7 @@ func labelled(m *dto.Metric, labels []string) bool {
 }
 
 // wantMetrics compares series, written name or name{label=value,...}, with values.
-func (l *line) wantMetrics(want map[string]float64) {
+func (l *rig) wantMetrics(want map[string]float64) {
 	l.tb.Helper()
 	for series, v := range want {
 		name, rest, _ := strings.Cut(strings.TrimSuffix(series, "}"), "{")
