@@ -167,12 +167,12 @@ func assemble(tb testing.TB, o settings) *rig {
 			cfg.capacity = o.buffer
 		}
 		s, err := sink.New(sink.Options{
-			Label: label, Kind: specs[i].Kind, OnFull: policy, Transport: cfg.transport, Retry: sink.DefaultRetry(),
+			Label: label, Kind: specs[i].Kind, OnFull: policy, Form: specs[i].Form(false), Transport: cfg.transport, Retry: sink.DefaultRetry(),
 			BatchMax: max(1, cfg.batch), Capacity: cfg.capacity, Bytes: o.bytes, DeadLetters: sinkLetters, Metrics: sinkMetrics, Log: log,
 		})
 		must(err)
 		l.sinks = append(l.sinks, s)
-		out := dispatch.Sink{Label: label, To: s.Lane()}
+		out := dispatch.Sink{Label: label, Form: s.Form(), To: s.Lane()}
 		if cfg.drop {
 			out.Dropped = s.Dropped
 		}
@@ -345,10 +345,10 @@ type stuck struct {
 
 func newStuck() *stuck { return &stuck{open: make(chan struct{})} }
 
-func (s *stuck) Write(ctx context.Context, lines [][]byte) (int, error) {
+func (s *stuck) Write(ctx context.Context, messages []graph.Message) (int, error) {
 	select {
 	case <-s.open:
-		return s.Recorder.Write(ctx, lines)
+		return s.Recorder.Write(ctx, messages)
 	case <-ctx.Done():
 		return 0, ctx.Err()
 	}

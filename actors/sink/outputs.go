@@ -109,9 +109,9 @@ func (o *OutputsOptions) open(spec Spec, label string, stream *stdout.Stream, de
 		return nil, err
 	}
 	s, err := New(Options{
-		Label: label, Kind: spec.Kind, OnFull: spec.OnFull, Transport: t, Retry: o.retry(), BatchMax: o.Config.BatchMax,
+		Label: label, Kind: spec.Kind, OnFull: spec.OnFull, Form: spec.Form(o.Config.Pretty), Transport: t, Retry: o.retry(), BatchMax: o.Config.BatchMax,
 		Capacity: o.capacity("sink:" + label), Bytes: o.Bytes,
-		Pretty: o.Config.Pretty && spec.Kind == KindStdout, DeadLetters: deadLetters, Metrics: o.Metrics, Log: o.Log,
+		DeadLetters: deadLetters, Metrics: o.Metrics, Log: o.Log,
 	})
 	if err != nil {
 		return nil, errors.Join(err, t.Close())

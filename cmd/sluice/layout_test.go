@@ -41,6 +41,7 @@ var layout = map[string]place{
 	"state":                              {1, "state", false},
 	"graph":                              {2, "graph", false},
 	"graph/leaktest":                     {2, "graph", true},
+	"graph/step":                         {2, "graph", false},
 	"internal/ratelog":                   {0, "internal/ratelog", false},
 	"actors/mailbox":                     {3, "actors/mailbox", false},
 	"actors":                             {4, "actors", false},

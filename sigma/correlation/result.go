@@ -2,6 +2,7 @@ package correlation
 
 import (
 	"strconv"
+	"unsafe"
 
 	"github.com/sluicehq/sluice/sigma/correlation/internal/program"
 	"github.com/sluicehq/sluice/sigma/event"
@@ -76,6 +77,23 @@ func (a *arena[T]) release() { a.rest, a.next, a.kept = nil, 0, true }
 func (e *Engine) Release() {
 	e.results.release()
 	e.pairs.release()
+}
+
+// Held is how many bytes of memory the result and its parts take. Several results
+// of an event may share some of them.
+func (r *Result) Held() int {
+	n := int(unsafe.Sizeof(*r)) + len(r.Key)*int(unsafe.Sizeof(Pair{})) +
+		len(r.Events)*int(unsafe.Sizeof(r.Events)) + len(r.Refs)*int(unsafe.Sizeof(EventRef{}))
+	for i := range r.Key {
+		n += len(r.Key[i].Field) + len(r.Key[i].Value)
+	}
+	for _, e := range r.Events {
+		n += len(e)
+	}
+	for i := range r.Refs {
+		n += len(r.Refs[i].ID)
+	}
+	return n
 }
 
 // AppendNative appends the native line without its line feed. Enrichments is a

@@ -53,7 +53,7 @@ func newDataflow(cfg *config.Daemon, set *graph.RuleSet, out *sink.Outputs, m *d
 func offered(sinks []*sink.Sink) []dispatch.Sink {
 	out := make([]dispatch.Sink, 0, len(sinks))
 	for _, s := range sinks {
-		d := dispatch.Sink{Label: s.Label(), To: s.Lane()}
+		d := dispatch.Sink{Label: s.Label(), Form: s.Form(), To: s.Lane()}
 		if s.Drops() {
 			d.Dropped = s.Dropped
 		}

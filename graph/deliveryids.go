@@ -1,18 +1,17 @@
-package dispatch
+package graph
 
 import (
 	"crypto/rand"
 	"encoding/binary"
 	random "math/rand/v2"
-
-	"github.com/sluicehq/sluice/graph"
 )
 
-// identities makes delivery ids: random UUIDs of version 4, from a
-// cryptographic generator with a seed of its own.
-type identities struct{ from *random.ChaCha8 }
+// DeliveryIDs makes delivery ids: random UUIDs of version 4, from a cryptographic
+// generator with a seed of its own. The zero value is ready, for one goroutine.
+type DeliveryIDs struct{ from *random.ChaCha8 }
 
-func (d *identities) next() (id graph.DeliveryID) {
+// Next returns an id that was never returned before.
+func (d *DeliveryIDs) Next() (id DeliveryID) {
 	if d.from == nil {
 		var seed [32]byte
 		_, _ = rand.Read(seed[:]) // never fails
