@@ -52,11 +52,9 @@ func OpenOutputs(o OutputsOptions) (_ *Outputs, err error) {
 		}
 		deadLetters = out.DLQ.Lane()
 	}
-	specs := make([]Spec, len(o.Config.Sinks))
-	for i, text := range o.Config.Sinks {
-		if specs[i], err = o.parse(text, RoleFindings, "sink"); err != nil {
-			return nil, err
-		}
+	specs := o.Config.Specs(func(_ int, fault error) { err = fault })
+	if err != nil {
+		return nil, err
 	}
 	for i, label := range Labels(specs) {
 		s, err := o.open(specs[i], label, stream, deadLetters)
@@ -66,14 +64,6 @@ func OpenOutputs(o OutputsOptions) (_ *Outputs, err error) {
 		out.Sinks = append(out.Sinks, s)
 	}
 	return out, nil
-}
-
-func (o *OutputsOptions) parse(text string, r Role, what string) (Spec, error) {
-	s, warnings, err := ParseSpec(text, r)
-	for _, w := range warnings {
-		o.Log.Warn(what, "spec", text, "warning", w)
-	}
-	return s, err
 }
 
 func (o *OutputsOptions) retry() Retry {
@@ -89,7 +79,7 @@ func (o *OutputsOptions) capacity(actor string) int {
 }
 
 func (o *OutputsOptions) openDLQ(stream *stdout.Stream) (*DLQ, error) {
-	spec, err := o.parse(o.Config.DLQ, RoleDLQ, "dead letter queue")
+	spec, _, err := ParseSpec(o.Config.DLQ, RoleDLQ)
 	if err != nil {
 		return nil, err
 	}

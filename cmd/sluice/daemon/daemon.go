@@ -19,10 +19,9 @@ import (
 	"github.com/sluicehq/sluice/actors/sink"
 	"github.com/sluicehq/sluice/cmd/sluice/config"
 	"github.com/sluicehq/sluice/cmd/sluice/logging"
-	"github.com/sluicehq/sluice/cmd/sluice/ruleset"
+	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/http/api"
 	"github.com/sluicehq/sluice/http/server"
-	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/sources"
 	"github.com/sluicehq/sluice/sources/ndjson"
 )
@@ -32,7 +31,7 @@ const metricPrefix = "svc_"
 // Options are what a daemon is made of. All but Version and Revision are
 // required.
 type Options struct {
-	Config   *config.Loaded // merged and checked
+	Config   *config.Loaded // merged, and accepted by package checks
 	Log      *slog.Logger
 	In       io.Reader // events, with the input stdin
 	Out      io.Writer // results, with the sink stdout
@@ -93,13 +92,7 @@ func New(ctx context.Context, o Options) (_ *Daemon, err error) {
 	if d.input, err = d.findInput(); err != nil {
 		return nil, err
 	}
-	if err := d.check(); err != nil {
-		return nil, err
-	}
-	if _, err := ruleset.Pipelines(d.cfg.Pipelines); err != nil { // read again with the rules
-		return nil, configFault(err)
-	}
-	addr, err := listenAddress(&d.cfg.API)
+	addr, err := d.cfg.API.Listener()
 	if err != nil {
 		return nil, configFault(err)
 	}
@@ -118,15 +111,6 @@ func New(ctx context.Context, o Options) (_ *Daemon, err error) {
 	}
 	d.serving.Store(first)
 	return d, d.build(first.set)
-}
-
-// listenAddress is where to listen. It refuses what would be readable on the way.
-func listenAddress(cfg *config.API) (server.Address, error) {
-	addr, err := server.ParseAddress(cfg.Addr)
-	if err != nil {
-		return addr, err
-	}
-	return addr, addr.CheckTransport(false, cfg.TLS.AllowPlaintext)
 }
 
 // bind listens and serves probes and metrics.

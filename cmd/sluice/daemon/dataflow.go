@@ -3,12 +3,9 @@ package daemon
 import (
 	"fmt"
 	"log/slog"
-	"maps"
 	"os"
 	"runtime"
-	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/actors/correlate"
@@ -16,7 +13,6 @@ import (
 	"github.com/sluicehq/sluice/actors/dispatch"
 	"github.com/sluicehq/sluice/actors/evaluate"
 	"github.com/sluicehq/sluice/actors/parse"
-	"github.com/sluicehq/sluice/actors/reload"
 	"github.com/sluicehq/sluice/actors/sink"
 	"github.com/sluicehq/sluice/cmd/sluice/config"
 	"github.com/sluicehq/sluice/cmd/sluice/logging"
@@ -85,47 +81,6 @@ func workers(log *slog.Logger) int {
 		return maxWorkers
 	}
 	return n
-}
-
-// check refuses settings that no feature can be built with.
-func (d *Daemon) check() error {
-	var specs []sink.Spec
-	for _, text := range d.cfg.Output.Sinks {
-		s, _, err := sink.ParseSpec(text, sink.RoleFindings)
-		if err != nil {
-			return configFault(err)
-		}
-		specs = append(specs, s)
-	}
-	return checkMailboxes(d.o.Config, sink.Labels(specs), logging.Target(d.log, "sluice.actor"))
-}
-
-// checkMailboxes refuses capacities for actors that this configuration does not
-// know, and warns of those that are off.
-func checkMailboxes(cfg *config.Loaded, sinks []string, log *slog.Logger) error {
-	set := cfg.Config.Daemon.Mailboxes
-	off := []string{"audit", "capture", "dispositions", "sources"}
-	var known []string
-	for _, s := range graph.Stages() {
-		known = append(known, string(s))
-	}
-	for _, label := range sinks {
-		known = append(known, "sink:"+label)
-	}
-	known = append(known, actors.NameDLQ, reload.Name)
-	for _, name := range slices.Sorted(maps.Keys(set)) {
-		switch {
-		case slices.Contains(off, name), name == actors.NameDLQ && cfg.Config.Daemon.Output.DLQ == "":
-			log.Warn("mailbox of an actor that is off", "actor", name)
-		case !slices.Contains(known, name):
-			place := "daemon.mailboxes"
-			if cfg.Layer(place+"."+name) == config.LayerFlag {
-				place = "--mailbox-size"
-			}
-			return configFaultf("%s: unknown actor '%s' (%s)", place, name, strings.Join(append(known, off...), ", "))
-		}
-	}
-	return nil
 }
 
 // drainWarning tells what the end of the drain left behind.

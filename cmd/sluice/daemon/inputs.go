@@ -37,10 +37,7 @@ func (d *Daemon) findInput() (inputKind, error) {
 			return in, nil
 		}
 	}
-	if scheme == "nats" || scheme == "unix" {
-		return inputKind{}, configFaultf("--input %s: this input is not in this build (stdin, http)", source)
-	}
-	return inputKind{}, configFaultf("--input %s: unknown input (stdin, http, nats://host:port/subject, unix:///path)", source)
+	return inputKind{}, configFaultf("--input %s: no such input", source)
 }
 
 // openInput opens the input. Checkpoints follow one that delivers again.

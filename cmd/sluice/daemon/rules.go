@@ -44,7 +44,7 @@ type rules struct {
 }
 
 func newRules(l *config.Loaded, log *slog.Logger) *rules {
-	return &rules{cfg: &l.Config.Daemon, log: log, settings: ruleset.DaemonSettings(l)}
+	return &rules{cfg: &l.Config.Daemon, log: log, settings: l.DaemonRules()}
 }
 
 // build loads and compiles. With serving it returns actors.ErrUnchanged when every file
