@@ -24,8 +24,9 @@ const (
 // Envelope is what the messages of one result set have in common, whatever their
 // form. It is the same for all sinks and retries.
 type Envelope struct {
-	ID   DeliveryID
-	Time time.Time // of the delivery
+	ID       DeliveryID
+	Time     time.Time // of the delivery
+	Position Position  // of the line; zero for a record, and of an input that cannot deliver again
 }
 
 // Message is what reaches a destination: one result or record as a form wrote it.

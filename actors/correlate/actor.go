@@ -88,7 +88,7 @@ func (s *shell) Receive(c actor.Context) {
 		c.Respond(s.engine.Export())
 	case actors.Detail:
 		c.Respond(Detail{
-			CorrelationRules: s.engine.Plan().Len(), StateEntries: s.engine.Groups(),
+			CorrelationRules: s.engine.Program().Len(), StateEntries: s.engine.Groups(),
 			StreamClock: s.engine.StreamClock(s.now), Quarantined: s.Cell().Quarantined(),
 		})
 	case mailbox.Drain:
@@ -101,7 +101,7 @@ func (s *shell) Receive(c actor.Context) {
 
 // export is what a save keeps of the stage; nil is nothing.
 func (s *shell) export() any {
-	if s.engine.Plan().Len() == 0 {
+	if s.engine.Program().Len() == 0 {
 		return nil
 	}
 	s.exported = s.engine.Revision()

@@ -9,7 +9,7 @@ import (
 // swap carries the state over to the correlations of the rule set in force.
 func (s *shell) swap() {
 	p := s.planOf(s.set)
-	if s.engine.Plan() == p {
+	if s.engine.Program() == p {
 		return
 	}
 	s.Cell().Guard().Apply(func() {

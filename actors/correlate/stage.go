@@ -67,7 +67,7 @@ func (s *Stage) Groups() int { return int(s.metrics.groups.Load()) }
 // empty returns an engine without state.
 func (s *Stage) empty() *correlation.Engine {
 	e := correlation.New(s.planOf(s.set), s.maxGroups)
-	e.Succeed(s.exported)
+	e.ContinueRevision(s.exported)
 	return e
 }
 

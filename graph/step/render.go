@@ -79,7 +79,8 @@ func NewRender(forms []graph.Form) *Render {
 func (r *Render) Set(set *graph.ResultSet, id graph.DeliveryID, now time.Time) []*graph.Rendered {
 	b := r.room()
 	draft := *b
-	draft.envelopes = append(draft.envelopes, graph.Envelope{ID: id, Time: now})
+	position, _ := set.Token.Position()
+	draft.envelopes = append(draft.envelopes, graph.Envelope{ID: id, Time: now, Position: position})
 	for i, f := range r.forms {
 		r.rendered[i] = draft.set(f, set)
 	}

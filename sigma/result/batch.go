@@ -46,12 +46,12 @@ func (b *Batch) Add(r *Rule) *Detection {
 	b.own = append(room(b.own, 1, minOwn, maxOwn), Detection{Rule: r})
 	d := &b.own[len(b.own)-1]
 	b.held += detectionBytes
-	b.Share(d)
+	b.Append(d)
 	return d
 }
 
 // Share appends a detection that exists already.
-func (b *Batch) Share(d *Detection) {
+func (b *Batch) Append(d *Detection) {
 	if b.n == len(b.pages)*page {
 		b.pages = append(b.pages, make([]*Detection, page))
 	}

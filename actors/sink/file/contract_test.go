@@ -10,6 +10,7 @@ import (
 	"github.com/sluicehq/sluice/actors/sink/file"
 	"github.com/sluicehq/sluice/actors/sink/sinktest"
 	"github.com/sluicehq/sluice/graph/leaktest"
+	"github.com/sluicehq/sluice/internal/modetest"
 )
 
 func TestMain(m *testing.M) { leaktest.Main(m) }
@@ -19,7 +20,7 @@ func TestContract(t *testing.T) {
 	var transport *file.Transport
 	sinktest.Contract(t, sinktest.Harness{
 		Kind: sink.KindFile,
-		New: func(t *testing.T, _ sinktest.Mode) (sink.Transport, func() []string) {
+		New: func(t *testing.T, _ modetest.Mode) (sink.Transport, func() []string) {
 			t.Helper()
 			dir = filepath.Join(t.TempDir(), "logs")
 			if err := os.Mkdir(dir, 0o700); err != nil {

@@ -20,6 +20,7 @@ import (
 	"github.com/sluicehq/sluice/actors/sink"
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/graph/step"
+	"github.com/sluicehq/sluice/internal/modetest"
 	"github.com/sluicehq/sluice/sigma"
 	"github.com/sluicehq/sluice/sigma/result"
 )
@@ -29,7 +30,7 @@ type Harness struct {
 	Kind sink.Kind
 	// New returns a transport to a fresh destination, and a function that reads
 	// the bodies that have arrived there.
-	New func(t *testing.T, m Mode) (transport sink.Transport, arrived func() []string)
+	New func(t *testing.T, m modetest.Mode) (transport sink.Transport, arrived func() []string)
 	// Break makes the destination fail until the returned function is called.
 	// Nil for destinations that cannot be broken in a test.
 	Break func(t *testing.T) (mend func())
@@ -65,7 +66,7 @@ func told(title string) string { return fmt.Sprintf(`{"told":%q}`, title) }
 // files and sockets.
 func Contract(t *testing.T, h Harness) {
 	t.Helper()
-	bothModes(t, "messages arrive in order and settle once", func(t *testing.T, m Mode) {
+	modetest.Both(t, "messages arrive in order and settle once", func(t *testing.T, m modetest.Mode) {
 		b := newBench(t, m, h)
 		var want []string
 		for n := range 200 {
@@ -74,7 +75,7 @@ func Contract(t *testing.T, h Harness) {
 		b.wantArrived(want)
 		b.wantSettled(200)
 	})
-	bothModes(t, "a drain delivers what is queued", func(t *testing.T, m Mode) {
+	modetest.Both(t, "a drain delivers what is queued", func(t *testing.T, m modetest.Mode) {
 		b := newBench(t, m, h)
 		var want []string
 		for n := range 50 {
@@ -90,7 +91,7 @@ func Contract(t *testing.T, h Harness) {
 		b.wantArrived(want)
 		b.wantSettled(50)
 	})
-	bothModes(t, "a result that cannot be rendered is a dead letter and costs nothing else", func(t *testing.T, m Mode) {
+	modetest.Both(t, "a result that cannot be rendered is a dead letter and costs nothing else", func(t *testing.T, m modetest.Mode) {
 		b := newBench(t, m, h)
 		want := slices.Concat(
 			b.put(0, "first", declined, broken, "behind a broken one"), b.put(1, declined), b.put(2, broken), b.put(3, "last"),
@@ -102,17 +103,17 @@ func Contract(t *testing.T, h Harness) {
 	if h.Break == nil {
 		return
 	}
-	bothModes(t, "what fails for a while arrives once", func(t *testing.T, m Mode) {
+	modetest.Both(t, "what fails for a while arrives once", func(t *testing.T, m modetest.Mode) {
 		b := newBench(t, m, h)
 		mend := h.Break(t)
 		want := slices.Concat(b.put(0, "a", "b"), b.put(1, "c"))
-		m.until(t, func() bool { return b.detail().Retries == 2 })
+		m.Until(t, func() bool { return b.detail().Retries == 2 })
 		mend()
 		b.wantArrived(want)
 		b.wantSettled(2)
 		b.wantLetters()
 	})
-	bothModes(t, "what fails for good becomes dead letters and settles once", func(t *testing.T, m Mode) {
+	modetest.Both(t, "what fails for good becomes dead letters and settles once", func(t *testing.T, m modetest.Mode) {
 		b := newBench(t, m, h)
 		mend := h.Break(t)
 		b.put(0, "a", declined, "b")
@@ -137,7 +138,7 @@ func titles(n, results int) (all []string) {
 // bench is a sink actor with a dead letter queue that keeps its records.
 type bench struct {
 	t           *testing.T
-	mode        Mode
+	mode        modetest.Mode
 	system      *actors.System
 	sink        *sink.Sink
 	render      *step.Render
@@ -150,7 +151,7 @@ type bench struct {
 	receipts []*graph.Receipt
 }
 
-func newBench(t *testing.T, m Mode, h Harness) *bench {
+func newBench(t *testing.T, m modetest.Mode, h Harness) *bench {
 	t.Helper()
 	transport, arrived := h.New(t, m)
 	b := &bench{
@@ -227,7 +228,7 @@ func (b *bench) detail() sink.Detail {
 // wantArrived waits for as many bodies as were not wanted before.
 func (b *bench) wantArrived(want []string) {
 	b.t.Helper()
-	b.mode.until(b.t, func() bool { return len(b.arrived()) >= len(want) })
+	b.mode.Until(b.t, func() bool { return len(b.arrived()) >= len(want) })
 	if got := b.arrived(); !slices.Equal(got, want) {
 		b.t.Errorf("%d messages arrived, want %d in order:\n got %.300q\nwant %.300q", len(got), len(want), got, want)
 	}
@@ -237,7 +238,7 @@ func (b *bench) wantArrived(want []string) {
 // given titles.
 func (b *bench) wantLetters(want ...[]string) {
 	b.t.Helper()
-	b.mode.until(b.t, func() bool { return len(b.deadLetters.Lines()) >= len(want) })
+	b.mode.Until(b.t, func() bool { return len(b.deadLetters.Lines()) >= len(want) })
 	got := b.deadLetters.Lines()
 	if len(got) != len(want) {
 		b.t.Errorf("%d dead letters, want %d: %q", len(got), len(want), got)
@@ -258,7 +259,7 @@ func (b *bench) wantLetters(want ...[]string) {
 // wantSettled waits until so many sets have ended.
 func (b *bench) wantSettled(sets int) {
 	b.t.Helper()
-	b.mode.until(b.t, func() bool {
+	b.mode.Until(b.t, func() bool {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		return len(b.settled) >= sets

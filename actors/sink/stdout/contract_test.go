@@ -12,6 +12,7 @@ import (
 	"github.com/sluicehq/sluice/actors/sink/sinktest"
 	"github.com/sluicehq/sluice/actors/sink/stdout"
 	"github.com/sluicehq/sluice/graph/leaktest"
+	"github.com/sluicehq/sluice/internal/modetest"
 )
 
 func TestMain(m *testing.M) { leaktest.Main(m) }
@@ -75,7 +76,7 @@ func TestContract(t *testing.T) {
 	var out *pipe
 	sinktest.Contract(t, sinktest.Harness{
 		Kind: sink.KindStdout,
-		New: func(t *testing.T, m sinktest.Mode) (sink.Transport, func() []string) {
+		New: func(t *testing.T, m modetest.Mode) (sink.Transport, func() []string) {
 			t.Helper()
 			out = &pipe{}
 			if m.Real() {

@@ -22,7 +22,7 @@ func (c *checking) rules(ctx context.Context) (problems config.Problems) {
 		return nil // the value is reported already
 	}
 	for i, root := range c.d.Rules {
-		if _, err := load.Files(ctx, []string{root}); err != nil {
+		if _, err := load.Find(ctx, []string{root}); err != nil {
 			problems = append(problems, c.l.Problem(fmt.Sprintf("daemon.rules[%d]", i), err))
 		}
 	}

@@ -10,7 +10,7 @@ func (l *Loaded) DaemonRules() ruleset.Settings {
 		MatchDetail: c.Engine.MatchDetail, IncludeEvent: c.Output.IncludeEvent, ResultTime: c.Output.ResultTime,
 		Routing: &c.LogsourceRouting, Correlation: &c.Correlation,
 		ActionGiven: l.Layer("daemon.correlation.action") != LayerDefault,
-		Beside:      func(work func()) { go work() }, // ends by itself or with its set, at most one of a set
+		Background:  func(work func()) { go work() }, // ends by itself or with its set, at most one of a set
 	}
 }
 

@@ -100,7 +100,7 @@ func (d *Daemon) serve(ctx context.Context, next *generation) error {
 // loaded shows the number of the rules that serve now and stores them for the next
 // start.
 func (d *Daemon) loaded(g *generation) {
-	d.series.rules.Loaded(g.collection)
+	d.series.rules.Loaded(g.detections, g.correlations, len(g.collection.Rejected))
 	d.remember(g)
 }
 

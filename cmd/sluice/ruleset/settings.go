@@ -16,7 +16,7 @@ type Settings struct {
 	Routing      *LogsourceRouting
 	Correlation  *correlate.Config
 	ActionGiven  bool              // Correlation.Action was chosen and is not the default
-	Beside       func(work func()) // as in engine.Options
+	Background   func(work func()) // as in engine.Options
 }
 
 // onPanic logs what an engine has to say of work that failed beside the judging.

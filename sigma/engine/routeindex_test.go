@@ -12,7 +12,7 @@ import (
 	"github.com/sluicehq/sluice/sigma/result"
 )
 
-// laneResults judges lines and returns the result lines.
+// laneResults evaluates lines and returns the result lines.
 func laneResults(t *testing.T, w *Worker, lines [][]byte) []byte {
 	t.Helper()
 	var events Events
@@ -32,7 +32,7 @@ func laneResults(t *testing.T, w *Worker, lines [][]byte) []byte {
 	return out
 }
 
-func TestFocusedRoutesAnswerAlike(t *testing.T) {
+func TestIndexedRoutesAnswerAlike(t *testing.T) {
 	c, err := load.Load(t.Context(), []string{sigmatest.RuleDir(t, "rules")}, load.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -45,7 +45,7 @@ func TestFocusedRoutesAnswerAlike(t *testing.T) {
 		return s
 	}
 	set, whole := compile(), compile()
-	set.focuses.after, whole.focuses.after = 10, 0
+	set.indexes.after, whole.indexes.after = 10, 0
 	w, all := set.NewWorker(), whole.NewWorker()
 	for _, lane := range sigmatest.Lanes() {
 		lines := sigmatest.Lane(t, lane)
@@ -55,12 +55,12 @@ func TestFocusedRoutesAnswerAlike(t *testing.T) {
 			t.Errorf("%s: results differ: got %d bytes, want %d", lane, len(got), len(want))
 		}
 	}
-	if n := len(set.focuses.slots); n < 3 || len(whole.focuses.slots) != 0 {
-		t.Errorf("%d routes have a focus, want those of several lanes; %d where it is off", n, len(whole.focuses.slots))
+	if n := len(set.indexes.slots); n < 3 || len(whole.indexes.slots) != 0 {
+		t.Errorf("%d routes have an index, want those of several lanes; %d where it is off", n, len(whole.indexes.slots))
 	}
 }
 
-func TestFocusesBuiltBesideTheTrafficAnswerAlike(t *testing.T) {
+func TestIndexesBuiltInTheBackgroundAnswerAlike(t *testing.T) {
 	c, err := load.Load(t.Context(), []string{sigmatest.RuleDir(t, "rules")}, load.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -70,11 +70,11 @@ func TestFocusesBuiltBesideTheTrafficAnswerAlike(t *testing.T) {
 		some = append(some, c.Rules[i])
 	}
 	var given []func()
-	set, err := Compile(some, Options{Routing: DefaultRouting(), Beside: func(work func()) { given = append(given, work) }})
+	set, err := Compile(some, Options{Routing: DefaultRouting(), Background: func(work func()) { given = append(given, work) }})
 	if err != nil {
 		t.Fatal(err)
 	}
-	set.focuses.after = 10
+	set.indexes.after = 10
 	w := set.NewWorker()
 	judge := func() (out []byte) {
 		for _, lane := range sigmatest.Lanes() {
@@ -84,7 +84,7 @@ func TestFocusesBuiltBesideTheTrafficAnswerAlike(t *testing.T) {
 		return out
 	}
 	built := func() (n int) {
-		for _, s := range set.focuses.slots {
+		for _, s := range set.indexes.slots {
 			if s.built.Load() != nil {
 				n++
 			}
@@ -92,12 +92,12 @@ func TestFocusesBuiltBesideTheTrafficAnswerAlike(t *testing.T) {
 		return n
 	}
 	before := judge()
-	if len(given) != 1 || built() != 0 || len(set.focuses.slots) < 3 {
-		t.Fatalf("%d pieces of work were given away, %d of %d focuses built; want one piece for several focuses, and none built", len(given), built(), len(set.focuses.slots))
+	if len(given) != 1 || built() != 0 || len(set.indexes.slots) < 3 {
+		t.Fatalf("%d pieces of work were given away, %d of %d indexes built; want one piece for several indexes, and none built", len(given), built(), len(set.indexes.slots))
 	}
 	given[0]()
-	if got, want := built(), len(set.focuses.slots); got != want {
-		t.Errorf("%d focuses are built after the work, want %d", got, want)
+	if got, want := built(), len(set.indexes.slots); got != want {
+		t.Errorf("%d indexes are built after the work, want %d", got, want)
 	}
 	if after := judge(); !bytes.Equal(before, after) {
 		t.Errorf("results differ: %d bytes before the work, %d after", len(before), len(after))
@@ -107,28 +107,30 @@ func TestFocusesBuiltBesideTheTrafficAnswerAlike(t *testing.T) {
 	}
 }
 
-func TestARetiredSetBuildsNoFocus(t *testing.T) {
+func TestARetiredSetBuildsNoIndex(t *testing.T) {
 	var given []func()
-	set := smallSet(t, Options{Beside: func(work func()) { given = append(given, work) }})
-	route := func(n uint64) { set.focus(&route{conflict: []uint64{n}, pruned: 8, events: set.focuses.after - 1}) }
+	set := smallSet(t, Options{Background: func(work func()) { given = append(given, work) }})
+	route := func(n uint64) {
+		set.routeIndex(&route{conflict: []uint64{n}, pruned: 8, events: set.indexes.after - 1})
+	}
 	route(1)
 	route(2)
 	set.Retire()
 	for _, work := range given {
 		work()
 	}
-	for key, s := range set.focuses.slots {
+	for key, s := range set.indexes.slots {
 		if s.built.Load() != nil {
-			t.Errorf("the focus of route %x was built", key)
+			t.Errorf("the index of route %x was built", key)
 		}
 	}
 	route(3)
-	if len(given) != 1 || len(set.focuses.slots) != 2 {
-		t.Errorf("%d pieces of work were given away for %d routes, want one for two: none after the end", len(given), len(set.focuses.slots))
+	if len(given) != 1 || len(set.indexes.slots) != 2 {
+		t.Errorf("%d pieces of work were given away for %d routes, want one for two: none after the end", len(given), len(set.indexes.slots))
 	}
 }
 
-func TestAFocusIsGivenUpBetweenTwoFields(t *testing.T) {
+func TestAnIndexIsGivenUpBetweenTwoFields(t *testing.T) {
 	set, asked := smallSet(t, Options{}), 0
 	over := func() bool { asked++; return asked == 2 }
 	if got := newMatchers(set.plan, nil, over); got != nil || asked != 2 {
@@ -136,16 +138,16 @@ func TestAFocusIsGivenUpBetweenTwoFields(t *testing.T) {
 	}
 }
 
-func TestAPanicBesideTheTrafficIsToldOnce(t *testing.T) {
+func TestAPanicInTheBackgroundIsToldOnce(t *testing.T) {
 	var told []string
 	set := smallSet(t, Options{OnPanic: func(value any, stack []byte) {
 		told = append(told, fmt.Sprint(value))
-		if !bytes.Contains(stack, []byte("buildFocus")) {
+		if !bytes.Contains(stack, []byte("buildRouteIndex")) {
 			t.Errorf("the stack does not show where it was:\n%s", stack)
 		}
 	}})
-	set.focuses.waiting = []*focusSlot{{number: 1}, {number: 2}} // of another set: they name too few rules
-	set.buildFocuses()
+	set.indexes.waiting = []*indexSlot{{number: 1}, {number: 2}} // of another set: they name too few rules
+	set.buildRouteIndexes()
 	if len(told) != 1 || !strings.Contains(told[0], "index out of range") {
 		t.Errorf("told %q, want the first panic", told)
 	}
@@ -164,18 +166,18 @@ func smallSet(t *testing.T, o Options) *Set {
 	return set
 }
 
-func TestFocusesAreFew(t *testing.T) {
-	var f focuses
-	for i := range uint64(2 * maxFocuses) {
+func TestRouteIndexesAreFew(t *testing.T) {
+	var f routeIndexes
+	for i := range uint64(2 * maxRouteIndexes) {
 		slot, build := f.slot([]uint64{i})
-		if want := i < maxFocuses; (slot != nil) != want || build != (i == 0) || want && slot.number != uint32(i)+1 {
+		if want := i < maxRouteIndexes; (slot != nil) != want || build != (i == 0) || want && slot.number != uint32(i)+1 {
 			t.Errorf("route %d: slot %v, to be built by the caller %v", i, slot, build)
 		}
 	}
 	if slot, build := f.slot([]uint64{1}); slot == nil || build {
 		t.Errorf("known route: slot %v, to be built %v; want the one that exists", slot, build)
 	}
-	for i := range uint32(maxFocuses) {
+	for i := range uint32(maxRouteIndexes) {
 		if s := f.next(); s == nil || s.number != i+1 {
 			t.Fatalf("slot %d to be built is %v, want them in order", i, s)
 		}

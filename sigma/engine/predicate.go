@@ -19,8 +19,8 @@ func (w *Worker) first(field uint32) int32 {
 	return w.view.first(field)
 }
 
-// judge decides a predicate for the event at hand.
-func (w *Worker) judge(id uint32) bool {
+// evaluatePredicate evaluates a predicate for the current event.
+func (w *Worker) evaluatePredicate(id uint32) bool {
 	p := &w.set.plan.Preds[id]
 	switch p.Kind {
 	case compile.Present:
@@ -43,9 +43,9 @@ func (w *Worker) judge(id uint32) bool {
 		if holds, ok := w.textsRefer(p); ok {
 			return holds
 		}
-		return w.judgeReference(p, w.values(nil, p.Field))
+		return w.evaluateReference(p, w.values(nil, p.Field))
 	case compile.RefUsable, compile.Expand, compile.ExpandUsable:
-		return w.judgeReference(p, w.values(nil, p.Field))
+		return w.evaluateReference(p, w.values(nil, p.Field))
 	case compile.Block:
 		return w.blockHolds(p.More.Block, w.view.root)
 	}
@@ -65,7 +65,7 @@ func (w *Worker) judge(id uint32) bool {
 	return false
 }
 
-// cellHolds judges one cell.
+// cellHolds evaluates one cell.
 func (w *Worker) cellHolds(p *compile.Pred, i int32) bool {
 	c := &w.view.cells[i]
 	switch {
@@ -84,7 +84,7 @@ func (w *Worker) cellHolds(p *compile.Pred, i int32) bool {
 	return ok && p.MatchNumber(n)
 }
 
-// textHolds judges the text of a cell that has one.
+// textHolds evaluates the text of a cell that has one.
 func (w *Worker) textHolds(p *compile.Pred, i int32) bool {
 	if p.Plain() {
 		return w.matchText(p, w.view.plain(i))
@@ -92,8 +92,8 @@ func (w *Worker) textHolds(p *compile.Pred, i int32) bool {
 	return p.MatchText(w.view.folded(i))
 }
 
-// matchText judges a text form, regular expressions by a machine as long as that
-// can answer.
+// matchText evaluates a text form. Regular expressions run on a lazy automaton, and
+// on package regexp where the automaton has no answer.
 func (w *Worker) matchText(p *compile.Pred, text []byte) bool {
 	if p.Kind == compile.Regex {
 		if match, ok := w.machine(p.More.Regex).Match(text); ok {
@@ -103,7 +103,7 @@ func (w *Worker) matchText(p *compile.Pred, text []byte) bool {
 	return p.MatchText(text)
 }
 
-// machine returns the worker's machine for an expression.
+// machine returns the worker's automaton for an expression.
 func (w *Worker) machine(e *compile.Expression) *lazydfa.Machine {
 	m := &w.machines[e.Number]
 	if *m == nil {
@@ -122,8 +122,8 @@ func (w *Worker) values(dst []event.Value, field uint32) []event.Value {
 	return dst
 }
 
-// valueHolds judges a value that has no cell: a member of an array block, or a
-// field of one. Arrays match when an element does.
+// valueHolds evaluates a value that has no cell: a member of an array block, or a
+// field of a member. An array matches when an element does.
 func (w *Worker) valueHolds(p *compile.Pred, v event.Value) bool {
 	switch v.Type {
 	case event.Array:
@@ -164,9 +164,8 @@ func (w *Worker) valueHolds(p *compile.Pred, v event.Value) bool {
 	return ok && p.MatchNumber(n)
 }
 
-// judgeReference compares the values of a field with what the event holds
-// elsewhere.
-func (w *Worker) judgeReference(p *compile.Pred, values []event.Value) bool {
+// evaluateReference compares the values of a field with values of other fields.
+func (w *Worker) evaluateReference(p *compile.Pred, values []event.Value) bool {
 	switch p.Kind {
 	case compile.RefUsable:
 		return w.first(p.More.Ref) != none
@@ -195,8 +194,8 @@ func (w *Worker) judgeReference(p *compile.Pred, values []event.Value) bool {
 	return false
 }
 
-// textsRefer compares the texts of two fields, the common case of judgeReference;
-// ok is false when one of them has a value of another kind.
+// textsRefer compares the texts of two fields, the common case of
+// evaluateReference. It returns ok false when a value is no text.
 func (w *Worker) textsRefer(p *compile.Pred) (holds, ok bool) {
 	text := w.view.folded
 	if p.Cased {
@@ -272,7 +271,7 @@ func foldUnless(cased bool, text []byte) []byte {
 // maxExpansions bounds the texts that arrays in a template multiply to.
 const maxExpansions = 4096
 
-// expansions returns the texts a template stands for in the event at hand,
+// expansions returns the texts a template stands for in the current event,
 // folded like the comparison wants; none when a placeholder has no text.
 func (w *Worker) expansions(p *compile.Pred) [][]byte {
 	texts := [][]byte{nil}

@@ -14,10 +14,10 @@ import (
 	"github.com/sluicehq/sluice/sigma/result"
 )
 
-// judged is what a rule set says of events: native lines, in order.
+// evaluated is what a rule set says of events: native lines, in order.
 type judged struct{ detections, correlations []string }
 
-// judge runs events through both engines, which must agree, and through the
+// evaluate runs events through both engines, which must agree, and through the
 // correlations, a second apart.
 func judge(t *testing.T, c *load.Collection, events ...string) judged {
 	t.Helper()
@@ -91,26 +91,26 @@ func TestWindowsEvtxReadsRecords(t *testing.T) {
 		fields                       string // of the match, empty for none
 	}{
 		{
-			"case 41: a record", "@windows_evtx", toolRule, toolRecord,
+			"a record", "@windows_evtx", toolRule, toolRecord,
 			`[{"field":"Event.EventData.Image","value":"C:\\w\\tool.exe"},{"field":"Event.EventData.CommandLine","value":"run alpha"}]`,
 		},
 		{
-			"case 41: with sysmon", "@windows_evtx,sysmon", toolRule, toolRecord,
+			"with sysmon", "@windows_evtx,sysmon", toolRule, toolRecord,
 			`[{"field":"Event.EventData.Image","value":"C:\\w\\tool.exe"},{"field":"Event.EventData.CommandLine","value":"run alpha"},{"field":"Event.System.EventID","value":1}]`,
 		},
-		{"case 41: with sysmon and another id", "@windows_evtx,sysmon", toolRule, strings.Replace(toolRecord, `"EventID":1`, `"EventID":5`, 1), ""},
-		{"case 41: a flat event", "@windows_evtx", toolRule, flat, ""},
-		{"case 43: another product, a record", "@windows_evtx", linux, toolRecord, ""},
+		{"with sysmon and another id", "@windows_evtx,sysmon", toolRule, strings.Replace(toolRecord, `"EventID":1`, `"EventID":5`, 1), ""},
+		{"a flat event", "@windows_evtx", toolRule, flat, ""},
+		{"another product, a record", "@windows_evtx", linux, toolRecord, ""},
 		{
-			"case 43: another product, a flat event", "@windows_evtx", linux, flat,
+			"another product, a flat event", "@windows_evtx", linux, flat,
 			`[{"field":"Image","value":"C:\\w\\tool.exe"},{"field":"CommandLine","value":"alpha"}]`,
 		},
 		{
-			"all fields that one is compared with, each by one place", "@windows_evtx", ruleWith(`sel: {A|fieldref|all: [B, EventID]}, condition: sel`),
+			"all fields that one is compared with, each by one path", "@windows_evtx", ruleWith(`sel: {A|fieldref|all: [B, EventID]}, condition: sel`),
 			`{"Event":{"System":{"EventID":7},"EventData":{"A":7,"B":7}}}`, `[{"field":"Event.EventData.A","value":7}]`,
 		},
 		{
-			"names that are places already stay", "@windows_evtx", ruleWith(`sel: {Event.System.Computer: pc, Computer: pc}, condition: sel`),
+			"names that are paths already stay", "@windows_evtx", ruleWith(`sel: {Event.System.Computer: pc, Computer: pc}, condition: sel`),
 			`{"Event":{"System":{"Computer":"pc"}}}`, `[{"field":"Event.System.Computer","value":"pc"},{"field":"Event.System.Computer","value":"pc"}]`,
 		},
 		{
@@ -138,7 +138,7 @@ func TestWindowsEvtxReadsRecords(t *testing.T) {
 	}
 }
 
-// clearedRule is that of case 42.
+// clearedRule has its field below a key that varies.
 const clearedRule = `title: Cleared
 name: cleared
 logsource: {product: windows}
@@ -157,7 +157,7 @@ func TestCorrelationsReadPlaces(t *testing.T) {
 		want              []string // group keys and aggregates
 	}{
 		{
-			"case 42: grouped by a field of user data", `event_count, rules: [cleared], group-by: [User], timespan: 5m, condition: {gte: 1}`,
+			"grouped by a field of user data", `event_count, rules: [cleared], group-by: [User], timespan: 5m, condition: {gte: 1}`,
 			[]string{cleared(`"User":"ann"`), cleared(`"User":"ann","Path":"x"`)},
 			[]string{`"group_key":[["Event.EventData.User","ann"]],"aggregated_value":1`},
 		},
@@ -195,8 +195,8 @@ func TestCorrelationsReadPlaces(t *testing.T) {
 	}
 }
 
-// A field that was written as a place is another field than the one that has it
-// as its first place.
+// A field that was written as a path is another field than the one that has it
+// as its first path.
 func TestPlacedFieldsAreTheirOwn(t *testing.T) {
 	rules := clearedRule + `---
 title: Placed
@@ -212,7 +212,7 @@ correlation: {type: event_count, rules: [cleared], group-by: [Event.EventData.Us
 	}
 }
 
-func TestCorrelationsGroupByRenamedFields(t *testing.T) { // case 36
+func TestCorrelationsGroupByRenamedFields(t *testing.T) {
 	rules := toolRule + "---\ntitle: C\ncorrelation: {type: event_count, rules: [r], group-by: [User], timespan: 5m, condition: {gte: 1}}\n"
 	event := func(user string) string {
 		return `{"process":{"executable":"C:\\tool.exe","command_line":"alpha"},"user":{"name":"` + user + `"}}`
@@ -230,11 +230,11 @@ func TestCorrelationsGroupByRenamedFields(t *testing.T) { // case 36
 
 func TestPlacesFollowLaterRenamings(t *testing.T) {
 	for _, tc := range []struct{ name, item, want string }{
-		{"a prefix moves every place", `{type: field_name_prefix, prefix: p.}`, "p.Event.EventData.User [p.Event.EventData.User p.Event.UserData.*.User]"},
-		{"a mapping of the first place makes one field", `{type: field_name_mapping, mapping: {Event.EventData.User: user}}`, "user []"},
-		{"a mapping of a further place does nothing", `{type: field_name_mapping, mapping: {"Event.UserData.*.User": u}}`, "Event.EventData.User [Event.EventData.User Event.UserData.*.User]"},
+		{"a prefix moves every path", `{type: field_name_prefix, prefix: p.}`, "p.Event.EventData.User [p.Event.EventData.User p.Event.UserData.*.User]"},
+		{"a mapping of the first path makes one field", `{type: field_name_mapping, mapping: {Event.EventData.User: user}}`, "user []"},
+		{"a mapping of a further path does nothing", `{type: field_name_mapping, mapping: {"Event.UserData.*.User": u}}`, "Event.EventData.User [Event.EventData.User Event.UserData.*.User]"},
 		{
-			"conditions go by the first place", `{type: field_name_suffix, suffix: _s, field_name_conditions: [{type: include_fields, fields: [Event.EventData.User]}]}`,
+			"conditions go by the first path", `{type: field_name_suffix, suffix: _s, field_name_conditions: [{type: include_fields, fields: [Event.EventData.User]}]}`,
 			"Event.EventData.User_s [Event.EventData.User_s Event.UserData.*.User_s]",
 		},
 	} {
@@ -242,11 +242,11 @@ func TestPlacesFollowLaterRenamings(t *testing.T) {
 			"---\ntitle: C\ncorrelation: {type: event_count, rules: [r], group-by: [User], timespan: 5m, condition: {gte: 1}}\n"
 		c := loadWith(t, set(t, "@windows_evtx", items(tc.item)), rules)
 		it := c.Rules[0].Detections[0].Node.Items[0]
-		if got := fmt.Sprint(it.Field, " ", it.Places); got != tc.want {
+		if got := fmt.Sprint(it.Field, " ", it.Paths); got != tc.want {
 			t.Errorf("%s: the item is read from %s, want %s", tc.name, got, tc.want)
 		}
 		by := c.Correlations[0].GroupBy[0]
-		if got := fmt.Sprint(by, " ", c.Correlations[0].Places[by]); got != tc.want {
+		if got := fmt.Sprint(by, " ", c.Correlations[0].Paths[by]); got != tc.want {
 			t.Errorf("%s: the group is read from %s, want %s", tc.name, got, tc.want)
 		}
 	}

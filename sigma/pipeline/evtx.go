@@ -8,14 +8,14 @@ import (
 	"github.com/sluicehq/sluice/sigma"
 )
 
-// evtxPlaces gives a field the places where a rendered Windows event record
-// holds it (specification part 12 section 13.4).
-type evtxPlaces struct{}
+// evtxPaths gives a field the paths under which a rendered Windows event record has
+// it.
+type evtxPaths struct{}
 
 var evtxSystem = []string{"Channel", "Computer", "Level", "Task", "Opcode", "Keywords", "Version", "EventRecordID"}
 
-// places returns nil for names that stay as they are.
-func (evtxPlaces) places(name string) []string {
+// paths returns the paths of a name, nil when the name stays as it is.
+func (evtxPaths) paths(name string) []string {
 	switch {
 	case strings.HasPrefix(name, "Event.") || name == "" || name == member:
 		return nil
@@ -29,28 +29,28 @@ func (evtxPlaces) places(name string) []string {
 	return []string{"Event.EventData." + name, "Event.UserData.*." + name}
 }
 
-// rename goes by the first place, where only one name can be.
-func (t evtxPlaces) rename(name string) []string {
-	if p := t.places(name); p != nil {
+// rename returns the first path, for places that take only one name.
+func (t evtxPaths) rename(name string) []string {
+	if p := t.paths(name); p != nil {
 		return p[:1]
 	}
 	return nil
 }
 
-// evtxReference names the places of a field that another one is compared with.
-// A value has no places of its own, so the ones that a name can spell stand side
-// by side; where all values must hold there is only the first.
+// evtxReference renames a field that another one is compared with. A value has no
+// list of paths, so every path without wildcard becomes a value; where all values
+// must match, only the first path does.
 type evtxReference struct{ all bool }
 
 func (r evtxReference) rename(name string) []string {
-	places := slices.DeleteFunc(evtxPlaces{}.places(name), func(p string) bool { return strings.Contains(p, "*") })
-	if r.all && len(places) > 1 {
-		return places[:1]
+	paths := slices.DeleteFunc(evtxPaths{}.paths(name), func(p string) bool { return strings.Contains(p, "*") })
+	if r.all && len(paths) > 1 {
+		return paths[:1]
 	}
-	return places
+	return paths
 }
 
-func (t evtxPlaces) apply(c *call) error {
+func (t evtxPaths) apply(c *call) error {
 	renamePaths(c, t)
 	err := rewriteRule(c.rule, func(_ *sigma.Node, it sigma.Item) (replacement, error) {
 		if !c.touches(&it) {
@@ -60,8 +60,8 @@ func (t evtxPlaces) apply(c *call) error {
 		if it.Modifiers.Has(sigma.FieldRef) {
 			it.Values, changed = renaming{renamer: evtxReference{all: it.Modifiers.Has(sigma.All)}}.references(c, it)
 		}
-		if places := t.places(it.Field); places != nil {
-			it.Field, it.Places, changed = places[0], places, true
+		if paths := t.paths(it.Field); paths != nil {
+			it.Field, it.Paths, changed = paths[0], paths, true
 			c.markName(&it)
 		}
 		if !changed {
@@ -77,12 +77,11 @@ func (t evtxPlaces) apply(c *call) error {
 	return nil
 }
 
-// renamedPlaces gives the places of a field that t renames by its first place, for
-// target number i of that: the others follow where t renames them alike. A
-// renaming that knows only the first place means one field, which has none.
-func renamedPlaces(t renamer, places []string, i int) []string {
+// renamedPaths returns the paths of a field for target i of renamer t. It is nil
+// when t does not rename every path: the field is then an ordinary one.
+func renamedPaths(t renamer, paths []string, i int) []string {
 	var out []string
-	for _, p := range places {
+	for _, p := range paths {
 		targets := t.rename(p)
 		if i >= len(targets) {
 			return nil
@@ -92,13 +91,14 @@ func renamedPlaces(t renamer, places []string, i int) []string {
 	return out
 }
 
-// correlation renames by first places and notes which further ones each has.
-func (t evtxPlaces) correlation(c *call) error {
+// correlation renames fields to their first paths and adds the list of paths of
+// each.
+func (t evtxPaths) correlation(c *call) error {
 	r := c.correlation
-	places := map[string][]string{}
+	paths := map[string][]string{}
 	note := func(name string) {
-		if all := t.places(name); all != nil {
-			places[all[0]] = all
+		if all := t.paths(name); all != nil {
+			paths[all[0]] = all
 		}
 	}
 	for _, name := range r.GroupBy {
@@ -115,10 +115,10 @@ func (t evtxPlaces) correlation(c *call) error {
 	if err := renameCorrelation(c, t); err != nil {
 		return err
 	}
-	if len(places) > 0 && r.Places == nil {
-		r.Places = map[string][]string{}
+	if len(paths) > 0 && r.Paths == nil {
+		r.Paths = map[string][]string{}
 	}
-	maps.Copy(r.Places, places)
+	maps.Copy(r.Paths, paths)
 	return nil
 }
 
@@ -129,7 +129,7 @@ func windowsEVTX() *Pipeline {
 		items: []*item{{
 			id: "windows_evtx_fields", kind: "windows_evtx_places", where: "transformations[0] 'windows_evtx_fields'",
 			rule: group[ruleCondition]{names: []string{"windows"}, conds: []ruleCondition{logsourceCondition{product: &product}}},
-			act:  evtxPlaces{},
+			act:  evtxPaths{},
 		}},
 	}
 }

@@ -105,13 +105,13 @@ type Correlation struct {
 	MaxEvents  int
 	MaxEntries int // 0 is unlimited
 
-	Condition Condition
-	Members   []string // by what members are stored, whatever their spelling
-	Uppers    []Upper  // the correlations that refer to this one, ascending
+	Condition  Condition
+	Members    []string    // by what members are stored, whatever their spelling
+	Dependents []Dependent // the correlations that refer to this one, ascending
 }
 
-// Upper is a correlation that refers to another, seen from the other.
-type Upper struct {
+// Dependent is a correlation that refers to another one, seen from the latter.
+type Dependent struct {
 	Index   int
 	Members []uint16
 	Key     []Origin // one for each part of the group key
@@ -157,8 +157,8 @@ func Compile(correlations []*sigma.Correlation, rules []*sigma.Rule, o Options) 
 		p.withhold()
 	}
 	p.spec.Fields = fields.names
-	if fields.placed {
-		p.spec.Places = fields.places
+	if fields.hasPaths {
+		p.spec.Paths = fields.paths
 	}
 	p.spec.Seal()
 	p.depth = p.deepest()

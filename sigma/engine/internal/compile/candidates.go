@@ -7,12 +7,12 @@ import (
 	"github.com/sluicehq/sluice/sigma/engine/internal/literal"
 )
 
-// wake chooses, for every rule, predicates of which one must hold whenever the
-// rule fires: its witnesses. Only rules of which a witness holds are judged.
-func (b *builder) wake(p *Plan) {
+// candidates chooses the witnesses of every rule: predicates of which one must hold
+// whenever the rule fires. A rule is evaluated only when one of its witnesses holds.
+func (b *builder) candidates(p *Plan) {
 	w := witnesses{b: b, profile: b.profile}
 	w.shares.grow(len(b.preds))
-	var waiting []wait
+	var list []witness
 	var demand estimates
 	demand.grow(len(b.preds))
 	for i, r := range p.Rules {
@@ -25,45 +25,44 @@ func (b *builder) wake(p *Plan) {
 		w.demand(&demand, match, c.share)
 		slices.Sort(c.preds)
 		for _, id := range slices.Compact(c.preds) {
-			waiting = append(waiting, wait{id, uint32(i)})
+			list = append(list, witness{id, uint32(i)})
 		}
 	}
-	p.waiting(waiting, len(b.preds))
+	p.setCandidates(list, len(b.preds))
 	for id := range b.preds {
 		pred, id := &b.preds[id], uint32(id)
-		pred.Early = p.WakeStart[id] < p.WakeStart[id+1] || w.worthwhile(id) || *demand.at(id) > oftenAsked && w.judgeable(pred)
+		pred.Early = p.CandidateStart[id] < p.CandidateStart[id+1] || w.worthwhile(id) || *demand.at(id) > oftenAsked && w.judgeable(pred)
 		pred.Direct = pred.Early && !w.indexable(pred)
 	}
 }
 
-// wait is a rule that waits for a predicate.
-type wait struct{ pred, rule uint32 }
+// witness is a predicate that makes a rule a candidate.
+type witness struct{ pred, rule uint32 }
 
-// waiting lists the rules by predicate. Given is a list in the order of rules.
-func (p *Plan) waiting(list []wait, preds int) {
-	p.WakeStart = make([]uint32, preds+1)
+// setCandidates lists the rules by predicate. List is in the order of rules.
+func (p *Plan) setCandidates(list []witness, preds int) {
+	p.CandidateStart = make([]uint32, preds+1)
 	for _, x := range list {
-		p.WakeStart[x.pred+1]++
+		p.CandidateStart[x.pred+1]++
 	}
 	for id := range preds {
-		p.WakeStart[id+1] += p.WakeStart[id]
+		p.CandidateStart[id+1] += p.CandidateStart[id]
 	}
-	p.Wakes = make([]uint32, len(list))
-	free := slices.Clone(p.WakeStart)
+	p.Candidates = make([]uint32, len(list))
+	free := slices.Clone(p.CandidateStart)
 	for _, x := range list {
-		p.Wakes[free[x.pred]] = x.rule
+		p.Candidates[free[x.pred]] = x.rule
 		free[x.pred]++
 	}
 }
 
-// estimates are shares of events by predicate, of which there may be more every
-// moment.
+// estimates are shares of events by predicate. The number of predicates may grow.
 type estimates struct{ values []float64 }
 
 // grow makes room for some values, and a few more.
 func (t *estimates) grow(n int) { t.values = make([]float64, n, n+n/8) }
 
-// at returns the place of a value, the zero one when nothing was put there.
+// at returns a pointer to a value, which is zero at first.
 func (t *estimates) at(id uint32) *float64 {
 	for len(t.values) <= int(id) {
 		t.values = append(t.values, 0)
@@ -84,7 +83,7 @@ var unknown = choice{none: true}
 type witnesses struct {
 	b       *builder
 	profile *profile
-	shares  estimates // of events in which a predicate holds, 0 where nobody has asked
+	shares  estimates // of events in which a predicate holds, 0 when not computed yet
 }
 
 func (w *witnesses) choose(x *Expr) choice {
@@ -197,7 +196,7 @@ func (w *witnesses) ofPred(id uint32) choice {
 }
 
 // lastResort is the witness of a predicate without literals: the predicate
-// itself, judged for every value that is not remembered, or that the field is
+// itself, evaluated for every value that is not remembered, or that the field is
 // there at all.
 func (w *witnesses) lastResort(id uint32) choice {
 	p := &w.b.preds[id]
@@ -210,7 +209,8 @@ func (w *witnesses) lastResort(id uint32) choice {
 	return w.present(p.Field)
 }
 
-// directShare prices judging every value against waking a rule.
+// directShare is the cost of evaluating a value, relative to that of evaluating a
+// candidate.
 const directShare = 0.3
 
 // ofAny unites the witnesses of predicates of which one must hold.
@@ -259,12 +259,12 @@ func (w *witnesses) indexable(p *Pred) bool {
 	return false
 }
 
-// oftenAsked is the share of events from which on a predicate is judged once per
-// distinct value instead of being asked for.
+// oftenAsked is the share of events above which a predicate is evaluated once per
+// distinct value instead of on demand.
 const oftenAsked = 0.1
 
-// demand adds the share of events for which a rule is judged to what its
-// predicates are asked for.
+// demand adds the share of events for which a rule is evaluated to the demand for
+// its predicates.
 func (w *witnesses) demand(sum *estimates, x *Expr, share float64) {
 	if x.Op == Atom {
 		*sum.at(x.Pred) += share
@@ -279,12 +279,12 @@ func (w *witnesses) judgeable(p *Pred) bool {
 	return p.IsText() && p.Field > Keywords && !w.b.fields.List[p.Field].Virtual
 }
 
-// rare is the share below which a literal is searched for in every value even
-// though no rule waits for it.
+// rare is the share below which a literal is searched for in every value although
+// it is no witness of a rule.
 const rare = 0.02
 
-// worthwhile reports whether knowing the predicate beforehand costs less than
-// asking for it.
+// worthwhile reports whether evaluating the predicate early costs less than
+// evaluating it on demand.
 func (w *witnesses) worthwhile(id uint32) bool {
 	p := &w.b.preds[id]
 	switch {

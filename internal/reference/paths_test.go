@@ -6,7 +6,7 @@ import (
 	"github.com/sluicehq/sluice/internal/reference"
 )
 
-// Items that windows_evtx rewrote read ordered places (part 12 section 13.4).
+// Items that windows_evtx rewrote read an ordered list of paths.
 func TestPlacesAreReadInOrder(t *testing.T) {
 	id := []string{"Event.System.EventID", "Event.System.EventID.#text"}
 	image := []string{"Event.EventData.Image", "Event.UserData.*.Image"}
@@ -17,7 +17,7 @@ func TestPlacesAreReadInOrder(t *testing.T) {
 		fires     bool
 		want      string
 	}{
-		{"the first place that is there", `{F: 1}`, id, `{"Event":{"System":{"EventID":1}}}`, true, `[{"field":"Event.System.EventID","value":1}]`},
+		{"the first path that is there", `{F: 1}`, id, `{"Event":{"System":{"EventID":1}}}`, true, `[{"field":"Event.System.EventID","value":1}]`},
 		{
 			"an object stands for its text", `{F: 1}`, id, `{"Event":{"System":{"EventID":{"#text":1,"#attributes":{}}}}}`, true,
 			`[{"field":"Event.System.EventID.#text","value":1}]`,
@@ -32,17 +32,17 @@ func TestPlacesAreReadInOrder(t *testing.T) {
 			"several hits are an array", `{F|contains: x}`, image, `{"Event":{"UserData":{"A":{"Image":"y"},"C":{"Image":"x"}}}}`, true,
 			`[{"field":"Event.UserData.*.Image","value":["y","x"]}]`,
 		},
-		{"positions are no part of a place", `{F: x}`, image, `{"Event":[{"EventData":{"Image":[["x"]]}}]}`, true, `[{"field":"Event.EventData.Image","value":[["x"]]}]`},
+		{"positions are no part of a path", `{F: x}`, image, `{"Event":[{"EventData":{"Image":[["x"]]}}]}`, true, `[{"field":"Event.EventData.Image","value":[["x"]]}]`},
 		{
 			"several objects stand for their texts", `{F: x}`, image, `{"Event":{"UserData":{"A":{"Image":{"#text":"y"}},"C":{"Image":{"#text":"x"}}}}}`, true,
 			`[{"field":"Event.UserData.*.Image.#text","value":["y","x"]}]`,
 		},
 		{"null is asked once", `{F: null}`, image, `{"Event":{"UserData":{"C":{"Image":"x"}}}}`, false, ``},
-		{"and holds when every place is absent", `{F: null}`, image, `{"Event":{"EventData":{}}}`, true, `[]`},
-		{"neq wants a place that is there", `{F|neq: x}`, image, `{"Event":{}}`, false, ``},
+		{"and holds when every path is absent", `{F: null}`, image, `{"Event":{"EventData":{}}}`, true, `[]`},
+		{"neq wants a path that is there", `{F|neq: x}`, image, `{"Event":{}}`, false, ``},
 	} {
 		rules := rulesOf(t, "title: T\ndetection:\n  sel: "+tc.sel+"\n  condition: sel\n")
-		rules[0].Detections[0].Node.Items[0].Places = tc.places
+		rules[0].Detections[0].Node.Items[0].Paths = tc.places
 		p := newPair(t, rules, reference.Options{})
 		lines := p.e.Evaluate(reference.DecodeAuto([]byte(tc.line)), 0)
 		p.judge(t, []byte(tc.line))
@@ -56,10 +56,10 @@ func TestPlacesAreReadInOrder(t *testing.T) {
 	}
 }
 
-// A place with any key must be found below keys that other fields name.
+// A path with any key must be found below keys that other fields name.
 func TestPlacesAndNamesShareKeys(t *testing.T) {
 	rules := rulesOf(t, "title: T\ndetection:\n  sel: {F: x}\n  condition: sel\n---\ntitle: U\ndetection:\n  sel: {Event.UserData.C.Image: x}\n  condition: sel\n")
-	rules[0].Detections[0].Node.Items[0].Places = []string{"Event.EventData.Image", "Event.UserData.*.Image"}
+	rules[0].Detections[0].Node.Items[0].Paths = []string{"Event.EventData.Image", "Event.UserData.*.Image"}
 	p := newPair(t, rules, reference.Options{})
 	for _, line := range []string{
 		`{"Event":{"UserData":{"C":{"Image":"x"}}}}`,

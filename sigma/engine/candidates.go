@@ -2,22 +2,22 @@ package engine
 
 import "math/bits"
 
-// wakeList is the set of rules worth judging for the event at hand. Most words
-// are empty, so a second level says which are not.
-type wakeList struct {
+// candidates is the set of rules to evaluate for the current event. Most words are
+// zero, so a second level says which are not.
+type candidates struct {
 	words  []uint64
 	filled []uint64 // bit n: words[n] may have members
 	always []uint32
 }
 
-func (l *wakeList) init(s *Set) {
+func (l *candidates) init(s *Set) {
 	l.words = make([]uint64, (len(s.handles)+63)/64)
 	l.filled = make([]uint64, (len(l.words)+63)/64)
 	l.always = s.plan.Always
 }
 
-// clear leaves the rules that are always judged.
-func (l *wakeList) clear() {
+// clear removes all but the rules that are always evaluated.
+func (l *candidates) clear() {
 	for i, f := range l.filled {
 		for ; f != 0; f &= f - 1 {
 			l.words[i*64+bits.TrailingZeros64(f)] = 0
@@ -29,15 +29,15 @@ func (l *wakeList) clear() {
 	}
 }
 
-func (l *wakeList) add(rule uint32) {
+func (l *candidates) add(rule uint32) {
 	word := rule / 64
 	l.words[word] |= 1 << (rule % 64)
 	l.filled[word/64] |= 1 << (word % 64)
 }
 
-// rules yields the load indexes in ascending order, without those in except,
-// which may be nil.
-func (l *wakeList) rules(except []uint64, yield func(uint32)) {
+// rules yields the load indexes in ascending order, except those in except, which
+// may be nil.
+func (l *candidates) rules(except []uint64, yield func(uint32)) {
 	for i, f := range l.filled {
 		for ; f != 0; f &= f - 1 {
 			word := i*64 + bits.TrailingZeros64(f)
