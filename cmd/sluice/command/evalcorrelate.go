@@ -117,7 +117,7 @@ type correlator struct {
 func newCorrelator(p *correlation.Program, c *correlate.Config, r renderer, e *env) *correlator {
 	return &correlator{
 		merged: rendered{out: make([]byte, 0, chunkBytes)},
-		plan:   p, skip: c.TimestampFallback == "skip", engine: correlation.New(p, c.MaxStateEntries),
+		plan:   p, skip: c.TimestampFallback == correlate.FallbackSkip, engine: correlation.New(p, c.MaxStateEntries),
 		render: r.correlation, warn: e.warn,
 	}
 }
