@@ -23,19 +23,15 @@ type Sink struct {
 
 // Options describe the stage.
 type Options struct {
-	Capacity    int // of the data lane, in result sets
-	Bytes       int // of the data lane
-	Sinks       []Sink
-	DeadLetters mailbox.Outlet[graph.DeadLetter] // nil without a dead letter queue
+	actors.StageOptions
+	Sinks []Sink
 }
 
 // Stage is the stage: what of it outlives a restart of its actor.
 type Stage struct {
-	cell        *mailbox.Cell
-	lane        *mailbox.Lane[*graph.ResultSet]
-	sinks       []outlet
-	deadLetters *mailbox.Outbox[graph.DeadLetter]
-	ids         graph.DeliveryIDs
+	actors.Stage[*graph.ResultSet]
+	sinks []outlet
+	ids   graph.DeliveryIDs
 }
 
 // outlet is a sink with what it still has to take.
@@ -49,26 +45,18 @@ const joined = 64
 
 // New builds the stage.
 func New(o Options) *Stage {
-	s := &Stage{cell: mailbox.NewCell(string(graph.StageDispatch), actors.KindStage, mailbox.CellOptions{})}
-	s.lane = mailbox.NewLane(s.cell, mailbox.LaneOptions[*graph.ResultSet]{
-		Capacity: o.Capacity, Bytes: o.Bytes, Size: graph.SizeOfResultSet, Join: joined,
-	})
+	s := &Stage{Stage: actors.NewStage(o.StageOptions, actors.Shape[*graph.ResultSet]{
+		Name: string(graph.StageDispatch), Size: graph.SizeOfResultSet, Join: joined,
+	})}
 	for _, sink := range o.Sinks {
 		out := outlet{Sink: sink}
 		if sink.Dropped == nil {
-			out.box = mailbox.NewOutbox(s.cell, sink.To)
+			out.box = mailbox.NewOutbox(s.Cell(), sink.To)
 		}
 		s.sinks = append(s.sinks, out)
 	}
-	s.deadLetters = mailbox.NewOutbox(s.cell, o.DeadLetters)
 	return s
 }
-
-// Lane is the stage's input.
-func (s *Stage) Lane() *mailbox.Lane[*graph.ResultSet] { return s.lane }
-
-// Cell is the stage's actor.
-func (s *Stage) Cell() *mailbox.Cell { return s.cell }
 
 // Produce makes an instance of the actor.
 func (s *Stage) Produce(actors.RestartState) actor.Actor {
@@ -99,8 +87,6 @@ func (s *shell) Receive(c actor.Context) {
 		s.sets(m, time.Now())
 	case actors.Detail:
 		c.Respond(s.detail())
-	case mailbox.Drain:
-		c.Respond(mailbox.NoExport{})
 	}
 }
 
@@ -110,12 +96,12 @@ func (s *shell) sets(run *mailbox.Run[*graph.ResultSet], now time.Time) {
 	room := s.room()
 	for set := range run.All() {
 		if set.Barrier != nil {
-			set.Barrier.Export(graph.StageDispatch, nil)
+			s.Export(set.Barrier, nil)
 			continue
 		}
 		var rendered []*graph.Rendered
-		if p := s.cell.Guard().Step(func() { rendered = s.render.Set(set, s.ids.Next(), now) }, nil); p != nil {
-			actors.Quarantine(s.cell, s.deadLetters, set.Raw, set.Token, p)
+		if p := s.Cell().Guard().Step(func() { rendered = s.render.Set(set, s.ids.Next(), now) }, nil); p != nil {
+			s.Quarantine(set.Raw, set.Token, p)
 			run.Done()
 			ended.List(set)
 			continue
@@ -172,7 +158,7 @@ func (s *shell) offer(token graph.Token, rendered []*graph.Rendered) {
 }
 
 func (s *shell) detail() Detail {
-	d := Detail{Sinks: len(s.sinks), WaitingFor: []string{}, Quarantined: s.cell.Quarantined()}
+	d := Detail{Sinks: len(s.sinks), WaitingFor: []string{}, Quarantined: s.Cell().Quarantined()}
 	for i := range s.sinks {
 		if s.sinks[i].box.Waiting() > 0 {
 			d.WaitingFor = append(d.WaitingFor, s.sinks[i].Label)

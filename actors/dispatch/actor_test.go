@@ -36,7 +36,7 @@ func spawn(t *testing.T) (s *Stage, one, two, drops *actorstest.Recorder[*graph.
 	t.Helper()
 	one, two, drops = actorstest.NewRecorder[*graph.Rendered](), actorstest.NewRecorder[*graph.Rendered](), actorstest.NewRecorder[*graph.Rendered]()
 	deadLetters, dropped = actorstest.NewRecorder[graph.DeadLetter](), new(int)
-	s = New(Options{Capacity: 100, DeadLetters: deadLetters, Sinks: []Sink{
+	s = New(Options{StageOptions: actors.StageOptions{Capacity: 100, DeadLetters: deadLetters}, Sinks: []Sink{
 		{Label: "one", Form: step.Native{}, To: one}, {Label: "two", Form: step.Native{}, To: two},
 		{Label: "drops", Form: step.Native{}, To: drops, Dropped: func() { *dropped++ }},
 	}})
@@ -173,7 +173,7 @@ func TestASinkNeverLearnsOfWhatItsFormDeclines(t *testing.T) {
 				if tc.beside {
 					sinks = append(sinks, Sink{Label: "all", Form: step.Native{}, To: all})
 				}
-				s := New(Options{Capacity: 100, Sinks: sinks})
+				s := New(Options{StageOptions: actors.StageOptions{Capacity: 100}, Sinks: sinks})
 				if _, err := actorstest.System(t, actors.Options{}).Spawn(s.Cell(), s.Produce); err != nil {
 					t.Fatal(err)
 				}

@@ -90,7 +90,6 @@ func (s *shell[T]) Receive(c actor.Context) {
 			s.spill(now)
 		}
 		s.leave()
-		c.Respond(mailbox.NoExport{})
 	}
 }
 

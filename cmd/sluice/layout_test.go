@@ -34,6 +34,7 @@ var layout = map[string]place{
 	"sigma/event":                        {1, "sigma", false},
 	"sigma/load":                         {1, "sigma", false},
 	"sigma/load/document":                {1, "sigma", false},
+	"sigma/internal/parallel":            {1, "sigma", false},
 	"sigma/packed":                       {1, "sigma", false},
 	"sigma/pipeline":                     {1, "sigma", false},
 	"sigma/result":                       {1, "sigma", false},
@@ -59,7 +60,7 @@ var layout = map[string]place{
 	"actors/sink/file":                   {5, "actors/sink", false},
 	"actors/sink/stdout":                 {5, "actors/sink", false},
 	"actors/sink/sinktest":               {5, "actors/sink", true},
-	"actors/assembly":                    {5, "actors/assembly", true},
+	"actors/dataflow":                    {6, "actors/dataflow", false},
 	"sources":                            {5, "sources", false},
 	"sources/ndjson":                     {5, "sources", false},
 	"sources/stdin":                      {5, "sources", false},
@@ -88,7 +89,9 @@ var layout = map[string]place{
 	"internal/sigmatest":                 {1, "sigma", true},
 	"internal/modetest":                  {1, "sigma", true},
 	"graph/format":                       {2, "graph", false},
-	"internal/unavailable":               {1, "internal/unavailable", false},
+	"internal/unavailable":               {3, "internal/unavailable", false},
+	"internal/suggest":                   {0, "internal/suggest", false},
+	"cmd/sluice/checks":                  {8, "cmd/sluice", false},
 }
 
 // rooms orders the library: a package of a room imports rooms above its own line in
@@ -124,7 +127,7 @@ var aloof = []string{"http/server", "state", "actors/mailbox"}
 var keepers = map[string][]string{
 	"github.com/asynkron/protoactor-go": {
 		"actors/*.go", "actors/mailbox/*.go", "actors/*/actor.go", "actors/*/client.go", "cmd/sluice/daemon/*.go",
-		"actors/*/stage.go", "actors/sink/dlq.go", "actors/sink/sink.go", // they make the actor a supervisor restarts
+		"actors/*/stage.go", "actors/dataflow/*.go", "actors/sink/dlq.go", "actors/sink/sink.go", // they make the actor a supervisor restarts
 	},
 	"github.com/dgraph-io/badger": {"state/*.go"},
 	"github.com/klauspost":        {"state/*.go"},

@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"cmp"
+	"crypto/sha256"
 	"embed"
 	"errors"
 	"fmt"
@@ -33,7 +34,8 @@ type Pipeline struct {
 	// variable, or an include item).
 	Dynamic  bool
 	Warnings []string
-	Ignored  []string // keys that concern queries, which are not produced here
+	Ignored  []string          // keys that concern queries, which are not produced here
+	Digest   [sha256.Size]byte // of the document as written; zero for one without a document
 	items    []*item
 }
 
@@ -42,6 +44,11 @@ func (p *Pipeline) Builtin() bool { return slices.Contains(Builtins[:], p.Path) 
 
 // Set is the pipelines of one engine in execution order.
 type Set struct{ Pipelines []*Pipeline }
+
+// Same reports whether both sets were made of the same documents.
+func (s *Set) Same(other *Set) bool {
+	return slices.EqualFunc(s.Pipelines, other.Pipelines, func(a, b *Pipeline) bool { return a.Path == b.Path && a.Digest == b.Digest })
+}
 
 // LoadError is a pipeline that cannot be used.
 type LoadError struct {
@@ -54,6 +61,27 @@ func (e *LoadError) Error() string { return e.Path + ": " + e.Err.Error() }
 
 // Unwrap gives the reason.
 func (e *LoadError) Unwrap() error { return e.Err }
+
+// LineError is an error about one line of a pipeline's text.
+type LineError struct {
+	Line int // from 1
+	Err  error
+}
+
+// Error is the reason.
+func (e *LineError) Error() string { return e.Err.Error() }
+
+// Unwrap gives the reason.
+func (e *LineError) Unwrap() error { return e.Err }
+
+// atLine gives an error its line unless it has one.
+func atLine(line int, err error) error {
+	var located *LineError
+	if line == 0 || errors.As(err, &located) {
+		return err
+	}
+	return &LineError{Line: line, Err: err}
+}
 
 // Load reads built-in pipelines and files and sorts them by priority; equal
 // priorities keep the order given. The first pipeline that cannot be used ends
@@ -107,18 +135,18 @@ func loadOne(name string) (*Pipeline, error) {
 func Parse(data []byte) (*Pipeline, error) {
 	docs, fault := document.Read(data)
 	if fault != nil {
-		return nil, fmt.Errorf("pipeline YAML parse error: %w", yamlError(fault))
+		return nil, atLine(fault.Line, fmt.Errorf("pipeline YAML parse error: %w", yamlError(fault)))
 	}
 	if len(docs) > 0 && docs[0].Err != nil {
-		return nil, fmt.Errorf("pipeline YAML parse error: line %d: %w", docs[0].Line, docs[0].Err)
+		return nil, atLine(docs[0].Line, fmt.Errorf("pipeline YAML parse error: line %d: %w", docs[0].Line, docs[0].Err))
 	}
 	if len(docs) != 1 || docs[0].Root.Kind != document.Map {
 		return nil, errors.New("pipeline YAML must be a mapping")
 	}
-	p := &Pipeline{Name: "unnamed", Vars: map[string][]string{}}
+	p := &Pipeline{Name: "unnamed", Vars: map[string][]string{}, Digest: sha256.Sum256(data)}
 	for _, e := range docs[0].Root.Entries {
 		if err := p.key(e); err != nil {
-			return nil, err
+			return nil, atLine(e.Value.Line, err)
 		}
 	}
 	return p, nil

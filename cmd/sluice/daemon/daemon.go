@@ -15,6 +15,7 @@ import (
 	dto "github.com/prometheus/client_model/go"
 
 	"github.com/sluicehq/sluice/actors"
+	"github.com/sluicehq/sluice/actors/dataflow"
 	"github.com/sluicehq/sluice/actors/reload"
 	"github.com/sluicehq/sluice/actors/sink"
 	"github.com/sluicehq/sluice/cmd/sluice/config"
@@ -32,7 +33,7 @@ const metricPrefix = "svc_"
 // Options are what a daemon is made of. All but Version and Revision are
 // required.
 type Options struct {
-	Config   *config.Loaded // merged and checked
+	Config   *config.Loaded // merged, and accepted by package checks
 	Log      *slog.Logger
 	In       io.Reader // events, with the input stdin
 	Out      io.Writer // results, with the sink stdout
@@ -58,7 +59,8 @@ type Daemon struct {
 	system       *actors.System
 	rules        *rules
 	serving      atomic.Pointer[generation]
-	line         *line
+	outputs      *outputs
+	dataflow     *dataflow.Dataflow
 	reloader     *reload.Reloader
 	intake       *ndjson.Intake
 	input        inputKind
@@ -74,9 +76,9 @@ type Daemon struct {
 	failure   error // of Serve, read after work is done
 }
 
-// New builds the daemon: it checks the settings, opens the state, binds the listener,
-// which answers probes from then on, loads the rules and opens the sinks. An error is a *Fault, and nothing of
-// the daemon is left behind. It gives up when ctx ends.
+// New builds the daemon: it opens the state, binds the listener, which answers
+// probes from then on, loads the rules and opens the sinks. An error is a *Fault,
+// and nothing of the daemon is left behind. It gives up when ctx ends.
 func New(ctx context.Context, o Options) (_ *Daemon, err error) {
 	d := &Daemon{
 		o: o, cfg: &o.Config.Config.Daemon, log: o.Log, begun: time.Now(),
@@ -91,17 +93,11 @@ func New(ctx context.Context, o Options) (_ *Daemon, err error) {
 	if d.input, err = d.findInput(); err != nil {
 		return nil, err
 	}
-	specs, labels, err := sinkSpecs(d.cfg, logging.Target(d.log, "sluice.sink"))
+	specs := d.cfg.Output.Specs(func(_ int, failed error) { err = configFault(failed) })
 	if err != nil {
 		return nil, err
 	}
-	if err := checkMailboxes(o.Config, labels, logging.Target(d.log, "sluice.actor")); err != nil {
-		return nil, err
-	}
-	if _, err := ruleset.Pipelines(d.cfg.Pipelines); err != nil { // read again with the rules
-		return nil, configFault(err)
-	}
-	addr, err := listenAddress(&d.cfg.API)
+	addr, err := d.cfg.API.Listener()
 	if err != nil {
 		return nil, configFault(err)
 	}
@@ -119,16 +115,7 @@ func New(ctx context.Context, o Options) (_ *Daemon, err error) {
 		return nil, err
 	}
 	d.serving.Store(first)
-	return d, d.assemble(first, specs, labels)
-}
-
-// listenAddress is where to listen. It refuses what would be readable on the way.
-func listenAddress(cfg *config.API) (server.Address, error) {
-	addr, err := server.ParseAddress(cfg.Addr)
-	if err != nil {
-		return addr, err
-	}
-	return addr, addr.CheckTransport(false, cfg.TLS.AllowPlaintext)
+	return d, d.assemble(first, specs)
 }
 
 // bind listens and serves the probes.
@@ -163,18 +150,21 @@ func (d *Daemon) bind(addr server.Address) (err error) {
 }
 
 // assemble opens the sinks and puts the stages together.
-func (d *Daemon) assemble(first *generation, specs []sink.Spec, labels []string) error {
+func (d *Daemon) assemble(first *generation, specs []sink.Spec) error {
 	reg := prometheus.WrapRegistererWithPrefix(metricPrefix, d.registry)
 	sinks, err := sink.NewMetrics(reg)
 	if err != nil {
 		return configFault(err)
 	}
-	out, err := openOutputs(d.cfg, specs, labels, d.o.Out, sinks, d.log)
+	stages, err := dataflow.NewMetrics(reg, timed(d.cfg))
 	if err != nil {
+		return configFault(err)
+	}
+	if d.outputs, err = openOutputs(d.cfg, specs, d.o.Out, sinks, d.log); err != nil {
 		return err
 	}
-	if d.line, err = newLine(d.cfg, first.set, d.restored(first.set), out, d.log); err != nil {
-		return errors.Join(err, out.close())
+	if d.dataflow, err = newDataflow(d.cfg, first.set, d.restored(first.set), d.outputs, stages, d.log); err != nil {
+		return err
 	}
 	d.system = actors.NewSystem(actors.Options{
 		Log: logging.Target(d.log, "sluice.actor"), MaxRestarts: d.cfg.Actors.MaxRestarts,
@@ -189,13 +179,13 @@ func (d *Daemon) assemble(first *generation, specs []sink.Spec, labels []string)
 		return configFault(err)
 	}
 	d.reloader = reload.New(reload.Options{
-		Components: []actors.Component{out.component(), d.rulesComponent()},
+		Components: []actors.Component{d.outputs.component(), d.rulesComponent()},
 		Metrics:    passes, Log: logging.Target(d.log, "sluice.reload"), Capacity: d.cfg.Mailboxes[reload.Name],
 	})
 	if err := d.openInput(); err != nil {
 		return configFault(err)
 	}
-	err = errors.Join(reg.Register(actors.NewCollector(d.system)), d.line.register(reg), unavailable.Register(reg))
+	err = errors.Join(reg.Register(actors.NewCollector(d.system)), unavailable.Register(reg))
 	if err != nil {
 		return configFault(err)
 	}
@@ -215,14 +205,14 @@ func (d *Daemon) onSuspended(name string) {
 // Start spawns the actors, from the sinks towards the input, mounts every route
 // and opens the input. An error is a *Fault; Stop must be called all the same.
 func (d *Daemon) Start() error {
-	if err := d.line.spawn(d.system); err != nil {
+	if err := errors.Join(d.outputs.spawn(d.system), d.dataflow.Spawn(d.system)); err != nil {
 		return configFault(err)
 	}
 	if _, err := d.system.Spawn(d.reloader.Cell(), d.reloader.Produce); err != nil {
 		return configFault(err)
 	}
 	if d.checkpointer != nil {
-		d.checkpointer.start(d.line.publisher.Cut, d.system.Saved)
+		d.checkpointer.start(d.dataflow.Parse.Client().Cut, d.system.Saved)
 	}
 	d.loaded(d.serving.Load())
 	if err := d.reloader.Watch(); err != nil {
@@ -230,17 +220,17 @@ func (d *Daemon) Start() error {
 	}
 	r := api.Resources{
 		Status: d, Rules: d, Reloader: d.reloader, Actors: d.system,
-		Correlations: d.line.windows, MaxIngestBody: int64(d.cfg.Input.HTTP.MaxBodyBytes),
+		Correlations: d.dataflow.Correlate.Client(), MaxIngestBody: int64(d.cfg.Input.HTTP.MaxBodyBytes),
 	}
 	if d.intake != nil {
 		r.Ingest = d.intake
 	}
 	d.api.Mount(r)
 	d.health.serving.Store(true)
-	logging.Target(d.log, "sluice.server").Info("API server listening", "addr", d.server.Addr().String(), "sinks", len(d.line.outputs.sinks))
+	logging.Target(d.log, "sluice.server").Info("API server listening", "addr", d.server.Addr().String(), "sinks", len(d.outputs.sinks))
 	logging.Target(d.log, "sluice.sources").Info("source started", "source", d.cfg.Input.Source)
 	if d.source != nil {
-		d.read(d.line.parse.Intake(d.input.name))
+		d.read(d.dataflow.Parse.Intake(d.input.name))
 	}
 	return nil
 }
