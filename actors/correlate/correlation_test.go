@@ -106,8 +106,8 @@ func (b *bench) batch(lines ...string) *graph.Batch {
 	b.t.Helper()
 	out := &graph.Batch{Seq: b.seq, Set: b.set, Events: new(engine.Events), Results: new(result.Batch)}
 	b.seq++
-	spec := b.set.Correlation.Spec()
-	x, doc, w := match.NewExtractor(spec), match.NewDocument(spec), b.set.Engine.NewWorker()
+	p := b.set.Correlation
+	x, source, w := match.NewExtractor(p.Spec()), match.NewEvent(p.Spec(), b.set.Engine), b.set.Engine.NewWorker()
 	for i, line := range lines {
 		if err := w.DecodeJSON(out.Events, []byte(line)); err != nil {
 			b.t.Fatal(err)
@@ -120,9 +120,9 @@ func (b *bench) batch(lines ...string) *graph.Batch {
 		for r := f.Results.From; r < f.Results.To; r++ {
 			rules = append(rules, out.Results.At(int(r)).Rule.Index)
 		}
-		doc.Set([]byte(line))
+		source.Open(w, out.Events, i)
 		at, _ := w.Time(out.Events, i)
-		if record := x.Append(nil, rules, at, doc); len(record) > 0 {
+		if record := x.Append(nil, rules, at, source); len(record) > 0 {
 			out.Matches = append(out.Matches, graph.Match{Record: record, Results: f.Results.To})
 		}
 		f.Matches.To = uint32(len(out.Matches))
