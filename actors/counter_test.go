@@ -71,10 +71,10 @@ type (
 // counter is a stage of the tests' own: it counts what passes and answers questions.
 type counter struct {
 	name  graph.Stage
+	stage *actors.Stage[*item]
 	cell  *mailbox.Cell
 	state *tally
 	next  *mailbox.Outbox[*item]
-	dlq   *mailbox.Outbox[graph.DeadLetter]
 	ends  bool // settles what it has counted
 }
 
@@ -107,12 +107,12 @@ func (a *counter) Receive(c actor.Context) {
 
 func (a *counter) pass(run *mailbox.Run[*item], it *item) {
 	if it.barrier != nil {
-		it.barrier.Export(a.name, a.state.clone())
+		a.stage.Export(it.barrier, a.state.clone())
 		a.next.Push(it)
 		return
 	}
 	if p := a.cell.Guard().Step(func() { call(it.step) }, func() { call(it.undo) }); p != nil {
-		actors.Quarantine(a.cell, a.dlq, []byte(it.raw), it.token, p)
+		a.stage.Quarantine([]byte(it.raw), it.token, p)
 		return
 	}
 	a.cell.Guard().Apply(func() {
@@ -134,7 +134,7 @@ type counterOptions struct {
 	join     int
 	tick     time.Duration
 	ends     bool
-	dlq      mailbox.Outlet[graph.DeadLetter]
+	dlq      actors.DeadLetters
 }
 
 type counterStage struct {
@@ -152,10 +152,11 @@ func spawnCounter(tb testing.TB, s *actors.System, next mailbox.Outlet[*item], o
 	if o.join == 0 {
 		o.join = 64
 	}
-	cell := mailbox.NewCell(string(o.name), actors.KindStage, mailbox.CellOptions{Tick: o.tick})
-	lane := mailbox.NewLane(cell, mailbox.LaneOptions[*item]{Capacity: o.capacity, Join: o.join})
+	stage := actors.NewStage(actors.StageOptions{Capacity: o.capacity, DeadLetters: o.dlq}, actors.Shape[*item]{
+		Name: string(o.name), Join: o.join, Tick: o.tick,
+	})
+	cell := stage.Cell()
 	out := mailbox.NewOutbox(cell, next)
-	dlq := mailbox.NewOutbox(cell, o.dlq)
 	client, err := s.Spawn(cell, func(h actors.RestartState) actor.Actor {
 		state := &tally{}
 		switch {
@@ -164,12 +165,12 @@ func spawnCounter(tb testing.TB, s *actors.System, next mailbox.Outlet[*item], o
 		case h.Export != nil:
 			state = h.Export.(*tally).clone()
 		}
-		return &counter{name: o.name, cell: cell, state: state, next: out, dlq: dlq, ends: o.ends}
+		return &counter{stage: &stage, cell: cell, state: state, next: out, ends: o.ends}
 	})
 	if err != nil {
 		tb.Fatalf("spawn %s: got %v, want nil", o.name, err)
 	}
-	return &counterStage{Client: client, lane: lane, cell: cell}
+	return &counterStage{Client: client, lane: stage.Lane(), cell: cell}
 }
 
 // chain starts counter stages with the given names, each in front of the next,

@@ -35,26 +35,26 @@ type Drained struct {
 // gets past a suspended stage, so the stages up to it do not wait for ctx. Control
 // actors are left running.
 func (s *System) Drain(ctx context.Context) []Drained {
-	var stages, sinks, dlq []*member
+	var stages, sinks, dlq []*child
 	blocked := -1
-	for _, m := range s.listed() {
+	for _, c := range s.listed() {
 		switch {
-		case m.cell.Kind() == KindStage:
-			if m.suspended() {
+		case c.cell.Kind() == KindStage:
+			if c.suspended() {
 				blocked = len(stages)
 			}
-			stages = append(stages, m)
-		case m.cell.Name() == NameDLQ:
-			dlq = append(dlq, m)
-		case m.cell.Kind() == KindSink:
-			sinks = append(sinks, m)
+			stages = append(stages, c)
+		case c.cell.Name() == NameDLQ:
+			dlq = append(dlq, c)
+		case c.cell.Kind() == KindSink:
+			sinks = append(sinks, c)
 		}
 	}
 	limits, release := newDrainLimits(ctx)
 	defer release()
 	ends := make([]Drained, len(stages)+len(sinks))
 	var wg sync.WaitGroup
-	drain := func(i int, m *member, turn <-chan struct{}, late time.Duration, l drainLimits) (ended <-chan struct{}) {
+	drain := func(i int, c *child, turn <-chan struct{}, late time.Duration, l drainLimits) (ended <-chan struct{}) {
 		done := make(chan struct{})
 		wg.Go(func() {
 			defer close(done)
@@ -66,42 +66,42 @@ func (s *System) Drain(ctx context.Context) []Drained {
 				case <-time.After(late):
 				}
 			}
-			ends[i] = m.drain(l)
+			ends[i] = c.drain(l)
 		})
 		return done
 	}
 	before := make(chan struct{})
 	close(before)
 	var turn <-chan struct{} = before
-	for i, m := range stages {
+	for i, c := range stages {
 		l := limits
 		if i <= blocked {
 			l = limits.now()
 		}
 		l.grace = stageGrace
-		turn = drain(i, m, turn, 0, l)
+		turn = drain(i, c, turn, 0, l)
 	}
 	l := limits
 	l.grace = sinkGrace
-	for i, m := range sinks {
-		drain(len(stages)+i, m, turn, handOver, l)
+	for i, c := range sinks {
+		drain(len(stages)+i, c, turn, handOver, l)
 	}
 	wg.Wait()
-	for _, m := range dlq { // it has the rest of the grace to write what the sinks have just handed in
-		ends = append(ends, m.drain(drainLimits{soft: limits.hard, hard: limits.hard}))
+	for _, c := range dlq { // it has the rest of the grace to write what the sinks have just handed in
+		ends = append(ends, c.drain(drainLimits{soft: limits.hard, hard: limits.hard}))
 	}
 	return ends
 }
 
 // DrainActor stops one actor, which nobody sends data to any more.
 func (s *System) DrainActor(ctx context.Context, name string) (Drained, error) {
-	m, err := s.byName(name)
+	c, err := s.byName(name)
 	if err != nil {
 		return Drained{}, err
 	}
 	limits, release := newDrainLimits(ctx)
 	defer release()
-	return m.drain(limits), nil
+	return c.drain(limits), nil
 }
 
 // drainLimits are the deadline of a drain and its end, a grace later.
@@ -130,15 +130,15 @@ func (l drainLimits) now() drainLimits {
 }
 
 // drain asks the actor to end and waits for it.
-func (m *member) drain(l drainLimits) Drained {
-	d := Drained{Actor: m.cell.Name()}
-	ending := m.cell.Drain()
+func (c *child) drain(l drainLimits) Drained {
+	d := Drained{Actor: c.cell.Name()}
+	ending := c.cell.Drain()
 	select {
 	case <-ending.Done():
 	case <-l.soft.Done():
 		d.Expired = true
 		ending.Expire()
-		if !m.suspended() {
+		if !c.suspended() {
 			select {
 			case <-ending.Done():
 			case <-l.hard.Done():

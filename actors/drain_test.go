@@ -130,7 +130,6 @@ func TestAtTheDeadlineASinkPutsAsideWhatItHolds(t *testing.T) {
 						spill.Push(v)
 					}
 				}
-				c.Respond(mailbox.NoExport{})
 			}
 		})
 		queue.TryPut([]int{1, 2, 3})

@@ -45,10 +45,10 @@ type MailboxRecord struct {
 }
 
 // record makes the actor's record.
-func (m *member) record() Record {
-	stats := m.cell.Stats()
+func (c *child) record() Record {
+	stats := c.cell.Stats()
 	r := Record{
-		Name: m.cell.Name(), Kind: m.cell.Kind(), Parent: parentOf(m.cell.Kind()),
+		Name: c.cell.Name(), Kind: c.cell.Kind(), Parent: parentOf(c.cell.Kind()),
 		Mailbox: MailboxRecord{
 			Capacity: stats.Lane.Capacity, Depth: stats.Lane.Depth, HighWatermark: stats.Lane.HighWatermark,
 			ControlCapacity: stats.ControlCapacity, ControlDepth: stats.ControlDepth,
@@ -57,11 +57,11 @@ func (m *member) record() Record {
 		BatchesProcessed: stats.Batches, EventsProcessed: stats.Events,
 		BusyRatio: stats.BusyRatio, Workers: stats.Workers,
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	r.State, r.LastError, r.Restarts = m.state, m.lastError, m.restarts
-	if !m.lastRestart.IsZero() {
-		at := m.lastRestart.UTC().Truncate(time.Second)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	r.State, r.LastError, r.Restarts = c.state, c.lastError, c.restarts
+	if !c.lastRestart.IsZero() {
+		at := c.lastRestart.UTC().Truncate(time.Second)
 		r.LastRestart = &at
 	}
 	return r

@@ -40,20 +40,20 @@ type strategy struct{ system *System }
 var _ actor.SupervisorStrategy = strategy{}
 
 // HandleFailure decides about an actor that panicked.
-func (s strategy) HandleFailure(_ *actor.ActorSystem, parent actor.Supervisor, child *actor.PID, _ *actor.RestartStatistics, _, _ any) {
-	m := s.system.byPID(child)
-	if m == nil {
-		parent.StopChildren(child)
+func (s strategy) HandleFailure(_ *actor.ActorSystem, parent actor.Supervisor, pid *actor.PID, _ *actor.RestartStatistics, _, _ any) {
+	c := s.system.byPID(pid)
+	if c == nil {
+		parent.StopChildren(pid)
 		return
 	}
-	delay, ok := m.charge(time.Now(), s.system.o.MaxRestarts, s.system.o.RestartWindow)
+	delay, ok := c.charge(time.Now(), s.system.o.MaxRestarts, s.system.o.RestartWindow)
 	if !ok {
-		s.system.log.Error("actor suspended: restart budget used up", "actor", m.cell.Name(),
+		s.system.log.Error("actor suspended: restart budget used up", "actor", c.cell.Name(),
 			"max_restarts", s.system.o.MaxRestarts, "window", s.system.o.RestartWindow)
 		if s.system.o.OnSuspended != nil {
-			s.system.o.OnSuspended(m.cell.Name())
+			s.system.o.OnSuspended(c.cell.Name())
 		}
 		return
 	}
-	m.schedule(delay, func() { parent.RestartChildren(child) })
+	c.schedule(delay, func() { parent.RestartChildren(pid) })
 }

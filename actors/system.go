@@ -61,8 +61,8 @@ type System struct {
 	deadLetters atomic.Int64
 	repeats     ratelog.Limit
 
-	mu      sync.RWMutex // guards members
-	members []*member    // in order of spawning
+	mu       sync.RWMutex // guards children
+	children []*child     // in order of spawning
 }
 
 type parent struct {
@@ -93,130 +93,130 @@ func NewSystem(o Options) *System {
 
 // Spawn starts the cell's actor under the supervisor of its kind. produce makes
 // the first instance, and another one after each panic.
-func (s *System) Spawn(c *mailbox.Cell, produce func(RestartState) actor.Actor) (*mailbox.Client, error) {
-	parent := s.parents[parentOf(c.Kind())]
-	m := &member{system: s, cell: c, state: StateRunning}
-	m.pid = actor.NewPID(parent.pid.Address, parent.pid.Id+"/"+c.Name())
-	if err := s.add(m); err != nil {
+func (s *System) Spawn(cell *mailbox.Cell, produce func(RestartState) actor.Actor) (*mailbox.Client, error) {
+	parent := s.parents[parentOf(cell.Kind())]
+	c := &child{system: s, cell: cell, state: StateRunning}
+	c.pid = actor.NewPID(parent.pid.Address, parent.pid.Id+"/"+cell.Name())
+	if err := s.add(c); err != nil {
 		return nil, err
 	}
-	c.Attach(mailbox.Runtime{Library: s.library, PID: m.pid, Host: m, Log: s.log})
-	props := actor.PropsFromProducer(func() actor.Actor { return m.incarnate(produce) }, actor.WithMailbox(c.Mailbox))
+	cell.Attach(mailbox.Runtime{Library: s.library, PID: c.pid, Host: c, Log: s.log})
+	props := actor.PropsFromProducer(func() actor.Actor { return c.incarnate(produce) }, actor.WithMailbox(cell.Mailbox))
 	reply := make(chan error, 1)
-	s.library.Root.Send(parent.pid, spawn{props: props, name: c.Name(), reply: reply})
+	s.library.Root.Send(parent.pid, spawn{props: props, name: cell.Name(), reply: reply})
 	if err := <-reply; err != nil {
-		s.remove(m)
-		return nil, fmt.Errorf("spawn %s: %w", c.Name(), err)
+		s.remove(c)
+		return nil, fmt.Errorf("spawn %s: %w", cell.Name(), err)
 	}
-	return mailbox.NewClient(c), nil
+	return mailbox.NewClient(cell), nil
 }
 
-func (s *System) add(m *member) error {
+func (s *System) add(c *child) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, other := range s.members {
-		if other.cell.Name() == m.cell.Name() {
-			return fmt.Errorf("spawn %s: %w", m.cell.Name(), actor.ErrNameExists)
+	for _, other := range s.children {
+		if other.cell.Name() == c.cell.Name() {
+			return fmt.Errorf("spawn %s: %w", c.cell.Name(), actor.ErrNameExists)
 		}
 	}
-	s.members = append(s.members, m)
+	s.children = append(s.children, c)
 	return nil
 }
 
-func (s *System) remove(m *member) {
+func (s *System) remove(c *child) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.members = slices.DeleteFunc(s.members, func(o *member) bool { return o == m })
+	s.children = slices.DeleteFunc(s.children, func(o *child) bool { return o == c })
 }
 
 // listed returns the actors as operators see them: stages in graph order, sinks
 // in order of spawning, dlq, then control actors by name.
-func (s *System) listed() []*member {
+func (s *System) listed() []*child {
 	s.mu.RLock()
-	members := slices.Clone(s.members)
+	children := slices.Clone(s.children)
 	s.mu.RUnlock()
-	rank := func(m *member) int {
+	rank := func(c *child) int {
 		switch {
-		case m.cell.Kind() == KindStage:
-			return graph.Stage(m.cell.Name()).Position()
-		case m.cell.Name() == NameDLQ:
+		case c.cell.Kind() == KindStage:
+			return graph.Stage(c.cell.Name()).Position()
+		case c.cell.Name() == NameDLQ:
 			return 200
-		case m.cell.Kind() == KindSink:
+		case c.cell.Kind() == KindSink:
 			return 100
 		default:
 			return 300
 		}
 	}
-	slices.SortStableFunc(members, func(a, b *member) int {
+	slices.SortStableFunc(children, func(a, b *child) int {
 		if a.cell.Kind() == KindControl && b.cell.Kind() == KindControl {
 			return cmp.Compare(a.cell.Name(), b.cell.Name())
 		}
 		return cmp.Compare(rank(a), rank(b))
 	})
-	return members
+	return children
 }
 
 // find returns the first actor that is looked for, nil without one.
-func (s *System) find(wanted func(*member) bool) *member {
+func (s *System) find(wanted func(*child) bool) *child {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	if i := slices.IndexFunc(s.members, wanted); i >= 0 {
-		return s.members[i]
+	if i := slices.IndexFunc(s.children, wanted); i >= 0 {
+		return s.children[i]
 	}
 	return nil
 }
 
-func (s *System) byPID(pid *actor.PID) *member {
-	return s.find(func(m *member) bool { return m.pid.Id == pid.Id })
+func (s *System) byPID(pid *actor.PID) *child {
+	return s.find(func(c *child) bool { return c.pid.Id == pid.Id })
 }
 
 // byName returns the named actor. Its error wraps ErrNoActor.
-func (s *System) byName(name string) (*member, error) {
-	m := s.find(func(m *member) bool { return m.cell.Name() == name })
-	if m == nil {
+func (s *System) byName(name string) (*child, error) {
+	c := s.find(func(c *child) bool { return c.cell.Name() == name })
+	if c == nil {
 		return nil, fmt.Errorf("%w: %s", ErrNoActor, name)
 	}
-	return m, nil
+	return c, nil
 }
 
 // Client returns a client of the named actor.
 func (s *System) Client(name string) (*mailbox.Client, error) {
-	m, err := s.byName(name)
+	c, err := s.byName(name)
 	if err != nil {
 		return nil, err
 	}
-	return mailbox.NewClient(m.cell), nil
+	return mailbox.NewClient(c.cell), nil
 }
 
 // Records describes all actors: stages in graph order, sinks, dlq, control
 // actors by name.
 func (s *System) Records() []Record {
 	var list []Record
-	for _, m := range s.listed() {
-		list = append(list, m.record())
+	for _, c := range s.listed() {
+		list = append(list, c.record())
 	}
 	return list
 }
 
 // Record describes one actor.
 func (s *System) Record(name string) (Record, error) {
-	m, err := s.byName(name)
+	c, err := s.byName(name)
 	if err != nil {
 		return Record{}, err
 	}
-	return m.record(), nil
+	return c.record(), nil
 }
 
 // Detail asks an actor for its detail object, for a second at most. It is nil
 // when the actor does not answer.
 func (s *System) Detail(ctx context.Context, name string) any {
-	c, err := s.Client(name)
+	client, err := s.Client(name)
 	if err != nil {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, detailTimeout)
 	defer cancel()
-	answer, err := mailbox.Ask[any](ctx, c, Detail{})
+	answer, err := mailbox.Ask[any](ctx, client, Detail{})
 	if err != nil {
 		return nil
 	}
@@ -226,25 +226,25 @@ func (s *System) Detail(ctx context.Context, name string) any {
 // Resize changes the capacity of an actor's data lane and returns the new
 // record. The error wraps ErrNoActor or ErrCapacity.
 func (s *System) Resize(name string, capacity int) (Record, error) {
-	m, err := s.byName(name)
+	c, err := s.byName(name)
 	switch {
 	case err != nil:
 		return Record{}, err
 	case capacity < 1 || capacity > MaxCapacity:
 		return Record{}, fmt.Errorf("%w: %d", ErrCapacity, capacity)
 	}
-	m.cell.Resize(capacity)
-	return m.record(), nil
+	c.cell.Resize(capacity)
+	return c.record(), nil
 }
 
 // Saved tells the supervisor that a save has become the current one: its views
 // are what an actor with suspect state starts from.
 func (s *System) Saved(exports map[graph.Stage]any, at time.Time) {
 	for name, view := range exports {
-		if m, err := s.byName(string(name)); err == nil {
-			m.mu.Lock()
-			m.export, m.exported = view, at
-			m.mu.Unlock()
+		if c, err := s.byName(string(name)); err == nil {
+			c.mu.Lock()
+			c.export, c.exported = view, at
+			c.mu.Unlock()
 		}
 	}
 }
@@ -255,9 +255,9 @@ func (s *System) DeadLetters() int64 { return s.deadLetters.Load() }
 // Suspended returns the names of the actors whose restart budget is used up.
 func (s *System) Suspended() []string {
 	var names []string
-	for _, m := range s.listed() {
-		if m.suspended() {
-			names = append(names, m.cell.Name())
+	for _, c := range s.listed() {
+		if c.suspended() {
+			names = append(names, c.cell.Name())
 		}
 	}
 	return names
@@ -266,8 +266,8 @@ func (s *System) Suspended() []string {
 // Stop stops every actor that still runs, without draining, and the system. It
 // waits until ctx is done for actors that are inside a step.
 func (s *System) Stop(ctx context.Context) error {
-	for _, m := range s.listed() {
-		m.cell.Close()
+	for _, c := range s.listed() {
+		c.cell.Close()
 	}
 	var err error
 	for name, p := range s.parents {

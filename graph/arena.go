@@ -3,6 +3,7 @@ package graph
 import (
 	"sync"
 	"sync/atomic"
+	"unsafe"
 )
 
 // ResultArena is the memory of the lists of one batch. Each of them has a share of it,
@@ -27,6 +28,8 @@ const (
 	arenaLeast   = arenaLists / 4 // lists of a batch, if the arena is to be used again
 	arenaMost    = 4 * arenaLists // lists of a arena that is used again
 )
+
+const resultBytes = int(unsafe.Sizeof(Result{}))
 
 // Get returns an empty arena for about so many lists and results, with a share
 // for the caller.
@@ -60,12 +63,13 @@ func (p *ResultArena) Add(r Result) {
 }
 
 // List returns a list of the results added since Begin. The caller gives it
-// its line.
+// its line, and adds to Held what the results refer to.
 func (p *ResultArena) List(t Token) *ResultSet {
 	if len(p.lists) == cap(p.lists) {
 		p.lists = make([]ResultSet, 0, 2*cap(p.lists)+1)
 	}
-	p.lists = append(p.lists, ResultSet{Token: t, Results: p.results[p.listed:len(p.results):len(p.results)], arena: p})
+	results := p.results[p.listed:len(p.results):len(p.results)]
+	p.lists = append(p.lists, ResultSet{Token: t, Results: results, Held: len(results) * resultBytes, arena: p})
 	p.listed = len(p.results)
 	p.shares.Add(1)
 	return &p.lists[len(p.lists)-1]

@@ -10,7 +10,7 @@ import (
 type Result struct {
 	Detection   *result.Detection   // nil for a correlation
 	Correlation *correlation.Result // nil for a detection; shared, as all of its parts are
-	Enrichments []byte              // a JSON object, nil for none
+	Enrichments []byte              // a JSON object, nil for none; ResultSet.Enrich sets it
 }
 
 // AppendNative appends the result's native line, without its line feed.
@@ -26,22 +26,30 @@ func (r *Result) AppendNative(dst []byte) []byte {
 type Record interface {
 	// AppendNative appends the record's native line, without its line feed.
 	AppendNative(dst []byte) []byte
-	// Kind is the record's kind as sinks and webhooks filter by it.
-	Kind() string
+	// Kind is what the record is, as forms filter by it.
+	Kind() Kind
 }
 
 // ResultSet is the unit of work behind correlate: the results of one line, or one
-// record, or a barrier. It belongs to whoever holds it until it is dispatched;
-// sinks share it and do not change it.
+// record, or a barrier. It belongs to whoever holds it until it is dispatched.
 type ResultSet struct {
 	Token   Token
-	Raw     []byte       // the original line, quarantined if a stage cannot process the list
+	Raw     []byte       // the original line, quarantined if a stage cannot process the set
 	Buffer  *Buffer      // what Raw lies in, with the share of the line
 	Results []Result     // in evaluation order; of each event detections first, then correlations
+	Held    int          // bytes that Results hold
 	Record  Record       // instead of results
 	Barrier *Barrier     // instead of anything
-	arena   *ResultArena // what the list and its results lie in, with a share of the list's; nil for memory of its own
+	arena   *ResultArena // what the set and its results lie in, with a share of the set's; nil for memory of its own
 }
 
-// SizeOfResultSet is the size of a list in a data lane.
-func SizeOfResultSet(l *ResultSet) (units, bytes int) { return 1, len(l.Raw) }
+// Enrich gives result i its enrichments, a JSON object.
+func (s *ResultSet) Enrich(i int, object []byte) {
+	r := &s.Results[i]
+	s.Held += len(object) - len(r.Enrichments)
+	r.Enrichments = object
+}
+
+// SizeOfResultSet is the size of a result set in a data lane: one unit, and the
+// bytes of its line and results.
+func SizeOfResultSet(s *ResultSet) (units, bytes int) { return 1, len(s.Raw) + s.Held }

@@ -8,7 +8,7 @@ import (
 )
 
 // Correlation is a correlation rule as the loader leaves it: every key checked,
-// every reference resolved, attributes read (specification part 11 section 1).
+// every reference resolved, attributes read.
 type Correlation struct {
 	Meta
 	Type      CorrelationType      `json:"type"`
@@ -22,10 +22,9 @@ type Correlation struct {
 	Aliases   []Alias              `json:"aliases,omitempty"`
 	Generate  bool                 `json:"generate,omitempty"`
 	Settings  CorrelationSettings  `json:"settings"`
-	// Places holds, by the name of the first one, the ordered places that fields
-	// of GroupBy, Aliases and Condition are read from instead of their names
-	// (specification part 12 section 13.4).
-	Places map[string][]string `json:"places,omitempty"`
+	// Paths holds the path patterns of fields of GroupBy, Aliases and Condition
+	// that pipelines gave several, by the first pattern, which is the field's name.
+	Paths map[string][]string `json:"places,omitempty"`
 }
 
 // CorrelationType says what a correlation computes over its window.

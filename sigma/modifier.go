@@ -10,7 +10,7 @@ import (
 // loader: wide is UTF16LE, ignorecase is RegexIgnoreCase and so on.
 type Modifier uint32
 
-// The modifiers of specification part 10 section 2.2.
+// The modifiers of Sigma's appendix on modifiers, and a few of sluice's own.
 const (
 	Contains Modifier = 1 << iota
 	StartsWith
@@ -69,7 +69,7 @@ var modifierAliases = map[string]Modifier{
 	"ignorecase": RegexIgnoreCase, "multiline": RegexMultiline, "dotall": RegexDotAll, "wide": UTF16LE,
 }
 
-// ParseModifier knows the names and aliases of the specification, which are
+// ParseModifier knows the names of modifiers and their aliases, which are
 // case-sensitive.
 func ParseModifier(s string) (Modifier, bool) {
 	for i, n := range modifierNames {

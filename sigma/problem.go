@@ -8,7 +8,7 @@ import (
 // Stage says where a document's problem was found.
 type Stage string
 
-// The stages of specification part 10 section 1.6.
+// The stages, in the order in which a document passes them.
 const (
 	StageParse   Stage = "parse"
 	StageCompile Stage = "compile"

@@ -51,9 +51,8 @@ type Related struct {
 	Type string `json:"type"`
 }
 
-// Origin says where a document was read. File is relative to its root
-// (specification part 10 section 1.1), Document counts from 1, Line is that of
-// the document's first key.
+// Origin says where a document was read. File is relative to its root,
+// Document counts from 1, Line is that of the document's first key.
 type Origin struct {
 	File     string `json:"file"`
 	Document int    `json:"document"`

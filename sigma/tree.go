@@ -5,7 +5,7 @@ import "fmt"
 // Kind tells the shapes of a Node apart.
 type Kind uint8
 
-// The node kinds of specification part 12 section 1.
+// The kinds of nodes.
 const (
 	// KindItems is a mapping of plain items; all must hold.
 	KindItems Kind = iota
@@ -86,10 +86,9 @@ type Item struct {
 	// Field is the name as written, selectors and escaped brackets included;
 	// empty for an item without a field (a keyword search).
 	Field string `json:"field"`
-	// Places, when not empty, are the ordered places the field is read from
-	// instead of Field (specification part 12 section 13.4). Field is then the
-	// first of them.
-	Places    []string  `json:"places,omitempty"`
+	// Paths, when not empty, are path patterns: the value is that of the first one
+	// that the event has. Field is then equal to the first pattern.
+	Paths     []string  `json:"places,omitempty"`
 	Modifiers Modifiers `json:"modifiers,omitempty"`
 	Values    []Value   `json:"values"`
 	Applied   []string  `json:"applied,omitempty"` // ids of pipeline items that acted on this item

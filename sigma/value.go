@@ -60,7 +60,8 @@ type Part struct {
 	Text string   `json:"t,omitempty"`
 }
 
-// StringValue reads text by the escape rules of specification part 10 section 2.3.
+// StringValue reads text by Sigma's escape rules: * and ? are wildcards, and a
+// backslash before one of them, or before a backslash, makes it literal.
 func StringValue(text string) Value {
 	return Value{Kind: String, Text: text, Parts: ParseParts(text)}
 }

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/sluicehq/sluice/actors"
 )
 
@@ -29,6 +31,16 @@ func System(tb testing.TB, o actors.Options) *actors.System {
 		time.Sleep(2 * time.Millisecond) // the library's dead letter throttle ends by itself
 	})
 	return s
+}
+
+// Metrics makes the series of a stage in a registry of their own.
+func Metrics[M any](tb testing.TB, register func(prometheus.Registerer) (M, error)) M {
+	tb.Helper()
+	m, err := register(prometheus.NewRegistry())
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return m
 }
 
 // Recorder is an outlet that keeps what it is given. It can be told to take no
@@ -76,6 +88,11 @@ func (r *Recorder[T]) Park(run []T, admitted func()) (takeBack func() []T) {
 		w.run = nil
 		return left
 	}
+}
+
+// Put is TryPut: a recorder without room does not make anybody wait.
+func (r *Recorder[T]) Put(_ context.Context, run []T) (admitted int, err error) {
+	return r.TryPut(run), nil
 }
 
 // SetRoom says how many more elements the recorder takes, -1 for any number.

@@ -1,7 +1,6 @@
 package correlate
 
 import (
-	"bytes"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -52,7 +51,7 @@ func (s *Stage) Produce(h actors.RestartState) actor.Actor {
 		sh.engine = s.empty()
 	}
 	sh.step, sh.process, sh.undo = sh.event, sh.apply, sh.rollback
-	s.groups.Store(int64(sh.engine.Groups()))
+	s.metrics.groups.Store(int64(sh.engine.Groups()))
 	return sh
 }
 
@@ -81,7 +80,7 @@ func (s *shell) Receive(c actor.Context) {
 	case mailbox.Tick:
 		for !s.advance(now) {
 			if time.Since(now) >= pieceOfTick {
-				s.cell.Resume()
+				s.Cell().Resume()
 				return
 			}
 		}
@@ -89,22 +88,20 @@ func (s *shell) Receive(c actor.Context) {
 		c.Respond(s.engine.Export())
 	case actors.Detail:
 		c.Respond(Detail{
-			CorrelationRules: s.engine.Plan().Len(), StateEntries: s.engine.Groups(),
-			StreamClock: s.engine.StreamClock(s.now), Quarantined: s.cell.Quarantined(),
+			CorrelationRules: s.engine.Program().Len(), StateEntries: s.engine.Groups(),
+			StreamClock: s.engine.StreamClock(s.now), Quarantined: s.Cell().Quarantined(),
 		})
 	case mailbox.Drain:
 		s.notices.rest(s.log, now)
 		if view := s.export(); view != nil {
 			c.Respond(view)
-			return
 		}
-		c.Respond(mailbox.NoExport{})
 	}
 }
 
 // export is what a save keeps of the stage; nil is nothing.
 func (s *shell) export() any {
-	if s.engine.Plan().Len() == 0 {
+	if s.engine.Program().Len() == 0 {
 		return nil
 	}
 	s.exported = s.engine.Revision()
@@ -162,17 +159,11 @@ func (s *shell) line(b *graph.Batch, i int) {
 	line, f := &b.Lines[i], &b.Outcomes[i]
 	switch f.Kind {
 	case graph.Undecodable:
-		if s.deadLetters == nil {
-			line.Token.Settle()
-			return
-		}
-		s.deadLetters.Push(graph.DeadLetter{
-			Original: bytes.Clone(line.Raw), Error: errUndecodable, Stage: string(graph.StageParse), Token: line.Token,
-		})
+		s.Reject(graph.DeadLetter{Original: line.Raw, Error: errUndecodable, Stage: string(graph.StageParse), Token: line.Token})
 	case graph.Decoded:
 		if f.Matches.Len() > 0 {
 			if p := s.counted(b, i); p != nil {
-				actors.Quarantine(s.cell, s.deadLetters, line.Raw, line.Token, p)
+				s.Quarantine(line.Raw, line.Token, p)
 				return
 			}
 		}
@@ -203,9 +194,9 @@ func (s *Stage) left() {
 
 // end reports the batch and gives it back.
 func (s *shell) end(b *graph.Batch) {
-	s.groups.Store(int64(s.engine.Groups()))
+	s.metrics.groups.Store(int64(s.engine.Groups()))
 	if b.Barrier != nil {
-		b.Barrier.Export(graph.StageCorrelate, s.export())
+		s.Export(b.Barrier, s.export())
 		s.next.Push(&graph.ResultSet{Barrier: b.Barrier})
 	}
 	if !b.Empty() {

@@ -12,8 +12,8 @@ import (
 // an answer does not delay the stage. Errors are those of mailbox.Ask.
 type Client struct{ actor *mailbox.Client }
 
-// NewClient returns a client of the stage's actor.
-func NewClient(c *mailbox.Client) *Client { return &Client{c} }
+// Client returns a client of the stage, which answers once it is spawned.
+func (s *Stage) Client() *Client { return &Client{mailbox.NewClient(s.Cell())} }
 
 // Export returns the state of all correlations at one moment.
 func (c *Client) Export(ctx context.Context) (*correlation.View, error) {

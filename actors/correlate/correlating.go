@@ -9,10 +9,10 @@ import (
 // swap carries the state over to the correlations of the rule set in force.
 func (s *shell) swap() {
 	p := s.planOf(s.set)
-	if s.engine.Plan() == p {
+	if s.engine.Program() == p {
 		return
 	}
-	s.cell.Guard().Apply(func() {
+	s.Cell().Guard().Apply(func() {
 		for _, d := range s.engine.Swap(p, s.now) {
 			s.log.Warn("correlation state dropped", "correlation", d.Correlation, "reason", d.Reason, "groups", d.Groups)
 			s.metrics.effects.reload.Add(float64(d.Groups))
@@ -30,7 +30,7 @@ func (s *shell) correlate(b *graph.Batch, i int, now time.Time) error {
 	span := b.Outcomes[i].Matches
 	for m := span.From; m < span.To; m++ {
 		s.record = b.Matches[m].Record
-		if p := s.cell.Guard().Step(s.step, s.undo); p != nil {
+		if p := s.Cell().Guard().Step(s.step, s.undo); p != nil {
 			return p
 		}
 		s.metrics.effects.add(&s.outcome)
@@ -68,9 +68,9 @@ func (s *shell) rollback() { s.engine.Rollback() }
 // advance lets go of groups whose time is over: of some, if there are many, and
 // reports whether that was all.
 func (s *shell) advance(now time.Time) (all bool) {
-	s.cell.Guard().Apply(func() { s.outcome, all = s.engine.AdvanceSome(now.Unix(), timersAtOnce) })
+	s.Cell().Guard().Apply(func() { s.outcome, all = s.engine.AdvanceSome(now.Unix(), timersAtOnce) })
 	s.metrics.effects.add(&s.outcome)
-	s.groups.Store(int64(s.engine.Groups()))
+	s.metrics.groups.Store(int64(s.engine.Groups()))
 	s.notices.tell(s.log, now)
 	return all
 }

@@ -64,13 +64,16 @@ func newBench(t *testing.T, rules string, alter func(*shell), options ...func(*O
 		t: t, set: compiled(t, 1, rules),
 		next: actorstest.NewRecorder[*graph.ResultSet](), deadLetters: actorstest.NewRecorder[graph.DeadLetter](),
 	}
-	o := Options{Capacity: 10_000, Set: b.set, Next: b.next, DeadLetters: b.deadLetters, Log: b.log.Logger()}
+	o := Options{
+		StageOptions: actors.StageOptions{Capacity: 10_000, DeadLetters: b.deadLetters},
+		Set:          b.set, Next: b.next, Metrics: actorstest.Metrics(t, NewMetrics), Log: b.log.Logger(),
+	}
 	for _, f := range options {
 		f(&o)
 	}
 	b.stage = New(o)
 	b.system = actorstest.System(t, actors.Options{MaxRestarts: 10, RestartWindow: time.Minute, Log: b.log.Logger()})
-	c, err := b.system.Spawn(b.stage.Cell(), func(h actors.RestartState) actor.Actor {
+	_, err := b.system.Spawn(b.stage.Cell(), func(h actors.RestartState) actor.Actor {
 		sh := b.stage.Produce(h).(*shell)
 		if alter != nil {
 			alter(sh)
@@ -80,7 +83,7 @@ func newBench(t *testing.T, rules string, alter func(*shell), options ...func(*O
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.client = NewClient(c)
+	b.client = b.stage.Client()
 	return b
 }
 

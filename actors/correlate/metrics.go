@@ -3,6 +3,7 @@ package correlate
 import (
 	"errors"
 	"slices"
+	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
@@ -28,16 +29,16 @@ const (
 	phaseDispatch    phase = "dispatch"
 )
 
-// metrics are the series of what a batch came to. They are touched by the actor
+// Metrics are the series of what a batch came to. They are touched by the actor
 // alone, and read by scrapes.
-type metrics struct {
+type Metrics struct {
+	groups                              atomic.Int64 // live groups over all correlations
 	processed, detections, correlations prometheus.Counter
 	byRule, byCorrelation               *prometheus.CounterVec
 	perEvent                            *weighted
 	latency                             prometheus.Histogram
 	phase                               *prometheus.HistogramVec
 	observers                           map[phase]prometheus.Observer
-	entries                             prometheus.GaugeFunc
 	effects                             effects
 
 	rules, uppers []prometheus.Counter // by load index of the serving set, made when first needed
@@ -50,12 +51,13 @@ type ruleSeries struct{ title, level, kind string }
 // maxLabel is the size of the longest label value.
 const maxLabel = 256
 
-func newMetrics(groups func() float64) *metrics {
+// NewMetrics registers the series.
+func NewMetrics(reg prometheus.Registerer) (*Metrics, error) {
 	counter := func(name, help string) prometheus.Counter {
 		return prometheus.NewCounter(prometheus.CounterOpts{Name: name, Help: help})
 	}
 	coarse := append(slices.Clone(fine[:]), 0.5)
-	m := &metrics{
+	m := &Metrics{
 		processed:    counter("events_processed_total", "Decoded events evaluated."),
 		detections:   counter("detection_matches_total", "Detection results, before enrichment and everything behind it."),
 		correlations: counter("correlation_matches_total", "Correlation results, before enrichment and everything behind it."),
@@ -72,9 +74,6 @@ func newMetrics(groups func() float64) *metrics {
 		phase: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name: "batch_phase_duration_seconds", Help: "Wall time per batch and phase.", Buckets: coarse,
 		}, []string{"phase"}),
-		entries: prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "correlation_state_entries", Help: "Live entries of correlation state, by correlation and group.",
-		}, groups),
 		observers: make(map[phase]prometheus.Observer),
 		effects:   newEffects(),
 		series:    make(map[ruleSeries]int),
@@ -82,24 +81,21 @@ func newMetrics(groups func() float64) *metrics {
 	for _, p := range []phase{phaseParse, phaseDecodeMerge, phaseObserve, phaseEvaluate, phaseResultMerge, phaseDispatch} {
 		m.observers[p] = m.phase.WithLabelValues(string(p))
 	}
-	return m
-}
-
-// Register registers the stage's series.
-func (s *Stage) Register(reg prometheus.Registerer) error {
-	m := s.metrics
+	entries := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "correlation_state_entries", Help: "Live entries of correlation state, by correlation and group.",
+	}, func() float64 { return float64(m.groups.Load()) })
 	var errs []error
 	for _, c := range append([]prometheus.Collector{
-		m.processed, m.detections, m.correlations, m.byRule, m.byCorrelation, m.perEvent, m.latency, m.phase, m.entries,
+		m.processed, m.detections, m.correlations, m.byRule, m.byCorrelation, m.perEvent, m.latency, m.phase, entries,
 	}, m.effects.collectors()...) {
 		errs = append(errs, reg.Register(c))
 	}
-	return errors.Join(errs...)
+	return m, errors.Join(errs...)
 }
 
 // serve begins with the rule set of another reload, of the same rules perhaps. Series
 // of rules that neither it nor the one before has are deleted.
-func (m *metrics) serve(set *graph.RuleSet) {
+func (m *Metrics) serve(set *graph.RuleSet) {
 	rules, p := set.Engine.Rules(), set.Correlation
 	m.rules, m.uppers = make([]prometheus.Counter, len(rules)), nil
 	if p != nil {
@@ -127,7 +123,7 @@ func (m *metrics) serve(set *graph.RuleSet) {
 	}
 }
 
-func (m *metrics) drop(s ruleSeries) {
+func (m *Metrics) drop(s ruleSeries) {
 	if s.kind == "" {
 		m.byRule.DeleteLabelValues(s.title, s.level)
 	} else {
@@ -157,7 +153,7 @@ func label(s string) string {
 }
 
 // count adds what a batch came to.
-func (m *metrics) count(b *graph.Batch, c *merging) {
+func (m *Metrics) count(b *graph.Batch, c *merging) {
 	if c.events == 0 {
 		return
 	}
@@ -171,7 +167,7 @@ func (m *metrics) count(b *graph.Batch, c *merging) {
 	}
 }
 
-func (m *metrics) rule(r *result.Rule) prometheus.Counter {
+func (m *Metrics) rule(r *result.Rule) prometheus.Counter {
 	if c := m.rules[r.Index]; c != nil {
 		return c
 	}
@@ -182,7 +178,7 @@ func (m *metrics) rule(r *result.Rule) prometheus.Counter {
 }
 
 // fired counts the result of a correlation.
-func (m *metrics) fired(r *correlation.Rule) {
+func (m *Metrics) fired(r *correlation.Rule) {
 	m.correlations.Inc()
 	c := m.uppers[r.Index]
 	if c == nil {
@@ -195,7 +191,7 @@ func (m *metrics) fired(r *correlation.Rule) {
 
 // phases reports where the time of a batch went. A batch of which nothing was
 // decoded was never observed, evaluated or merged.
-func (m *metrics) phases(b *graph.Batch, c *merging) {
+func (m *Metrics) phases(b *graph.Batch, c *merging) {
 	see := func(p phase, d time.Duration) { m.observers[p].Observe(d.Seconds()) }
 	see(phaseParse, b.Timing.Parse)
 	see(phaseDecodeMerge, b.Timing.DecodeMerge)

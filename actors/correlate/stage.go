@@ -3,7 +3,6 @@ package correlate
 import (
 	"bytes"
 	"log/slog"
-	"sync/atomic"
 	"time"
 
 	"github.com/sluicehq/sluice/actors"
@@ -15,31 +14,27 @@ import (
 // tick is how often groups are looked at that may have expired.
 const tick = time.Second
 
-// Options describe the stage. Set, Next and Log are required.
+// Options describe the stage. Set, Next, Metrics and Log are required.
 type Options struct {
-	Capacity    int // of the data lane, in lines
-	Bytes       int // of the data lane
-	Set         *graph.RuleSet
-	MaxGroups   int                 // over all correlations; 0 is correlation.DefaultMaxGroups
-	Restored    *correlation.Engine // the state to begin with, for the correlations of Set; nil is none
-	Next        mailbox.Outlet[*graph.ResultSet]
-	DeadLetters mailbox.Outlet[graph.DeadLetter] // nil without a dead letter queue
-	Log         *slog.Logger
+	actors.StageOptions
+	Set       *graph.RuleSet
+	MaxGroups int                 // over all correlations; 0 is correlation.DefaultMaxGroups
+	Restored  *correlation.Engine // the state to begin with, for the correlations of Set; nil is none
+	Next      mailbox.Outlet[*graph.ResultSet]
+	Metrics   *Metrics
+	Log       *slog.Logger
 }
 
 // Stage is the stage: what of it outlives a restart of its actor.
 type Stage struct {
-	cell        *mailbox.Cell
-	lane        *mailbox.Lane[*graph.Batch]
-	next        *mailbox.Outbox[*graph.ResultSet]
-	deadLetters *mailbox.Outbox[graph.DeadLetter]
-	log         *slog.Logger
-	metrics     *metrics
+	actors.Stage[*graph.Batch]
+	next    *mailbox.Outbox[*graph.ResultSet]
+	log     *slog.Logger
+	metrics *Metrics
 
 	maxGroups int
 	first     *correlation.Engine  // of the first instance of the actor
 	none      *correlation.Program // of rule sets without correlations
-	groups    atomic.Int64         // there are, for whoever is not the actor
 
 	exported uint64 // revision of the last export
 	seq      uint64 // of the next batch
@@ -54,39 +49,30 @@ type Stage struct {
 // New builds the stage.
 func New(o Options) *Stage {
 	s := &Stage{
-		cell: mailbox.NewCell(string(graph.StageCorrelate), actors.KindStage, mailbox.CellOptions{Tick: tick}),
-		log:  o.Log, set: o.Set, maxGroups: o.MaxGroups, none: new(correlation.Program),
+		Stage: actors.NewStage(o.StageOptions, actors.Shape[*graph.Batch]{
+			Name: string(graph.StageCorrelate), Size: graph.SizeOfBatch, Tick: tick,
+		}),
+		log: o.Log, metrics: o.Metrics, set: o.Set, maxGroups: o.MaxGroups, none: new(correlation.Program),
 	}
-	s.metrics = newMetrics(func() float64 { return float64(s.groups.Load()) })
-	s.lane = mailbox.NewLane(s.cell, mailbox.LaneOptions[*graph.Batch]{
-		Capacity: o.Capacity, Bytes: o.Bytes, Size: graph.SizeOfBatch,
-	})
-	s.next = mailbox.NewOutbox(s.cell, o.Next)
+	s.next = mailbox.NewOutbox(s.Cell(), o.Next)
 	s.next.OnSent(s.left)
-	s.deadLetters = mailbox.NewOutbox(s.cell, o.DeadLetters)
 	s.first = o.Restored
 	if s.first == nil {
 		s.first = s.empty()
 	}
-	s.groups.Store(int64(s.first.Groups()))
+	s.metrics.groups.Store(int64(s.first.Groups()))
 	s.metrics.serve(o.Set)
 	return s
 }
 
-// Lane is the stage's input.
-func (s *Stage) Lane() *mailbox.Lane[*graph.Batch] { return s.lane }
-
-// Cell is the stage's actor.
-func (s *Stage) Cell() *mailbox.Cell { return s.cell }
-
 // Groups is the number of live groups over all correlations. It may be called
 // from any goroutine.
-func (s *Stage) Groups() int { return int(s.groups.Load()) }
+func (s *Stage) Groups() int { return int(s.metrics.groups.Load()) }
 
 // empty returns an engine without state.
 func (s *Stage) empty() *correlation.Engine {
 	e := correlation.New(s.planOf(s.set), s.maxGroups)
-	e.Succeed(s.exported)
+	e.ContinueRevision(s.exported)
 	return e
 }
 

@@ -40,7 +40,10 @@ func newRig(t *testing.T) *rig {
 		set: &graph.RuleSet{Engine: set}, rule: result.NewRule(0, &sigma.Rule{Meta: sigma.Meta{Title: "A"}}),
 		next: actorstest.NewRecorder[*graph.ResultSet](), deadLetters: actorstest.NewRecorder[graph.DeadLetter](),
 	}
-	r.stage = New(Options{Capacity: 10_000, Set: r.set, Next: r.next, DeadLetters: r.deadLetters, Log: r.log.Logger()})
+	r.stage = New(Options{
+		StageOptions: actors.StageOptions{Capacity: 10_000, DeadLetters: r.deadLetters},
+		Set:          r.set, Next: r.next, Metrics: actorstest.Metrics(t, NewMetrics), Log: r.log.Logger(),
+	})
 	r.stage.metrics.rules = append(r.stage.metrics.rules, nil) // of the one rule that results name
 	r.system = actorstest.System(t, actors.Options{MaxRestarts: 10})
 	if _, err := r.system.Spawn(r.stage.Cell(), r.stage.Produce); err != nil {

@@ -8,75 +8,69 @@ import (
 	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/actors/mailbox"
 	"github.com/sluicehq/sluice/graph"
+	"github.com/sluicehq/sluice/graph/step"
 )
 
-// Sink is where items go.
+// Sink is where rendered results go.
 type Sink struct {
 	Label string
+	Form  graph.Form // what the sink takes, and how
 	To    Queue
-	// Dropped makes a full queue drop items and is called for each; nil makes it
-	// block.
+	// Dropped makes a full queue drop what it has no room for and is called for
+	// each; nil makes it block.
 	Dropped func()
 }
 
 // Options describe the stage.
 type Options struct {
-	Capacity    int // of the data lane, in lists
-	Bytes       int // of the data lane
-	Sinks       []Sink
-	DeadLetters mailbox.Outlet[graph.DeadLetter] // nil without a dead letter queue
+	actors.StageOptions
+	Sinks []Sink
 }
 
 // Stage is the stage: what of it outlives a restart of its actor.
 type Stage struct {
-	cell        *mailbox.Cell
-	lane        *mailbox.Lane[*graph.ResultSet]
-	sinks       []outlet
-	deadLetters *mailbox.Outbox[graph.DeadLetter]
-	sheets      sheets
+	actors.Stage[*graph.ResultSet]
+	sinks []outlet
+	ids   graph.DeliveryIDs
 }
 
-// outlet is a sink with the items it still has to take.
+// outlet is a sink with what it still has to take.
 type outlet struct {
 	Sink
-	box *mailbox.Outbox[*graph.Item] // nil for a sink that drops
+	box *mailbox.Outbox[*graph.Rendered] // nil for a sink that drops
 }
 
-// joined is how many lists a run has at most.
+// joined is how many result sets a run has at most.
 const joined = 64
 
 // New builds the stage.
 func New(o Options) *Stage {
-	s := &Stage{cell: mailbox.NewCell(string(graph.StageDispatch), actors.KindStage, mailbox.CellOptions{})}
-	s.lane = mailbox.NewLane(s.cell, mailbox.LaneOptions[*graph.ResultSet]{
-		Capacity: o.Capacity, Bytes: o.Bytes, Size: graph.SizeOfResultSet, Join: joined,
-	})
+	s := &Stage{Stage: actors.NewStage(o.StageOptions, actors.Shape[*graph.ResultSet]{
+		Name: string(graph.StageDispatch), Size: graph.SizeOfResultSet, Join: joined,
+	})}
 	for _, sink := range o.Sinks {
 		out := outlet{Sink: sink}
 		if sink.Dropped == nil {
-			out.box = mailbox.NewOutbox(s.cell, sink.To)
+			out.box = mailbox.NewOutbox(s.Cell(), sink.To)
 		}
 		s.sinks = append(s.sinks, out)
 	}
-	s.deadLetters = mailbox.NewOutbox(s.cell, o.DeadLetters)
 	return s
 }
 
-// Lane is the stage's input.
-func (s *Stage) Lane() *mailbox.Lane[*graph.ResultSet] { return s.lane }
-
-// Cell is the stage's actor.
-func (s *Stage) Cell() *mailbox.Cell { return s.cell }
-
 // Produce makes an instance of the actor.
 func (s *Stage) Produce(actors.RestartState) actor.Actor {
-	return &shell{Stage: s, render: renderer{from: &s.sheets, sinks: len(s.sinks)}}
+	forms := make([]graph.Form, len(s.sinks))
+	for i := range s.sinks {
+		forms[i] = s.sinks[i].Form
+	}
+	return &shell{Stage: s, render: step.NewRender(forms)}
 }
 
 // shell is the actor: it renders, offers and answers.
 type shell struct {
 	*Stage
-	render renderer
+	render *step.Render
 }
 
 // Detail is what the stage's record shows beside the common members.
@@ -86,38 +80,36 @@ type Detail struct {
 	Quarantined int64    `json:"quarantined"`
 }
 
-// Receive offers lists in order.
+// Receive offers result sets in order.
 func (s *shell) Receive(c actor.Context) {
 	switch m := c.Message().(type) {
 	case *mailbox.Run[*graph.ResultSet]:
-		s.lists(m, time.Now())
+		s.sets(m, time.Now())
 	case actors.Detail:
 		c.Respond(s.detail())
-	case mailbox.Drain:
-		c.Respond(mailbox.NoExport{})
 	}
 }
 
-func (s *shell) lists(run *mailbox.Run[*graph.ResultSet], now time.Time) {
+func (s *shell) sets(run *mailbox.Run[*graph.ResultSet], now time.Time) {
 	var ended graph.Releaser
 	defer ended.Flush()
 	room := s.room()
-	for list := range run.All() {
-		if list.Barrier != nil {
-			list.Barrier.Export(graph.StageDispatch, nil)
+	for set := range run.All() {
+		if set.Barrier != nil {
+			s.Export(set.Barrier, nil)
 			continue
 		}
-		var item *graph.Item
-		if p := s.cell.Guard().Step(func() { item = s.render.item(list, now) }, nil); p != nil {
-			actors.Quarantine(s.cell, s.deadLetters, list.Raw, list.Token, p)
+		var rendered []*graph.Rendered
+		if p := s.Cell().Guard().Step(func() { rendered = s.render.Set(set, s.ids.Next(), now) }, nil); p != nil {
+			s.Quarantine(set.Raw, set.Token, p)
 			run.Done()
-			ended.List(list)
+			ended.List(set)
 			continue
 		}
-		s.offer(item)
-		run.Done() // its items leave now, whatever happens to the next list
-		ended.List(list)
-		if room.take(item) {
+		s.offer(set.Token, rendered)
+		run.Done() // it leaves now, whatever happens to the next set
+		ended.List(set)
+		if room.take(rendered) {
 			continue // it leaves with those that follow
 		}
 		if !s.taken() {
@@ -137,25 +129,36 @@ func (s *shell) taken() bool {
 	return all
 }
 
-// offer gives the item to every sink.
-func (s *shell) offer(item *graph.Item) {
-	item.Token.Retain(len(s.sinks) - 1)
-	for i := range s.sinks {
-		sink := &s.sinks[i]
-		if sink.box != nil {
-			sink.box.Push(item)
-			continue
+// offer gives every sink what was rendered for it, with a share of the token. A
+// set that no sink accepts ends here.
+func (s *shell) offer(token graph.Token, rendered []*graph.Rendered) {
+	takers := 0
+	for _, r := range rendered {
+		if r != nil {
+			takers++
 		}
-		if sink.To.TryPut([]*graph.Item{item}) == 0 {
+	}
+	if takers == 0 {
+		token.Settle()
+		return
+	}
+	token.Retain(takers - 1)
+	for i, r := range rendered {
+		sink := &s.sinks[i]
+		switch {
+		case r == nil:
+		case sink.box != nil:
+			sink.box.Push(r)
+		case sink.To.TryPut([]*graph.Rendered{r}) == 0:
 			sink.Dropped()
-			item.Token.Settle()
-			item.Release()
+			token.Settle()
+			r.Release()
 		}
 	}
 }
 
 func (s *shell) detail() Detail {
-	d := Detail{Sinks: len(s.sinks), WaitingFor: []string{}, Quarantined: s.cell.Quarantined()}
+	d := Detail{Sinks: len(s.sinks), WaitingFor: []string{}, Quarantined: s.Cell().Quarantined()}
 	for i := range s.sinks {
 		if s.sinks[i].box.Waiting() > 0 {
 			d.WaitingFor = append(d.WaitingFor, s.sinks[i].Label)

@@ -6,11 +6,13 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/actors/actorstest"
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/graph/leaktest"
+	"github.com/sluicehq/sluice/graph/step"
 	"github.com/sluicehq/sluice/sigma"
 	"github.com/sluicehq/sluice/sigma/correlation"
 	"github.com/sluicehq/sluice/sigma/result"
@@ -22,7 +24,7 @@ func TestMain(m *testing.M) { leaktest.Main(m) }
 type note string
 
 func (n note) AppendNative(dst []byte) []byte { return append(dst, n...) }
-func (n note) Kind() string                   { return "incident" }
+func (n note) Kind() graph.Kind               { return "incident" }
 
 func detection(title string) graph.Result {
 	var b result.Batch
@@ -30,12 +32,13 @@ func detection(title string) graph.Result {
 }
 
 // spawn starts a stage with two sinks that block and one that drops.
-func spawn(t *testing.T) (s *Stage, one, two, drops *actorstest.Recorder[*graph.Item], deadLetters *actorstest.Recorder[graph.DeadLetter], dropped *int) {
+func spawn(t *testing.T) (s *Stage, one, two, drops *actorstest.Recorder[*graph.Rendered], deadLetters *actorstest.Recorder[graph.DeadLetter], dropped *int) {
 	t.Helper()
-	one, two, drops = actorstest.NewRecorder[*graph.Item](), actorstest.NewRecorder[*graph.Item](), actorstest.NewRecorder[*graph.Item]()
+	one, two, drops = actorstest.NewRecorder[*graph.Rendered](), actorstest.NewRecorder[*graph.Rendered](), actorstest.NewRecorder[*graph.Rendered]()
 	deadLetters, dropped = actorstest.NewRecorder[graph.DeadLetter](), new(int)
-	s = New(Options{Capacity: 100, DeadLetters: deadLetters, Sinks: []Sink{
-		{Label: "one", To: one}, {Label: "two", To: two}, {Label: "drops", To: drops, Dropped: func() { *dropped++ }},
+	s = New(Options{StageOptions: actors.StageOptions{Capacity: 100, DeadLetters: deadLetters}, Sinks: []Sink{
+		{Label: "one", Form: step.Native{}, To: one}, {Label: "two", Form: step.Native{}, To: two},
+		{Label: "drops", Form: step.Native{}, To: drops, Dropped: func() { *dropped++ }},
 	}})
 	system := actorstest.System(t, actors.Options{})
 	if _, err := system.Spawn(s.Cell(), s.Produce); err != nil {
@@ -44,36 +47,40 @@ func spawn(t *testing.T) (s *Stage, one, two, drops *actorstest.Recorder[*graph.
 	return s, one, two, drops, deadLetters, dropped
 }
 
-func TestAllSinksShareOneItem(t *testing.T) {
+func TestSinksOfOneFormShareWhatIsRendered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, one, two, drops, _, _ := spawn(t)
 		settled := 0
 		token := graph.NewReceipt(1, func() { settled++ }).Token(0)
 		s.Lane().TryPut([]*graph.ResultSet{{Token: token, Results: []graph.Result{detection("A"), detection("B")}}, {Record: note(`{"incident_id":"i"}`)}})
 		synctest.Wait()
-		items := one.All()
-		if len(items) != 2 || two.All()[0] != items[0] || drops.All()[0] != items[0] {
-			t.Fatalf("%d, %d and %d items arrived, want the same 2", len(items), len(two.All()), len(drops.All()))
+		sets := one.All()
+		if len(sets) != 2 || two.All()[0] != sets[0] || drops.All()[0] != sets[0] {
+			t.Fatalf("%d, %d and %d sets arrived, want the same 2", len(sets), len(two.All()), len(drops.All()))
 		}
-		if !regexp.MustCompile(`^msg_[0-9a-f]{12}4[0-9a-f]{3}[89ab][0-9a-f]{15}$`).MatchString(items[0].ID.String()) || items[0].ID == items[1].ID {
-			t.Errorf("ids %q and %q, want two random ones", items[0].ID, items[1].ID)
+		first, other := sets[0].Messages[1], sets[1].Messages[0]
+		if !regexp.MustCompile(`^msg_[0-9a-f]{12}4[0-9a-f]{3}[89ab][0-9a-f]{15}$`).MatchString(first.ID.String()) || first.ID == other.ID {
+			t.Errorf("ids %q and %q, want two random ones", first.ID, other.ID)
+		}
+		if !first.Time.Equal(time.Now()) || first.Kind != graph.KindDetection || other.Kind != "incident" {
+			t.Errorf("messages %+v and %+v, want a detection and an incident of now", first, other)
 		}
 		var text strings.Builder
-		for _, line := range items[0].Lines {
-			text.Write(line)
+		for _, m := range sets[0].Messages {
+			text.Write(append(m.Body, '\n'))
 		}
 		want := `{"rule_title":"A","rule_id":null,"level":null,"tags":[],"matched_selections":[],"matched_fields":[]}` + "\n"
 		if got := text.String(); got != want+strings.Replace(want, `"A"`, `"B"`, 1) {
 			t.Errorf("got %s, want the two native lines", got)
 		}
-		if got := string(items[1].Lines[0]); got != "{\"incident_id\":\"i\"}\n" || items[1].Record == nil {
+		if got := string(other.Body); got != "{\"incident_id\":\"i\"}" || sets[1].Record == nil {
 			t.Errorf("the record came as %q", got)
 		}
 		for i := range 3 {
 			if settled != 0 {
 				t.Errorf("settled after %d of 3 sinks", i)
 			}
-			items[0].Token.Settle()
+			sets[0].Token.Settle()
 		}
 		if settled != 1 {
 			t.Errorf("settled %d times, want once", settled)
@@ -81,53 +88,53 @@ func TestAllSinksShareOneItem(t *testing.T) {
 	})
 }
 
-func TestAFullSinkHoldsTheNextListAndNothingElse(t *testing.T) {
+func TestAFullSinkHoldsTheNextSetAndNothingElse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, one, two, drops, _, dropped := spawn(t)
 		one.SetRoom(0)
 		drops.SetRoom(1)
-		lists := []*graph.ResultSet{{Record: note("1")}, {Record: note("2")}, {Record: note("3")}}
-		s.Lane().TryPut(lists)
+		sets := []*graph.ResultSet{{Record: note("1")}, {Record: note("2")}, {Record: note("3")}}
+		s.Lane().TryPut(sets)
 		synctest.Wait()
 		if got := len(two.All()); got != 1 {
-			t.Errorf("the idle sink has %d items, want 1: the next is not offered before all took the first", got)
+			t.Errorf("the idle sink has %d sets, want 1: the next is not offered before all took the first", got)
 		}
 		one.SetRoom(-1)
 		synctest.Wait()
 		if len(one.All()) != 3 || len(two.All()) != 3 || len(drops.All()) != 1 || *dropped != 2 {
-			t.Errorf("%d, %d and %d items, %d dropped, want 3, 3, 1 and 2", len(one.All()), len(two.All()), len(drops.All()), *dropped)
+			t.Errorf("%d, %d and %d sets, %d dropped, want 3, 3, 1 and 2", len(one.All()), len(two.All()), len(drops.All()), *dropped)
 		}
 	})
 }
 
-func TestListsLeaveTogetherUpToTheSinkWithTheLeastRoom(t *testing.T) {
+func TestSetsLeaveTogetherUpToTheSinkWithTheLeastRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, one, two, drops, _, dropped := spawn(t)
 		one.SetRoom(2)
 		drops.SetRoom(1)
-		var lists []*graph.ResultSet
+		var sets []*graph.ResultSet
 		for i := range 10 {
-			lists = append(lists, &graph.ResultSet{Record: note(strconv.Itoa(i))})
+			sets = append(sets, &graph.ResultSet{Record: note(strconv.Itoa(i))})
 		}
-		s.Lane().TryPut(lists)
+		s.Lane().TryPut(sets)
 		synctest.Wait()
 		if len(one.All()) != 2 || len(two.All()) != 3 {
-			t.Errorf("%d and %d items, want 2, and 3 at the idle sink: the fourth is not offered before all took the third", len(one.All()), len(two.All()))
+			t.Errorf("%d and %d sets, want 2, and 3 at the idle sink: the fourth is not offered before all took the third", len(one.All()), len(two.All()))
 		}
 		one.SetRoom(-1)
 		synctest.Wait()
 		if len(one.All()) != 10 || len(two.All()) != 10 || len(drops.All()) != 1 || *dropped != 9 {
-			t.Errorf("%d, %d and %d items, %d dropped, want 10, 10, 1 and 9", len(one.All()), len(two.All()), len(drops.All()), *dropped)
+			t.Errorf("%d, %d and %d sets, %d dropped, want 10, 10, 1 and 9", len(one.All()), len(two.All()), len(drops.All()), *dropped)
 		}
-		for i, item := range one.All() {
-			if got := string(item.Lines[0]); got != strconv.Itoa(i)+"\n" {
-				t.Errorf("item %d is %q, want the order of the lists", i, got)
+		for i, set := range one.All() {
+			if got := string(set.Messages[0].Body); got != strconv.Itoa(i) {
+				t.Errorf("set %d is %q, want the order of the sets", i, got)
 			}
 		}
 	})
 }
 
-func TestAListThatCannotBeRenderedIsQuarantined(t *testing.T) {
+func TestASetThatCannotBeRenderedIsQuarantined(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, one, _, _, deadLetters, _ := spawn(t)
 		s.Lane().TryPut([]*graph.ResultSet{
@@ -139,7 +146,52 @@ func TestAListThatCannotBeRenderedIsQuarantined(t *testing.T) {
 			t.Errorf("dead letters %+v, want the line's", got)
 		}
 		if len(one.All()) != 1 {
-			t.Errorf("%d items, want the next one", len(one.All()))
+			t.Errorf("%d sets, want the next one", len(one.All()))
 		}
 	})
+}
+
+// correlations takes correlations only.
+type correlations struct{ step.Pretty }
+
+func (correlations) Accepts(p graph.Payload) bool { return p.Kind() == graph.KindCorrelation }
+
+func TestASinkNeverLearnsOfWhatItsFormDeclines(t *testing.T) {
+	for _, tc := range []struct {
+		name   string
+		beside bool // of a sink that takes everything
+		ended  int  // lines, before a sink settles
+	}{
+		{"beside a sink that takes everything", true, 0},
+		{"alone, the line ends in dispatch", false, 2},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				all, few := actorstest.NewRecorder[*graph.Rendered](), actorstest.NewRecorder[*graph.Rendered]()
+				few.SetRoom(0) // without room it holds nothing that it does not take
+				sinks := []Sink{{Label: "few", Form: correlations{}, To: few}}
+				if tc.beside {
+					sinks = append(sinks, Sink{Label: "all", Form: step.Native{}, To: all})
+				}
+				s := New(Options{StageOptions: actors.StageOptions{Capacity: 100}, Sinks: sinks})
+				if _, err := actorstest.System(t, actors.Options{}).Spawn(s.Cell(), s.Produce); err != nil {
+					t.Fatal(err)
+				}
+				receipt := graph.NewReceipt(2, func() {})
+				s.Lane().TryPut([]*graph.ResultSet{
+					{Token: receipt.Token(0), Results: []graph.Result{detection("A")}}, {Token: receipt.Token(1), Results: []graph.Result{detection("B")}},
+				})
+				synctest.Wait()
+				if got := 2 - receipt.Open(); got != tc.ended {
+					t.Errorf("%d lines have ended, want %d", got, tc.ended)
+				}
+				for _, r := range all.All() {
+					r.Token.Settle()
+				}
+				if receipt.Open() != 0 || receipt.Overdrawn() != 0 || len(few.All()) != 0 {
+					t.Errorf("%d lines are open, %d settled too often, %d sets declined and offered; want none", receipt.Open(), receipt.Overdrawn(), len(few.All()))
+				}
+			})
+		})
+	}
 }

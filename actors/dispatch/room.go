@@ -9,15 +9,15 @@ import (
 
 // Queue is the lane of a sink.
 type Queue interface {
-	mailbox.Outlet[*graph.Item]
+	mailbox.Outlet[*graph.Rendered]
 	// Room is how much can be put at once, for sure as long as nobody else puts
 	// anything.
 	Room() (units, bytes int)
 }
 
-// room is what every sink that blocks has room for: items that fit leave together, since no
-// sink can be full before the last of them. It is nothing while some sink has
-// items of ours to take.
+// room is what every sink that blocks has room for. Sets that fit leave together,
+// since no sink can be full before the last of them. There is no room while some
+// sink has something of ours to take.
 type room struct{ units, bytes int }
 
 func (s *shell) room() room {
@@ -35,9 +35,15 @@ func (s *shell) room() room {
 	return r
 }
 
-// take reports whether the item fits, and counts it.
-func (r *room) take(i *graph.Item) bool {
-	units, bytes := graph.SizeOfItem(i)
+// take reports whether every sink has room for its part, and counts the largest.
+func (r *room) take(rendered []*graph.Rendered) bool {
+	units, bytes := 0, 0
+	for _, one := range rendered {
+		if one != nil {
+			u, b := graph.SizeOfRendered(one)
+			units, bytes = max(units, u), max(bytes, b)
+		}
+	}
 	if units > r.units || bytes > r.bytes {
 		return false
 	}

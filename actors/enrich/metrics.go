@@ -1,10 +1,20 @@
 package enrich
 
-import "github.com/prometheus/client_golang/prometheus"
+import (
+	"github.com/prometheus/client_golang/prometheus"
 
-// Register registers the series of the output queue, which is the stage's lane.
-func (s *Stage) Register(reg prometheus.Registerer) error {
-	return reg.Register(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+	"github.com/sluicehq/sluice/actors"
+)
+
+// Metrics are the stage's series.
+type Metrics struct {
+	depth *actors.Depth // of the output queue, which is the stage's lane
+}
+
+// NewMetrics registers the series.
+func NewMetrics(reg prometheus.Registerer) (*Metrics, error) {
+	m := &Metrics{actors.NewDepth(prometheus.GaugeOpts{
 		Name: "output_queue_depth", Help: "Result sets waiting between engine and result path.",
-	}, func() float64 { return float64(s.lane.Stats().Depth) }))
+	})}
+	return m, reg.Register(m.depth)
 }

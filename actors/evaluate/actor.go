@@ -39,10 +39,8 @@ func (s *shell) Receive(c actor.Context) {
 	case actors.Detail:
 		c.Respond(Detail{
 			DetectionRules: len(s.set.Engine.Rules()), Rejected: s.set.Rejected, Generation: s.set.Generation,
-			BatchesInFlight: s.pool.Busy(), Quarantined: s.cell.Quarantined(),
+			BatchesInFlight: s.pool.Busy(), Quarantined: s.Cell().Quarantined(),
 		})
-	case mailbox.Drain:
-		c.Respond(mailbox.NoExport{})
 	}
 }
 
@@ -59,10 +57,10 @@ func (s *shell) start(b *graph.Batch) {
 		j.worker, j.matching = judge.worker, judge.matching
 		j.run(s.pool.Guard(slot))
 		stats := j.worker.TakeStats()
-		s.pruned.Add(stats.Pruned)
-		s.unsourced.Add(stats.WithoutLogsource)
+		s.metrics.pruned.Add(stats.Pruned)
+		s.metrics.unsourced.Add(stats.WithoutLogsource)
 		if j.matching != nil {
-			s.fallbacks.Add(j.matching.takeFallbacks())
+			s.metrics.fallbacks.Add(j.matching.takeFallbacks())
 		}
 		b.Timing.Evaluate = time.Since(begin)
 		return j
@@ -73,10 +71,8 @@ func (s *shell) finish(j *judging) {
 	b := j.batch
 	for _, p := range j.poison {
 		line := b.Lines[p.line]
-		actors.Quarantine(s.cell, s.deadLetters, line.Raw, line.Token, p.cause)
+		s.Quarantine(line.Raw, line.Token, p.cause)
 	}
-	if b.Barrier != nil {
-		b.Barrier.Export(graph.StageEvaluate, nil)
-	}
+	s.Export(b.Barrier, nil)
 	s.next.Push(b)
 }

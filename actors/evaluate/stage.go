@@ -2,7 +2,6 @@ package evaluate
 
 import (
 	"runtime"
-	"sync/atomic"
 
 	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/actors/mailbox"
@@ -10,30 +9,26 @@ import (
 	"github.com/sluicehq/sluice/sigma/engine"
 )
 
-// Options describe the stage. Set and Next are required.
+// Options describe the stage. Set, Next and Metrics are required.
 type Options struct {
-	Capacity    int // of the data lane, in lines
-	Bytes       int // of the data lane
-	Workers     int // batches evaluated at once; 0 is one per processor
-	Set         *graph.RuleSet
-	Timed       bool // events without a time of their own do not reach correlations
-	Next        mailbox.Outlet[*graph.Batch]
-	DeadLetters mailbox.Outlet[graph.DeadLetter] // nil without a dead letter queue
+	actors.StageOptions
+	Workers int // batches evaluated at once; 0 is one per processor
+	Set     *graph.RuleSet
+	Timed   bool // events without a time of their own do not reach correlations
+	Next    mailbox.Outlet[*graph.Batch]
+	Metrics *Metrics
 }
 
 // Stage is the stage: what of it outlives a restart of its actor.
 type Stage struct {
-	cell        *mailbox.Cell
-	lane        *mailbox.Lane[*graph.Batch]
-	pool        *mailbox.Pool
-	next        *mailbox.Outbox[*graph.Batch]
-	deadLetters *mailbox.Outbox[graph.DeadLetter]
+	actors.Stage[*graph.Batch]
+	pool *mailbox.Pool
+	next *mailbox.Outbox[*graph.Batch]
 
-	judges []judge // one per worker
-	timed  bool
-	set    *graph.RuleSet // of the newest batch seen
-
-	pruned, unsourced, fallbacks atomic.Uint64
+	judges  []judge // one per worker
+	timed   bool
+	set     *graph.RuleSet // of the newest batch seen
+	metrics *Metrics
 }
 
 // judge is what a worker evaluates with.
@@ -49,23 +44,13 @@ func New(o Options) *Stage {
 		o.Workers = runtime.GOMAXPROCS(0)
 	}
 	s := &Stage{
-		cell: mailbox.NewCell(string(graph.StageEvaluate), actors.KindStage, mailbox.CellOptions{}),
-		set:  o.Set, judges: make([]judge, o.Workers), timed: o.Timed,
+		Stage: actors.NewStage(o.StageOptions, actors.Shape[*graph.Batch]{Name: string(graph.StageEvaluate), Size: graph.SizeOfBatch}),
+		set:   o.Set, judges: make([]judge, o.Workers), timed: o.Timed, metrics: o.Metrics,
 	}
-	s.lane = mailbox.NewLane(s.cell, mailbox.LaneOptions[*graph.Batch]{
-		Capacity: o.Capacity, Bytes: o.Bytes, Size: graph.SizeOfBatch,
-	})
-	s.next = mailbox.NewOutbox(s.cell, o.Next)
-	s.deadLetters = mailbox.NewOutbox(s.cell, o.DeadLetters)
-	s.pool = mailbox.NewOrderedPool(s.cell, o.Workers)
+	s.next = mailbox.NewOutbox(s.Cell(), o.Next)
+	s.pool = mailbox.NewOrderedPool(s.Cell(), o.Workers)
 	return s
 }
-
-// Lane is the stage's input.
-func (s *Stage) Lane() *mailbox.Lane[*graph.Batch] { return s.lane }
-
-// Cell is the stage's actor.
-func (s *Stage) Cell() *mailbox.Cell { return s.cell }
 
 // judge returns what a slot judges with by a rule set. Each slot is used by one
 // goroutine at a time.

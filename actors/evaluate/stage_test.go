@@ -4,6 +4,8 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/actors/actorstest"
 	"github.com/sluicehq/sluice/graph"
@@ -43,7 +45,8 @@ func batch(t *testing.T, seq uint64, set *graph.RuleSet, lines ...string) *graph
 func spawn(t *testing.T, o Options) (*Stage, *actors.System, *actorstest.Recorder[*graph.Batch], *actorstest.Recorder[graph.DeadLetter]) {
 	t.Helper()
 	next, deadLetters := actorstest.NewRecorder[*graph.Batch](), actorstest.NewRecorder[graph.DeadLetter]()
-	o.Capacity, o.Next, o.DeadLetters = 1000, next, deadLetters
+	o.StageOptions, o.Next = actors.StageOptions{Capacity: 1000, DeadLetters: deadLetters}, next
+	o.Metrics = actorstest.Metrics(t, func(reg prometheus.Registerer) (*Metrics, error) { return NewMetrics(reg, o.Timed) })
 	s := New(o)
 	system := actorstest.System(t, actors.Options{MaxRestarts: 10})
 	if _, err := system.Spawn(s.Cell(), s.Produce); err != nil {
@@ -76,7 +79,7 @@ func TestBatchesAreJudgedAndLeaveInOrder(t *testing.T) {
 				t.Errorf("batch %d: %d results, fates %v, want one of the second line", i, b.Results.Len(), b.Outcomes)
 			}
 		}
-		if n := s.unsourced.Load(); n != 32*3 {
+		if n := s.metrics.unsourced.Load(); n != 32*3 {
 			t.Errorf("%d events without logsource, want %d", n, 32*3)
 		}
 	})

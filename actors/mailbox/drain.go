@@ -3,14 +3,12 @@ package mailbox
 import "github.com/asynkron/protoactor-go/actor"
 
 // Drain is the last message of an actor: its predecessors have stopped, its lane
-// is empty and its workers are idle. The reply is the actor's final export, or
-// NoExport. What it still pushes is delivered before the actor stops.
+// is empty and its workers are idle. The reply is the actor's final export; an actor
+// that has nothing to save does not reply. What it still pushes is delivered before
+// it stops.
 type Drain struct {
 	Expired bool // the deadline passed first: what the lane still holds is lost unless it is taken now
 }
-
-// NoExport is the reply of an actor that has nothing to save.
-type NoExport struct{}
 
 // drainState is the mailbox's part of a drain, guarded by its mutex.
 type drainState struct {
@@ -59,7 +57,7 @@ func (d *Draining) Finish() (export any, lost int) {
 	select {
 	case answer := <-d.answers:
 		switch answer.(type) {
-		case NoExport, error, *actor.DeadLetterResponse:
+		case error, *actor.DeadLetterResponse:
 		default:
 			export = answer
 		}

@@ -10,35 +10,18 @@ import (
 	"github.com/sluicehq/sluice/graph"
 )
 
-// Options describe the stage.
-type Options struct {
-	Capacity int // of the data lane, in lines
-	Bytes    int // of the data lane
-	Next     mailbox.Outlet[*graph.Batch]
-}
-
 // Stage is the stage: what of it outlives a restart of its actor.
 type Stage struct {
-	cell *mailbox.Cell
-	lane *mailbox.Lane[*graph.Batch]
+	actors.Stage[*graph.Batch]
 	next *mailbox.Outbox[*graph.Batch]
 }
 
 // New builds the stage.
-func New(o Options) *Stage {
-	s := &Stage{cell: mailbox.NewCell(string(graph.StageObserve), actors.KindStage, mailbox.CellOptions{})}
-	s.lane = mailbox.NewLane(s.cell, mailbox.LaneOptions[*graph.Batch]{
-		Capacity: o.Capacity, Bytes: o.Bytes, Size: graph.SizeOfBatch,
-	})
-	s.next = mailbox.NewOutbox(s.cell, o.Next)
+func New(o actors.StageOptions, next mailbox.Outlet[*graph.Batch]) *Stage {
+	s := &Stage{Stage: actors.NewStage(o, actors.Shape[*graph.Batch]{Name: string(graph.StageObserve), Size: graph.SizeOfBatch})}
+	s.next = mailbox.NewOutbox(s.Cell(), next)
 	return s
 }
-
-// Lane is the stage's input.
-func (s *Stage) Lane() *mailbox.Lane[*graph.Batch] { return s.lane }
-
-// Cell is the stage's actor.
-func (s *Stage) Cell() *mailbox.Cell { return s.cell }
 
 // Produce makes an instance of the actor.
 func (s *Stage) Produce(actors.RestartState) actor.Actor { return &shell{Stage: s} }
@@ -60,15 +43,11 @@ func (s *shell) Receive(c actor.Context) {
 	switch m := c.Message().(type) {
 	case *mailbox.Run[*graph.Batch]:
 		for b := range m.All() {
-			if b.Barrier != nil {
-				b.Barrier.Export(graph.StageObserve, nil)
-			}
+			s.Export(b.Barrier, nil)
 			b.Timing.Observe = time.Since(begin)
 			s.next.Push(b)
 		}
 	case actors.Detail:
-		c.Respond(Detail{Quarantined: s.cell.Quarantined()})
-	case mailbox.Drain:
-		c.Respond(mailbox.NoExport{})
+		c.Respond(Detail{Quarantined: s.Cell().Quarantined()})
 	}
 }

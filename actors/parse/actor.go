@@ -33,18 +33,16 @@ func (s *shell) Receive(c actor.Context) {
 		c.Respond(Published{})
 	case Cut:
 		s.epoch = m.Barrier.Enter(s.epoch)
-		m.Barrier.Export(graph.StageParse, nil)
+		s.Export(m.Barrier, nil)
 		b := s.batch(now)
 		b.Barrier = m.Barrier
 		s.empty(b)
 		c.Respond(CutMade{})
 	case actors.Detail:
 		c.Respond(Detail{
-			BatchSize:   min(s.o.BatchSize, s.lane.Stats().Capacity),
-			ParseErrors: s.parseErrors.Load(), Quarantined: s.cell.Quarantined(),
+			BatchSize:   min(s.o.BatchSize, s.Lane().Stats().Capacity),
+			ParseErrors: s.metrics.parseErrors.Load(), Quarantined: s.Cell().Quarantined(),
 		})
-	case mailbox.Drain:
-		c.Respond(mailbox.NoExport{})
 	}
 }
 
@@ -95,14 +93,14 @@ func (s *shell) worker(slot int, set *graph.RuleSet) *engine.Worker {
 // merge takes a decoded batch back, counts and sends it on.
 func (s *shell) merge(d *decoding, now time.Time) {
 	if n := undecodable(d.batch); n > 0 {
-		s.parseErrors.Add(n)
-		if s.deadLetters == nil {
+		s.metrics.parseErrors.Add(n)
+		if s.o.DeadLetters == nil {
 			s.o.Log.Debug("lines not decoded", "lines", n, "batch", d.batch.Seq)
 		}
 	}
 	for _, p := range d.poison {
 		line := d.batch.Lines[p.line]
-		actors.Quarantine(s.cell, s.deadLetters, line.Raw, line.Token, p.cause)
+		s.Quarantine(line.Raw, line.Token, p.cause)
 	}
 	d.batch.Timing.DecodeMerge = time.Since(now)
 	s.next.Push(d.batch)

@@ -34,22 +34,22 @@ func (s *Stage) Intake(producer string) *Intake { return &Intake{stage: s, produ
 // Put admits lines in order and waits while the queue is full. It returns how
 // many were admitted: all of them, unless ctx ended or the stage is draining.
 func (n *Intake) Put(ctx context.Context, run []graph.Line) (admitted int, err error) {
-	admitted = n.stage.lane.TryPut(run)
+	admitted = n.stage.Lane().TryPut(run)
 	if admitted == len(run) {
 		return admitted, nil
 	}
-	if !n.stage.lane.Closed() { // what is refused does not wait
-		n.stage.waited.Add(int64(len(run) - admitted))
+	if !n.stage.Lane().Closed() { // what is refused does not wait
+		n.stage.metrics.waited.Add(int64(len(run) - admitted))
 		n.limited(len(run) - admitted)
 	}
-	more, err := n.stage.lane.Put(ctx, run[admitted:])
+	more, err := n.stage.Lane().Put(ctx, run[admitted:])
 	return admitted + more, err
 }
 
 // Oversize counts a line that was too long to come in and shows its excerpt to
 // the dead letter queue, which settles token. Without one it is settled at once.
 func (n *Intake) Oversize(ctx context.Context, excerpt []byte, token graph.Token) error {
-	n.stage.parseErrors.Add(1)
+	n.stage.metrics.parseErrors.Add(1)
 	if n.stage.o.DeadLetters == nil {
 		n.stage.o.Log.Debug("line exceeds maximum size", "source", n.producer)
 		token.Settle()
@@ -64,8 +64,8 @@ func (n *Intake) Oversize(ctx context.Context, excerpt []byte, token graph.Token
 // Client asks the stage.
 type Client struct{ c *mailbox.Client }
 
-// NewClient returns a client of the spawned stage.
-func NewClient(c *mailbox.Client) *Client { return &Client{c} }
+// Client returns a client of the stage, which answers once it is spawned.
+func (s *Stage) Client() *Client { return &Client{mailbox.NewClient(s.Cell())} }
 
 // Publish makes set the rule set of every batch from now on.
 func (c *Client) Publish(ctx context.Context, set *graph.RuleSet) error {

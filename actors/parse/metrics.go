@@ -2,32 +2,40 @@ package parse
 
 import (
 	"errors"
+	"sync/atomic"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/sluicehq/sluice/actors"
 )
 
-// Metrics are the stage's series.
-type Metrics struct{ batchSize prometheus.Histogram }
-
-func newMetrics() *Metrics {
-	return &Metrics{batchSize: prometheus.NewHistogram(prometheus.HistogramOpts{
-		Name: "batch_size", Help: "Input lines per batch, undecodable ones included.",
-		Buckets: []float64{1, 2, 4, 8, 16, 32, 64, 128, 256, 512},
-	})}
+// Metrics are the stage's series. Intakes and the actor count in them.
+type Metrics struct {
+	batchSize   prometheus.Histogram
+	depth       *actors.Depth
+	waited      atomic.Int64 // lines that had to wait for room
+	parseErrors atomic.Int64
 }
 
-// Register registers the stage's series.
-func (s *Stage) Register(reg prometheus.Registerer) error {
-	return errors.Join(
-		reg.Register(s.metrics.batchSize),
-		reg.Register(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+// NewMetrics registers the series.
+func NewMetrics(reg prometheus.Registerer) (*Metrics, error) {
+	m := &Metrics{
+		batchSize: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "batch_size", Help: "Input lines per batch, undecodable ones included.",
+			Buckets: []float64{1, 2, 4, 8, 16, 32, 64, 128, 256, 512},
+		}),
+		depth: actors.NewDepth(prometheus.GaugeOpts{
 			Name: "input_queue_depth", Help: "Events waiting between sources and engine, all inputs.",
-		}, func() float64 { return float64(s.lane.Stats().Depth) })),
+		}),
+	}
+	return m, errors.Join(
+		reg.Register(m.batchSize),
+		reg.Register(m.depth),
 		reg.Register(prometheus.NewCounterFunc(prometheus.CounterOpts{
 			Name: "back_pressure_events_total", Help: "Lines that had to wait for room in the input queue.",
-		}, func() float64 { return float64(s.waited.Load()) })),
+		}, func() float64 { return float64(m.waited.Load()) })),
 		reg.Register(prometheus.NewCounterFunc(prometheus.CounterOpts{
 			Name: "events_parse_errors_total", Help: "Input lines that could not be decoded or were too long.",
-		}, func() float64 { return float64(s.parseErrors.Load()) })),
+		}, func() float64 { return float64(m.parseErrors.Load()) })),
 	)
 }

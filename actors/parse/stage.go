@@ -1,11 +1,9 @@
 package parse
 
 import (
-	"context"
 	"log/slog"
 	"runtime"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/sluicehq/sluice/actors"
@@ -15,36 +13,27 @@ import (
 	"github.com/sluicehq/sluice/sigma/engine"
 )
 
-// DeadLetters is the lane of the dead letter queue.
-type DeadLetters interface {
-	mailbox.Outlet[graph.DeadLetter]
-	Put(ctx context.Context, run []graph.DeadLetter) (admitted int, err error)
-}
-
-// Options describe the stage. Set, Next and Log are required.
+// Options describe the stage. Set, Next, Metrics and Log are required.
 type Options struct {
-	Capacity    int // of the data lane, in lines: the input queue
-	Bytes       int // of the data lane
-	BatchSize   int // lines, at most
-	Workers     int // batches decoded at once; 0 is one per processor
-	Format      format.Format
-	Zone        *time.Location // of syslog timestamps that name none; nil is UTC
-	KeepBOM     bool           // leave a byte order mark at the start of a syslog message
-	Set         *graph.RuleSet
-	Next        mailbox.Outlet[*graph.Batch]
-	DeadLetters DeadLetters // nil without a dead letter queue
-	Log         *slog.Logger
+	actors.StageOptions     // the data lane is the input queue
+	BatchSize           int // lines, at most
+	Workers             int // batches decoded at once; 0 is one per processor
+	Format              format.Format
+	Zone                *time.Location // of syslog timestamps that name none; nil is UTC
+	KeepBOM             bool           // leave a byte order mark at the start of a syslog message
+	Set                 *graph.RuleSet
+	Next                mailbox.Outlet[*graph.Batch]
+	Metrics             *Metrics
+	Log                 *slog.Logger
 }
 
 // Stage is the stage: what of it outlives a restart of its actor. Only the actor
 // touches it, except for the counters and the pool of batches.
 type Stage struct {
-	o           Options
-	cell        *mailbox.Cell
-	lane        *mailbox.Lane[graph.Line]
-	pool        *mailbox.Pool
-	next        *mailbox.Outbox[*graph.Batch]
-	deadLetters *mailbox.Outbox[graph.DeadLetter]
+	actors.Stage[graph.Line]
+	o    Options
+	pool *mailbox.Pool
+	next *mailbox.Outbox[*graph.Batch]
 
 	set      *graph.RuleSet
 	epoch    *graph.Epoch
@@ -52,10 +41,8 @@ type Stage struct {
 	format   format.Decoder
 	decoders []decoder // one per worker
 
-	batches     sync.Pool
-	parseErrors atomic.Int64
-	waited      atomic.Int64 // lines that had to wait for room
-	metrics     *Metrics
+	batches sync.Pool
+	metrics *Metrics
 }
 
 // decoder is what a worker decodes with.
@@ -69,26 +56,17 @@ func New(o Options) *Stage {
 	if o.Workers == 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
 	}
-	s := &Stage{o: o, set: o.Set, epoch: graph.NewEpoch(), decoders: make([]decoder, o.Workers), metrics: newMetrics()}
+	s := &Stage{o: o, set: o.Set, epoch: graph.NewEpoch(), decoders: make([]decoder, o.Workers), metrics: o.Metrics}
 	s.format = format.Decoder{Format: o.Format, Zone: o.Zone, KeepBOM: o.KeepBOM}
-	s.cell = mailbox.NewCell(string(graph.StageParse), actors.KindStage, mailbox.CellOptions{})
-	s.lane = mailbox.NewLane(s.cell, mailbox.LaneOptions[graph.Line]{
-		Capacity: o.Capacity, Bytes: o.Bytes, Size: graph.SizeOfLine, Join: o.BatchSize,
+	s.Stage = actors.NewStage(o.StageOptions, actors.Shape[graph.Line]{
+		Name: string(graph.StageParse), Size: graph.SizeOfLine, Join: o.BatchSize,
 	})
-	s.next = mailbox.NewOutbox(s.cell, o.Next)
-	if o.DeadLetters != nil {
-		s.deadLetters = mailbox.NewOutbox[graph.DeadLetter](s.cell, o.DeadLetters)
-	}
-	s.pool = mailbox.NewOrderedPool(s.cell, o.Workers)
+	s.next = mailbox.NewOutbox(s.Cell(), o.Next)
+	s.pool = mailbox.NewOrderedPool(s.Cell(), o.Workers)
+	s.metrics.depth.Of(s.Cell())
 	s.batches.New = func() any { return &graph.Batch{Events: new(engine.Events), Release: s.release} }
 	return s
 }
-
-// Lane is the input queue.
-func (s *Stage) Lane() *mailbox.Lane[graph.Line] { return s.lane }
-
-// Cell is the stage's actor.
-func (s *Stage) Cell() *mailbox.Cell { return s.cell }
 
 // release takes a batch back that nobody needs any more.
 func (s *Stage) release(b *graph.Batch) {

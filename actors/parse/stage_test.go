@@ -24,16 +24,7 @@ type rig struct {
 	client      *Client
 	system      *actors.System
 	next        *actorstest.Recorder[*graph.Batch]
-	deadLetters *deadLetters
-}
-
-// deadLetters is a dead letter lane that records.
-type deadLetters struct {
-	*actorstest.Recorder[graph.DeadLetter]
-}
-
-func (l *deadLetters) Put(_ context.Context, run []graph.DeadLetter) (int, error) {
-	return l.TryPut(run), nil
+	deadLetters *actorstest.Recorder[graph.DeadLetter]
 }
 
 func ruleSet(t *testing.T, generation uint64) *graph.RuleSet {
@@ -49,10 +40,11 @@ func ruleSet(t *testing.T, generation uint64) *graph.RuleSet {
 func newRig(t *testing.T, o Options) *rig {
 	t.Helper()
 	r := &rig{
-		next: actorstest.NewRecorder[*graph.Batch](), deadLetters: &deadLetters{actorstest.NewRecorder[graph.DeadLetter]()},
+		next: actorstest.NewRecorder[*graph.Batch](), deadLetters: actorstest.NewRecorder[graph.DeadLetter](),
 		system: actorstest.System(t, actors.Options{MaxRestarts: 10}),
 	}
 	o.Set, o.Next, o.Log = ruleSet(t, 1), r.next, (&actorstest.Log{}).Logger()
+	o.Metrics = actorstest.Metrics(t, NewMetrics)
 	o.Capacity, o.BatchSize = max(1, o.Capacity), max(1, o.BatchSize)
 	r.stage = New(o)
 	return r
@@ -60,11 +52,10 @@ func newRig(t *testing.T, o Options) *rig {
 
 func (r *rig) spawn(t *testing.T) {
 	t.Helper()
-	c, err := r.system.Spawn(r.stage.Cell(), r.stage.Produce)
-	if err != nil {
+	if _, err := r.system.Spawn(r.stage.Cell(), r.stage.Produce); err != nil {
 		t.Fatal(err)
 	}
-	r.client = NewClient(c)
+	r.client = r.stage.Client()
 }
 
 func raws(texts ...string) (run []graph.Line) {
@@ -92,7 +83,7 @@ func describe(batches []*graph.Batch) string {
 
 func TestBatchesAreWhatIsQueued(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, Options{Capacity: 100, BatchSize: 3, Workers: 2})
+		r := newRig(t, Options{StageOptions: actors.StageOptions{Capacity: 100}, BatchSize: 3, Workers: 2})
 		r.stage.Lane().TryPut(raws("a", "b", "c", "d", "e"))
 		r.spawn(t)
 		synctest.Wait()
@@ -118,7 +109,7 @@ func TestBatchesAreWhatIsQueued(t *testing.T) {
 
 func TestTheBatchSizeFollowsTheCapacity(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, Options{Capacity: 100, BatchSize: 50})
+		r := newRig(t, Options{StageOptions: actors.StageOptions{Capacity: 100}, BatchSize: 50})
 		r.spawn(t)
 		for _, tc := range []struct{ capacity, want int }{{100, 50}, {20, 20}, {64, 50}} {
 			if _, err := r.system.Resize("parse", tc.capacity); err != nil {
@@ -134,7 +125,7 @@ func TestTheBatchSizeFollowsTheCapacity(t *testing.T) {
 
 func TestStructuredLinesAreJSONWhateverTheFormat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, Options{Capacity: 10, BatchSize: 10, Format: format.Plain})
+		r := newRig(t, Options{StageOptions: actors.StageOptions{Capacity: 10}, BatchSize: 10, Format: format.Plain})
 		run := raws(`{"a":1}`, `{"a":1}`)
 		run[0].Structured = true
 		r.stage.Lane().TryPut(run)
@@ -167,7 +158,7 @@ func TestAFullQueueIsToldOnceInAWhile(t *testing.T) {
 		if len(got) != 2 || !strings.Contains(got[0], "source=test lines=2") || !strings.Contains(got[1], "source=test lines=3") {
 			t.Errorf("logged %q, want one line at once and one for what came since", got)
 		}
-		if n := r.stage.waited.Load(); n != 5 {
+		if n := r.stage.metrics.waited.Load(); n != 5 {
 			t.Errorf("%d lines had to wait, want 5", n)
 		}
 	})
@@ -186,8 +177,8 @@ func TestOversizeLines(t *testing.T) {
 				if err := r.stage.Intake("test").Oversize(t.Context(), []byte("head"), token); err != nil {
 					t.Fatal(err)
 				}
-				if r.stage.parseErrors.Load() != 1 {
-					t.Errorf("%d parse errors, want 1", r.stage.parseErrors.Load())
+				if r.stage.metrics.parseErrors.Load() != 1 {
+					t.Errorf("%d parse errors, want 1", r.stage.metrics.parseErrors.Load())
 				}
 				if got := r.deadLetters.All(); withDLQ && (len(got) != 1 || got[0].Stage != "ingest" || string(got[0].Original) != "head" || settled != 0) {
 					t.Errorf("dead letters %+v, settled %d, want one of stage ingest that keeps the token", got, settled)

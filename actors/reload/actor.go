@@ -34,9 +34,8 @@ type Options struct {
 
 // Reloader is the actor and the way to trigger it.
 type Reloader struct {
+	actors.Stage[Trigger]
 	o    Options
-	cell *mailbox.Cell
-	lane *mailbox.Lane[Trigger]
 	pool *mailbox.Pool
 
 	mu      sync.Mutex // guards the rest
@@ -57,14 +56,12 @@ func New(o Options) *Reloader {
 	if o.Capacity == 0 {
 		o.Capacity = capacity
 	}
-	r := &Reloader{o: o, cell: mailbox.NewCell(Name, actors.KindControl, mailbox.CellOptions{})}
-	r.lane = mailbox.NewLane(r.cell, mailbox.LaneOptions[Trigger]{Capacity: o.Capacity, Join: o.Capacity})
-	r.pool = mailbox.NewPool(r.cell, 1)
+	r := &Reloader{o: o, Stage: actors.NewStage(actors.StageOptions{Capacity: o.Capacity}, actors.Shape[Trigger]{
+		Name: Name, Kind: actors.KindControl, Join: o.Capacity,
+	})}
+	r.pool = mailbox.NewPool(r.Cell(), 1)
 	return r
 }
-
-// Cell is the actor.
-func (r *Reloader) Cell() *mailbox.Cell { return r.cell }
 
 // Produce makes an instance of the actor.
 func (r *Reloader) Produce(actors.RestartState) actor.Actor { return shell{r} }
@@ -100,7 +97,7 @@ func (r *Reloader) Trigger(reason string) {
 		r.pending = append(r.pending, reason)
 	}
 	r.mu.Unlock()
-	r.lane.TryPut([]Trigger{{Reason: reason}})
+	r.Lane().TryPut([]Trigger{{Reason: reason}})
 }
 
 // Detail is what the actor's record shows beside the common members.
@@ -134,8 +131,6 @@ func (s shell) Receive(c actor.Context) {
 		}
 	case actors.Detail:
 		c.Respond(s.detail())
-	case mailbox.Drain:
-		c.Respond(mailbox.NoExport{})
 	}
 }
 

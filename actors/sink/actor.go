@@ -39,14 +39,10 @@ type delivered struct{}
 
 // Produce makes an instance of the actor.
 func (s *Sink) Produce(actors.RestartState) actor.Actor {
-	render := native
-	if s.o.Pretty {
-		render = pretty
-	}
-	return &shell[*graph.Item]{
+	return &shell[*graph.Rendered]{
 		cell: s.cell, lane: s.lane, pool: s.pool, retrier: &s.retrier, label: s.o.Label, log: s.o.Log,
-		open: func(i *graph.Item, _ time.Time) Delivery[*graph.Item] {
-			return Delivery[*graph.Item]{Item: i, Lines: render(i)}
+		open: func(r *graph.Rendered, _ time.Time) Delivery[*graph.Rendered] {
+			return Delivery[*graph.Rendered]{Item: r, Messages: r.Messages}
 		},
 		detail: func() any { return s.detail() },
 		leave: func() {
@@ -63,7 +59,9 @@ func (q *DLQ) Produce(actors.RestartState) actor.Actor {
 		cell: q.cell, lane: q.lane, pool: q.pool, retrier: &q.retrier, label: labelDLQ, log: q.o.Log,
 		open: func(d graph.DeadLetter, now time.Time) Delivery[graph.DeadLetter] {
 			q.o.Metrics.deadLetters.Inc()
-			return Delivery[graph.DeadLetter]{Item: d, Lines: [][]byte{AppendDeadLetter(nil, d, now)}}
+			return Delivery[graph.DeadLetter]{Item: d, Messages: []graph.Message{{
+				Envelope: &graph.Envelope{ID: q.ids.Next(), Time: now}, Kind: graph.KindDeadLetter, Body: AppendDeadLetter(nil, d, now),
+			}}}
 		},
 		detail: func() any { return detailOf(q.o.Kind, Block, q.counters) },
 		leave: func() {
@@ -92,7 +90,6 @@ func (s *shell[T]) Receive(c actor.Context) {
 			s.spill(now)
 		}
 		s.leave()
-		c.Respond(mailbox.NoExport{})
 	}
 }
 
@@ -115,7 +112,7 @@ func (s *shell[T]) deliveries(dst []Delivery[T], items []T, now time.Time) []Del
 
 // spill gives up what still waits when the drain is over. It is the one step that
 // waits, briefly: the worker has been told to stop, and what it held becomes dead
-// deadLetters before anything else does.
+// letters before anything else does.
 func (s *shell[T]) spill(now time.Time) {
 	if s.working != nil {
 		select {

@@ -22,7 +22,7 @@ func TestAppendDeadLetter(t *testing.T) {
 		},
 		{
 			"a failed delivery names sink and attempts",
-			graph.DeadLetter{Original: appendArray(nil, [][]byte{[]byte("{\"a\":1}\n"), []byte("{}\n")}), Error: "sink delivery failure: drain timeout", Stage: StageDelivery, Sink: "file-2"},
+			graph.DeadLetter{Original: []byte(`[{"a":1},{}]`), Error: "sink delivery failure: drain timeout", Stage: StageDelivery, Sink: "file-2"},
 			`{"original_event":"[{\"a\":1},{}]","error":"sink delivery failure: drain timeout","timestamp":"2026-03-10T00:00:00.000001Z","stage":"delivery","sink":"file-2","attempts":0}`,
 		},
 		{
@@ -33,7 +33,7 @@ func TestAppendDeadLetter(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			got := string(AppendDeadLetter(nil, tc.letter, at))
-			if got != tc.want+"\n" {
+			if got != tc.want {
 				t.Errorf("got  %s\nwant %s", got, tc.want)
 			}
 			if !json.Valid([]byte(got)) {

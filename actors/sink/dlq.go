@@ -33,6 +33,7 @@ type DLQ struct {
 	retrier  retrier[graph.DeadLetter]
 	counters *counters
 	losing   repeating
+	ids      graph.DeliveryIDs
 }
 
 // NewDLQ builds the dead letter queue. It writes once it is spawned.
@@ -42,7 +43,7 @@ func NewDLQ(o DLQOptions) *DLQ {
 		Capacity: o.Capacity, Bytes: o.Bytes, Size: graph.SizeOfDeadLetter, Join: max(1, o.BatchMax),
 	})
 	q.pool = mailbox.NewPool(q.cell, 1)
-	q.retrier = retrier[graph.DeadLetter]{transport: o.Transport, retry: o.Retry, whole: whole(o.Kind), report: q.outcomes()}
+	q.retrier = retrier[graph.DeadLetter]{transport: o.Transport, retry: o.Retry, whole: o.Kind.about().unit, report: q.outcomes()}
 	return q
 }
 

@@ -8,21 +8,23 @@ import (
 	"runtime/debug"
 	"sync/atomic"
 	"time"
+
+	"github.com/sluicehq/sluice/graph"
 )
 
 // Delivery is an item on its way through one sink. Its progress survives every
-// failed attempt: a line is never written again once it is confirmed.
+// failed attempt: a message is never written again once it is confirmed.
 type Delivery[T any] struct {
-	Item  T
-	Lines [][]byte // as this sink writes them, each ending with LF
-	Next  int      // the lines before it are confirmed or parked
-	ended bool
-	read  bool // a write that never returned may still read the lines
+	Item     T
+	Messages []graph.Message
+	Next     int // the messages before it are confirmed or parked
+	ended    bool
+	read     bool // a write that never returned may still read the messages
 }
 
 // outcomes is where a retrier reports what became of its items. Each item ends
 // in exactly one call of done or failed; parked comes before that, for single
-// lines of it. Next of the delivery is the line in question.
+// messages of it. Next of the delivery is the message in question.
 type outcomes[T any] struct {
 	done    func(d *Delivery[T])
 	parked  func(d *Delivery[T], attempts int, err error)
@@ -38,8 +40,8 @@ type retrier[T any] struct {
 	retry     Retry
 	whole     bool // batches are written as a unit, else item by item
 	report    outcomes[T]
-	lines     [][]byte
-	late      atomic.Int64 // items given up because the drain was over
+	messages  []graph.Message // of the attempt in hand
+	late      atomic.Int64    // items given up because the drain was over
 	state     atomic.Int32
 }
 
@@ -138,17 +140,26 @@ func (c *retrier[T]) unit(ctx context.Context, unit []Delivery[T]) bool {
 	}
 }
 
-// try offers what is left of the unit to the transport once.
+// try offers what is left of the unit to the transport once, up to a message that
+// could not be rendered. If that is the first, it is the outcome.
 func (c *retrier[T]) try(ctx context.Context, unit []Delivery[T]) (err error) {
-	c.lines = c.lines[:0]
+	c.messages = c.messages[:0]
 	for i := range unit {
-		c.lines = append(c.lines, unit[i].left()...)
+		c.messages = append(c.messages, unit[i].left()...)
+	}
+	for i := range c.messages {
+		if cause := c.messages[i].Err; cause != nil && i == 0 {
+			return renderError{cause}
+		} else if cause != nil {
+			c.messages = c.messages[:i]
+			break
+		}
 	}
 	confirmed, err := c.write(ctx)
 	if !c.state.CompareAndSwap(writing, atWork) {
 		return errAbandoned
 	}
-	if err == nil && confirmed < len(c.lines) {
+	if err == nil && confirmed < len(c.messages) {
 		err = io.ErrShortWrite
 	}
 	for i := range unit {
@@ -168,7 +179,7 @@ func (c *retrier[T]) write(ctx context.Context) (confirmed int, err error) {
 		}
 	}()
 	c.state.Store(writing)
-	return c.transport.Write(ctx, c.lines)
+	return c.transport.Write(ctx, c.messages)
 }
 
 // finish reports the leading items that are complete.
@@ -186,7 +197,7 @@ func (c *retrier[T]) finish(unit []Delivery[T]) int {
 	return len(unit)
 }
 
-// park takes the line that can never be delivered out of its item.
+// park takes the message that can never be delivered out of its item.
 func (c *retrier[T]) park(d *Delivery[T], attempts int, err error) {
 	c.transport.Abandon()
 	c.report.parked(d, attempts, err)
@@ -211,7 +222,7 @@ func (c *retrier[T]) end(unit []Delivery[T], attempts int, err error) {
 	}
 }
 
-func (d *Delivery[T]) left() [][]byte { return d.Lines[d.Next:] }
+func (d *Delivery[T]) left() []graph.Message { return d.Messages[d.Next:] }
 
 // sleep waits for d, or until ctx ends.
 func sleep(ctx context.Context, d time.Duration) {

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/sluicehq/sluice/graph"
 )
 
 // script is a transport that plays the given answers, then takes everything.
@@ -28,15 +30,15 @@ type answer struct {
 	hang  bool // until the context ends
 }
 
-func (s *script) Write(ctx context.Context, lines [][]byte) (int, error) {
+func (s *script) Write(ctx context.Context, messages []graph.Message) (int, error) {
 	s.calls = append(s.calls, time.Since(s.begin))
 	if len(s.answers) == 0 {
-		s.take(lines)
-		return len(lines), nil
+		s.take(messages)
+		return len(messages), nil
 	}
 	a := s.answers[0]
 	s.answers = s.answers[1:]
-	s.take(lines[:a.take])
+	s.take(messages[:a.take])
 	if a.hang {
 		<-ctx.Done()
 		return a.take, ctx.Err()
@@ -47,9 +49,9 @@ func (s *script) Write(ctx context.Context, lines [][]byte) (int, error) {
 	return a.take, a.err
 }
 
-func (s *script) take(lines [][]byte) {
-	for _, l := range lines {
-		s.got = append(s.got, strings.TrimSpace(string(l)))
+func (s *script) take(messages []graph.Message) {
+	for i := range messages {
+		s.got = append(s.got, string(messages[i].Body))
 	}
 }
 
@@ -72,8 +74,12 @@ func items(lists ...string) []Delivery[string] {
 	var batch []Delivery[string]
 	for _, l := range lists {
 		d := Delivery[string]{Item: l}
-		for _, line := range strings.Fields(l) {
-			d.Lines = append(d.Lines, []byte(line+"\n"))
+		for _, body := range strings.Fields(l) {
+			m := graph.Message{Body: []byte(body)}
+			if strings.HasPrefix(body, "!") {
+				m.Err = errors.New("no JSON")
+			}
+			d.Messages = append(d.Messages, m)
 		}
 		batch = append(batch, d)
 	}
@@ -104,19 +110,19 @@ func TestDelivery(t *testing.T) {
 		{name: "items end in order", batch: items("a", "b c"), want: []string{"a", "b", "c"}, report: []string{"done a", "done b c"}, calls: ms(0, 0)},
 		{name: "a whole batch is one write", whole: true, batch: items("a", "b c"), want: []string{"a", "b", "c"}, report: []string{"done a", "done b c"}, calls: ms(0)},
 		{
-			name: "case 15: two failures, then success", batch: items("a"), answers: fail(2), want: []string{"a"},
+			name: "two failures, then success", batch: items("a"), answers: fail(2), want: []string{"a"},
 			report: []string{"retry 1", "retry 2", "done a"}, calls: ms(0, 100, 300),
 		},
 		{
-			name: "case 16: always failing ends after four attempts", batch: items("a"), answers: fail(9),
+			name: "always failing ends after four attempts", batch: items("a"), answers: fail(9),
 			report: []string{"retry 1", "retry 2", "retry 3", "failed a [a] 4 sink delivery failure: I/O error: connection refused"}, calls: ms(0, 100, 300, 700),
 		},
 		{
-			name: "case 17: without retries one attempt", retry: &Retry{}, batch: items("a"), answers: fail(1),
+			name: "without retries one attempt", retry: &Retry{}, batch: items("a"), answers: fail(1),
 			report: []string{"failed a [a] 1 sink delivery failure: I/O error: connection refused"}, calls: ms(0),
 		},
 		{
-			name: "case 18: a permanent error is not retried", batch: items("a", "b"), answers: []answer{{err: never}}, want: []string{"b"},
+			name: "a permanent error is not retried", batch: items("a", "b"), answers: []answer{{err: never}}, want: []string{"b"},
 			report: []string{"parked a 1 sink delivery failure: permanent delivery failure: too large", "done a", "done b"}, calls: ms(0, 0),
 		},
 		{
@@ -124,7 +130,19 @@ func TestDelivery(t *testing.T) {
 			report: []string{"parked b 1 sink delivery failure: permanent delivery failure: too large", "done a b c"}, calls: ms(0, 0),
 		},
 		{
-			name: "case 21: what is confirmed is not sent again", batch: items("a b c"), answers: []answer{{take: 1, err: down}}, want: []string{"a", "b", "c"},
+			name: "what could not be rendered is parked in its place and never written", batch: items("a !b c", "!d", "e"), want: []string{"a", "c", "e"},
+			report: []string{
+				"parked !b 1 sink delivery failure: permanent delivery failure: no JSON", "done a !b c",
+				"parked !d 1 sink delivery failure: permanent delivery failure: no JSON", "done !d", "done e",
+			}, calls: ms(0, 0, 0),
+		},
+		{
+			name: "the rest of a whole batch goes on behind what could not be rendered", whole: true, batch: items("a !b c", "d"), want: []string{"a", "c", "d"},
+			answers: []answer{{err: down}},
+			report:  []string{"retry 1", "parked !b 2 sink delivery failure: permanent delivery failure: no JSON", "done a !b c", "done d"}, calls: ms(0, 100, 100),
+		},
+		{
+			name: "what is confirmed is not sent again", batch: items("a b c"), answers: []answer{{take: 1, err: down}}, want: []string{"a", "b", "c"},
 			report: []string{"retry 1", "done a b c"}, calls: ms(0, 100),
 		},
 		{
@@ -158,19 +176,24 @@ func TestDelivery(t *testing.T) {
 				var report []string
 				note := func(format string, args ...any) { report = append(report, fmt.Sprintf(format, args...)) }
 				transport := &script{t: t, answers: slices.Clone(tc.answers), begin: time.Now()}
-				c := retrier[string]{transport: transport, retry: DefaultRetry(), whole: tc.whole, report: outcomes[string]{
+				c := retrier[string]{transport: transport, retry: unscaled(), whole: tc.whole, report: outcomes[string]{
 					done:    func(d *Delivery[string]) { note("done %s", d.Item) },
 					retried: func(n int, _ error) { note("retry %d", n) },
 					panics:  func(text string, _ []byte) { note("panic %s", text) },
 					parked: func(d *Delivery[string], n int, err error) {
-						note("parked %s %d %s", trimLF(d.Lines[d.Next]), n, Cause(err))
+						note("parked %s %d %s", d.Messages[d.Next].Body, n, Cause(err))
 					},
 					failed: func(d *Delivery[string], n int, err error) {
-						note("failed %s %s %d %s", d.Item, appendArray(nil, d.left()), n, Cause(err))
+						var left []string
+						for _, m := range d.left() {
+							left = append(left, string(m.Body))
+						}
+						note("failed %s %s %d %s", d.Item, left, n, Cause(err))
 					},
 				}}
 				if tc.retry != nil {
 					c.retry = *tc.retry
+					c.retry.Scale = unscaled().Scale
 				}
 				ctx := t.Context()
 				if tc.within > 0 {
@@ -193,8 +216,52 @@ func TestDelivery(t *testing.T) {
 	}
 }
 
+// unscaled is the default policy with waits that are no longer and no shorter.
+func unscaled() Retry {
+	r := DefaultRetry()
+	r.Scale = func() float64 { return 1 }
+	return r
+}
+
+func TestWaitsAreScaledAtRandom(t *testing.T) {
+	r := Retry{Base: 100 * time.Millisecond, Cap: time.Second}
+	var sum time.Duration
+	for range 1000 {
+		got := r.Delay(1, nil)
+		sum += got
+		if got < 80*time.Millisecond || got > 120*time.Millisecond {
+			t.Errorf("a wait of 100ms takes %s, want between 80ms and 120ms", got)
+		}
+	}
+	if mean := sum / 1000; mean < 98*time.Millisecond || mean > 102*time.Millisecond {
+		t.Errorf("waits of 100ms take %s in the mean, want between 98ms and 102ms", mean)
+	}
+}
+
+func TestDelay(t *testing.T) {
+	wish := func(d time.Duration) error { return patient{errors.New("busy"), d} }
+	for _, tc := range []struct {
+		name  string
+		retry Retry
+		scale float64
+		err   error
+		want  time.Duration
+	}{
+		{"a wait is scaled down", DefaultRetry(), 0.8, nil, 80 * time.Millisecond},
+		{"the longest wait is scaled too", Retry{Base: time.Minute, Cap: time.Second}, 1.2, nil, 1200 * time.Millisecond},
+		{"what the destination asks for is not scaled", DefaultRetry(), 1.2, wish(7 * time.Second), 7 * time.Second},
+		{"a wish that is shorter than the wait changes nothing", DefaultRetry(), 1.2, wish(time.Millisecond), 120 * time.Millisecond},
+		{"without a base nobody waits", Retry{Cap: time.Second}, 1.2, nil, 0},
+	} {
+		tc.retry.Scale = func() float64 { return tc.scale }
+		if got := tc.retry.Delay(1, tc.err); got != tc.want {
+			t.Errorf("%s: got %s, want %s", tc.name, got, tc.want)
+		}
+	}
+}
+
 func TestDelayNeverOverflows(t *testing.T) {
-	r := Retry{Max: 1000, Base: time.Hour, Cap: 5 * time.Hour}
+	r := Retry{Max: 1000, Base: time.Hour, Cap: 5 * time.Hour, Scale: unscaled().Scale}
 	for _, tc := range []struct {
 		attempt int
 		want    time.Duration

@@ -2,6 +2,7 @@ package sink
 
 import (
 	"errors"
+	"math/rand/v2"
 	"time"
 )
 
@@ -10,16 +11,20 @@ type Retry struct {
 	Max  int           // retries after the first attempt
 	Base time.Duration // before the first retry; doubles with each
 	Cap  time.Duration // no wait is longer, unless the destination asks for it
+
+	// Scale is the factor by which the next wait is multiplied, so that sinks that
+	// failed together do not try again together. Nil draws from 0.8 to 1.2.
+	Scale func() float64
 }
 
-// DefaultRetry is the policy without configuration: four attempts, with 100, 200
-// and 400 ms between them.
+// DefaultRetry is the policy without configuration: four attempts, with about
+// 100, 200 and 400 ms between them.
 func DefaultRetry() Retry {
 	return Retry{Max: 3, Base: 100 * time.Millisecond, Cap: 5 * time.Second}
 }
 
 // Delay returns the wait before retry number attempt, counted from 1. The
-// destination's own wish, carried by err, is a lower bound.
+// destination's own wish, carried by err, is a lower bound that is not scaled.
 func (r Retry) Delay(attempt int, err error) time.Duration {
 	delay := r.Base
 	for range attempt - 1 {
@@ -29,13 +34,22 @@ func (r Retry) Delay(attempt int, err error) time.Duration {
 		}
 		delay *= 2
 	}
-	delay = min(delay, r.Cap)
+	scale := r.Scale
+	if scale == nil {
+		scale = func() float64 { return 0.8 + 0.4*rand.Float64() }
+	}
+	delay = time.Duration(scale() * float64(min(delay, r.Cap)))
 	var wish interface{ RetryAfter() time.Duration }
 	if errors.As(err, &wish) {
 		delay = max(delay, wish.RetryAfter())
 	}
 	return delay
 }
+
+// renderError is a message that the sink's form could not write.
+type renderError struct{ error }
+
+func (renderError) Permanent() bool { return true }
 
 // IsPermanent reports whether a delivery error will not go away by trying again.
 // A transport says so by an error with the method Permanent() bool.

@@ -19,18 +19,18 @@ type DeadLetters interface {
 	Put(ctx context.Context, run []graph.DeadLetter) (admitted int, err error)
 }
 
-// Options describe one sink. Transport, Metrics and Log are required.
+// Options describe one sink. Form, Transport, Metrics and Log are required.
 type Options struct {
 	Label       string
 	Kind        Kind
 	OnFull      OnFull
+	Form        graph.Form
 	Transport   Transport
 	Retry       Retry
 	BatchMax    int           // items taken at a time
 	Linger      time.Duration // how long a batch waits to fill; 0 for never
 	Capacity    int           // of the queue, in items
 	Bytes       int           // of the queue, rendered
-	Pretty      bool          // indent results
 	DeadLetters DeadLetters   // nil without a dead letter queue
 	Metrics     *Metrics
 	Log         *slog.Logger
@@ -40,9 +40,9 @@ type Options struct {
 type Sink struct {
 	o        Options
 	cell     *mailbox.Cell
-	lane     *mailbox.Lane[*graph.Item]
+	lane     *mailbox.Lane[*graph.Rendered]
 	pool     *mailbox.Pool
-	retrier  retrier[*graph.Item]
+	retrier  retrier[*graph.Rendered]
 	counters *counters
 	noisy    repeating              // retries
 	failing  repeating              // deliveries given up
@@ -52,11 +52,11 @@ type Sink struct {
 // New builds a sink. It delivers once it is spawned.
 func New(o Options) (*Sink, error) {
 	s := &Sink{o: o, cell: mailbox.NewCell("sink:"+o.Label, actors.KindSink, mailbox.CellOptions{}), late: lateLetters()}
-	s.lane = mailbox.NewLane(s.cell, mailbox.LaneOptions[*graph.Item]{
-		Capacity: o.Capacity, Bytes: o.Bytes, Size: graph.SizeOfItem, Join: max(1, o.BatchMax), Linger: o.Linger,
+	s.lane = mailbox.NewLane(s.cell, mailbox.LaneOptions[*graph.Rendered]{
+		Capacity: o.Capacity, Bytes: o.Bytes, Size: graph.SizeOfRendered, Join: max(1, o.BatchMax), Linger: o.Linger,
 	})
 	s.pool = mailbox.NewPool(s.cell, 1)
-	s.retrier = retrier[*graph.Item]{transport: o.Transport, retry: o.Retry, whole: whole(o.Kind), report: s.outcomes()}
+	s.retrier = retrier[*graph.Rendered]{transport: o.Transport, retry: o.Retry, whole: o.Kind.about().unit, report: s.outcomes()}
 	var err error
 	s.counters, err = o.Metrics.of(o.Label, func() float64 {
 		stats := s.lane.Stats()
@@ -71,6 +71,9 @@ func New(o Options) (*Sink, error) {
 // Label is the sink's name in metrics and records.
 func (s *Sink) Label() string { return s.o.Label }
 
+// Form is what the sink takes, and how.
+func (s *Sink) Form() graph.Form { return s.o.Form }
+
 // Drops reports whether a full queue drops items instead of making dispatch wait.
 func (s *Sink) Drops() bool { return s.o.OnFull == Drop }
 
@@ -81,7 +84,7 @@ func (s *Sink) Left() int { return int(s.retrier.late.Load()) }
 func (s *Sink) Dropped() { s.counters.dropped.add() }
 
 // Lane is the sink's queue.
-func (s *Sink) Lane() *mailbox.Lane[*graph.Item] { return s.lane }
+func (s *Sink) Lane() *mailbox.Lane[*graph.Rendered] { return s.lane }
 
 // Cell is the sink's actor.
 func (s *Sink) Cell() *mailbox.Cell { return s.cell }
@@ -116,18 +119,18 @@ func detailOf(k Kind, f OnFull, c *counters) Detail {
 }
 
 // outcomes settle tokens and write dead letters. They run in the worker.
-func (s *Sink) outcomes() outcomes[*graph.Item] {
-	return outcomes[*graph.Item]{
-		done: func(d *Delivery[*graph.Item]) {
+func (s *Sink) outcomes() outcomes[*graph.Rendered] {
+	return outcomes[*graph.Rendered]{
+		done: func(d *Delivery[*graph.Rendered]) {
 			d.Item.Token.Settle()
 			d.Item.Release()
 		},
-		parked: func(d *Delivery[*graph.Item], attempts int, err error) {
+		parked: func(d *Delivery[*graph.Rendered], attempts int, err error) {
 			d.Item.Token.Retain(1)
-			s.giveUp(d.Item, d.Item.Lines[d.Next:d.Next+1], attempts, err)
+			s.giveUp(d.Item, d.Next, d.Next+1, attempts, err)
 		},
-		failed: func(d *Delivery[*graph.Item], attempts int, err error) {
-			s.giveUp(d.Item, d.Item.Lines[d.Next:], attempts, err)
+		failed: func(d *Delivery[*graph.Rendered], attempts int, err error) {
+			s.giveUp(d.Item, d.Next, len(d.Messages), attempts, err)
 			if !d.read {
 				d.Item.Release()
 			}
@@ -144,11 +147,11 @@ func (s *Sink) outcomes() outcomes[*graph.Item] {
 	}
 }
 
-// giveUp turns lines of an item into a dead letter, to which a share of its token
-// moves. At the end of the drain the share stays open instead: the source, if it
-// can, delivers again.
-func (s *Sink) giveUp(i *graph.Item, lines [][]byte, attempts int, err error) {
-	token := i.Token
+// giveUp turns the messages from up to to into a dead letter, to which a share of
+// their token moves. At the end of the drain the share stays open instead: the
+// source, if it can, delivers again.
+func (s *Sink) giveUp(r *graph.Rendered, from, to, attempts int, err error) {
+	token := r.Token
 	late := errors.Is(err, errDrainTimeout)
 	if late {
 		token = graph.Token{}
@@ -163,7 +166,7 @@ func (s *Sink) giveUp(i *graph.Item, lines [][]byte, attempts int, err error) {
 		return
 	}
 	letter := []graph.DeadLetter{{
-		Original: original(i, lines), Error: Cause(err), Stage: StageDelivery, Sink: s.o.Label, Attempts: attempts, Token: token,
+		Original: r.AppendOriginal(nil, from, to), Error: Cause(err), Stage: StageDelivery, Sink: s.o.Label, Attempts: attempts, Token: token,
 	}}
 	ctx := context.Background()
 	if late {
@@ -182,12 +185,4 @@ func lateLetters() func() context.Context {
 		context.AfterFunc(ctx, cancel)
 		return ctx
 	})
-}
-
-// original is what a dead letter shows of an item, in native form.
-func original(i *graph.Item, lines [][]byte) []byte {
-	if i.Record != nil {
-		return i.Record.AppendNative(nil)
-	}
-	return appendArray(nil, lines)
 }

@@ -1,7 +1,6 @@
 package sink
 
 import (
-	"context"
 	"errors"
 	"strings"
 	"testing"
@@ -15,6 +14,7 @@ import (
 	"github.com/sluicehq/sluice/actors/actorstest"
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/graph/leaktest"
+	"github.com/sluicehq/sluice/graph/step"
 )
 
 func TestMain(m *testing.M) { leaktest.Main(m) }
@@ -28,7 +28,7 @@ type rig struct {
 	log     actorstest.Log
 }
 
-func newRig(t *testing.T, out, deadLetters *script, pretty bool) *rig {
+func newRig(t *testing.T, out, deadLetters *script) *rig {
 	t.Helper()
 	r := &rig{}
 	var err error
@@ -36,12 +36,12 @@ func newRig(t *testing.T, out, deadLetters *script, pretty bool) *rig {
 		t.Fatal(err)
 	}
 	o := Options{
-		Label: "stdout", Kind: KindStdout, OnFull: Block, Transport: out, Retry: DefaultRetry(), BatchMax: 4, Capacity: 10,
-		Pretty: pretty, Metrics: r.metrics, Log: r.log.Logger(),
+		Label: "stdout", Kind: KindStdout, OnFull: Block, Form: step.Native{}, Transport: out, Retry: unscaled(), BatchMax: 4, Capacity: 10,
+		Metrics: r.metrics, Log: r.log.Logger(),
 	}
 	r.system = actorstest.System(t, actors.Options{MaxRestarts: 10})
 	if deadLetters != nil {
-		r.dlq = NewDLQ(DLQOptions{Kind: KindFile, Transport: deadLetters, Retry: DefaultRetry(), BatchMax: 4, Capacity: 10, Metrics: r.metrics, Log: r.log.Logger()})
+		r.dlq = NewDLQ(DLQOptions{Kind: KindFile, Transport: deadLetters, Retry: unscaled(), BatchMax: 4, Capacity: 10, Metrics: r.metrics, Log: r.log.Logger()})
 		o.DeadLetters = r.dlq.Lane()
 		if _, err := r.system.Spawn(r.dlq.Cell(), r.dlq.Produce); err != nil {
 			t.Fatal(err)
@@ -93,7 +93,14 @@ func always(err error, n int) (answers []answer) {
 type incident string
 
 func (i incident) AppendNative(dst []byte) []byte { return append(dst, i...) }
-func (i incident) Kind() string                   { return "incident" }
+func (i incident) Kind() graph.Kind               { return "incident" }
+
+func messages(bodies ...string) (out []graph.Message) {
+	for _, b := range bodies {
+		out = append(out, graph.Message{Body: []byte(b)})
+	}
+	return out
+}
 
 func TestFailures(t *testing.T) {
 	down := errors.New("disk full")
@@ -109,16 +116,16 @@ func TestFailures(t *testing.T) {
 		settledAfter      time.Duration
 	}{
 		{
-			name: "part 15 case 16 and part 22 case 14: always failing", answers: always(down, 4), retries: 3, failures: 1, count: 1,
+			name: "always failing", answers: always(down, 4), retries: 3, failures: 1, count: 1,
 			want:         `{"original_event":"[{\"n\":1},{\"n\":2}]","error":"sink delivery failure: I/O error: disk full",`,
 			settledAfter: 700 * time.Millisecond,
 		},
 		{
-			name: "part 22 case 15: without a dead letter queue", answers: always(down, 4), noDLQ: true, retries: 3, failures: 1,
+			name: "without a dead letter queue", answers: always(down, 4), noDLQ: true, retries: 3, failures: 1,
 			settledAfter: 700 * time.Millisecond,
 		},
 		{
-			name: "part 15 case 24: an incident's dead letter is its native line", answers: always(down, 4), retries: 3, failures: 1, count: 1,
+			name: "an incident's dead letter is its native line", answers: always(down, 4), retries: 3, failures: 1, count: 1,
 			record: incident(`{"incident_id":"i"}`), want: `{"original_event":"{\"incident_id\":\"i\"}",`,
 			settledAfter: 700 * time.Millisecond,
 		},
@@ -127,11 +134,11 @@ func TestFailures(t *testing.T) {
 			want: `{"original_event":"[{\"n\":2}]",`, settledAfter: 700 * time.Millisecond,
 		},
 		{
-			name: "part 15 case 18: a permanent error parks one result", answers: []answer{{err: permanent{errors.New("too large")}}}, failures: 1, count: 1,
+			name: "a permanent error parks one result", answers: []answer{{err: permanent{errors.New("too large")}}}, failures: 1, count: 1,
 			want: `{"original_event":"[{\"n\":1}]","error":"sink delivery failure: permanent delivery failure: too large",`,
 		},
 		{
-			name: "part 22 case 34a: the dead letter queue fails for good", answers: always(down, 4), deadLetters: always(down, 4), retries: 3, failures: 1, count: 1,
+			name: "the dead letter queue fails for good", answers: always(down, 4), deadLetters: always(down, 4), retries: 3, failures: 1, count: 1,
 			settledAfter: 1400 * time.Millisecond,
 		},
 		{
@@ -145,14 +152,14 @@ func TestFailures(t *testing.T) {
 				if tc.noDLQ {
 					dead = nil
 				}
-				r := newRig(t, out, dead, false)
+				r := newRig(t, out, dead)
 				begin, settled := time.Now(), []time.Duration{}
 				receipt := graph.NewReceipt(1, func() { settled = append(settled, time.Since(begin)) })
-				item := &graph.Item{Token: receipt.Token(0), Record: tc.record, Lines: [][]byte{[]byte("{\"n\":1}\n"), []byte("{\"n\":2}\n")}}
+				rendered := &graph.Rendered{Token: receipt.Token(0), Record: tc.record, Messages: messages(`{"n":1}`, `{"n":2}`)}
 				if tc.record != nil {
-					item.Lines = item.Lines[:1]
+					rendered.Messages = rendered.Messages[:1]
 				}
-				r.sink.Lane().TryPut([]*graph.Item{item})
+				r.sink.Lane().TryPut([]*graph.Rendered{rendered})
 				time.Sleep(time.Minute)
 				synctest.Wait()
 				r.wantMetrics(t, tc.retries, tc.failures, tc.count)
@@ -177,7 +184,7 @@ func TestFailures(t *testing.T) {
 
 func TestLostDeadLettersAreLoggedOnceInAWhile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, &script{t: t}, &script{t: t, answers: always(errors.New("disk full"), 12)}, false)
+		r := newRig(t, &script{t: t}, &script{t: t, answers: always(errors.New("disk full"), 12)})
 		for range 12 { // four at a time, three batches of four attempts
 			r.dlq.Lane().TryPut([]graph.DeadLetter{{Original: []byte("x"), Error: "parse error", Stage: "parse"}})
 			synctest.Wait()
@@ -200,9 +207,9 @@ func TestLostDeadLettersAreLoggedOnceInAWhile(t *testing.T) {
 func TestTheEndTellsWhatWasKeptBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		full := permanent{errors.New("disk full")}
-		r := newRig(t, &script{t: t, answers: always(full, 3)}, nil, false)
+		r := newRig(t, &script{t: t, answers: always(full, 3)}, nil)
 		for range 3 {
-			r.sink.Lane().TryPut([]*graph.Item{{Lines: [][]byte{[]byte("{}\n")}}})
+			r.sink.Lane().TryPut([]*graph.Rendered{{Messages: messages(`{}`)}})
 		}
 		synctest.Wait()
 		if got := len(r.log.Matching("further deliveries failed")); got > 0 {
@@ -217,9 +224,9 @@ func TestTheEndTellsWhatWasKeptBack(t *testing.T) {
 
 func TestDetailShowsTheSink(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, &script{t: t, answers: always(errors.New("x"), 1), begin: time.Now()}, &script{t: t}, false)
+		r := newRig(t, &script{t: t, answers: always(errors.New("x"), 1), begin: time.Now()}, &script{t: t})
 		r.sink.Dropped()
-		r.sink.Lane().TryPut([]*graph.Item{{Lines: [][]byte{[]byte("{}\n")}}})
+		r.sink.Lane().TryPut([]*graph.Rendered{{Messages: messages(`{}`)}})
 		time.Sleep(time.Second)
 		got := r.system.Detail(t.Context(), "sink:stdout")
 		if want := (Detail{SinkKind: "stdout", OnFull: "block", Retries: 1, Dropped: 1}); got != want {
@@ -230,32 +237,3 @@ func TestDetailShowsTheSink(t *testing.T) {
 		}
 	})
 }
-
-func TestPrettyIndentsResultsAndLeavesRecords(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		out := &raw{}
-		r := newRig(t, &script{t: t}, nil, true)
-		r.sink.retrier.transport = out
-		r.sink.Lane().TryPut([]*graph.Item{
-			{Lines: [][]byte{[]byte("{\"a\":1.0,\"b\":\"<\"}\n")}},
-			{Record: incident("x"), Lines: [][]byte{[]byte("{\"incident_id\":\"i\"}\n")}},
-		})
-		synctest.Wait()
-		if got, want := out.text, "{\n  \"a\": 1.0,\n  \"b\": \"<\"\n}\n{\"incident_id\":\"i\"}\n"; got != want {
-			t.Errorf("got %q, want %q", got, want)
-		}
-	})
-}
-
-// raw keeps every byte.
-type raw struct{ text string }
-
-func (r *raw) Write(_ context.Context, lines [][]byte) (int, error) {
-	for _, l := range lines {
-		r.text += string(l)
-	}
-	return len(lines), nil
-}
-func (r *raw) Abandon()     {}
-func (r *raw) Reopen()      {}
-func (r *raw) Close() error { return nil }

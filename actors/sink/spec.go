@@ -5,26 +5,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
-// Kind is what a sink writes to. It is also the label of the first sink of its
-// kind.
-type Kind string
-
-// The kinds of sinks a spec can name.
-const (
-	KindStdout Kind = "stdout"
-	KindFile   Kind = "file"
-	KindUnix   Kind = "unix"
-	KindNATS   Kind = "nats"
-	KindOTLP   Kind = "otlp"
-)
-
-// Format is the form in which findings are written.
+// Format is how findings are written.
 type Format string
 
-// The formats of specification part 15.
+// The formats.
 const (
 	FormatNative Format = "ndjson"
 	FormatOCSF   Format = "ocsf"
@@ -49,11 +37,8 @@ const (
 	RoleAudit                // daemon.api.audit.sink
 )
 
-// supported lists the bases this version can write to.
-const supported = "supported: stdout, file://<path>"
-
 // Spec is a sink as the operator wrote it: base, and parameters behind a
-// question mark (specification part 15 section 2.1).
+// question mark.
 type Spec struct {
 	Text   string
 	Kind   Kind
@@ -68,22 +53,11 @@ func ParseSpec(text string, role Role) (Spec, []string, error) {
 	s := Spec{Text: text, OnFull: Block, Format: FormatNative}
 	base, query, found := strings.Cut(text, "?")
 	scheme, target, hasScheme := strings.Cut(base, "://")
-	switch {
-	case base == "stdout", scheme == "stdout" && hasScheme && target == "":
-		s.Kind = KindStdout
-	case !hasScheme:
-	case scheme == "file":
-		s.Kind, s.Target = KindFile, target
-	case scheme == "unix":
-		s.Kind, s.Target = KindUnix, target
-	case scheme == "nats":
-		s.Kind, s.Target = KindNATS, target
-	case scheme == "otlp", scheme == "otlps", scheme == "otlphttp", scheme == "otlphttps":
-		s.Kind, s.Target = KindOTLP, target
-	}
-	if s.Kind == "" {
+	i := slices.IndexFunc(kinds, func(a about) bool { return slices.Contains(a.schemes, scheme) })
+	if i < 0 || kinds[i].bare && target != "" || !kinds[i].bare && !hasScheme {
 		return Spec{}, nil, unsupported(base)
 	}
+	s.Kind, s.Target = kinds[i].kind, target
 	var warnings []string
 	if found {
 		var err error
@@ -92,7 +66,7 @@ func ParseSpec(text string, role Role) (Spec, []string, error) {
 		}
 	}
 	switch {
-	case s.Kind != KindStdout && s.Kind != KindFile:
+	case kinds[i].open == nil:
 		return Spec{}, nil, unsupported(base)
 	case s.Kind == KindFile && s.Target == "":
 		return Spec{}, nil, fmt.Errorf("sink '%s': a file sink needs a path", text)
@@ -103,7 +77,7 @@ func ParseSpec(text string, role Role) (Spec, []string, error) {
 }
 
 func unsupported(base string) error {
-	return fmt.Errorf("Unsupported output sink '%s' (%s)", base, supported) //nolint:staticcheck // the text is specified
+	return fmt.Errorf("Unsupported output sink '%s' (supported: %s)", base, usages()) //nolint:staticcheck // the text is specified
 }
 
 var (

@@ -34,6 +34,7 @@ var layout = map[string]place{
 	"sigma/event":                        {1, "sigma", false},
 	"sigma/load":                         {1, "sigma", false},
 	"sigma/load/document":                {1, "sigma", false},
+	"sigma/internal/parallel":            {1, "sigma", false},
 	"sigma/packed":                       {1, "sigma", false},
 	"sigma/pipeline":                     {1, "sigma", false},
 	"sigma/result":                       {1, "sigma", false},
@@ -41,6 +42,7 @@ var layout = map[string]place{
 	"state":                              {1, "state", false},
 	"graph":                              {2, "graph", false},
 	"graph/leaktest":                     {2, "graph", true},
+	"graph/step":                         {2, "graph", false},
 	"internal/ratelog":                   {0, "internal/ratelog", false},
 	"actors/mailbox":                     {3, "actors/mailbox", false},
 	"actors":                             {4, "actors", false},
@@ -58,7 +60,7 @@ var layout = map[string]place{
 	"actors/sink/file":                   {5, "actors/sink", false},
 	"actors/sink/stdout":                 {5, "actors/sink", false},
 	"actors/sink/sinktest":               {5, "actors/sink", true},
-	"actors/assembly":                    {5, "actors/assembly", true},
+	"actors/dataflow":                    {6, "actors/dataflow", false},
 	"sources":                            {5, "sources", false},
 	"sources/ndjson":                     {5, "sources", false},
 	"sources/stdin":                      {5, "sources", false},
@@ -85,6 +87,7 @@ var layout = map[string]place{
 	"sigma/engine/internal/scan":         {1, "sigma", false},
 	"internal/reference":                 {1, "sigma", true},
 	"internal/sigmatest":                 {1, "sigma", true},
+	"internal/modetest":                  {1, "sigma", true},
 	"graph/format":                       {2, "graph", false},
 	"internal/unavailable":               {1, "internal/unavailable", false},
 }
@@ -98,7 +101,7 @@ var aloof = []string{"http/server", "state", "actors/mailbox"}
 var keepers = map[string][]string{
 	"github.com/asynkron/protoactor-go": {
 		"actors/*.go", "actors/mailbox/*.go", "actors/*/actor.go", "actors/*/client.go", "cmd/sluice/daemon/*.go",
-		"actors/*/stage.go", "actors/sink/dlq.go", "actors/sink/sink.go", // they make the actor a supervisor restarts
+		"actors/*/stage.go", "actors/dataflow/*.go", "actors/sink/dlq.go", "actors/sink/sink.go", // they make the actor a supervisor restarts
 	},
 	"github.com/dgraph-io/badger": {"state/*.go"},
 	"github.com/klauspost":        {"state/*.go"},

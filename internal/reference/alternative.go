@@ -8,7 +8,7 @@ import (
 	"github.com/sluicehq/sluice/sigma"
 )
 
-// alternatives compiles one value of an item (part 10 section 2.4). What
+// alternatives compiles one value of an item. What
 // windash and base64offset multiply stays one alternative.
 func (c *compiler) alternatives(v sigma.Value, m sigma.Modifiers, version int, keyword bool) (*alternative, error) {
 	switch {

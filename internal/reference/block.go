@@ -52,7 +52,7 @@ func (b *block) expr(in *condition.Expr) *expr {
 	return e
 }
 
-// covers is the rule of targets (part 10 section 5).
+// covers is the rule of targets.
 func covers(target, name string) bool {
 	if strings.HasPrefix(name, "__") {
 		return false

@@ -100,7 +100,7 @@ func (x *indexed) decode(line []byte) {
 	}
 }
 
-// compare fails the test when the engine judges a line otherwise than e does.
+// compare fails the test when the engine evaluates a line otherwise than e does.
 func (x *indexed) compare(tb testing.TB, e *reference.Evaluator, ev *reference.Event, line []byte) {
 	tb.Helper()
 	const arrival = 1720621800

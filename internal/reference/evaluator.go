@@ -12,11 +12,11 @@ type Options struct {
 	Detail          Detail
 	IncludeEvent    bool
 	ResultTime      bool
-	TimestampFields []string // tried before the defaults of part 11 section 4
+	TimestampFields []string // tried before the default ones
 	Routing         *Routing // nil: every rule is tried on every event
 }
 
-// Routing is how an event's logsource is found (part 10 section 9). Keys are
+// Routing is how an event's logsource is found. Keys are
 // product, service, category, and custom.<name>.
 type Routing struct {
 	Fields map[string]string // dimension to event field; the three main ones default to their own name

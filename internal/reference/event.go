@@ -98,17 +98,17 @@ func (ev *Event) keywords() []*value {
 	return ev.words
 }
 
-// field is the place or the places an item reads.
+// field is the path or the list of paths that an item reads.
 type field struct {
-	id     int // position in Event.memo
-	path   path
-	places []path
+	id    int // position in Event.memo
+	path  path
+	paths []path
 }
 
 // name is the field's name in results when nothing was found.
 func (f *field) name() string {
-	if len(f.places) > 0 {
-		return f.places[0].name
+	if len(f.paths) > 0 {
+		return f.paths[0].name
 	}
 	return f.path.name
 }
@@ -127,10 +127,10 @@ func (f *field) find(ev *Event) (*value, string) {
 }
 
 func (f *field) search(ev *Event) (*value, string) {
-	if len(f.places) == 0 {
+	if len(f.paths) == 0 {
 		return ev.look(f.path), f.path.name
 	}
-	for _, p := range f.places {
+	for _, p := range f.paths {
 		var values []*value
 		at := p.name
 		for _, h := range (scope{ev: ev}).hits(p) {

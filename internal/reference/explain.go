@@ -11,7 +11,7 @@ import (
 // Detail is how much matched_fields tells.
 type Detail uint8
 
-// The three details of part 10 section 7.
+// The levels of match detail.
 const (
 	Off Detail = iota
 	Summary

@@ -47,7 +47,7 @@ func (p *pair) judge(tb testing.TB, line []byte) {
 	}
 }
 
-// count compares what routing counted of the event just judged.
+// count compares what routing counted of the event just evaluated.
 func (p *pair) count(tb testing.TB, x *indexed, e *reference.Evaluator, ev *reference.Event, line []byte) {
 	tb.Helper()
 	pruned, has := e.Routed(ev)
@@ -68,7 +68,7 @@ func randomPair(tb testing.TB, seed uint64) (*pair, string) {
 	for _, r := range rules {
 		for i := range r.Detections {
 			if seed%4 == 0 {
-				place(r.Detections[i].Node)
+				scatter(r.Detections[i].Node)
 			}
 		}
 	}
@@ -81,23 +81,23 @@ func randomPair(tb testing.TB, seed uint64) (*pair, string) {
 	), yaml
 }
 
-// place gives some items several places, as a pipeline may.
-func place(n *sigma.Node) {
+// scatter gives some items several paths, as a pipeline may.
+func scatter(n *sigma.Node) {
 	if n.Kind == sigma.KindArray {
 		return
 	}
 	for i := range n.Items {
 		switch it := &n.Items[i]; it.Field {
 		case "EventID":
-			it.Places = []string{"Event.System.EventID", "Event.System.EventID.#text"}
+			it.Paths = []string{"Event.System.EventID", "Event.System.EventID.#text"}
 		case "A", "C", "n":
-			it.Places = []string{"Event.EventData." + it.Field, "Event.UserData.*." + it.Field}
+			it.Paths = []string{"Event.EventData." + it.Field, "Event.UserData.*." + it.Field}
 		case "B":
 			it.Field = "Event.UserData.C.n"
 		}
 	}
 	for _, child := range n.Nodes {
-		place(child)
+		scatter(child)
 	}
 }
 
@@ -192,7 +192,7 @@ func TestEventsMadeOfTheRulesAreJudgedAlike(t *testing.T) {
 	}
 }
 
-// Nothing that one event taught a worker may change how it judges another.
+// Nothing that one event taught a worker may change how it evaluates another.
 func TestPlainAndQuotedTextsAreKeptApart(t *testing.T) {
 	rules := rulesOf(t, "title: T\ndetection:\n  sel: {'|endswith': foo}\n  condition: sel\n---\ntitle: U\ndetection:\n  sel: {'|endswith': 'foo\"'}\n  condition: sel\n")
 	p := newPair(t, rules, reference.Options{})

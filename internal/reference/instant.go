@@ -30,7 +30,7 @@ func parseStamp(s string) (time.Time, bool) {
 	return t, err == nil
 }
 
-// time is the event's time in seconds (part 11 section 4).
+// time is the event's time in seconds.
 func (ev *Event) time(fields []string) (int64, bool) {
 	names := append(append([]string{}, fields...), "@timestamp", "timestamp", "EventTime", "TimeCreated", "eventTime")
 	for _, name := range names {
@@ -82,7 +82,7 @@ func scaled(n numeric) int64 {
 	return int64(n.magnitude)
 }
 
-// timePart compares a part of a time (part 10 section 4.3).
+// timePart compares a part of a time.
 func timePart(v sigma.Value, m sigma.Modifiers) (*alternative, error) {
 	part := func(t time.Time) int {
 		switch {

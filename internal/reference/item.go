@@ -10,7 +10,7 @@ type alternative struct {
 	matcher   string
 	pattern   string
 	textual   bool // a comparison of which case_sensitive is printed
-	whole     bool // judges arrays itself
+	whole     bool // evaluates arrays itself
 	matches   func(ev *Event, v *value) bool
 	reachable func(ev *Event) bool // nil, or whether what it refers to is there
 }
@@ -39,7 +39,7 @@ type item struct {
 	alternatives []*alternative
 }
 
-// holds is part 10 section 4.2.
+// holds reports whether the item holds in a scope.
 func (it *item) holds(s scope) bool {
 	v, _ := s.find(it.field)
 	if it.exists {
@@ -89,7 +89,7 @@ func (it *item) allHold(ev *Event, v *value) bool {
 	return len(it.alternatives) > 0
 }
 
-// searches is part 10 section 4.4: the item as a keyword group over strings.
+// searches reports whether the item, as a keyword group, finds its values in words.
 func (it *item) searches(ev *Event, words []*value) bool {
 	if len(words) == 0 {
 		return false
@@ -121,17 +121,17 @@ type compiler struct{ fields map[string]*field }
 
 // field returns the one field of that name. Fields of bodies are shared, too:
 // their number is not used there.
-func (c *compiler) field(name string, places []string, version int) *field {
+func (c *compiler) field(name string, paths []string, version int) *field {
 	key := string(rune('0'+min(version, 3))) + name
-	for _, p := range places {
+	for _, p := range paths {
 		key += "\x00" + p
 	}
 	if f := c.fields[key]; f != nil {
 		return f
 	}
 	f := &field{id: len(c.fields), path: parsePath(name, version)}
-	for _, p := range places {
-		f.places = append(f.places, parsePlace(p))
+	for _, p := range paths {
+		f.paths = append(f.paths, parsePattern(p))
 	}
 	c.fields[key] = f
 	return f
@@ -141,7 +141,7 @@ func (c *compiler) field(name string, places []string, version int) *field {
 func (c *compiler) item(in *sigma.Item, version int, keyword bool) (*item, error) {
 	m := in.Modifiers
 	it := &item{
-		field: c.field(in.Field, in.Places, version), all: m.Has(sigma.All), neq: m.Has(sigma.Neq), cased: m.Has(sigma.Cased),
+		field: c.field(in.Field, in.Paths, version), all: m.Has(sigma.All), neq: m.Has(sigma.Neq), cased: m.Has(sigma.Cased),
 		several: m.Has(sigma.Windash) || m.Has(sigma.Base64Offset),
 	}
 	if m.Has(sigma.Exists) {

@@ -104,7 +104,7 @@ func (s scope) words() []*value {
 	return s.ev.keywords()
 }
 
-// members lists what an array block is about (part 10 section 4.5).
+// members lists what an array block is about.
 func (n *node) members(s scope) []scope {
 	var out []scope
 	for _, h := range s.hits(n.array) {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// path is a field name ready to be looked up (part 10 section 3).
+// path is a field name ready to be looked up.
 type path struct {
 	name   string // as it is compared with keys and printed: brackets unescaped
 	nested bool   // has a dot or an index
@@ -16,7 +16,7 @@ type step struct {
 	key     string
 	indexed bool
 	index   int
-	any     bool // any one key; in places only
+	any     bool // any one key; in patterns only
 }
 
 // parsePath reads a field name; brackets mean something from version 3 on.
@@ -37,8 +37,8 @@ func parsePath(name string, version int) path {
 	return p
 }
 
-// parsePlace reads a place, in which the segment * is any one key.
-func parsePlace(name string) path {
+// parsePattern reads a path pattern, in which the segment * is any one key.
+func parsePattern(name string) path {
 	p := parsePath(name, 2)
 	for i := range p.steps {
 		p.steps[i].any = p.steps[i].key == "*"

@@ -212,7 +212,7 @@ var ecsCategories = []string{
 	"dns_query", "pipe_created", "driver_load", "create_remote_thread", "process_access",
 }
 
-// Rules through ecs_windows judge the same records in the layout of the Elastic
+// Rules through ecs_windows evaluate the same records in the layout of the Elastic
 // Common Schema. The layout is written from the schema, not from the mapping.
 func TestRulesThroughEcsWindowsFireOnThePublishedRecordsInECS(t *testing.T) {
 	rules := corpusThrough(t, "ecs_windows")

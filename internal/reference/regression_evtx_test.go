@@ -63,7 +63,7 @@ func compactObjects(t *testing.T, raw string) [][]byte {
 	}
 }
 
-// Rules through windows_evtx judge rendered records as they come.
+// Rules through windows_evtx evaluate rendered records as they come.
 func TestRulesThroughWindowsEvtxFireOnThePublishedRecords(t *testing.T) {
 	rules := corpusThrough(t, "windows_evtx")
 	e, err := reference.New(rules, reference.Options{})

@@ -9,7 +9,7 @@ import (
 	"unicode"
 )
 
-// textForm is what string operators compare (part 10 section 4.1).
+// textForm is what string operators compare.
 func (v *value) textForm() (string, bool) {
 	switch v.kind {
 	case text:
@@ -88,7 +88,7 @@ type numeric struct {
 	float               float64
 }
 
-// numericForm is what numeric operators compare (part 10 section 4.1).
+// numericForm is what numeric operators compare.
 func (v *value) numericForm() (numeric, bool) {
 	if v.numeric == nil {
 		n := numeric{}
@@ -135,7 +135,7 @@ func parseNumber(s string) numeric {
 
 // truncated is the double next to a long integer in the direction of zero.
 // Rounding to the nearest would part 100000000000000000000001 from 1e23, which
-// are equal (part 10 case 46).
+// are equal.
 func truncated(s string, nearest float64) float64 {
 	exact, _, err := big.ParseFloat(s, 10, 53, big.ToZero)
 	if err != nil {

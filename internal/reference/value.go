@@ -37,7 +37,7 @@ type member struct {
 	value    *value
 }
 
-// maxDepth is the deepest nesting of a JSON line (part 14 section 9.1).
+// maxDepth is the deepest nesting of a JSON line.
 const maxDepth = 128
 
 // decode reads one JSON line.

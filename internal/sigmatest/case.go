@@ -2,7 +2,7 @@ package sigmatest
 
 import "fmt"
 
-// Case is one situation of specification part 10: rules, and what they say
+// Case is one situation: rules, and what they say
 // about events. Any evaluator must agree with it.
 type Case struct {
 	Name   string

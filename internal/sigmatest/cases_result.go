@@ -16,13 +16,13 @@ detection:
 	const event = `{"Image":"C:\\PS.exe","Msg":"x frombase64 y"}`
 	encCase := func(detail, fields string) Case {
 		return Case{
-			Name: "case 38: every part of a result at detail " + detail, Rules: enc, Detail: detail,
+			Name: "every part of a result at detail " + detail, Rules: enc, Detail: detail,
 			Events: []Event{{Line: event, Fires: []string{"Enc"}, Result: head + fields + `]}`}},
 		}
 	}
 	bare := func(name, attribute string, include bool, want string) Case {
 		return Case{
-			Name: "case 39: " + name, Rules: attribute + rule(`{A: 1}`), IncludeEvent: include,
+			Name: "" + name, Rules: attribute + rule(`{A: 1}`), IncludeEvent: include,
 			Events: []Event{{
 				Line: `{ "A": 1 }`, Fires: []string{"T"},
 				Result: `{"rule_title":"T","rule_id":null,"level":null,"tags":[]` + want + `}`,
@@ -32,7 +32,7 @@ detection:
 	const matched = `,"matched_selections":["sel"],"matched_fields":[{"field":"A","value":1}]`
 	timed := func(name, line string, on bool, want string) Case {
 		return Case{
-			Name: "case 50: " + name, Rules: rule(`{A: 1}`), ResultTime: on, Arrival: 1720621800,
+			Name: "" + name, Rules: rule(`{A: 1}`), ResultTime: on, Arrival: 1720621800,
 			Events: []Event{{Line: line, Fires: []string{"T"}, Result: `{"rule_title":"T","rule_id":null,"level":null,"tags":[]` + want + matched + `}`}},
 		}
 	}
@@ -55,7 +55,7 @@ detection:
 		bare("custom attributes are sorted at every level", "z: 1\na: {d: [2, {y: 1, x: null}], c: true}\n", false,
 			`,"custom_attributes":{"a":{"c":true,"d":[2,{"x":null,"y":1}]},"z":1}`+matched),
 		{
-			Name: "case 44: values and events keep their spelling", Rules: rule(`{n: 1.5, s: Ab}`), IncludeEvent: true,
+			Name: "values and events keep their spelling", Rules: rule(`{n: 1.5, s: Ab}`), IncludeEvent: true,
 			Events: []Event{{
 				Line: `{ "n": 1.50, "s": "\u0041b", "z": [1, 2], "a": 0 }`, Fires: []string{"T"},
 				Result: `{"rule_title":"T","rule_id":null,"level":null,"tags":[],"matched_selections":["sel"],"matched_fields":[{"field":"n","value":1.50},{"field":"s","value":"\u0041b"}],"event":{"n":1.50,"s":"\u0041b","z":[1,2],"a":0}}`,
@@ -105,16 +105,16 @@ title: G
 detection: {sel: {C: x}, condition: sel}
 `
 	return []Case{
-		{Name: "case 43: a rule for another logsource is skipped", Rules: rules, Routing: &Routing{}, Events: []Event{
+		{Name: "a rule for another logsource is skipped", Rules: rules, Routing: &Routing{}, Events: []Event{
 			{Line: `{"C":"x","product":"Windows"}`, Fires: []string{"W", "G"}, Pruned: 1},
 			{Line: `{"C":"x"}`, Fires: []string{"L", "W", "G"}, WithoutLogsource: true},
 			{Line: `{"C":"x","product":"windows","category":"dns"}`, Fires: []string{"G"}, Pruned: 2},
 			{Line: `{"C":"y","product":"windows"}`, Pruned: 1},
 		}},
 		{
-			Name: "case 43: a static value stands in for a blank field", Rules: rules, Routing: &Routing{Static: map[string]string{"product": "linux"}},
+			Name: "a static value stands in for a blank field", Rules: rules, Routing: &Routing{Static: map[string]string{"product": "linux"}},
 			Events: []Event{{Line: `{"C":"x","product":"  "}`, Fires: []string{"L", "G"}, Pruned: 1}},
 		},
-		{Name: "case 43: without routing every rule is tried", Rules: rules, Events: []Event{{Line: `{"C":"x","product":"Windows"}`, Fires: []string{"L", "W", "G"}}}},
+		{Name: "without routing every rule is tried", Rules: rules, Events: []Event{{Line: `{"C":"x","product":"Windows"}`, Fires: []string{"L", "W", "G"}}}},
 	}
 }

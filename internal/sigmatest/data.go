@@ -1,6 +1,5 @@
-// Package sigmatest offers rules and events to tests: the case table of
-// specification part 10 and readers for the corpus, which is data to run
-// against and never part of the repository.
+// Package sigmatest offers rules and events to tests: a table of cases, a generator,
+// and readers for the corpus, which is not part of the repository.
 package sigmatest
 
 import (

@@ -138,8 +138,8 @@ func (g *Generator) array(n *sigma.Node, prefix string, members []string) []stri
 // item appends a value for the item's field, perhaps twice.
 func (g *Generator) item(it *sigma.Item, prefix string, members []string) []string {
 	name := it.Field
-	if len(it.Places) > 0 {
-		name = strings.ReplaceAll(pick(g.rng, it.Places), "*", pick(g.rng, []string{"C", "D"}))
+	if len(it.Paths) > 0 {
+		name = strings.ReplaceAll(pick(g.rng, it.Paths), "*", pick(g.rng, []string{"C", "D"}))
 	}
 	if name == "" {
 		name = pick(g.rng, []string{"message", "m", "raw.text"})

@@ -1,6 +1,5 @@
 // Package condition reads condition expressions of Sigma rules: names of
-// detections joined by and, or, not and quantifiers (specification part 10
-// section 5).
+// detections joined by and, or, not and quantifiers.
 package condition
 
 import (

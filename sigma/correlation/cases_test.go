@@ -9,7 +9,6 @@ import (
 
 const count3 = "type: event_count\ncondition: {gte: 3}"
 
-// The numbers are those of specification part 11 section 14.
 func TestCases(t *testing.T) {
 	user := func(ts int64, json string) input { return with(ts, `"user":`+json) }
 	recon := func(ts int64) input { return with(ts, `"kind":"recon"`) }

@@ -6,7 +6,7 @@ import (
 	"github.com/sluicehq/sluice/sigma/correlation/match"
 )
 
-// propagate offers the firings of the event in hand to the correlations above,
+// propagate forwards the firings of the current event to dependent correlations,
 // level by level.
 func (e *Engine) propagate(out []*Result) []*Result {
 	for level := 0; len(e.fired) > 0; level++ {
@@ -18,8 +18,8 @@ func (e *Engine) propagate(out []*Result) []*Result {
 		current := e.fired
 		e.fired = e.next[:0]
 		for _, lower := range current {
-			for i := range lower.family.c.Uppers {
-				if r := e.lift(lower, &lower.family.c.Uppers[i]); r != nil {
+			for i := range lower.state.c.Dependents {
+				if r := e.forward(lower, &lower.state.c.Dependents[i]); r != nil {
 					out = append(out, r)
 				}
 			}
@@ -30,10 +30,10 @@ func (e *Engine) propagate(out []*Result) []*Result {
 	return out
 }
 
-// lift applies one firing to one correlation above it.
-func (e *Engine) lift(lower firing, u *program.Upper) *Result {
-	f := e.families[u.Index]
-	if !e.chained(lower, u, f.c) {
+// forward applies a firing to a correlation that depends on it.
+func (e *Engine) forward(lower firing, u *program.Dependent) *Result {
+	st := e.states[u.Index]
+	if !e.chained(lower, u, st.c) {
 		return nil
 	}
 	e.key = e.key[:0]
@@ -45,12 +45,12 @@ func (e *Engine) lift(lower firing, u *program.Upper) *Result {
 			e.key = match.AppendMissing(e.key)
 		}
 	}
-	return e.apply(f, match.Hash(e.key), e.key, false)
+	return e.apply(st, match.Hash(e.key), e.key, false)
 }
 
-// chained makes e.value what a firing contributes to a correlation above it, if
-// that is anything.
-func (e *Engine) chained(lower firing, u *program.Upper, c *program.Correlation) bool {
+// chained sets e.value to what a firing contributes to a dependent correlation and
+// reports whether it contributes anything.
+func (e *Engine) chained(lower firing, u *program.Dependent, c *program.Correlation) bool {
 	v := &e.value
 	v.Members = u.Members
 	switch c.Kind {
@@ -83,7 +83,7 @@ func (e *Engine) chained(lower firing, u *program.Upper, c *program.Correlation)
 	return true
 }
 
-// originValue returns the text a chained update finds, and whether it may be
+// originValue returns the text of a field of a chained update, and whether it may be
 // read as a number.
 func (e *Engine) originValue(lower firing, o program.Origin) (text []byte, numeric, ok bool) {
 	if o.Part >= 0 {

@@ -29,11 +29,11 @@ func (e *Engine) StreamClock(now int64) int64 {
 // now returns the clock at the given wall time.
 func (c *streamClock) now(wall int64) int64 { return c.value + max(0, wall-c.at) }
 
-// latest returns the newest time of groups that is to be believed at the given
-// wall time. Of what is later, the events that came afterwards say otherwise; but as
-// long as none has come, because the last ones are too far ahead themselves, they may
-// be the stream going on after a pause, and everything is believed. Of these last
-// ones, so many as inHand says have not reached their groups yet.
+// latest returns the newest time that a group may have at the given wall time. A
+// later time is an error of a single event, because the events after it were earlier.
+// While the last events are all too far ahead, the stream may have continued after a
+// pause, and every time is accepted. Of these last events, inHand have not reached
+// their groups yet.
 func (c *streamClock) latest(wall int64, inHand int) int64 {
 	if c.ahead > inHand {
 		return math.MaxInt64

@@ -1,24 +1,24 @@
-// Package correlation counts matches over time: the correlation rules of a rule
-// set and the windows they keep.
+// Package correlation evaluates Sigma's correlation rules: it counts the matches of
+// detection rules over time windows.
 //
-// Package plan compiles correlations. Workers extract what a plan wants to know
-// of an event (package match); the one Engine takes the records in the
-// order of the events and returns the results that fire. The Engine belongs to
-// one goroutine, reads no clock and starts nothing: the wall time is an
-// argument.
+// Compile makes a Program of correlation rules. In parallel, an Extractor per worker
+// writes what the Program needs of each event into a record. One Engine then
+// processes the records in the order of the events and returns the results that
+// fire. The Engine belongs to one goroutine, reads no clock and starts no goroutine:
+// the wall time is an argument.
 //
-// An event costs time proportional to the correlations it feeds, never to what
-// their windows hold (logarithmic for percentile and median). Between Begin and
-// Commit an event can be undone. Export gives a View of the whole state, to be
-// encoded or inspected elsewhere while the Engine goes on; Restore and Swap
-// carry the state over a restart and to another rule set.
+// An event costs time proportional to the number of correlations it feeds and
+// independent of the size of their windows (logarithmic for percentile and median).
+// Rollback undoes an event between Begin and Commit. Export returns a View of the
+// whole state, which other goroutines may encode or inspect while the Engine goes
+// on; Restore reads an encoded state, and Swap keeps the state over a reload.
 //
 // # Memory
 //
-// There are at most as many groups as the limit says, and as many suppression
-// times that outlived their group. A group with one entry and a short key costs
+// The number of groups is limited, and so is the number of tombstones: suppression
+// times of groups that were removed. A group with one entry and a short key takes
 // about 280 bytes when it counts events, 360 when it holds numbers and 430 when it
-// counts texts, tables and timer included; further entries cost what package
-// window says. An export copies a pointer for each group, and each group it has
-// seen costs another 200 bytes when next touched, until the export is let go.
+// counts texts, tables and timer included. A view copies one pointer for each group;
+// a group that changes while a view is in use takes another 200 bytes until the view
+// is released.
 package correlation

@@ -17,23 +17,23 @@ const DefaultMaxGroups = 100_000
 
 // Engine holds the state of all correlations. It belongs to one goroutine.
 type Engine struct {
-	plan      *program.Program
-	families  []*family // by correlation
+	program   *program.Program
+	states    []*correlationState // by correlation
 	maxGroups int
-	live      int // groups over all families
+	live      int // groups over all correlations
 	clock     streamClock
 	timers    wheel.Wheel[timer]
-	exports   uint32 // exports so far; groups made before the last are shared with it
-	revision  uint64 // changes so far
+	exports   uint32 // number of exports; the last one shares all groups that are older
+	revision  uint64 // number of changes
 
 	journal journal
-	event   uint32 // number of the event in hand; only equality means something
+	event   uint32 // number of the current event; only good for equality
 
-	// Scratch of the event in hand.
+	// Scratch of the current event.
 	record  match.Record
 	wall    int64
 	outcome Outcome
-	value   window.Contribution // of the update in hand
+	value   window.Contribution // of the current update
 	copied  []byte              // the event's stored copy, shared by all its groups
 	fired   []firing
 	next    []firing
@@ -44,31 +44,31 @@ type Engine struct {
 	pairs   arena[Pair]
 }
 
-// timer reminds of a group that may have expired.
+// timer is set for a group that may have expired when it is due.
 type timer struct {
-	family *family
-	slot   uint32
-	use    uint32
+	state *correlationState
+	slot  uint32
+	use   uint32
 }
 
-// counts reports whether the group the timer was set for is still there.
-func (t *timer) counts() bool { return !t.family.gone && t.family.uses[t.slot] == t.use }
+// valid reports whether the group that the timer was set for still exists.
+func (t *timer) valid() bool { return !t.state.removed && t.state.uses[t.slot] == t.use }
 
-// firing is an emitted result on its way to correlations above.
+// firing is an emitted result to be forwarded to dependent correlations.
 type firing struct {
-	family *family
-	key    string
+	state *correlationState
+	key   string
 }
 
-// Outcome says what an event or a tick did beside results.
+// Outcome says what an event or a tick did besides returning results.
 type Outcome struct {
-	Suppressed int // firings that suppression withheld
+	Suppressed int // results withheld by suppression
 	Late       int // matches discarded as too old
-	Truncated  int // firings not propagated because the chain is too long
+	Truncated  int // firings not forwarded because the chain is too long
 	Evicted    int // groups removed because of the limit
-	Before     int // groups there were before, when Evicted is not zero
+	Before     int // number of groups before the eviction, when Evicted is not zero
 	Expired    int // groups removed because they were idle or over
-	Forgotten  int // suppression times without a group, given up because of the limit
+	Forgotten  int // tombstones removed because of the limit
 }
 
 // New returns an engine without state. maxGroups is the limit on groups over
@@ -77,15 +77,15 @@ func New(p *program.Program, maxGroups int) *Engine {
 	if maxGroups <= 0 {
 		maxGroups = DefaultMaxGroups
 	}
-	e := &Engine{plan: p, maxGroups: maxGroups}
+	e := &Engine{program: p, maxGroups: maxGroups}
 	for i := range p.Len() {
-		e.families = append(e.families, newFamily(p.At(i)))
+		e.states = append(e.states, newCorrelationState(p.At(i)))
 	}
 	return e
 }
 
-// Plan returns the plan in force.
-func (e *Engine) Plan() *program.Program { return e.plan }
+// Program returns the program in use.
+func (e *Engine) Program() *program.Program { return e.program }
 
 // Groups returns the number of groups over all correlations.
 func (e *Engine) Groups() int { return e.live }
@@ -93,21 +93,21 @@ func (e *Engine) Groups() int { return e.live }
 // MaxGroups returns the limit on groups.
 func (e *Engine) MaxGroups() int { return e.maxGroups }
 
-// Revision changes with the state: as long as it is the same, so is an export.
+// Revision changes whenever the state does: exports of one revision are equal.
 func (e *Engine) Revision() uint64 { return e.revision }
 
-// Succeed lets revisions go on behind the given one: for an engine that takes the
-// place of another, so that nobody takes its state for one of the other's.
-func (e *Engine) Succeed(revision uint64) { e.revision = max(e.revision, revision) + 1 }
+// ContinueRevision makes all further revisions greater than the given one: for an
+// engine that replaces another, so that their revisions differ.
+func (e *Engine) ContinueRevision(revision uint64) { e.revision = max(e.revision, revision) + 1 }
 
-// Process takes the record of one event, as match.Extractor wrote it for the
-// engine's plan, at wall time now in Unix seconds. It appends the results that
-// fire to out: direct ones in the order produced, then chained ones level by
-// level. Results stay valid until Release, for ever when that is never called.
+// Process takes the record of one event, as an Extractor for the engine's program
+// wrote it, at wall time now in Unix seconds. It appends the results that fire to
+// out: direct ones in the order produced, then chained ones level by level. Results
+// stay valid until Release. A record for another program is an error.
 func (e *Engine) Process(record []byte, now int64, out []*Result) ([]*Result, Outcome, error) {
 	e.outcome = Outcome{}
 	r := &e.record
-	if _, err := r.Open(e.plan.Spec(), record); err != nil {
+	if _, err := r.Open(e.program.Spec(), record); err != nil {
 		return out, e.outcome, err
 	}
 	e.revision++
@@ -122,7 +122,7 @@ func (e *Engine) Process(record []byte, now int64, out []*Result) ([]*Result, Ou
 	e.fired = e.fired[:0]
 	for i := range r.Len() {
 		feed, hash, key := r.Update(i, &e.value)
-		if result := e.apply(e.families[feed.Correlation], hash, key, true); result != nil {
+		if result := e.apply(e.states[feed.Correlation], hash, key, true); result != nil {
 			out = append(out, result)
 		}
 	}
@@ -132,18 +132,19 @@ func (e *Engine) Process(record []byte, now int64, out []*Result) ([]*Result, Ou
 	return out, e.outcome, nil
 }
 
-// Advance lets go of groups that have been idle for long enough at wall time
-// now. It is to be called about once a second, between two events.
+// Advance removes groups that have expired at wall time now. Call it about once a
+// second, between two events.
 func (e *Engine) Advance(now int64) Outcome {
 	o, _ := e.AdvanceSome(now, math.MaxInt)
 	return o
 }
 
-// AdvanceSome is Advance for somebody whom events wait for: it looks at limit timers
-// at most, and reports whether that was all. If not, the next call goes on.
+// AdvanceSome is Advance for callers whose events must not wait for long: it looks
+// at no more than limit timers and reports whether these were all. If not, the next
+// call continues.
 func (e *Engine) AdvanceSome(now int64, limit int) (o Outcome, all bool) {
 	all = e.timers.AdvanceSome(now, limit, func(t timer) { e.expire(t, now, &o) })
-	e.boundGhosts(now, &o)
+	e.limitTombstones(now, &o)
 	e.pruneTimers()
 	if o.Expired > 0 || o.Forgotten > 0 {
 		e.revision++
@@ -151,33 +152,33 @@ func (e *Engine) AdvanceSome(now int64, limit int) (o Outcome, all bool) {
 	return o, all
 }
 
-// own returns the group in slot for changing: a fork when an export has seen it.
-func (e *Engine) own(f *family, slot uint32) *group {
-	g := f.groups[slot]
+// writable returns the group in slot for changing: a copy when an export shares it.
+func (e *Engine) writable(st *correlationState, slot uint32) *group {
+	g := st.groups[slot]
 	if g.exported == e.exports {
 		return g
 	}
-	return e.fork(f, slot, g)
+	return e.fork(st, slot, g)
 }
 
-func (e *Engine) fork(f *family, slot uint32, g *group) *group {
+func (e *Engine) fork(st *correlationState, slot uint32, g *group) *group {
 	fork := *g
 	fork.window = g.window.Fork()
 	fork.exported = e.exports
-	f.groups[slot] = &fork
+	st.groups[slot] = &fork
 	return &fork
 }
 
-// setAlarm sets the timer of g, in slot, of which no other timer counts.
-func (e *Engine) setAlarm(f *family, slot uint32, g *group, at int64) {
+// setAlarm sets the timer of g, in slot, which has no valid timer.
+func (e *Engine) setAlarm(st *correlationState, slot uint32, g *group, at int64) {
 	g.alarm = at
-	e.timers.Add(at, timer{f, slot, f.uses[slot]})
+	e.timers.Add(at, timer{st, slot, st.uses[slot]})
 }
 
-// resetAlarm sets the timer of g anew; the one set before no longer counts.
-func (e *Engine) resetAlarm(f *family, slot uint32, g *group, at int64) {
-	f.uses[slot]++
-	e.setAlarm(f, slot, g, at)
+// resetAlarm replaces the timer of g, in slot.
+func (e *Engine) resetAlarm(st *correlationState, slot uint32, g *group, at int64) {
+	st.uses[slot]++
+	e.setAlarm(st, slot, g, at)
 }
 
 // events returns the buffered events of g as a result shows them.

@@ -8,18 +8,18 @@ import (
 	"github.com/sluicehq/sluice/sigma/correlation/internal/program"
 )
 
-// makeRoom removes groups, of which there are as many as may be: those that are over
-// by the stream clock, then those of a time later than latest and the stalest, until
-// nine tenths are left.
+// makeRoom removes groups when the limit is reached: those that are over by the
+// stream clock, then those later than latest, then the oldest, until nine tenths of
+// the limit are left.
 func (e *Engine) makeRoom(latest, now int64, o *Outcome) {
 	defer func() {
-		e.boundGhosts(now, o)
+		e.limitTombstones(now, o)
 		e.pruneTimers()
 	}()
 	before := e.live
 	clock := e.clock.now(now)
-	for _, f := range e.families {
-		e.sweep(f, clock, now)
+	for _, st := range e.states {
+		e.sweep(st, clock, now)
 	}
 	o.Expired += before - e.live
 	if e.live < e.maxGroups {
@@ -33,111 +33,112 @@ func (e *Engine) makeRoom(latest, now int64, o *Outcome) {
 	o.Evicted += swept - e.live
 }
 
-// pruneTimers drops the timers of groups that are gone once they outnumber the
-// others, so that a flood of keys does not pile them up until they are due.
+// pruneTimers removes invalid timers once they outnumber the others. Without it, a
+// flood of keys would keep them until they are due.
 func (e *Engine) pruneTimers() {
 	if e.timers.Len() > 2*e.inUse()+1024 {
-		e.timers.Prune(func(t timer) bool { return t.counts() })
+		e.timers.Prune(func(t timer) bool { return t.valid() })
 	}
 }
 
 // sweep removes the groups of f that are over, and has the others trimmed when
 // they are next touched.
-func (e *Engine) sweep(f *family, clock, now int64) {
+func (e *Engine) sweep(st *correlationState, clock, now int64) {
 	for {
-		at, ok := f.ages.First(f.second)
-		if !ok || at != age.Oldest && clock-at <= f.c.Horizon {
+		at, ok := st.ages.First(st.second)
+		if !ok || at != age.Oldest && clock-at <= st.c.Horizon {
 			break
 		}
-		for slot := range f.ages.Of(at, f.second) {
-			e.remove(f, slot, now)
+		for slot := range st.ages.Of(at, st.second) {
+			e.remove(st, slot, now)
 		}
 	}
-	if f.c.Window == program.Sliding {
-		f.sweeps++
-		f.cutoff = clock - f.c.Span
+	if st.c.Window == program.Sliding {
+		st.sweeps++
+		st.cutoff = clock - st.c.Span
 	}
 }
 
 // evictLater removes groups whose newest entry is later than latest until target are
-// left: a time that nobody else believes in does not make a group a fresh one.
+// left: a timestamp in the future does not protect a group from eviction.
 func (e *Engine) evictLater(latest int64, target int, now int64) {
 	var seconds []int64
-	for _, f := range e.families {
-		seconds = f.ages.AppendLater(seconds, latest)
+	for _, st := range e.states {
+		seconds = st.ages.AppendLater(seconds, latest)
 	}
 	slices.Sort(seconds)
 	for _, at := range slices.Compact(seconds) {
 		if e.live <= target {
 			return
 		}
-		for _, f := range e.families {
-			e.evictSecond(f, at, target, now)
+		for _, st := range e.states {
+			e.evictSecond(st, at, target, now)
 		}
 	}
 }
 
 // evict removes the groups with the oldest newest entry until target are left.
-// Of groups equally old those of the first correlations go, by key.
+// Among groups of one age it removes those of the first correlations, by key.
 func (e *Engine) evict(target int, now int64) {
 	for e.live > target {
 		var oldest int64
 		found := false
-		for _, f := range e.families {
-			if at, ok := f.ages.First(f.second); ok && (!found || at < oldest) {
+		for _, st := range e.states {
+			if at, ok := st.ages.First(st.second); ok && (!found || at < oldest) {
 				oldest, found = at, true
 			}
 		}
 		if !found {
 			return
 		}
-		for _, f := range e.families {
-			if at, ok := f.ages.First(f.second); ok && at == oldest {
-				e.evictSecond(f, at, target, now)
+		for _, st := range e.states {
+			if at, ok := st.ages.First(st.second); ok && at == oldest {
+				e.evictSecond(st, at, target, now)
 			}
 		}
 	}
 }
 
-func (e *Engine) evictSecond(f *family, at int64, target int, now int64) {
-	byKey := func(a, b uint32) int { return strings.Compare(f.groups[a].key, f.groups[b].key) }
-	for _, slot := range f.ages.Sorted(at, f.second, byKey) {
+func (e *Engine) evictSecond(st *correlationState, at int64, target int, now int64) {
+	byKey := func(a, b uint32) int { return strings.Compare(st.groups[a].key, st.groups[b].key) }
+	for _, slot := range st.ages.Sorted(at, st.second, byKey) {
 		if e.live <= target {
 			return
 		}
-		e.remove(f, slot, now)
+		e.remove(st, slot, now)
 	}
 }
 
-// remove takes the group in slot away. A suppression time that still runs stays
-// behind as a ghost.
-func (e *Engine) remove(f *family, slot uint32, now int64) {
-	g := f.groups[slot]
-	left := e.suppressionLeft(f, g, now)
+// remove removes the group in slot. It leaves a tombstone when the group still
+// suppresses results.
+func (e *Engine) remove(st *correlationState, slot uint32, now int64) {
+	g := st.groups[slot]
+	left := e.suppressionLeft(st, g, now)
 	e.live--
 	if left <= 0 {
-		f.drop(slot)
+		st.drop(slot)
 		return
 	}
-	g = e.own(f, slot)
-	f.live--
-	f.ages.Remove(slot)
-	g.ghost = true
-	g.window, g.buffer = f.void, nil
+	g = e.writable(st, slot)
+	st.live--
+	st.ages.Remove(slot)
+	g.tombstone = true
+	g.window, g.buffer = st.empty, nil
 	g.hasHigh, g.high, g.late = false, 0, 0
 }
 
 // suppressionLeft returns for how long the last emission of g still suppresses.
-func (e *Engine) suppressionLeft(f *family, g *group, now int64) int64 {
+func (e *Engine) suppressionLeft(st *correlationState, g *group, now int64) int64 {
 	if !g.hasLast {
 		return 0
 	}
-	return e.left(g.last, f.c.Suppress, now)
+	return e.left(g.last, st.c.Suppress, now)
 }
 
-// left returns for how long a span that began at a time still runs by the stream
-// clock, less than nothing when it is over. It is over when the time is not to be
-// believed, and as if it began now as long as that is not known.
+// left returns how much of a span that began at a time is left by the stream clock;
+// it is negative when the span is over. The span of a time in the future is over;
+// while the clock cannot tell whether the time is in the future, the whole span is
+// left.
 func (e *Engine) left(at, span, now int64) int64 {
 	if at > e.clock.latest(now, 0) {
 		return -1
@@ -145,33 +146,34 @@ func (e *Engine) left(at, span, now int64) int64 {
 	return span - max(0, e.clock.now(now)-at)
 }
 
-// expire looks after a group whose timer ran out: it is removed when it has been
-// idle for its horizon by the wall and is over by the stream clock.
+// expire handles a timer that is due. It removes the group when the group has been
+// idle for its horizon by the wall clock and is over by the stream clock; otherwise
+// it sets the timer again.
 func (e *Engine) expire(t timer, now int64, o *Outcome) {
-	f := t.family
-	if !t.counts() {
+	st := t.state
+	if !t.valid() {
 		return
 	}
-	g := f.groups[t.slot]
+	g := st.groups[t.slot]
 	var left int64
-	if g.ghost {
-		left = e.suppressionLeft(f, g, now)
+	if g.tombstone {
+		left = e.suppressionLeft(st, g, now)
 		if left <= 0 {
-			f.drop(t.slot)
+			st.drop(t.slot)
 			e.revision++
 			return
 		}
 	} else {
-		idle := g.touched - now + f.c.Horizon
-		over := saturated(e.left(g.newest(), f.c.Horizon, now), 1)
+		idle := g.touched - now + st.c.Horizon
+		over := saturated(e.left(g.newest(), st.c.Horizon, now), 1)
 		if left = max(idle, over); left <= 0 {
-			e.remove(f, t.slot, now)
+			e.remove(st, t.slot, now)
 			o.Expired++
-			if f.groups[t.slot] == nil {
+			if st.groups[t.slot] == nil {
 				return
 			}
-			left = e.suppressionLeft(f, g, now)
+			left = e.suppressionLeft(st, g, now)
 		}
 	}
-	e.setAlarm(f, t.slot, e.own(f, t.slot), saturated(now, max(left, 1)))
+	e.setAlarm(st, t.slot, e.writable(st, t.slot), saturated(now, max(left, 1)))
 }

@@ -56,7 +56,7 @@ func TestGroupsFromTheFutureEnd(t *testing.T) {
 		{"across a restart", func(d *driver) {
 			d.run([]input{user(100, "a"), user(never, "b"), user(101, "c")})
 			d.wait(30)
-			d.restart(d.engine.Plan())
+			d.restart(d.engine.Program())
 			d.wait(31)
 		}, 0},
 	} {

@@ -11,30 +11,30 @@ import (
 
 // group is the state of one group key of one correlation.
 //
-// A group that an export has seen is never changed: own replaces it first.
+// A group that an export shares is never changed: writable replaces it first.
 type group struct {
 	key    string
 	window window.Window
 	buffer []stored // events that contributed, oldest first; never overwritten
-	state
+	groupState
 }
 
-// state is what of a group is plain numbers.
-type state struct {
+// groupState holds the numbers and flags of a group.
+type groupState struct {
 	high    int64 // newest timestamp accepted; survives an action reset
 	low     int64 // no entry is older
 	last    int64 // last emission
 	touched int64 // wall time at which it was last accepted into
 	alarm   int64 // wall time for which its timer is set
 
-	event    uint32 // the event that saved it in the journal last
-	exported uint32 // number of exports when it was made
-	sweep    uint32 // number of sweeps it has taken part in
+	event    uint32 // the last event that saved the group in the journal
+	exported uint32 // number of exports when the group was made
+	sweep    uint32 // number of sweeps that have been applied
 	late     uint8  // consecutive discards
 
-	hasHigh bool
-	hasLast bool
-	ghost   bool // nothing but a suppression time: no group to anybody
+	hasHigh   bool
+	hasLast   bool
+	tombstone bool // only a suppression time is left; not counted as a group
 }
 
 // stored is an event kept for results: a reference or a deflated copy.
@@ -44,43 +44,43 @@ type stored struct {
 	data  []byte
 }
 
-// family is all state of one correlation.
-type family struct {
+// correlationState is all state of one correlation.
+type correlationState struct {
 	c      *program.Correlation
 	index  table
 	groups []*group // by slot, nil when free
-	uses   []uint32 // by slot: how often it was taken, to tell timers apart
+	uses   []uint32 // by slot: how often it was used, to recognise invalid timers
 	free   []uint32
 	ages   age.Order
-	live   int           // groups that are no ghosts
-	saved  saves         // before the event in hand
-	void   window.Window // the empty window that all ghosts share
+	live   int           // groups without tombstones
+	saved  saves         // before the current event
+	empty  window.Window // the empty window that all tombstones share
 
 	// A sweep trims every group to cutoff; groups do it when next touched.
-	sweeps uint32
-	cutoff int64
-	gone   bool
+	sweeps  uint32
+	cutoff  int64
+	removed bool
 }
 
-func newFamily(c *program.Correlation) *family {
-	return &family{c: c, void: c.NewWindow()}
+func newCorrelationState(c *program.Correlation) *correlationState {
+	return &correlationState{c: c, empty: c.NewWindow()}
 }
 
-// second is by what the group in a slot is ordered.
-func (f *family) second(slot uint32) int64 { return f.groups[slot].age() }
+// second is the sort key of the group in a slot.
+func (st *correlationState) second(slot uint32) int64 { return st.groups[slot].age() }
 
 // find returns the group of a key and its slot, nil when there is none.
-func (f *family) find(hash uint64, key []byte) (uint32, *group) {
-	if f.index.n == 0 {
+func (st *correlationState) find(hash uint64, key []byte) (uint32, *group) {
+	if st.index.n == 0 {
 		return 0, nil
 	}
 	for i := uint32(hash); ; i++ {
-		c := f.index.at(i)
+		c := st.index.at(i)
 		if c.slot == 0 {
 			return 0, nil
 		}
 		if c.hash == uint32(hash) {
-			if g := f.groups[c.slot-1]; g.key == string(key) {
+			if g := st.groups[c.slot-1]; g.key == string(key) {
 				return c.slot - 1, g
 			}
 		}
@@ -88,36 +88,36 @@ func (f *family) find(hash uint64, key []byte) (uint32, *group) {
 }
 
 // put enters g under the hash of its key and returns its slot.
-func (f *family) put(g *group, hash uint64) uint32 {
+func (st *correlationState) put(g *group, hash uint64) uint32 {
 	var slot uint32
-	if n := len(f.free); n > 0 {
-		slot = f.free[n-1]
-		f.free = f.free[:n-1]
-		f.groups[slot] = g
+	if n := len(st.free); n > 0 {
+		slot = st.free[n-1]
+		st.free = st.free[:n-1]
+		st.groups[slot] = g
 	} else {
-		slot = uint32(len(f.groups))
-		f.groups = append(f.groups, g)
-		f.uses = append(f.uses, 0)
+		slot = uint32(len(st.groups))
+		st.groups = append(st.groups, g)
+		st.uses = append(st.uses, 0)
 	}
-	f.index.add(hash, slot)
-	if !g.ghost {
-		f.live++
-		f.ages.Insert(slot, g.age())
+	st.index.add(hash, slot)
+	if !g.tombstone {
+		st.live++
+		st.ages.Insert(slot, g.age())
 	}
 	return slot
 }
 
-// drop removes the group in slot altogether.
-func (f *family) drop(slot uint32) {
-	g := f.groups[slot]
-	if !g.ghost {
-		f.live--
-		f.ages.Remove(slot)
+// drop removes the group in slot without leaving a tombstone.
+func (st *correlationState) drop(slot uint32) {
+	g := st.groups[slot]
+	if !g.tombstone {
+		st.live--
+		st.ages.Remove(slot)
 	}
-	f.index.remove(match.HashString(g.key), slot)
-	f.groups[slot] = nil
-	f.uses[slot]++
-	f.free = append(f.free, slot)
+	st.index.remove(match.HashString(g.key), slot)
+	st.groups[slot] = nil
+	st.uses[slot]++
+	st.free = append(st.free, slot)
 }
 
 // age is the second by which the group is ordered.
@@ -138,19 +138,19 @@ func (g *group) newest() int64 {
 
 func (g *group) clear() {
 	g.window.Clear()
-	g.low = unentered
+	g.low = noEntries
 	if g.buffer != nil {
 		g.buffer = nil
 	}
 }
 
-// What group.low is when there are no entries, and when nobody knows.
+// The values of group.low without entries, and when it is not known.
 const (
-	unentered = math.MaxInt64
+	noEntries = math.MaxInt64
 	unknown   = math.MinInt64
 )
 
-// dropBefore removes the entries older than cutoff, and the events that are.
+// dropBefore removes the entries and the stored events that are older than cutoff.
 func (g *group) dropBefore(cutoff int64) {
 	if g.low < cutoff {
 		g.low = cutoff
@@ -162,8 +162,8 @@ func (g *group) dropBefore(cutoff int64) {
 }
 
 // pairs returns the key as results show it.
-func (f *family) pairs(key string, memory *arena[Pair]) []Pair {
-	names := f.c.Source.GroupBy
+func (st *correlationState) pairs(key string, memory *arena[Pair]) []Pair {
+	names := st.c.Source.GroupBy
 	if len(names) == 0 {
 		return nil
 	}

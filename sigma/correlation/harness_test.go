@@ -13,7 +13,7 @@ import (
 	"github.com/sluicehq/sluice/sigma/load"
 )
 
-// detections are the rules the cases of the specification use.
+// detections are the rules that the cases refer to.
 const detections = `
 title: login
 id: d-login
@@ -170,8 +170,8 @@ func (d *driver) feed(i input) []*correlation.Result {
 	return results
 }
 
-// fires writes results as the specification does: value@time, with the title in
-// front where it is not c, and the key where it is not ann's.
+// fires writes results as value@time, with the title in front where it is not c, and
+// the key where it is not ann's.
 func fires(results []*correlation.Result) []string {
 	var list []string
 	for _, r := range results {

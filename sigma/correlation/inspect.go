@@ -68,17 +68,17 @@ type Filter struct {
 // Entries lists the correlations that pass the filter's ID, in their order.
 func (v *View) Entries(filter Filter) []Entry {
 	list := []Entry{}
-	for i := range v.families {
-		f := &v.families[i]
-		if !filter.accepts(f.c) {
+	for i := range v.states {
+		st := &v.states[i]
+		if !filter.accepts(st.c) {
 			continue
 		}
-		s := f.c.Source
+		s := st.c.Source
 		e := Entry{
 			Index: i, ID: s.ID, Name: s.Name, Title: s.Title, Type: s.Type,
-			TimespanSecs: f.c.Span, Window: s.Window, GapSecs: f.c.Gap,
+			TimespanSecs: st.c.Span, Window: s.Window, GapSecs: st.c.Gap,
 			GroupBy: append([]string{}, s.GroupBy...), RuleRefs: append([]string{}, s.Refs...),
-			Threshold: f.c.Condition.Text, ActiveGroups: f.live,
+			Threshold: st.c.Condition.Text, ActiveGroups: st.live,
 		}
 		list = append(list, e)
 	}
@@ -104,9 +104,9 @@ func (v *View) State(filter Filter) (list []GroupEntry, count int) {
 // together: with many groups and long windows they are large.
 func (v *View) Each(filter Filter) (groups iter.Seq[GroupEntry], count int) {
 	var hits []hit
-	for i := range v.families {
-		if f := &v.families[i]; filter.accepts(f.c) {
-			hits = f.hits(hits, i, filter.Group)
+	for i := range v.states {
+		if st := &v.states[i]; filter.accepts(st.c) {
+			hits = st.hits(hits, i, filter.Group)
 		}
 	}
 	count = len(hits)
@@ -116,7 +116,7 @@ func (v *View) Each(filter Filter) (groups iter.Seq[GroupEntry], count int) {
 	}
 	return func(yield func(GroupEntry) bool) {
 		for _, h := range hits {
-			if !yield(v.families[h.family].entry(h.family, h.group, h.display, !filter.NoWindow)) {
+			if !yield(v.states[h.state].entry(h.state, h.group, h.display, !filter.NoWindow)) {
 				return
 			}
 		}
@@ -125,20 +125,20 @@ func (v *View) Each(filter Filter) (groups iter.Seq[GroupEntry], count int) {
 
 // hit is a group that passes a filter.
 type hit struct {
-	family  int
+	state   int
 	group   *group
 	display string
 }
 
 // hits appends the groups whose displayed key has the given part, in its order.
-func (f *familyView) hits(dst []hit, family int, part string) []hit {
+func (st *stateView) hits(dst []hit, state int, part string) []hit {
 	from := len(dst)
-	for _, g := range f.groups {
-		if g == nil || g.ghost {
+	for _, g := range st.groups {
+		if g == nil || g.tombstone {
 			continue
 		}
-		if display := f.c.Display(g.key); strings.Contains(display, part) {
-			dst = append(dst, hit{family, g, display})
+		if display := st.c.Display(g.key); strings.Contains(display, part) {
+			dst = append(dst, hit{state, g, display})
 		}
 	}
 	slices.SortFunc(dst[from:], func(a, b hit) int {
@@ -150,8 +150,8 @@ func (f *familyView) hits(dst []hit, family int, part string) []hit {
 	return dst
 }
 
-func (f *familyView) entry(index int, g *group, display string, withWindow bool) GroupEntry {
-	c, entries := f.c, f.entries(g)
+func (st *stateView) entry(index int, g *group, display string, withWindow bool) GroupEntry {
+	c, entries := st.c, st.entries(g)
 	e := GroupEntry{
 		CorrelationIndex: index, CorrelationID: c.Source.ID, CorrelationName: c.Source.Name,
 		CorrelationTitle: c.Source.Title, Type: c.Source.Type, GroupKey: []KeyPart{}, GroupKeyDisplay: display,
@@ -189,15 +189,15 @@ func (f *familyView) entry(index int, g *group, display string, withWindow bool)
 
 // entries returns the window of g without what the last sweep took from it: a group
 // lets go of that only when it is next touched.
-func (f *familyView) entries(g *group) window.Window {
-	if g.sweep == f.sweeps || g.window.Len() == 0 || g.window.First() >= f.cutoff {
+func (st *stateView) entries(g *group) window.Window {
+	if g.sweep == st.sweeps || g.window.Len() == 0 || g.window.First() >= st.cutoff {
 		return g.window
 	}
-	w, _, err := readWindow(f.c, g.window.Append(nil), f.c.Members)
+	w, _, err := readWindow(st.c, g.window.Append(nil), st.c.Members)
 	if err != nil {
 		return g.window
 	}
-	w.DropBefore(f.cutoff)
+	w.DropBefore(st.cutoff)
 	return w
 }
 

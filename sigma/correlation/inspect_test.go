@@ -18,7 +18,7 @@ func mustJSON(t *testing.T, v any) string {
 	return string(b)
 }
 
-func TestTheStateOfTheSpecificationsExample(t *testing.T) {
+func TestTheStateOfAnExample(t *testing.T) {
 	rule := "title: avg\ncorrelation:\n  type: value_avg\n  rules: [d-login]\n  group-by: [user]\n  timespan: 1h\n  condition: {field: bytes, gt: 500}\n"
 	d := newDriver(t, compile(t, rule, program.Options{}), 0)
 	d.feed(with(100, `"bytes":400`))

@@ -14,48 +14,48 @@ import (
 // check looks at everything that is kept in two places.
 func (e *Engine) check(t *testing.T) {
 	t.Helper()
-	live, used := 0, 0
-	for _, f := range e.families {
-		familyLive := 0
-		for slot, g := range f.groups {
+	total, used := 0, 0
+	for _, st := range e.states {
+		live := 0
+		for slot, g := range st.groups {
 			if g == nil {
 				continue
 			}
 			used++
-			if found, is := f.find(match.HashString(g.key), []byte(g.key)); is != g || found != uint32(slot) {
-				t.Fatalf("%s: group %q is not found under its key", f.c.Stable, g.key)
+			if found, is := st.find(match.HashString(g.key), []byte(g.key)); is != g || found != uint32(slot) {
+				t.Fatalf("%s: group %q is not found under its key", st.c.Stable, g.key)
 			}
-			if g.ghost {
+			if g.tombstone {
 				if g.window.Len() > 0 || !g.hasLast {
-					t.Fatalf("%s: ghost %q has more than a suppression time, or not even that", f.c.Stable, g.key)
+					t.Fatalf("%s: tombstone %q has more than a suppression time, or not even that", st.c.Stable, g.key)
 				}
 				continue
 			}
-			familyLive++
-			if first, ok := f.ages.First(f.second); !ok || first > g.age() {
-				t.Fatalf("%s: group %q of second %d comes before the first of all, %d", f.c.Stable, g.key, g.age(), first)
+			live++
+			if first, ok := st.ages.First(st.second); !ok || first > g.age() {
+				t.Fatalf("%s: group %q of second %d comes before the first of all, %d", st.c.Stable, g.key, g.age(), first)
 			}
 			if g.window.Len() > 0 && g.window.First() < g.low {
-				t.Fatalf("%s: group %q has an entry at %d, below %d", f.c.Stable, g.key, g.window.First(), g.low)
+				t.Fatalf("%s: group %q has an entry at %d, below %d", st.c.Stable, g.key, g.window.First(), g.low)
 			}
 		}
-		if familyLive != f.live {
-			t.Fatalf("%s: got %d live groups, counted %d", f.c.Stable, f.live, familyLive)
+		if live != st.live {
+			t.Fatalf("%s: got %d live groups, counted %d", st.c.Stable, st.live, live)
 		}
-		live += f.live
+		total += st.live
 	}
-	if live != e.live {
-		t.Fatalf("got %d live groups, counted %d", e.live, live)
+	if total != e.live {
+		t.Fatalf("got %d live groups, counted %d", e.live, total)
 	}
 	timers := 0
 	e.timers.Prune(func(t timer) bool { // drops only what does not count
-		if t.counts() {
+		if t.valid() {
 			timers++
 		}
-		return t.counts()
+		return t.valid()
 	})
 	if timers != used {
-		t.Fatalf("got %d timers for %d groups and ghosts", timers, used)
+		t.Fatalf("got %d timers for %d groups and tombstones", timers, used)
 	}
 }
 

@@ -2,16 +2,16 @@ package correlation
 
 import "github.com/sluicehq/sluice/sigma/correlation/internal/window"
 
-// journal says whether the event in hand can be undone. What there was before is
-// kept by the families whose groups it touched.
+// journal says whether the current event can be undone. The state before the event
+// is kept by the correlations whose groups it changed.
 type journal struct {
 	active bool
 	clock  streamClock
 	undo   window.Undo
 }
 
-// undoing returns where windows tell how to take changes back, nil when nobody
-// will ask.
+// undoing returns where windows record how to undo changes, nil when the event
+// cannot be undone.
 func (j *journal) undoing() *window.Undo {
 	if !j.active {
 		return nil
@@ -19,19 +19,19 @@ func (j *journal) undoing() *window.Undo {
 	return &j.undo
 }
 
-// saves are how the groups of a family were before an event.
+// saves are the groups of a correlation as they were before an event.
 type saves struct {
-	event uint32 // they are of this one; of another they are none
-	used  int    // of list; the others keep their windows for reuse
+	event uint32 // the event they were saved for; valid for this one only
+	used  int    // number of entries in use; the others keep their windows for reuse
 	list  []saved
 }
 
 type saved struct {
-	slot   uint32
-	made   bool // there was no group before
-	state  state
-	buffer []stored
-	window window.Window // a copy
+	slot       uint32
+	made       bool // there was no group before
+	groupState groupState
+	buffer     []stored
+	window     window.Window // a copy
 }
 
 // Begin starts an event that Rollback can undo. The removal of groups over the
@@ -45,12 +45,12 @@ func (e *Engine) Begin() {
 	e.journal.clock = e.clock
 }
 
-// unstamp lets everybody forget which event saved what: numbers begin anew.
+// unstamp clears all event numbers when they wrap around.
 func (e *Engine) unstamp() {
 	e.event = 1
-	for _, f := range e.families {
-		f.saved.event = 0
-		for _, g := range f.groups {
+	for _, st := range e.states {
+		st.saved.event = 0
+		for _, g := range st.groups {
 			if g != nil {
 				g.event = 0
 			}
@@ -61,21 +61,21 @@ func (e *Engine) unstamp() {
 // Commit ends the event. What it did stays.
 func (e *Engine) Commit() { e.journal.active = false }
 
-// Rollback undoes what happened since Begin, wherever it was interrupted.
+// Rollback undoes everything since Begin. It may follow a panic anywhere in between.
 func (e *Engine) Rollback() {
 	j := &e.journal
 	if !j.active {
 		return
 	}
 	j.undo.Run()
-	for _, f := range e.families {
-		if f.saved.event != e.event {
+	for _, st := range e.states {
+		if st.saved.event != e.event {
 			continue
 		}
-		for i := f.saved.used - 1; i >= 0; i-- {
-			e.undo(f, &f.saved.list[i])
+		for i := st.saved.used - 1; i >= 0; i-- {
+			e.undo(st, &st.saved.list[i])
 		}
-		f.saved.used = 0
+		st.saved.used = 0
 	}
 	e.clock = j.clock
 	e.fired, e.next = e.fired[:0], e.next[:0]
@@ -83,53 +83,53 @@ func (e *Engine) Rollback() {
 	j.active = false
 }
 
-func (e *Engine) undo(f *family, s *saved) {
+func (e *Engine) undo(st *correlationState, s *saved) {
 	if s.made {
-		if f.groups[s.slot] != nil {
-			f.drop(s.slot)
+		if st.groups[s.slot] != nil {
+			st.drop(s.slot)
 			e.live--
 		}
 		return
 	}
-	g := f.groups[s.slot]
-	revived := s.state.ghost && !g.ghost
-	if !g.ghost {
-		f.ages.Remove(s.slot)
-		f.live--
+	g := st.groups[s.slot]
+	revived := s.groupState.tombstone && !g.tombstone
+	if !g.tombstone {
+		st.ages.Remove(s.slot)
+		st.live--
 		e.live--
 	}
 	g.window.Restore(s.window)
 	g.window.Rebuild()
-	g.state, g.buffer = s.state, s.buffer
+	g.groupState, g.buffer = s.groupState, s.buffer
 	if revived {
-		e.resetAlarm(f, s.slot, g, g.alarm)
+		e.resetAlarm(st, s.slot, g, g.alarm)
 	}
-	if !g.ghost {
-		f.ages.Insert(s.slot, g.age())
-		f.live++
+	if !g.tombstone {
+		st.ages.Insert(s.slot, g.age())
+		st.live++
 		e.live++
 	}
 }
 
-// save remembers the group in slot. It is called once for each group an event
-// touches.
-func (e *Engine) save(f *family, slot uint32, g *group) {
+// save copies the group in slot to the journal. It is called once for each group
+// that an event changes.
+func (e *Engine) save(st *correlationState, slot uint32, g *group) {
 	if !e.journal.active {
 		return
 	}
-	s := f.saved.entry(e.event)
-	s.slot, s.made, s.state = slot, false, g.state
-	if f.c.Stores || s.buffer != nil {
+	s := st.saved.entry(e.event)
+	s.slot, s.made, s.groupState = slot, false, g.groupState
+	if st.c.Stores || s.buffer != nil {
 		s.buffer = g.buffer
 	}
 	s.window = g.window.Save(s.window)
 	g.event = e.event
 }
 
-// created remembers that the group in slot is new.
-func (e *Engine) created(f *family, slot uint32) {
+// created notes in the journal that the group in slot is new.
+func (e *Engine) created(st *correlationState, slot uint32) {
 	if e.journal.active {
-		s := f.saved.entry(e.event)
+		s := st.saved.entry(e.event)
 		s.slot, s.made = slot, true
 	}
 }

@@ -38,11 +38,11 @@ func TestRollbackOfHalfAnEvent(t *testing.T) {
 		e.event = math.MaxUint32 // the next one has the number of all those before
 		e.Begin()
 		if broken >= 0 {
-			whole := e.families[broken]
-			e.families[broken] = nil
+			whole := e.states[broken]
+			e.states[broken] = nil
 			defer func() {
 				failure = recover()
-				e.families[broken] = whole
+				e.states[broken] = whole
 				e.Rollback()
 			}()
 		}
@@ -65,7 +65,7 @@ func TestRollbackOfHalfAnEvent(t *testing.T) {
 		for _, r := range [][]byte{
 			record(15, `{"user":"a","n":9}`), record(11, `{"user":"a","n":12}`), record(15, `{"user":"new","n":9}`), record(500, `{"user":"a","n":9}`),
 		} {
-			for broken := range e.families {
+			for broken := range e.states {
 				if process(r, broken) == nil {
 					t.Fatal("nothing failed")
 				}

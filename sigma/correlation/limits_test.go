@@ -47,7 +47,7 @@ func TestSuppressionOutlivesItsGroup(t *testing.T) {
 	if d.engine.Groups() != 0 {
 		t.Fatalf("got %d groups, want the group to be gone", d.engine.Groups())
 	}
-	d.restart(d.engine.Plan())
+	d.restart(d.engine.Program())
 	wantFires(t, d.run(at(1060, 1099)), nil)
 	wantFires(t, d.run(at(1100)), []string{"2@1100"})
 	if d.outcome.Suppressed != 2 {
@@ -101,7 +101,7 @@ func TestSuppressionOutlivesItsGroupAndAnotherMemberList(t *testing.T) {
 	}
 	d := newDriver(t, rule("[d-login]"), 0)
 	wantFires(t, d.run(at(1000)), []string{"1@1000"})
-	for range 2 { // a ghost of before, and one made after the reload
+	for range 2 { // a tombstone of before, and one made after the reload
 		d.now += 35
 		d.engine.Advance(d.now)
 		after := rule("[d-login, d-recon]")
@@ -145,7 +145,7 @@ func TestWhatTheCapTrimsIsGoneEverywhere(t *testing.T) {
 	})
 	t.Run("in a result after a restart", func(t *testing.T) {
 		d := crowded()
-		d.restart(d.engine.Plan())
+		d.restart(d.engine.Program())
 		wantRefs(t, d.feed(late), 95, 96)
 	})
 	t.Run("when the state is looked at", func(t *testing.T) {

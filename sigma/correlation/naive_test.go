@@ -12,7 +12,7 @@ import (
 )
 
 // naiveRule is one correlation by user, and naive its state: the text of the
-// specification turned into code, everything recomputed for every match.
+// window rules turned into code, everything recomputed for every match.
 type naiveRule struct {
 	kind, window             string
 	span, gap, suppress, max int64

@@ -5,18 +5,17 @@ import (
 	"github.com/sluicehq/sluice/sigma/correlation/internal/program"
 )
 
-// Program is the compiled form of the correlations of one rule set: what they
-// want to know of events, and what they do with it. It never changes and may be
-// shared by goroutines.
+// Program is the compiled form of the correlations of one rule set. It never changes
+// and may be shared by goroutines.
 type Program = program.Program
 
-// Rule is what a result shows of its correlation.
+// Rule is a correlation rule as results show it.
 type Rule = program.Rule
 
 // Options are the settings of correlations that state none of their own.
 type Options = program.Options
 
-// Action says what becomes of a group that has fired.
+// Action says what happens to a group that has fired.
 type Action = program.Action
 
 // EventMode says which events a result carries.
@@ -29,8 +28,8 @@ const (
 	EventsRefs = program.EventsRefs
 )
 
-// MaxLevels is how many levels of correlations over correlations a firing is
-// propagated.
+// MaxLevels is the number of levels of dependent correlations that a firing is
+// forwarded to.
 const MaxLevels = program.MaxLevels
 
 // Compile compiles correlations over the detection rules of the same load.

@@ -17,14 +17,14 @@ import (
 // ErrCorrupt is wrapped by errors about stored state that cannot be read.
 var ErrCorrupt = errors.New("stored correlation state is not readable")
 
-// VersionError says that stored state has a version nobody here can read.
+// VersionError says that stored state has a version that this package cannot read.
 type VersionError struct{ Version uint64 }
 
 func (e *VersionError) Error() string {
 	return fmt.Sprintf("stored correlation state has version %d, not %d", e.Version, SnapshotVersion)
 }
 
-// Restored says what came back.
+// Restored says what Restore has restored.
 type Restored struct {
 	SavedAt int64
 	Groups  int
@@ -36,7 +36,7 @@ type Restored struct {
 // error the engine is still empty.
 func (e *Engine) Restore(r io.Reader, now int64) (Restored, error) {
 	d := decoder{in: bufio.NewReaderSize(r, 64<<10)}
-	fresh := New(e.plan, e.maxGroups)
+	fresh := New(e.program, e.maxGroups)
 	var out Restored
 	version := d.uvarint()
 	if d.err == nil && version != SnapshotVersion {
@@ -45,10 +45,10 @@ func (e *Engine) Restore(r io.Reader, now int64) (Restored, error) {
 	out.SavedAt = d.varint()
 	fresh.clock = streamClock{started: d.byte() == 1, ahead: int(d.byte()), value: d.varint(), at: d.varint()}
 	limit := d.uvarint()
-	owners := e.plan.Owners()
+	owners := e.program.Owners()
 	seen := make(map[string]bool)
 	for n := d.uvarint(); n > 0 && d.err == nil; n-- {
-		fresh.restoreFamily(&d, owners, seen, &out)
+		fresh.restoreState(&d, owners, seen, &out)
 	}
 	if d.err != nil {
 		return Restored{}, fmt.Errorf("%w: %w", ErrCorrupt, d.err)
@@ -85,18 +85,18 @@ func (d *decoder) head() head {
 	return h
 }
 
-func (e *Engine) restoreFamily(d *decoder, owners map[string]int, seen map[string]bool, out *Restored) {
+func (e *Engine) restoreState(d *decoder, owners map[string]int, seen map[string]bool, out *Restored) {
 	h := d.head()
-	var f *family
+	var st *correlationState
 	reason := Removed
 	if i, ok := owners[h.stable]; ok {
 		switch {
 		case seen[h.stable]:
 			reason = SharedID
-		case e.plan.At(i).Shape != h.shape:
+		case e.program.At(i).Shape != h.shape:
 			reason = ShapeChanged
 		default:
-			f = e.families[i]
+			st = e.states[i]
 		}
 	}
 	seen[h.stable] = true
@@ -106,36 +106,36 @@ func (e *Engine) restoreFamily(d *decoder, owners map[string]int, seen map[strin
 		if d.err != nil {
 			return
 		}
-		if f == nil {
-			if len(block) > 0 && block[0]&flagGhost == 0 {
+		if st == nil {
+			if len(block) > 0 && block[0]&flagTombstone == 0 {
 				dropped++
 			}
 			continue
 		}
-		g, err := readGroup(f.c, block, &h)
+		g, err := readGroup(st.c, block, &h)
 		if err != nil {
 			d.err = err
 			return
 		}
-		e.enter(f, g)
+		e.enter(st, g)
 	}
 	if dropped > 0 {
 		out.Dropped = append(out.Dropped, Dropped{h.stable, reason, dropped})
 	}
 }
 
-// enter puts a restored group into its family. A key that came before is a
-// duplicate nobody wrote; the first one stays.
-func (e *Engine) enter(f *family, g *group) {
+// enter adds a restored group. Of groups with one key, which Encode never writes,
+// the first one stays.
+func (e *Engine) enter(st *correlationState, g *group) {
 	hash := match.HashString(g.key)
-	if _, found := f.find(hash, []byte(g.key)); found != nil {
+	if _, found := st.find(hash, []byte(g.key)); found != nil {
 		return
 	}
-	slot := f.put(g, hash)
-	if !g.ghost {
+	slot := st.put(g, hash)
+	if !g.tombstone {
 		e.live++
 	}
-	e.setAlarm(f, slot, g, g.alarm)
+	e.setAlarm(st, slot, g, g.alarm)
 }
 
 // readGroup reads one group of a correlation with the shape of c.
@@ -145,7 +145,7 @@ func readGroup(c *program.Correlation, block []byte, h *head) (*group, error) {
 	g := new(group)
 	g.late, g.key = d.byte(), d.string()
 	g.high, g.last, g.touched, g.alarm = d.varint(), d.varint(), d.varint(), d.varint()
-	g.hasHigh, g.hasLast, g.ghost = flags&flagHigh != 0, flags&flagLast != 0, flags&flagGhost != 0
+	g.hasHigh, g.hasLast, g.tombstone = flags&flagHigh != 0, flags&flagLast != 0, flags&flagTombstone != 0
 	for n := d.uvarint(); n > 0 && d.err == nil; n-- {
 		s := stored{ts: d.varint(), hasID: d.byte() == 1, data: bytes.Clone(d.block())}
 		g.buffer = append(g.buffer, s)
@@ -163,7 +163,7 @@ func readGroup(c *program.Correlation, block []byte, h *head) (*group, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(rest) > 0 || g.ghost && w.Len() > 0 || w.Len() > 0 && !g.hasHigh {
+	if len(rest) > 0 || g.tombstone && w.Len() > 0 || w.Len() > 0 && !g.hasHigh {
 		return nil, errors.New("bad group")
 	}
 	g.window, g.low = w, unknown

@@ -2,6 +2,7 @@ package correlation
 
 import (
 	"strconv"
+	"unsafe"
 
 	"github.com/sluicehq/sluice/sigma/correlation/internal/program"
 	"github.com/sluicehq/sluice/sigma/event"
@@ -34,16 +35,16 @@ const (
 	pairPage   = 64
 )
 
-// arena is memory, taken for several values at a time: with action alert every
-// event makes results. What was given away is used again only after a release.
+// arena allocates values in pages, because with action alert every event makes
+// results. Memory is reused only after release.
 type arena[T any] struct {
-	rest  []T   // of the page at hand
-	pages [][]T // to be used again, when kept
-	next  int   // the first of them not used
+	rest  []T   // unused part of the current page
+	pages [][]T // for reuse, when kept
+	next  int   // the first page that is not in use
 	kept  bool
 }
 
-// take returns n values, which may have been used.
+// take returns n values, which are not zeroed.
 func (a *arena[T]) take(n, page int) []T {
 	if len(a.rest) < n {
 		a.turn(max(n, page))
@@ -53,7 +54,7 @@ func (a *arena[T]) take(n, page int) []T {
 	return taken
 }
 
-// turn goes on to a page of at least the given size.
+// turn makes a page of at least the given size the current one.
 func (a *arena[T]) turn(size int) {
 	for a.next < len(a.pages) {
 		a.rest = a.pages[a.next]
@@ -68,14 +69,31 @@ func (a *arena[T]) turn(size int) {
 	}
 }
 
-// release lets everything be used again. From then on pages are kept.
+// release makes all memory available again. From then on pages are kept.
 func (a *arena[T]) release() { a.rest, a.next, a.kept = nil, 0, true }
 
-// Release says that nobody looks at the results of events so far any more: their
-// memory is used for the next ones.
+// Release ends the validity of all results so far: their memory is reused for the
+// next ones.
 func (e *Engine) Release() {
 	e.results.release()
 	e.pairs.release()
+}
+
+// Held is how many bytes of memory the result and its parts take. Several results
+// of an event may share some of them.
+func (r *Result) Held() int {
+	n := int(unsafe.Sizeof(*r)) + len(r.Key)*int(unsafe.Sizeof(Pair{})) +
+		len(r.Events)*int(unsafe.Sizeof(r.Events)) + len(r.Refs)*int(unsafe.Sizeof(EventRef{}))
+	for i := range r.Key {
+		n += len(r.Key[i].Field) + len(r.Key[i].Value)
+	}
+	for _, e := range r.Events {
+		n += len(e)
+	}
+	for i := range r.Refs {
+		n += len(r.Refs[i].ID)
+	}
+	return n
 }
 
 // AppendNative appends the native line without its line feed. Enrichments is a

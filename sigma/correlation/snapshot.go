@@ -13,7 +13,7 @@ const SnapshotVersion = 1
 const (
 	flagHigh = 1 << iota
 	flagLast
-	flagGhost
+	flagTombstone
 	flagSweep // still to be trimmed to the cutoff of its correlation
 	knownFlags
 )
@@ -31,20 +31,20 @@ func (v *View) Encode(w io.Writer, savedAt int64) error {
 	buf = binary.AppendVarint(buf, savedAt)
 	buf = appendClock(buf, &v.clock)
 	buf = binary.AppendUvarint(buf, uint64(v.maxGroups))
-	buf = binary.AppendUvarint(buf, uint64(len(v.families)))
+	buf = binary.AppendUvarint(buf, uint64(len(v.states)))
 	var block []byte
-	for i := range v.families {
-		f := &v.families[i]
-		buf = f.appendHead(buf)
+	for i := range v.states {
+		st := &v.states[i]
+		buf = st.appendHead(buf)
 		if _, err := out.Write(buf); err != nil {
 			return err
 		}
 		buf = buf[:0]
-		for _, g := range f.groups {
+		for _, g := range st.groups {
 			if g == nil {
 				continue
 			}
-			block = f.appendGroup(block[:0], g)
+			block = st.appendGroup(block[:0], g)
 			buf = binary.AppendUvarint(buf[:0], uint64(len(block)))
 			if _, err := out.Write(buf); err != nil {
 				return err
@@ -78,21 +78,21 @@ func appendString[T string | []byte](dst []byte, s T) []byte {
 	return append(binary.AppendUvarint(dst, uint64(len(s))), s...)
 }
 
-func (f *familyView) appendHead(dst []byte) []byte {
-	dst = appendString(dst, f.c.Stable)
-	dst = appendString(dst, f.c.Shape)
-	dst = binary.AppendUvarint(dst, uint64(len(f.c.Members)))
-	for _, m := range f.c.Members {
+func (st *stateView) appendHead(dst []byte) []byte {
+	dst = appendString(dst, st.c.Stable)
+	dst = appendString(dst, st.c.Shape)
+	dst = binary.AppendUvarint(dst, uint64(len(st.c.Members)))
+	for _, m := range st.c.Members {
 		dst = appendString(dst, m)
 	}
-	dst = appendString(dst, string(f.c.Events))
-	dst = binary.AppendVarint(dst, f.cutoff)
-	return binary.AppendUvarint(dst, uint64(f.live+f.ghosts))
+	dst = appendString(dst, string(st.c.Events))
+	dst = binary.AppendVarint(dst, st.cutoff)
+	return binary.AppendUvarint(dst, uint64(st.live+st.tombstones))
 }
 
-func (f *familyView) appendGroup(dst []byte, g *group) []byte {
-	flags := flag(flagHigh, g.hasHigh) | flag(flagLast, g.hasLast) | flag(flagGhost, g.ghost) |
-		flag(flagSweep, !g.ghost && g.sweep != f.sweeps)
+func (st *stateView) appendGroup(dst []byte, g *group) []byte {
+	flags := flag(flagHigh, g.hasHigh) | flag(flagLast, g.hasLast) | flag(flagTombstone, g.tombstone) |
+		flag(flagSweep, !g.tombstone && g.sweep != st.sweeps)
 	dst = append(dst, flags, g.late)
 	dst = appendString(dst, g.key)
 	dst = binary.AppendVarint(dst, g.high)

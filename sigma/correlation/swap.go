@@ -7,7 +7,7 @@ import (
 	"github.com/sluicehq/sluice/sigma/correlation/internal/window"
 )
 
-// Dropped is state that was not carried over, of one correlation.
+// Dropped is the state of one correlation that was not kept.
 type Dropped struct {
 	Correlation string // its stable id: id, else name, else title
 	Reason      string
@@ -21,71 +21,71 @@ const (
 	SharedID     = "shared_id"     // an earlier correlation has the same stable id
 )
 
-// Swap puts another plan in force, between two events. Groups stay with the
-// correlation of the same stable id when its shape is equal; everything else the
-// new plan says applies from the next match on.
+// Swap replaces the program, between two events. A correlation keeps its groups when
+// the new program has one of the same stable id and shape; all other changes apply
+// from the next match on.
 func (e *Engine) Swap(p *program.Program, now int64) []Dropped {
 	owners := p.Owners()
-	families := make([]*family, p.Len())
+	states := make([]*correlationState, p.Len())
 	var dropped []Dropped
-	for _, f := range e.families {
+	for _, st := range e.states {
 		reason := Removed
-		if i, ok := owners[f.c.Stable]; ok {
-			if families[i] == nil && p.At(i).Shape == f.c.Shape {
-				families[i] = f
-				e.carry(f, p.At(i), now)
+		if i, ok := owners[st.c.Stable]; ok {
+			if states[i] == nil && p.At(i).Shape == st.c.Shape {
+				states[i] = st
+				e.carry(st, p.At(i), now)
 				continue
 			}
-			if reason = ShapeChanged; families[i] != nil {
+			if reason = ShapeChanged; states[i] != nil {
 				reason = SharedID
 			}
 		}
-		if f.live > 0 {
-			dropped = append(dropped, Dropped{f.c.Stable, reason, f.live})
+		if st.live > 0 {
+			dropped = append(dropped, Dropped{st.c.Stable, reason, st.live})
 		}
-		e.live -= f.live
-		*f = family{c: f.c, gone: true} // timers hold it for a while
+		e.live -= st.live
+		*st = correlationState{c: st.c, removed: true} // timers refer to it for a while
 	}
-	for i := range families {
-		if families[i] == nil {
-			families[i] = newFamily(p.At(i))
+	for i := range states {
+		if states[i] == nil {
+			states[i] = newCorrelationState(p.At(i))
 		}
 	}
-	e.plan, e.families = p, families
+	e.program, e.states = p, states
 	e.revision++
 	e.pruneTimers()
 	return dropped
 }
 
-// carry gives the state of f to c.
-func (e *Engine) carry(f *family, c *program.Correlation, now int64) {
-	old := f.c
-	f.c, f.void = c, c.NewWindow()
+// carry makes c the correlation of st.
+func (e *Engine) carry(st *correlationState, c *program.Correlation, now int64) {
+	old := st.c
+	st.c, st.empty = c, c.NewWindow()
 	remap := c.Source.Type.Temporal() && !slices.Equal(old.Members, c.Members)
 	from := memberMap(old.Members, c.Members)
 	retime := old.Horizon != c.Horizon || old.Suppress != c.Suppress
-	for i := range f.groups {
+	for i := range st.groups {
 		slot := uint32(i)
-		if f.groups[slot] == nil {
+		if st.groups[slot] == nil {
 			continue
 		}
-		if old.Events != c.Events && f.groups[slot].buffer != nil {
-			e.own(f, slot).buffer = nil
+		if old.Events != c.Events && st.groups[slot].buffer != nil {
+			e.writable(st, slot).buffer = nil
 		}
 		if remap {
-			g := e.own(f, slot)
+			g := e.writable(st, slot)
 			g.window = g.window.(*window.Hits).Pick(from)
-			if !g.ghost {
-				f.ages.Lower(slot, g.age())
+			if !g.tombstone {
+				st.ages.Lower(slot, g.age())
 			}
 		}
 		if retime {
-			e.resetAlarm(f, slot, e.own(f, slot), now+1)
+			e.resetAlarm(st, slot, e.writable(st, slot), now+1)
 		}
 	}
 }
 
-// memberMap tells for each new member which old one it was, or -1.
+// memberMap returns the old index of each new member, -1 for none.
 func memberMap(old, now []string) []int {
 	from := make([]int, len(now))
 	for i, id := range now {

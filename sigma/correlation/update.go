@@ -6,7 +6,7 @@ import (
 	"github.com/sluicehq/sluice/sigma/correlation/internal/program"
 )
 
-// verdict is what the window rule says of a timestamp.
+// verdict is the decision of the window rule about a timestamp.
 type verdict uint8
 
 const (
@@ -15,19 +15,18 @@ const (
 	discard
 )
 
-// apply brings a match, or with direct being false a firing below, into its group
-// and returns the result that fires, if one does. It contributes e.value; the key
-// is not kept.
-func (e *Engine) apply(f *family, hash uint64, key []byte, direct bool) *Result {
-	c, ts := f.c, e.record.Time
-	slot, g := f.find(hash, key)
+// apply adds e.value, of a match or, with direct false, of a firing, to its group. It
+// returns the result that fires, nil for none. It does not keep key.
+func (e *Engine) apply(st *correlationState, hash uint64, key []byte, direct bool) *Result {
+	c, ts := st.c, e.record.Time
+	slot, g := st.find(hash, key)
 	switch {
 	case g == nil:
-		slot, g = e.create(f, hash, key)
-	case g.exported != e.exports || g.event != e.event || g.ghost || g.sweep != f.sweeps:
-		g = e.take(f, slot, g)
+		slot, g = e.create(st, hash, key)
+	case g.exported != e.exports || g.event != e.event || g.tombstone || g.sweep != st.sweeps:
+		g = e.prepare(st, slot, g)
 	}
-	if !e.admit(f, slot, g, ts) {
+	if !e.admit(st, slot, g, ts) {
 		e.outcome.Late++
 		return nil
 	}
@@ -44,66 +43,66 @@ func (e *Engine) apply(f *family, hash uint64, key []byte, direct bool) *Result 
 	if !met {
 		return nil
 	}
-	return e.fire(f, slot, g, value, direct)
+	return e.fire(st, slot, g, value, direct)
 }
 
-// create makes the group of a key that has none.
-func (e *Engine) create(f *family, hash uint64, key []byte) (uint32, *group) {
+// create adds a group for a key that has none.
+func (e *Engine) create(st *correlationState, hash uint64, key []byte) (uint32, *group) {
 	g := &group{
-		key: string(key), window: f.c.NewWindow(),
-		state: state{low: unentered, exported: e.exports, event: e.event, touched: e.wall, sweep: f.sweeps},
+		key: string(key), window: st.c.NewWindow(),
+		groupState: groupState{low: noEntries, exported: e.exports, event: e.event, touched: e.wall, sweep: st.sweeps},
 	}
-	slot := f.put(g, hash)
+	slot := st.put(g, hash)
 	e.live++
-	e.setAlarm(f, slot, g, saturated(e.wall, f.c.Horizon))
-	e.created(f, slot)
+	e.setAlarm(st, slot, g, saturated(e.wall, st.c.Horizon))
+	e.created(st, slot)
 	return slot, g
 }
 
-// take makes the group in slot ready to be changed: nobody else sees it, the
-// journal has it, and it is no ghost.
-func (e *Engine) take(f *family, slot uint32, g *group) *group {
+// prepare makes the group in slot ready to be changed: no export shares it, the
+// journal has a copy, and it is no tombstone.
+func (e *Engine) prepare(st *correlationState, slot uint32, g *group) *group {
 	if g.exported != e.exports {
-		g = e.fork(f, slot, g)
+		g = e.fork(st, slot, g)
 	}
 	if g.event != e.event {
-		e.save(f, slot, g)
+		e.save(st, slot, g)
 	}
-	if g.ghost {
+	if g.tombstone {
 		g.hasLast = g.hasLast && g.last <= e.clock.latest(e.wall, 0)
-		g.ghost, g.sweep, g.touched = false, f.sweeps, e.wall
-		g.window, g.low = f.c.NewWindow(), unentered
-		e.resetAlarm(f, slot, g, saturated(e.wall, f.c.Horizon))
-		f.live++
+		g.tombstone, g.sweep, g.touched = false, st.sweeps, e.wall
+		g.window, g.low = st.c.NewWindow(), noEntries
+		e.resetAlarm(st, slot, g, saturated(e.wall, st.c.Horizon))
+		st.live++
 		e.live++
-		f.ages.Insert(slot, g.age())
+		st.ages.Insert(slot, g.age())
 	}
-	if g.sweep != f.sweeps {
-		g.sweep = f.sweeps
-		g.dropBefore(f.cutoff)
+	if g.sweep != st.sweeps {
+		g.sweep = st.sweeps
+		g.dropBefore(st.cutoff)
 	}
 	return g
 }
 
 // admit applies the window rule and reports whether ts counts.
-func (e *Engine) admit(f *family, slot uint32, g *group, ts int64) bool {
-	c := f.c
+func (e *Engine) admit(st *correlationState, slot uint32, g *group, ts int64) bool {
+	c := st.c
 	if c.Window == program.Sliding && g.hasHigh && ts >= g.high-c.Span { // nearly always
 		g.late = 0
 		g.high = max(g.high, ts)
 		g.dropBefore(g.high - c.Span)
 		return true
 	}
-	switch judge(c, g, ts) {
+	switch decide(c, g, ts) {
 	case restart:
 		g.clear()
 	case discard:
 		if g.late++; g.late < believed {
 			return false
 		}
-		// The group stands at a time nobody else believes in: begin anew here.
+		// The group is at a time in the future: begin again at the present.
 		g.clear()
-		f.ages.Lower(slot, g.age())
+		st.ages.Lower(slot, g.age())
 		g.high = ts
 		g.hasLast = g.hasLast && g.last <= ts
 	}
@@ -114,14 +113,15 @@ func (e *Engine) admit(f *family, slot uint32, g *group, ts int64) bool {
 	switch c.Window {
 	case program.Sliding:
 		g.dropBefore(g.high - c.Span)
-	case program.Tumbling: // only another plan's window has entries before this one
+	case program.Tumbling: // older entries are left from another program's window
 		g.dropBefore(g.high - g.high%c.Span)
 	}
 	return true
 }
 
-// judge is the window rule of specification part 11 section 5.2.
-func judge(c *program.Correlation, g *group, ts int64) verdict {
+// decide is the window rule: it decides whether a timestamp extends the window of g,
+// begins a new one, or is too old.
+func decide(c *program.Correlation, g *group, ts int64) verdict {
 	switch {
 	case !g.hasHigh:
 		return extend
@@ -134,14 +134,14 @@ func judge(c *program.Correlation, g *group, ts int64) verdict {
 		}
 		return extend
 	case c.Window == program.Session:
-		return judgeSession(c, g, ts)
+		return decideSession(c, g, ts)
 	case ts < g.high-c.Span:
 		return discard
 	}
 	return extend
 }
 
-func judgeSession(c *program.Correlation, g *group, ts int64) verdict {
+func decideSession(c *program.Correlation, g *group, ts int64) verdict {
 	start := g.high // emptied by an action: the session begins with the next match
 	if g.window.Len() > 0 {
 		start = g.window.First()
@@ -160,7 +160,7 @@ func judgeSession(c *program.Correlation, g *group, ts int64) verdict {
 	return extend
 }
 
-// store keeps the event in hand, a reference or a copy that all groups share.
+// store keeps the current event: a reference, or a copy that all groups share.
 func (e *Engine) store(c *program.Correlation, g *group, ts int64) {
 	s := stored{ts: ts}
 	switch {
@@ -186,26 +186,26 @@ func (e *Engine) store(c *program.Correlation, g *group, ts int64) {
 	}
 }
 
-// fire makes the result of a condition that is met, unless it is suppressed.
-func (e *Engine) fire(f *family, slot uint32, g *group, value float64, direct bool) *Result {
-	c, ts := f.c, e.record.Time
+// fire returns the result of a condition that is met, nil when it is suppressed.
+func (e *Engine) fire(st *correlationState, slot uint32, g *group, value float64, direct bool) *Result {
+	c, ts := st.c, e.record.Time
 	now := max(ts, g.newest())
 	if c.Suppress > 0 && g.hasLast && now-g.last < c.Suppress {
 		e.outcome.Suppressed++
 		return nil
 	}
 	r := &e.results.take(1, resultPage)[0]
-	*r = Result{Rule: c.Rule, Key: f.pairs(g.key, &e.pairs), Value: value, Time: ts}
+	*r = Result{Rule: c.Rule, Key: st.pairs(g.key, &e.pairs), Value: value, Time: ts}
 	if c.Stores && direct {
 		e.events(g, r, c.Events)
 	}
 	g.last, g.hasLast = now, true
 	if c.Resets {
 		g.clear()
-		f.ages.Lower(slot, g.age())
+		st.ages.Lower(slot, g.age())
 	}
-	if len(c.Uppers) > 0 {
-		e.fired = append(e.fired, firing{f, g.key})
+	if len(c.Dependents) > 0 {
+		e.fired = append(e.fired, firing{st, g.key})
 	}
 	return r
 }

@@ -6,33 +6,33 @@ import (
 	"github.com/sluicehq/sluice/sigma/correlation/internal/program"
 )
 
-// View is the state of an engine at one moment. It never changes and may be
-// read from any goroutine while the engine goes on.
+// View is the state of an engine at one moment. It never changes, and any goroutine
+// may read it while the engine goes on.
 type View struct {
 	clock     streamClock
 	revision  uint64
 	maxGroups int
-	families  []familyView
+	states    []stateView
 }
 
-type familyView struct {
-	c      *program.Correlation
-	groups []*group // by slot, nil where free
-	live   int
-	ghosts int
-	sweeps uint32
-	cutoff int64
+type stateView struct {
+	c          *program.Correlation
+	groups     []*group // by slot, nil where free
+	live       int
+	tombstones int
+	sweeps     uint32
+	cutoff     int64
 }
 
-// Export returns a view of the state. It copies one pointer for each group; the
-// groups themselves are shared until they change.
+// Export returns a view of the state. It copies one pointer for each group and
+// shares the groups themselves until they change.
 func (e *Engine) Export() *View {
 	e.exports++
-	v := &View{clock: e.clock, revision: e.revision, maxGroups: e.maxGroups, families: make([]familyView, len(e.families))}
-	for i, f := range e.families {
-		v.families[i] = familyView{
-			c: f.c, groups: slices.Clone(f.groups), live: f.live,
-			ghosts: len(f.groups) - len(f.free) - f.live, sweeps: f.sweeps, cutoff: f.cutoff,
+	v := &View{clock: e.clock, revision: e.revision, maxGroups: e.maxGroups, states: make([]stateView, len(e.states))}
+	for i, st := range e.states {
+		v.states[i] = stateView{
+			c: st.c, groups: slices.Clone(st.groups), live: st.live,
+			tombstones: len(st.groups) - len(st.free) - st.live, sweeps: st.sweeps, cutoff: st.cutoff,
 		}
 	}
 	return v
@@ -41,15 +41,14 @@ func (e *Engine) Export() *View {
 // Revision is that of the engine when the view was taken.
 func (v *View) Revision() uint64 { return v.revision }
 
-// Correlations returns the number of correlations. A view without any is not
-// worth saving.
-func (v *View) Correlations() int { return len(v.families) }
+// Correlations returns the number of correlations.
+func (v *View) Correlations() int { return len(v.states) }
 
 // Groups returns the number of groups.
 func (v *View) Groups() int {
 	n := 0
-	for i := range v.families {
-		n += v.families[i].live
+	for i := range v.states {
+		n += v.states[i].live
 	}
 	return n
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/sluicehq/sluice/sigma/event"
 )
 
-// Array blocks are judged by walking the document: they are rare, and their
+// Array blocks are evaluated by walking the document: they are rare, and their
 // fields are relative to a member, so nothing is known about them beforehand.
 
 // members returns what an array block looks at, with positions when named.
@@ -36,7 +36,7 @@ func members(b *compile.ArrayBlock, root event.Value, named bool) []event.Hit {
 	return out
 }
 
-// blockHolds judges an array block rooted at an event or at a member.
+// blockHolds evaluates an array block rooted at an event or at a member.
 func (w *Worker) blockHolds(b *compile.ArrayBlock, root event.Value) bool {
 	list := members(b, root, false)
 	switch b.Quantifier {
@@ -63,7 +63,7 @@ func (w *Worker) blockHolds(b *compile.ArrayBlock, root event.Value) bool {
 	return len(list) > 0 || b.Quantifier == sigma.AllOrEmpty
 }
 
-// nodeHolds judges a node of a body for a member.
+// nodeHolds evaluates a node of a body for a member.
 func (w *Worker) nodeHolds(n *compile.Node, member event.Value) bool {
 	switch n.Kind {
 	case sigma.KindArray:
@@ -139,7 +139,7 @@ func memberValues(it *compile.Item, member event.Value) []event.Hit {
 	return it.Path.Resolve(nil, member, false)
 }
 
-// itemHolds judges an item of a body for a member.
+// itemHolds evaluates an item of a body for a member.
 func (w *Worker) itemHolds(it *compile.Item, member event.Value) bool {
 	values := memberValues(it, member)
 	present := len(values) > 0
@@ -168,7 +168,7 @@ func (w *Worker) itemHolds(it *compile.Item, member event.Value) bool {
 // usable reports whether a neq item over references has one to compare with.
 func (w *Worker) usable(it *compile.Item) bool {
 	for _, id := range it.Usable {
-		if w.judgeReference(&w.set.plan.Preds[id], nil) {
+		if w.evaluateReference(&w.set.plan.Preds[id], nil) {
 			return true
 		}
 	}
@@ -185,7 +185,7 @@ func (w *Worker) altHolds(id uint32, values []event.Hit, isNull bool) bool {
 		for i := range values {
 			list[i] = values[i].Value
 		}
-		return w.judgeReference(p, list)
+		return w.evaluateReference(p, list)
 	}
 	for i := range values {
 		if w.valueHolds(p, values[i].Value) {

@@ -9,16 +9,16 @@ import (
 	"github.com/sluicehq/sluice/sigma/event"
 )
 
-// cache remembers which early predicates a value satisfied. It is direct-mapped
+// cache maps a value to the early predicates that hold for it. It is direct-mapped
 // and compares the whole value, so a wrong answer is impossible. Fields whose
 // values do not repeat stop using it for a while.
 type cache struct {
-	seed    uint64
-	pending uint64 // tag of the slot that get returned
-	slots   []cacheSlot
-	spills  []cacheSpill // by slot: what does not fit into it
-	fields  []int16      // by field: its luck, or lookups to go without the cache when negative
-	others  [64]int16    // of cells without field, by their place in the event
+	seed        uint64
+	pending     uint64 // tag of the slot that get returned last
+	slots       []cacheSlot
+	spills      []cacheSpill // by slot: what does not fit into it
+	scores      []int16      // hit score by field; negative: lookups left to skip
+	otherScores [64]int16    // of cells without field, by their position in the event
 }
 
 // cacheSlot is two cache lines. Most values and their predicates fit.
@@ -41,16 +41,17 @@ const (
 	maxCached  = 512 // longer values seldom repeat
 	maxIDs     = 256 // longer lists are not kept
 
-	// A hit adds to a field's luck and a miss takes from it, so that a field in
-	// which more than a quarter of the values repeat keeps its cache.
-	luckOfHit  = 3
-	luckAtMost = 768
-	cacheRest  = 8192 // lookups that a field does without when its luck is used up
-	cacheTrial = 192  // luck it starts with
+	// A hit adds to the score of a field and a miss takes one off, so that a field
+	// in which more than a quarter of the values repeat keeps using the cache.
+	scoreOfHit   = 3
+	maxScore     = 768
+	cachePause   = 8192 // lookups that a field skips when its score is used up
+	initialScore = 192
 
-	// A tag is the size of the value, its field, the number of the focus and two flags.
+	// A tag is the size of the value, its field, the number of the route index and
+	// two flags.
 	fieldShift    = 16
-	focusShift    = 48
+	indexShift    = 48
 	withKeyword   = 1 << 63
 	withoutQuotes = 1 << 62
 	noSlot        = -1
@@ -60,25 +61,25 @@ func (c *cache) init(fields int) {
 	c.seed = rand.Uint64()
 	c.slots = make([]cacheSlot, cacheSlots)
 	c.spills = make([]cacheSpill, cacheSlots)
-	c.fields = make([]int16, fields)
-	for i := range c.fields {
-		c.fields[i] = cacheTrial
+	c.scores = make([]int16, fields)
+	for i := range c.scores {
+		c.scores[i] = initialScore
 	}
-	for i := range c.others {
-		c.others[i] = cacheTrial
+	for i := range c.otherScores {
+		c.otherScores[i] = initialScore
 	}
 }
 
-// get returns the slot of the value of cell i, and whether what it holds is known.
-// If it is not, put has to fill the slot, which may be noSlot.
-func (c *cache) get(cell *scan.Cell, i int, doc []byte, keyword bool, focus uint32) (slot int, known bool) {
-	luck := &c.fields[cell.Field]
+// get returns the slot of the value of cell i, and whether it holds the answer. If
+// not, put must fill the slot, which may be noSlot.
+func (c *cache) get(cell *scan.Cell, i int, doc []byte, keyword bool, index uint32) (slot int, known bool) {
+	score := &c.scores[cell.Field]
 	if cell.Field == 0 {
-		luck = &c.others[i%len(c.others)]
+		score = &c.otherScores[i%len(c.otherScores)]
 	}
-	if *luck < 0 {
-		if *luck++; *luck == 0 {
-			*luck = cacheTrial
+	if *score < 0 {
+		if *score++; *score == 0 {
+			*score = initialScore
 		}
 		return noSlot, false
 	}
@@ -86,7 +87,7 @@ func (c *cache) get(cell *scan.Cell, i int, doc []byte, keyword bool, focus uint
 	if len(raw) > maxCached {
 		return noSlot, false
 	}
-	tag := uint64(len(raw)) | uint64(cell.Field)<<fieldShift | uint64(focus)<<focusShift
+	tag := uint64(len(raw)) | uint64(cell.Field)<<fieldShift | uint64(index)<<indexShift
 	if keyword {
 		tag |= withKeyword
 	}
@@ -95,20 +96,20 @@ func (c *cache) get(cell *scan.Cell, i int, doc []byte, keyword bool, focus uint
 	}
 	slot = int(c.hash(raw, tag) % cacheSlots)
 	if c.slots[slot].tag == tag && string(c.raw(slot, len(raw))) == string(raw) {
-		if *luck < luckAtMost {
-			*luck += luckOfHit
+		if *score < maxScore {
+			*score += scoreOfHit
 		}
 		return slot, true
 	}
-	if *luck--; *luck < 0 {
-		*luck = -cacheRest
+	if *score--; *score < 0 {
+		*score = -cachePause
 	}
 	c.reserve(slot, raw, tag)
 	return slot, false
 }
 
-// reserve puts a value into a slot. It stays empty until put: whoever panics
-// between leaves no answer.
+// reserve puts a value into a slot. The slot stays empty until put, so a panic in
+// between leaves no wrong answer.
 func (c *cache) reserve(slot int, raw []byte, tag uint64) {
 	c.pending = tag
 	s := &c.slots[slot]
@@ -152,7 +153,7 @@ func (c *cache) put(slot int, ids []uint32) {
 	s.tag, s.count = c.pending, uint16(len(ids))
 }
 
-// hash samples a value. What it overlooks costs a slot, never an answer.
+// hash samples a value. A collision costs a slot, never a wrong answer.
 func (c *cache) hash(raw []byte, tag uint64) uint64 {
 	n := len(raw)
 	a, b := c.seed^tag, uint64(multiplier)

@@ -51,7 +51,7 @@ detection:
   condition: not filter
 `
 
-// titles judges the last event.
+// titles evaluates the last event.
 func titles(w *engine.Worker, ev *engine.Events) []string {
 	var b result.Batch
 	w.Evaluate(ev, ev.Len()-1, 0, &b)
@@ -150,11 +150,11 @@ detection: {sel: {C: x}, condition: sel}
 		pruned uint64
 		absent uint64
 	}{
-		{"case 43: case does not matter", `{"C":"x","product":"Windows"}`, "", []string{"W", "G"}, 1, 0},
-		{"case 43: without logsource every rule is tried", `{"C":"x"}`, "", []string{"L", "W", "G"}, 0, 1},
-		{"case 43: blanks leave it to the static value", `{"C":"x","product":"  "}`, "linux", []string{"L", "G"}, 1, 0},
-		{"case 43: any dimension may differ", `{"C":"x","product":"windows","category":"dns"}`, "", []string{"G"}, 2, 0},
-		{"case 43: conflicts count though nothing fires", `{"C":"y","product":"windows"}`, "", nil, 1, 0},
+		{"case does not matter", `{"C":"x","product":"Windows"}`, "", []string{"W", "G"}, 1, 0},
+		{"without logsource every rule is tried", `{"C":"x"}`, "", []string{"L", "W", "G"}, 0, 1},
+		{"blanks leave it to the static value", `{"C":"x","product":"  "}`, "linux", []string{"L", "G"}, 1, 0},
+		{"any dimension may differ", `{"C":"x","product":"windows","category":"dns"}`, "", []string{"G"}, 2, 0},
+		{"conflicts count though nothing fires", `{"C":"y","product":"windows"}`, "", nil, 1, 0},
 		{"an array is no value", `{"C":"x","product":["windows"]}`, "", []string{"L", "W", "G"}, 0, 1},
 	} {
 		w := compile(t, rules, engine.Options{Routing: &engine.Routing{Static: sigma.Logsource{Product: tc.static}}}).NewWorker()

@@ -6,13 +6,13 @@ import (
 	"github.com/sluicehq/sluice/sigma/event"
 )
 
-// Events are the decoded events of one batch. They borrow the lines they were
-// made of, and mean something only to workers of the set that decoded them.
+// Events are the decoded events of one batch. They point into the lines they were
+// decoded from, and only workers of the set that decoded them may read them.
 type Events struct {
-	list  []decoded
-	cells []scan.Cell
-	arena []byte // documents that were made, not received
-	round uint64 // grows when events are forgotten: their numbers are given anew
+	list       []decoded
+	cells      []scan.Cell
+	arena      []byte // documents that were made, not received
+	generation uint64 // grows when events are removed, since their numbers are reused
 }
 
 type decoded struct {
@@ -24,9 +24,9 @@ type decoded struct {
 	implied     *sigma.Logsource
 }
 
-// Reset forgets all events and keeps the memory.
+// Reset removes all events and keeps the memory.
 func (ev *Events) Reset() {
-	ev.round++
+	ev.generation++
 	clear(ev.list)
 	ev.list, ev.cells, ev.arena = ev.list[:0], ev.cells[:0], ev.arena[:0]
 }
@@ -34,12 +34,12 @@ func (ev *Events) Reset() {
 // Len returns the number of events.
 func (ev *Events) Len() int { return len(ev.list) }
 
-// Truncate forgets the events from number n on.
+// Truncate removes the events from number n on.
 func (ev *Events) Truncate(n int) {
 	if n >= len(ev.list) {
 		return
 	}
-	ev.round++
+	ev.generation++
 	ev.cells = ev.cells[:ev.list[n].first]
 	clear(ev.list[n:])
 	ev.list = ev.list[:n]

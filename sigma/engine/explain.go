@@ -14,7 +14,7 @@ import (
 // maxEntries bounds the entries of a keyword group and the members of a block.
 const maxEntries = 16
 
-// explain fills w.names and w.fields with why the rule fired.
+// explain sets w.names and w.fields to the reasons why the rule fired.
 func (w *Worker) explain(rule uint32, out *result.Batch) {
 	w.names, w.fields = w.names[:0], w.fields[:0]
 	r := w.set.plan.Rules[rule]
@@ -116,8 +116,8 @@ func (w *Worker) entry(it *compile.Item, out *result.Batch) {
 	w.fields = append(w.fields, result.Field{Name: name, Value: value, Match: it.Match})
 }
 
-// fieldValue renders the value of the item's field, several as an array; nil
-// when the field is absent. The name is that of the place it was found in.
+// fieldValue renders the value of the item's field, several values as an array; nil
+// when the field is absent. It returns the name of the path that had the value.
 func (w *Worker) fieldValue(it *compile.Item, out *result.Batch) (string, []byte) {
 	w.render = w.render[:0]
 	name, n := it.Name, 0
@@ -127,7 +127,7 @@ func (w *Worker) fieldValue(it *compile.Item, out *result.Batch) (string, []byte
 			continue
 		}
 		if n == 0 {
-			name = w.placeName(it, c)
+			name = w.pathName(it, c)
 		} else {
 			w.render = append(w.render, ',')
 		}
@@ -155,10 +155,10 @@ func (w *Worker) appendValue(dst []byte, c *scan.Cell) []byte {
 	return append(dst, raw...)
 }
 
-// placeName says which place of a field a cell was found in.
-func (w *Worker) placeName(it *compile.Item, c *scan.Cell) string {
+// pathName returns the name of the path in which a cell was found.
+func (w *Worker) pathName(it *compile.Item, c *scan.Cell) string {
 	f := &w.set.plan.Fields.List[it.Field]
-	if !f.Placed {
+	if !f.ReadByPath {
 		return it.Name
 	}
 	p := &f.Paths[c.Rank/2]

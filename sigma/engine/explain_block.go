@@ -13,7 +13,7 @@ import (
 func (w *Worker) blockEntries(b *compile.ArrayBlock, root event.Value, prefix string, out *result.Batch) {
 	list := members(b, root, true)
 	if b.Quantifier == sigma.NoMember || b.Quantifier == sigma.AllOrEmpty && len(list) == 0 {
-		w.bareEntry(b, root, prefix, out)
+		w.arrayEntry(b, root, prefix, out)
 		return
 	}
 	n := 0
@@ -39,7 +39,7 @@ func join(prefix, name string) string {
 }
 
 // bareEntry adds the array itself.
-func (w *Worker) bareEntry(b *compile.ArrayBlock, root event.Value, prefix string, out *result.Batch) {
+func (w *Worker) arrayEntry(b *compile.ArrayBlock, root event.Value, prefix string, out *result.Batch) {
 	hits := b.Path.Resolve(nil, root, false)
 	if len(hits) == 0 {
 		return

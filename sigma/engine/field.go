@@ -5,22 +5,22 @@ import (
 	"github.com/sluicehq/sluice/sigma/event"
 )
 
-// Field returns the number of a field for Worker.Value. Those named in
-// Options.Fields have one.
+// Field returns the number of a field for Worker.Value. Every name in
+// Options.Fields has a number.
 func (s *Set) Field(name string) (uint32, bool) {
 	id, ok := s.plan.Fields.Lookup(name)
-	return id, ok && !s.plan.Fields.List[id].Virtual && !s.plan.Fields.List[id].Placed
+	return id, ok && !s.plan.Fields.List[id].Virtual && !s.plan.Fields.List[id].ReadByPath
 }
 
 // several stands for several values of one field.
 var several = event.Value{Type: event.Array, Raw: []byte("[]")}
 
-// Show makes event i the one that Value and Text look at, until the worker is
-// given another one. It costs nothing for the event that was evaluated last.
+// Show makes event i the one that Value and Text read, until the worker is given
+// another one. It costs nothing for the event that was evaluated last.
 func (w *Worker) Show(ev *Events, i int) { w.show(ev, i) }
 
-// Value returns the value of a field in the event shown, as detection would find
-// it; several values count as an array. What it returns points into the event.
+// Value returns the value of a field in the event shown, as detection finds it;
+// several values count as an array. The value points into the event.
 func (w *Worker) Value(field uint32) (event.Value, bool) {
 	switch k := w.view.only(field); k {
 	case none:
@@ -56,16 +56,16 @@ func (w *Worker) Text(field uint32) (text []byte, of event.Type, ok bool) {
 	return v.plain(k), c.Type, true
 }
 
-// shown is the event a worker has opened.
+// shown identifies the event that a worker has opened.
 type shown struct {
-	events *Events
-	round  uint64
-	number int
+	events     *Events
+	generation uint64
+	number     int
 }
 
-// show makes event i the one at hand, unless it is already.
+// show opens event i unless it is open.
 func (w *Worker) show(ev *Events, i int) {
-	if w.shown != (shown{ev, ev.round, i}) {
+	if w.shown != (shown{ev, ev.generation, i}) {
 		w.open(ev, i)
 	}
 }
@@ -73,5 +73,5 @@ func (w *Worker) show(ev *Events, i int) {
 func (w *Worker) open(ev *Events, i int) {
 	d := &ev.list[i]
 	w.view.open(d, ev.cells[d.first:d.last])
-	w.shown = shown{ev, ev.round, i}
+	w.shown = shown{ev, ev.generation, i}
 }

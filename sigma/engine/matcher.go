@@ -10,19 +10,19 @@ import (
 	"github.com/sluicehq/sluice/sigma/event"
 )
 
-// matcher finds the early predicates that the values of one field satisfy.
+// matcher finds the early predicates that hold for the values of one field.
 type matcher struct {
-	present  []uint32     // hold whatever the value
+	present  []uint32     // hold for every value
 	literals *literal.Set // nil for none
 	numbers  map[uint64][]uint32
-	direct   []uint32 // judged one by one
-	looks    bool     // a value's content matters
+	direct   []uint32 // evaluated one by one
+	content  bool     // more than the presence of a value matters
 }
 
-// newMatchers builds the matchers of all fields; nil where a field needs none.
-// They look for the early predicates among only, or for all when that is nil.
-// It is given up, and nil, when over, which may be nil, says so.
-func newMatchers(p *compile.Plan, only []uint64, over func() bool) []*matcher {
+// newMatchers builds the matchers of all fields; a field that needs none has nil.
+// The matchers look for the early predicates in only, or for all when that is nil.
+// When stopped, which may be nil, returns true, the result is nil.
+func newMatchers(p *compile.Plan, only []uint64, stopped func() bool) []*matcher {
 	out := make([]*matcher, len(p.Fields.List))
 	builders := make([]*literal.Builder, len(out))
 	for id := range p.Preds {
@@ -57,7 +57,7 @@ func newMatchers(p *compile.Plan, only []uint64, over func() bool) []*matcher {
 		}
 	}
 	for f, b := range builders {
-		if over != nil && over() {
+		if stopped != nil && stopped() {
 			return nil
 		}
 		if b != nil {
@@ -66,7 +66,7 @@ func newMatchers(p *compile.Plan, only []uint64, over func() bool) []*matcher {
 	}
 	for _, m := range out {
 		if m != nil {
-			m.looks = m.literals != nil || m.numbers != nil || m.direct != nil
+			m.content = m.literals != nil || m.numbers != nil || m.direct != nil
 		}
 	}
 	return out
@@ -88,9 +88,9 @@ func numberKey(n event.Numeric) uint64 {
 	return math.Float64bits(n.Float)
 }
 
-// wake looks at every value of the event at hand: it notes the early predicates
-// that hold and wakes the rules that wait for them. F may be nil.
-func (w *Worker) wake(f *focus) {
+// findCandidates looks at every value of the current event. It marks the early
+// predicates that hold and adds their rules to the candidates. F may be nil.
+func (w *Worker) findCandidates(f *routeIndex) {
 	matchers, number := w.set.matchers, uint32(0)
 	if f != nil {
 		matchers, number = f.matchers, f.number
@@ -106,7 +106,7 @@ func (w *Worker) wake(f *focus) {
 			for _, id := range m.present {
 				w.hit(id)
 			}
-			if !m.looks {
+			if !m.content {
 				m = nil
 			}
 		}
@@ -128,12 +128,12 @@ func (w *Worker) wake(f *focus) {
 	}
 }
 
-// hit notes that an early predicate holds, and wakes the rules that wait for it.
+// hit marks an early predicate as true and adds its rules to the candidates.
 func (w *Worker) hit(id uint32) {
 	w.truth.set(id)
 	p := w.set.plan
-	for _, rule := range p.Wakes[p.WakeStart[id]:p.WakeStart[id+1]] {
-		w.woken.add(rule)
+	for _, rule := range p.Candidates[p.CandidateStart[id]:p.CandidateStart[id+1]] {
+		w.candidates.add(rule)
 	}
 }
 

@@ -12,10 +12,9 @@ import (
 	"github.com/sluicehq/sluice/sigma/engine/internal/scan"
 )
 
-// Routing says how an event's logsource is found (specification part 10 section
-// 9).
+// Routing says how the logsource of an event is found.
 type Routing struct {
-	Fields sigma.Logsource // names of the fields that hold the dimensions; the main three have their own name by default
+	Fields sigma.Logsource // fields that hold the dimensions; by default product, service and category
 	Static sigma.Logsource // values where the fields have none
 }
 
@@ -61,7 +60,7 @@ func dimensions(l *sigma.Logsource) []dimension {
 	return out
 }
 
-// routeTable knows the logsources of all rules.
+// routeTable holds the logsources of all rules.
 type routeTable struct {
 	dims   []routeDimension
 	fields []uint32 // of the dimensions
@@ -133,18 +132,18 @@ func lowerASCII(b []byte) {
 	}
 }
 
-// route is the outcome for one logsource.
+// route is what follows from one logsource.
 type route struct {
 	conflict []uint64 // rules that cannot apply
 	pruned   int
 	unset    bool // no dimension is set
 
-	events int        // that took it, until there is a slot
-	slot   *focusSlot // nil for none
+	events int        // events that took the route, until it has a slot
+	slot   *indexSlot // nil while it has none
 }
 
-// router remembers routes by the values of the dimensions as received, and by
-// those values without blanks and in lower case. Both are emptied when they grow
+// router caches routes by the values of the dimensions as received, and by those
+// values without blanks and in lower case. Both caches are emptied when they grow
 // too large.
 type router struct {
 	last     *route // of the event before, nil for none, and its key
@@ -160,9 +159,9 @@ const (
 	maxReceived = 256 // bytes of a key that is remembered as received
 )
 
-// conflicts returns the rules whose logsource contradicts the event's and what
-// the others are found with; nil without routing.
-func (w *Worker) conflicts(d *decoded) ([]uint64, *focus) {
+// conflicts returns the rules whose logsource contradicts the event's, and the
+// index of the event's route; nil without routing.
+func (w *Worker) conflicts(d *decoded) ([]uint64, *routeIndex) {
 	t := w.set.routes
 	if t == nil {
 		return nil, nil
@@ -172,7 +171,7 @@ func (w *Worker) conflicts(d *decoded) ([]uint64, *focus) {
 	if r.unset {
 		w.stats.WithoutLogsource++
 	}
-	return r.conflict, w.set.focus(r)
+	return r.conflict, w.set.routeIndex(r)
 }
 
 // routeReceived finds the route by the values as received: the fast path.

@@ -9,51 +9,53 @@ import (
 	"github.com/sluicehq/sluice/sigma/result"
 )
 
-// Options say how a set judges and what its results show.
+// Options control how a set evaluates events and what its results show. The zero
+// value tries every rule on every event and adds nothing to results.
 type Options struct {
 	MatchDetail  result.Detail
 	IncludeEvent bool
 	// Routing skips rules whose logsource contradicts the event's. Nil tries
 	// every rule on every event.
 	Routing *Routing
-	// TimestampFields are asked for the event's time before the default ones.
+	// TimestampFields are looked up for the event's time before the default ones.
 	TimestampFields []string
 	ResultTime      bool     // results carry a timestamp
-	Fields          []string // further names that callers look up
-	// Beside is given work of some milliseconds that makes later events faster, now
-	// and then while events are judged. It may run the work in another goroutine:
-	// answers do not depend on when. A set has at most one piece of work given away
-	// at a time. Nil runs it in the midst of judging.
-	Beside func(work func())
-	// OnPanic is told of a panic in that work, once at most, in the goroutine that
-	// runs it. Events are judged as before, without being any faster. Nil tells nobody.
+	Fields          []string // further field names that Worker.Value will look up
+	// Background receives work that makes later events faster and takes some
+	// milliseconds. It may run the work in another goroutine: results do not depend
+	// on when the work is done. A set has at most one piece of work outstanding. Nil
+	// runs the work inside Evaluate.
+	Background func(work func())
+	// OnPanic is called when that work panics, at most once, in the goroutine that
+	// runs it. Evaluation goes on without the work. Nil ignores the panic.
 	OnPanic func(value any, stack []byte)
 }
 
-// defaultTimeFields follow the configured ones (specification part 11 section 4).
+// defaultTimeFields are looked up after the configured fields.
 var defaultTimeFields = [...]string{"@timestamp", "timestamp", "EventTime", "TimeCreated", "eventTime"}
 
-// DefaultTimestampFields returns the fields that are asked for the time of an
+// DefaultTimestampFields returns the fields that are looked up for the time of an
 // event after the configured ones.
 func DefaultTimestampFields() []string { return slices.Clone(defaultTimeFields[:]) }
 
-// Set is a compiled rule set.
+// Set is a compiled rule set. Any number of goroutines may use it, each through a
+// Worker of its own.
 type Set struct {
-	options Options
-	plan    *compile.Plan
-	handles []*result.Rule
-	include []bool              // by load index: results carry the event
-	settled []*result.Detection // by load index: what never depends on the event
+	options  Options
+	plan     *compile.Plan
+	handles  []*result.Rule
+	include  []bool              // by load index: results carry the event
+	constant []*result.Detection // by load index: detections that do not depend on the event
 
 	matchers   []*matcher // by field
-	earlyWords []uint64   // predicates that need no asking, as bits
+	earlyWords []uint64   // early predicates, as bits
 	times      []uint32   // fields of the event's time, in order
 	routes     *routeTable
-	focuses    focuses
+	indexes    routeIndexes
 }
 
-// Compile builds a set of rules that have passed every check of the loader. An
-// error says that a rule's tree is not what the loader makes.
+// Compile builds a set of rules. The rules must have passed every check of package
+// load: a tree that package load would reject is an error.
 func Compile(rules []*sigma.Rule, o Options) (s *Set, err error) {
 	defer func() {
 		if r := recover(); r != nil {
@@ -67,13 +69,13 @@ func Compile(rules []*sigma.Rule, o Options) (s *Set, err error) {
 func newSet(rules []*sigma.Rule, o Options, p *compile.Plan) *Set {
 	s := &Set{
 		options: o, plan: p, handles: make([]*result.Rule, len(rules)), include: make([]bool, len(rules)),
-		settled: make([]*result.Detection, len(rules)),
+		constant: make([]*result.Detection, len(rules)),
 	}
 	for i, r := range rules {
 		s.handles[i] = result.NewRule(i, r)
 		s.include[i] = o.IncludeEvent || wantsEvent(r)
-		if names := settledNames(p.Rules[i]); names != nil {
-			s.settled[i] = result.NewSelections(s.handles[i], names).Bare()
+		if names := constantSelections(p.Rules[i]); names != nil {
+			s.constant[i] = result.NewSelections(s.handles[i], names).Detection()
 		}
 	}
 	for _, name := range o.timeFields() {
@@ -87,17 +89,17 @@ func newSet(rules []*sigma.Rule, o Options, p *compile.Plan) *Set {
 		}
 	}
 	s.matchers = newMatchers(s.plan, nil, nil)
-	s.focuses.after = focusAfter
+	s.indexes.after = indexAfter
 	s.routes = newRouteTable(rules, o.Routing, s.plan.Fields)
 	return s
 }
 
-// timeFields are the names of the fields of the event's time, in order.
+// timeFields returns the names of the fields that hold the event's time, in order.
 func (o *Options) timeFields() []string {
 	return slices.Concat(o.TimestampFields, defaultTimeFields[:])
 }
 
-// names are those that need a field besides those of the rules.
+// names returns the field names that are needed besides those of the rules.
 func (o *Options) names() []string { return slices.Concat(o.Fields, o.timeFields(), o.Routing.names()) }
 
 // wantsEvent reports whether the rule asks for events in its results.
@@ -111,7 +113,7 @@ func wantsEvent(r *sigma.Rule) bool {
 	return false
 }
 
-// Rules returns the handles by load index.
+// Rules returns the rules as results show them, by load index.
 func (s *Set) Rules() []*result.Rule { return s.handles }
 
 // Options returns what the set was compiled with.

@@ -6,13 +6,13 @@ import (
 	"github.com/sluicehq/sluice/sigma/engine/internal/compile"
 )
 
-// truth holds what is known about the predicates for the event at hand. Most words
-// stay as they are, so a second level says which do not.
+// truth holds what is known about the predicates for the current event. Most words
+// never change, so a second level says which must be reset.
 type truth struct {
 	bits    []uint64 // predicates that hold
-	known   []uint64 // predicates that were judged; early ones always are
+	known   []uint64 // predicates that were evaluated; early ones always are
 	early   []uint64
-	touched []uint64 // bit n: word n is to be put back
+	touched []uint64 // bit n: word n must be reset
 }
 
 func (t *truth) init(s *Set) {
@@ -32,14 +32,14 @@ func (t *truth) clear() {
 	}
 }
 
-// set notes that a predicate holds.
+// set marks a predicate as true.
 func (t *truth) set(id uint32) {
 	word := id / 64
 	t.bits[word] |= 1 << (id % 64)
 	t.touched[word/64] |= 1 << (word % 64)
 }
 
-// learn notes the outcome of asking for a predicate.
+// learn stores the value of a predicate.
 func (t *truth) learn(id uint32, holds bool) {
 	word, mask := id/64, uint64(1)<<(id%64)
 	t.known[word] |= mask
@@ -49,13 +49,14 @@ func (t *truth) learn(id uint32, holds bool) {
 	t.touched[word/64] |= 1 << (word % 64)
 }
 
-// holds reports whether a predicate holds, judging it when nobody did before.
+// holds reports whether a predicate holds. It evaluates the predicate at most once
+// per event.
 func (w *Worker) holds(id uint32) bool {
 	word, mask := id/64, uint64(1)<<(id%64)
 	if w.truth.known[word]&mask != 0 {
 		return w.truth.bits[word]&mask != 0
 	}
-	yes := w.judge(id)
+	yes := w.evaluatePredicate(id)
 	w.truth.learn(id, yes)
 	return yes
 }
@@ -111,7 +112,7 @@ func (w *Worker) count(in *compile.Instr) bool {
 	return false
 }
 
-// expr judges an expression of the explaining tree.
+// expr evaluates an expression of the tree that explains results.
 func (w *Worker) expr(x *compile.Expr) bool {
 	switch x.Op {
 	case compile.True:

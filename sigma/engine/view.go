@@ -5,8 +5,8 @@ import (
 	"github.com/sluicehq/sluice/sigma/event"
 )
 
-// view is the event at hand: its cells, chained by field, and the texts that
-// were decoded so far.
+// view is the current event: its cells, chained by field, and the texts that have
+// been decoded so far.
 type view struct {
 	doc   []byte
 	root  event.Value
@@ -16,7 +16,7 @@ type view struct {
 	heads    []uint64 // by field: epoch and first cell
 	resolved []uint32 // by field: epoch in which a virtual field was resolved
 	epoch    uint32
-	strings  bool // some string is open to keywords
+	strings  bool // keywords are searched in some string
 
 	texts []cellText
 	arena []byte
@@ -35,7 +35,7 @@ func (v *view) init(fields int) {
 	v.arena = make([]byte, 0, 8<<10)
 }
 
-// open makes an event the one at hand.
+// open makes d the current event.
 func (v *view) open(d *decoded, cells []scan.Cell) {
 	v.epoch++
 	if v.epoch == 0 { // wrapped: old marks could look new
@@ -171,23 +171,23 @@ func hasText(c *scan.Cell) bool {
 	return 1<<c.Type&(1<<event.Null|1<<event.Array|1<<event.Object) == 0
 }
 
-// bare returns the text of a string that is written as it reads.
-func bare(c *scan.Cell, doc []byte) (text []byte, is bool) {
+// verbatim returns the text of a string without escapes and of ASCII only.
+func verbatim(c *scan.Cell, doc []byte) (text []byte, is bool) {
 	if c.Type != event.String || c.Flags&(scan.Escaped|scan.High) != 0 {
 		return nil, false
 	}
 	return doc[c.Start+1 : c.End-1], true
 }
 
-// plain returns the text form of cell i, which must have one. It is valid while
-// the event is at hand.
+// plain returns the text form of cell i, which must have one. It is valid until the
+// next event is opened.
 func (v *view) plain(i int32) []byte {
 	t := v.slot(i)
 	if t.plain != nil {
 		return t.plain
 	}
 	c := &v.cells[i]
-	if raw, is := bare(c, v.doc); is {
+	if raw, is := verbatim(c, v.doc); is {
 		t.plain = raw
 		return raw
 	}
@@ -221,8 +221,8 @@ func (v *view) folded(i int32) []byte {
 	return t.folded
 }
 
-// searched returns the text form of cell i for looking up literals, where the
-// case of ASCII letters does not matter: as it stands in the event, if possible.
+// searched returns the text form of cell i for looking up literals, where the case
+// of ASCII letters does not matter: the bytes of the event, if possible.
 func (v *view) searched(i int32) []byte {
 	c := &v.cells[i]
 	if c.Type == event.String && c.Flags&(scan.Escaped|scan.High) == 0 {

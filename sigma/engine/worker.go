@@ -7,28 +7,28 @@ import (
 	"github.com/sluicehq/sluice/sigma/result"
 )
 
-// Worker decodes and judges events of a set. It belongs to one goroutine.
+// Worker decodes and evaluates events of a set. It belongs to one goroutine.
 type Worker struct {
 	set     *Set
 	scanner *scan.Scanner
 	seen    map[string]struct{} // keys of the pairs being decoded
 
-	view     view
-	shown    shown // what is in view
-	truth    truth
-	woken    wakeList
-	cache    cache
-	ids      []uint32
-	machines []*lazydfa.Machine // by number of the expression
-	router   router
-	hits     []event.Hit
-	names    []string
-	usual    [][]*result.Selections // by load index: those of earlier detections
-	fields   []result.Field
-	scratch  []byte
-	folded   []byte
-	render   []byte
-	stats    Stats
+	view       view
+	shown      shown // what is in view
+	truth      truth
+	candidates candidates
+	cache      cache
+	ids        []uint32
+	machines   []*lazydfa.Machine // by number of the expression
+	router     router
+	hits       []event.Hit
+	names      []string
+	kept       [][]*result.Selections // by load index: lists of earlier detections
+	fields     []result.Field
+	scratch    []byte
+	folded     []byte
+	render     []byte
+	stats      Stats
 }
 
 // Stats count what routing did.
@@ -42,8 +42,8 @@ func (s *Set) NewWorker() *Worker {
 	w := &Worker{set: s, scanner: scan.NewScanner(s.plan.Fields.Table), seen: make(map[string]struct{})}
 	w.view.init(len(s.plan.Fields.List))
 	w.truth.init(s)
-	w.woken.init(s)
-	w.usual = make([][]*result.Selections, len(s.handles))
+	w.candidates.init(s)
+	w.kept = make([][]*result.Selections, len(s.handles))
 	w.machines = make([]*lazydfa.Machine, s.plan.Machines)
 	w.cache.init(len(s.plan.Fields.List))
 	return w
@@ -56,15 +56,15 @@ func (w *Worker) TakeStats() Stats {
 	return s
 }
 
-// Evaluate judges event i and appends its detections to out in ascending load
-// index. Arrival is the second in which the batch was formed.
+// Evaluate appends the detections of event i to out, in ascending load index.
+// Arrival is the second in which the batch was formed.
 func (w *Worker) Evaluate(ev *Events, i int, arrival int64, out *result.Batch) {
 	w.open(ev, i)
 	w.truth.clear()
-	w.woken.clear()
-	conflicts, focus := w.conflicts(&ev.list[i])
-	w.wake(focus)
-	w.woken.rules(conflicts, func(rule uint32) {
+	w.candidates.clear()
+	conflicts, index := w.conflicts(&ev.list[i])
+	w.findCandidates(index)
+	w.candidates.rules(conflicts, func(rule uint32) {
 		if w.run(w.set.plan.Programs[rule]) {
 			w.detect(ev, i, rule, arrival, out)
 		}
@@ -74,14 +74,14 @@ func (w *Worker) Evaluate(ev *Events, i int, arrival int64, out *result.Batch) {
 // detect appends the detection of a rule that the event met.
 func (w *Worker) detect(ev *Events, i int, rule uint32, arrival int64, out *result.Batch) {
 	extra := w.set.include[rule] || w.set.options.ResultTime
-	if d := w.set.settled[rule]; d != nil && !extra {
-		out.Share(d)
+	if d := w.set.constant[rule]; d != nil && !extra {
+		out.Append(d)
 		return
 	}
 	w.explain(rule, out)
 	s := w.selections(rule)
 	if len(w.fields) == 0 && !extra {
-		out.Share(s.Bare())
+		out.Append(s.Detection())
 		return
 	}
 	d := out.Add(w.set.handles[rule])
@@ -92,7 +92,7 @@ func (w *Worker) detect(ev *Events, i int, rule uint32, arrival int64, out *resu
 	}
 }
 
-// extra adds the event and its time, as configured.
+// extra returns the event and its time, as configured.
 func (w *Worker) extra(ev *Events, i int, rule uint32, arrival int64, out *result.Batch) *result.Extra {
 	x := new(result.Extra)
 	if w.set.include[rule] {
@@ -110,31 +110,31 @@ func (w *Worker) extra(ev *Events, i int, rule uint32, arrival int64, out *resul
 }
 
 // maxUsual bounds the lists of selections that are kept for a rule.
-const maxUsual = 4
+const maxKept = 4
 
-// selections returns w.names for keeping. A rule mostly fires for the same
-// selections, so the first few lists are made once per worker.
+// selections returns w.names as a list that stays valid. A rule mostly fires for
+// the same selections, so the worker keeps the first few lists.
 func (w *Worker) selections(rule uint32) *result.Selections {
-	for _, s := range w.usual[rule] {
+	for _, s := range w.kept[rule] {
 		if s.Are(w.names) {
 			return s
 		}
 	}
 	s := result.NewSelections(w.set.handles[rule], w.names)
-	if len(w.usual[rule]) < maxUsual {
-		w.usual[rule] = append(w.usual[rule], s)
+	if len(w.kept[rule]) < maxKept {
+		w.kept[rule] = append(w.kept[rule], s)
 	}
 	return s
 }
 
-// Time returns the time of event i in seconds, when one of its fields has one
-// (specification part 11 section 4).
+// Time returns the time of event i in Unix seconds: that of the first timestamp
+// field that has one.
 func (w *Worker) Time(ev *Events, i int) (unix int64, ok bool) {
 	w.show(ev, i)
 	return w.time()
 }
 
-// time asks the event at hand.
+// time returns the time of the current event.
 func (w *Worker) time() (unix int64, ok bool) {
 	for _, field := range w.set.times {
 		if w.view.first(field) == none {

@@ -172,7 +172,7 @@ func TestResolve(t *testing.T) {
 }
 
 func TestPlacesTakeAnyOneKey(t *testing.T) {
-	p := ParsePlace("u.*.f")
+	p := ParsePattern("u.*.f")
 	var got []string
 	for _, h := range p.Resolve(nil, ValueOf([]byte(`{"u":{"x":{"f":1},"y":{"g":2},"z":{"f":3}}}`)), false) {
 		got = append(got, string(h.Raw))

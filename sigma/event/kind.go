@@ -5,7 +5,7 @@ import "fmt"
 // Kind tells how an event was decoded.
 type Kind uint8
 
-// The kinds of specification part 10 section 3.
+// The kinds of events.
 const (
 	JSON  Kind = iota // a JSON value, usually an object
 	Pairs             // a flat list of named texts

@@ -15,7 +15,7 @@ type Path struct {
 // Segment is one step of a path: a key, then perhaps a position in an array.
 type Segment struct {
 	Key     string
-	Any     bool // every key, whatever Key says; only in places
+	Any     bool // every key, whatever Key says; only in patterns
 	Indexed bool
 	Index   int // negative counts from the end
 }
@@ -37,10 +37,10 @@ func ParsePath(field string, version int) Path {
 	return p
 }
 
-// ParsePlace reads one of the places of an item: a path without positions in
-// which the segment * stands for any one key.
-func ParsePlace(place string) Path {
-	p := ParsePath(place, 0)
+// ParsePattern reads a path pattern: a path without positions in which the segment
+// * stands for any one key.
+func ParsePattern(pattern string) Path {
+	p := ParsePath(pattern, 0)
 	for i := range p.Segments {
 		p.Segments[i].Any = p.Segments[i].Key == "*"
 	}

@@ -91,7 +91,7 @@ func AppendValid(dst, s []byte) []byte {
 func AppendQuoted[T string | []byte](dst []byte, s T) []byte {
 	dst = append(dst, '"')
 	start := 0
-	for i := bare(s); i < len(s); {
+	for i := plainPrefix(s); i < len(s); {
 		c := s[i]
 		if c >= ' ' && c != '"' && c != '\\' && c < utf8.RuneSelf {
 			i++
@@ -114,9 +114,9 @@ func AppendQuoted[T string | []byte](dst []byte, s T) []byte {
 	return append(append(dst, s[start:]...), '"')
 }
 
-// bare returns how many leading bytes of s certainly stand in a JSON string as
-// they are, looking at eight at a time.
-func bare[T string | []byte](s T) int {
+// plainPrefix returns how many leading bytes of s need no escape in a JSON string.
+// It looks at eight bytes at a time and may stop early.
+func plainPrefix[T string | []byte](s T) int {
 	const ones, high = 0x0101010101010101, 0x8080808080808080
 	i := 0
 	for ; i+8 <= len(s); i += 8 {

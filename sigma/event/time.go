@@ -8,8 +8,8 @@ import (
 // maxInstant is the largest event time, in seconds.
 const maxInstant = 1<<62 - 1
 
-// Instant reads v as the time of an event (specification part 11 section 4) in
-// whole seconds since 1970, never negative.
+// Instant reads v as the time of an event, in whole seconds since 1970 and never
+// negative. Numbers are seconds, or smaller units when they are large.
 func (v Value) Instant(scratch []byte) (sec int64, ok bool, _ []byte) {
 	switch v.Type {
 	case Number:
@@ -55,8 +55,8 @@ func unitOf[N uint64 | float64](magnitude N) int64 {
 	return 1
 }
 
-// Clock reads v as a timestamp whose parts are compared (specification part 10
-// section 4.3). The time is UTC, to the second.
+// Clock reads v as a timestamp whose parts (minute, hour and so on) are compared.
+// The time is UTC, to the second.
 func (v Value) Clock(scratch []byte) (t time.Time, ok bool, _ []byte) {
 	var sec int64
 	switch v.Type {

@@ -78,8 +78,8 @@ func (d *draft) unusable(m *sigma.Meta, key, text string) {
 
 // defaults gathers what a detection rule sets for the whole engine
 // (specification part 11 section 1.6).
-func (l *loader) defaults(d *draft) {
-	m, out := &d.rule.Meta, &l.out.Defaults
+func (l *collector) defaults(d *draft) {
+	m, out := &d.Rule.Meta, &l.out.Defaults
 	l.timestampField(d, m)
 	if text, ok := attributeText(m, attrSuppress); ok {
 		span, err := timespan.ParseSpan(text)
@@ -103,7 +103,7 @@ func (l *loader) defaults(d *draft) {
 }
 
 // timestampField puts the field a rule names in front of those before it.
-func (l *loader) timestampField(d *draft, m *sigma.Meta) {
+func (l *collector) timestampField(d *draft, m *sigma.Meta) {
 	text, ok := attributeText(m, attrTimestampField)
 	if !ok {
 		return

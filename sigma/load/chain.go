@@ -14,9 +14,9 @@ type graph struct {
 // edges returns the correlations that d refers to, each once.
 func (g *graph) edges(d *draft) []*draft {
 	var out []*draft
-	for _, targets := range d.correlation.targets {
+	for _, targets := range d.targets {
 		for _, t := range targets {
-			if t.correlation != nil && !slices.Contains(out, t) {
+			if t.Correlation != nil && !slices.Contains(out, t) {
 				out = append(out, t)
 			}
 		}
@@ -37,7 +37,7 @@ func (g *graph) cycles() {
 		for _, n := range g.rotate(path) {
 			names = append(names, n.nodeName())
 		}
-		d.failCompile(d.correlation.line, "correlation cycle: %s", strings.Join(append(names, names[0]), " -> "))
+		d.failCompile(d.Correlation.Line, "correlation cycle: %s", strings.Join(append(names, names[0]), " -> "))
 	}
 }
 
@@ -83,12 +83,12 @@ func (g *graph) rotate(path []*draft) []*draft {
 // nodeName names a correlation in a cycle.
 func (d *draft) nodeName() string {
 	switch {
-	case d.id != "":
-		return d.id
-	case d.name != "":
-		return d.name
+	case d.ID != "":
+		return d.ID
+	case d.Name != "":
+		return d.Name
 	}
-	return d.title
+	return d.Title
 }
 
 // propagate rejects what refers to a rejected correlation, and what refers to
@@ -99,10 +99,10 @@ func (g *graph) propagate() {
 	for changed := true; changed; {
 		changed = false
 		for _, d := range g.nodes {
-			c := d.correlation
-			for i, ref := range c.refs {
-				for _, t := range c.targets[i] {
-					if t.correlation == nil || t.usable() || t.state != pending || told[edge{d, t}] {
+			c := d.Correlation
+			for i, ref := range c.Refs {
+				for _, t := range d.targets[i] {
+					if t.Correlation == nil || t.usable() || t.state != pending || told[edge{d, t}] {
 						continue
 					}
 					told[edge{d, t}] = true
@@ -134,7 +134,7 @@ func (g *graph) warnDepth() {
 	}
 	for _, d := range g.nodes {
 		if d.usable() && d.state == pending && of(d) > maxChain {
-			d.warn(d.root.Line, "correlation '%s' is %d correlation levels above a directly fed one", d.title, of(d))
+			d.warn(d.Line, "correlation '%s' is %d correlation levels above a directly fed one", d.Title, of(d))
 		}
 	}
 }

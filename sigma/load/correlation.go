@@ -11,32 +11,39 @@ import (
 	"github.com/sluicehq/sluice/sigma/timespan"
 )
 
-// correlation is a correlation document on its way.
+// correlation is a correlation document as it was written. Attributes, which
+// pipelines may change, have no say in it yet.
 type correlation struct {
-	rule   *sigma.Correlation
-	refs   []string // the list rules, each string once
-	line   int      // of the list
-	window string   // as written, empty when absent
-	gap    string   // likewise
-	block  int      // line of the block
-	// defaulted says that the condition is absent, which temporal types allow.
-	defaulted bool
-	condLine  int
-
-	targets [][]*draft // what each of refs names
+	Rule   *sigma.Correlation
+	Refs   []string // the list rules, each string once
+	Line   int      // of the list
+	Window string   // as written, empty when absent
+	Gap    string   // likewise
+	Block  int      // line of the block
+	// Defaulted says that the condition is absent, which temporal types allow.
+	Defaulted bool
+	CondLine  int
 }
 
-// parseCorrelation reads the keys of specification part 11 section 1.
+// working returns a copy that judging the document may change.
+func (c *correlation) working() *correlation {
+	own, rule := *c, *c.Rule
+	rule.Condition.Expr = rule.Condition.Expr.Clone()
+	own.Rule = &rule
+	return &own
+}
+
+// parseCorrelation reads a correlation document.
 func (d *draft) parseCorrelation() {
-	c := &correlation{rule: &sigma.Correlation{}}
-	d.correlation = c
+	c := &correlation{Rule: &sigma.Correlation{}}
+	d.Correlation = c
 	generate := false
-	d.meta(&c.rule.Meta, func(key string, v *document.Node) bool {
+	d.meta(&c.Rule.Meta, func(key string, v *document.Node) bool {
 		switch key {
 		case "sigma-version":
 		case "generate":
 			generate = v.Kind == document.Bool
-			c.rule.Generate = generate && v.Text == "true"
+			c.Rule.Generate = generate && v.Text == "true"
 		case "correlation":
 			d.correlationBlock(c, v)
 		default:
@@ -45,17 +52,17 @@ func (d *draft) parseCorrelation() {
 		return true
 	})
 	if nested := d.root.Get("correlation").Get("generate"); nested != nil && !generate && nested.Kind == document.Bool {
-		c.rule.Generate = nested.Text == "true"
+		c.Rule.Generate = nested.Text == "true"
 	}
 }
 
 // failKey reports a problem of a key, with the correlation's title.
 func (d *draft) failKey(line int, key, format string, args ...any) {
-	d.fail(line, "correlation '%s': %s: %s", d.title, key, fmt.Sprintf(format, args...))
+	d.fail(line, "correlation '%s': %s: %s", d.Title, key, fmt.Sprintf(format, args...))
 }
 
 func (d *draft) correlationBlock(c *correlation, v *document.Node) {
-	c.block = v.Line
+	c.Block = v.Line
 	if v.Kind != document.Map {
 		d.failKey(v.Line, "correlation", "must be a mapping")
 		return
@@ -67,25 +74,25 @@ func (d *draft) correlationBlock(c *correlation, v *document.Node) {
 		case "type":
 			d.correlationType(c, e.Value)
 		case "rules":
-			c.line = e.Key.Line
-			c.refs = d.references(e.Value)
+			c.Line = e.Key.Line
+			c.Refs = d.references(e.Value)
 		case "group-by":
-			c.rule.GroupBy = d.stringList("group-by", e.Value)
+			c.Rule.GroupBy = d.stringList("group-by", e.Value)
 		case "timespan":
 			spans[0] = e.Value
 		case "timeframe":
 			spans[1] = e.Value
 		case "window":
-			c.window = d.correlationText("window", e.Value)
+			c.Window = d.correlationText("window", e.Value)
 		case "gap":
-			c.gap = d.correlationText("gap", e.Value)
+			c.Gap = d.correlationText("gap", e.Value)
 		case "condition":
 			cond = e.Value
 		case "aliases":
 			aliases = e.Value
 		case "generate":
 		default:
-			d.warn(e.Key.Line, "correlation '%s': unknown key '%s' is ignored", d.title, e.Key.Text)
+			d.warn(e.Key.Line, "correlation '%s': unknown key '%s' is ignored", d.Title, e.Key.Text)
 		}
 	}
 	if v.Get("type") == nil {
@@ -93,12 +100,12 @@ func (d *draft) correlationBlock(c *correlation, v *document.Node) {
 	}
 	d.correlationSpan(c, spans)
 	d.correlationCondition(c, v.Line, cond)
-	c.rule.Aliases = d.aliases(aliases)
-	if c.rule.Condition.Expr != nil && v.Get("rules") == nil {
-		c.line = c.condLine
-		c.refs = c.rule.Condition.Expr.Idents()
+	c.Rule.Aliases = d.aliases(aliases)
+	if c.Rule.Condition.Expr != nil && v.Get("rules") == nil {
+		c.Line = c.CondLine
+		c.Refs = c.Rule.Condition.Expr.Idents()
 	}
-	if len(c.refs) == 0 {
+	if len(c.Refs) == 0 {
 		d.failKey(v.Line, "rules", "Missing required field 'rules': at least one rule is needed")
 	}
 }
@@ -110,7 +117,7 @@ func (d *draft) correlationType(c *correlation, v *document.Node) {
 		d.failKey(v.Line, "type", "unknown type %q", v.Text)
 		return
 	}
-	c.rule.Type = t
+	c.Rule.Type = t
 }
 
 // references returns the strings of the list rules, each once.
@@ -141,7 +148,7 @@ func (d *draft) correlationSpan(c *correlation, written [2]*document.Node) {
 		key, v = "timeframe", written[1]
 	}
 	if v == nil {
-		d.failKey(c.block, key, "Missing required field 'timespan'")
+		d.failKey(c.Block, key, "Missing required field 'timespan'")
 		return
 	}
 	text := d.correlationText(key, v)
@@ -152,7 +159,7 @@ func (d *draft) correlationSpan(c *correlation, written [2]*document.Node) {
 	if err != nil {
 		d.failKey(v.Line, key, "%v", err)
 	}
-	c.rule.Timespan = span
+	c.Rule.Timespan = span
 }
 
 func positiveSpan(text string) (timespan.Span, error) {
@@ -164,28 +171,28 @@ func positiveSpan(text string) (timespan.Span, error) {
 }
 
 func (d *draft) correlationCondition(c *correlation, block int, v *document.Node) {
-	t := c.rule.Type
+	t := c.Rule.Type
 	if v == nil || v.Kind == document.Null {
-		c.condLine = block
-		if c.defaulted = t.Temporal(); !c.defaulted && t != "" {
+		c.CondLine = block
+		if c.Defaulted = t.Temporal(); !c.Defaulted && t != "" {
 			d.failKey(block, "condition", "Missing required field 'condition'")
 		}
 		return
 	}
-	c.condLine = v.Line
+	c.CondLine = v.Line
 	switch v.Kind {
 	case document.Map:
 		d.threshold(c, v)
 	case document.String:
 		if t != "" && !t.Temporal() {
-			d.failCompile(v.Line, "correlation '%s': condition: %q is an extended condition, which only temporal and temporal_ordered have", d.title, v.Text)
+			d.failCompile(v.Line, "correlation '%s': condition: %q is an extended condition, which only temporal and temporal_ordered have", d.Title, v.Text)
 		}
 		expr, err := condition.Parse(v.Text)
 		if err != nil {
 			d.failKey(v.Line, "condition", "%v", err)
 			return
 		}
-		c.rule.Condition.Text, c.rule.Condition.Expr = v.Text, expr
+		c.Rule.Condition.Text, c.Rule.Condition.Expr = v.Text, expr
 	default:
 		d.failKey(v.Line, "condition", "must be a mapping or a string")
 	}
@@ -196,7 +203,7 @@ var thresholdOps = []sigma.ThresholdOp{sigma.OpLT, sigma.OpLTE, sigma.OpGT, sigm
 // threshold reads the mapping form of a condition. Thresholds are kept in the
 // order in which displays show them.
 func (d *draft) threshold(c *correlation, v *document.Node) {
-	cond, t := &c.rule.Condition, c.rule.Type
+	cond, t := &c.Rule.Condition, c.Rule.Type
 	if t == sigma.ValuePercentile {
 		cond.Percentile = 50
 	}
@@ -212,7 +219,7 @@ func (d *draft) threshold(c *correlation, v *document.Node) {
 		case key == "percentile":
 			d.percentile(c, e.Value)
 		default:
-			d.warn(e.Key.Line, "correlation '%s': unknown key '%s' of condition is ignored", d.title, key)
+			d.warn(e.Key.Line, "correlation '%s': unknown key '%s' of condition is ignored", d.Title, key)
 		}
 	}
 	for _, op := range thresholdOps {
@@ -234,14 +241,14 @@ func (d *draft) threshold(c *correlation, v *document.Node) {
 	case (t == sigma.ValueCount || t.Numeric()) && len(cond.Fields) == 0:
 		d.failKey(v.Line, "condition", "Missing required field 'field' for type %s", t)
 	case t.Numeric() && len(cond.Fields) > 1:
-		d.failCompile(v.Line, "correlation '%s': field: a single numeric field is required for type %s, not %q", d.title, t, cond.Fields)
+		d.failCompile(v.Line, "correlation '%s': field: a single numeric field is required for type %s, not %q", d.Title, t, cond.Fields)
 	}
 }
 
 func (d *draft) percentile(c *correlation, v *document.Node) {
-	if t := c.rule.Type; t != sigma.ValuePercentile {
+	if t := c.Rule.Type; t != sigma.ValuePercentile {
 		if t != "" {
-			d.warn(v.Line, "correlation '%s': percentile is ignored by type %s", d.title, t)
+			d.warn(v.Line, "correlation '%s': percentile is ignored by type %s", d.Title, t)
 		}
 		return
 	}
@@ -250,7 +257,7 @@ func (d *draft) percentile(c *correlation, v *document.Node) {
 		d.failKey(v.Line, "percentile", "%q is no number from 0 to 100", v.Text)
 		return
 	}
-	c.rule.Condition.Percentile = p
+	c.Rule.Condition.Percentile = p
 }
 
 func numberOf(n *document.Node) (float64, bool) {
@@ -266,20 +273,20 @@ func (d *draft) aliases(v *document.Node) []sigma.Alias {
 		return nil
 	}
 	if v.Kind != document.Map {
-		d.warn(v.Line, "correlation '%s': aliases is not a mapping and is ignored", d.title)
+		d.warn(v.Line, "correlation '%s': aliases is not a mapping and is ignored", d.Title)
 		return nil
 	}
 	var out []sigma.Alias
 	for _, e := range v.Entries {
 		if e.Value.Kind != document.Map || e.Key.Kind != document.String {
-			d.warn(e.Key.Line, "correlation '%s': alias '%s' is not a mapping and is ignored", d.title, e.Key.Text)
+			d.warn(e.Key.Line, "correlation '%s': alias '%s' is not a mapping and is ignored", d.Title, e.Key.Text)
 			continue
 		}
 		alias := sigma.Alias{Name: e.Key.Text}
 		for _, f := range e.Value.Entries {
 			field, ok := f.Value.Str()
 			if !ok || f.Key.Kind != document.String {
-				d.warn(f.Key.Line, "correlation '%s': field of alias '%s' is not a string and is ignored", d.title, alias.Name)
+				d.warn(f.Key.Line, "correlation '%s': field of alias '%s' is not a string and is ignored", d.Title, alias.Name)
 				continue
 			}
 			alias.Fields = append(alias.Fields, sigma.AliasField{Rule: f.Key.Text, Field: field})

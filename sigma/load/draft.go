@@ -10,28 +10,57 @@ import (
 	"github.com/sluicehq/sluice/sigma/load/document"
 )
 
-// draft is one document on its way to becoming a rule, or to being rejected.
-type draft struct {
-	file    string
-	number  int
-	root    *document.Node // as merged, nil when there is none
-	raw     []byte         // stands for the content when root is nil
-	title   string
-	id      string
-	name    string
-	written map[spelling][]string // modifiers of conflicting keys, as written
+// parsed is one document as it was read, in a form that can be stored. Nobody
+// changes it afterwards.
+type parsed struct {
+	Number   int // within its file, from 1; 0 stands for the file as a whole
+	Line     int
+	Title    string
+	ID       string
+	Name     string
+	Identity [sha256.Size]byte     // digest of the content
+	Written  map[spelling][]string // modifiers of conflicting keys, as written
 
-	problems []sigma.Problem
-	warnings []sigma.Problem
+	Problems []sigma.Problem // of reading it
+	Warnings []sigma.Problem
+
+	Excluded   bool
+	ExcludedBy []int // numbers of the exclusions that cover it
+
+	// One of these says what the document is. None is set when it has no
+	// readable form, or is excluded.
+	Rule        *sigma.Rule
+	Filter      *sigma.Filter
+	Correlation *correlation
+}
+
+// draft is a document on its way to becoming a rule, or to being rejected. Its
+// problems and warnings grow on the way.
+type draft struct {
+	parsed
+	file string
+	root *document.Node // as merged; nil when there is none, and once it was read
 
 	state            state
 	logsourceWritten sigma.Logsource // before pipelines
+	targets          [][]*draft      // of a correlation: what each of its references names
+	filtered         []*draft        // of a filter: the rules it is aimed at
+}
 
-	// One of these says what the document is. None is set when it has no
-	// readable form, or was excluded.
-	rule        *sigma.Rule
-	filter      *filter
-	correlation *correlation
+// again returns a draft of a document that was read, which stays as it is.
+func (p *parsed) again(file string) *draft {
+	d := &draft{parsed: *p, file: file}
+	d.Problems, d.Warnings = slices.Clip(d.Problems), slices.Clip(d.Warnings)
+	switch {
+	case d.Excluded:
+		d.state = excluded
+	case d.Rule != nil:
+		rule := *d.Rule
+		d.Rule = &rule
+	case d.Correlation != nil:
+		d.Correlation = d.Correlation.working()
+	}
+	return d
 }
 
 // state says whether a document is left out for another reason than its faults.
@@ -46,74 +75,74 @@ const (
 // spelling finds the written form of a key's modifiers again after pipelines
 // moved its item.
 type spelling struct {
-	line      int
-	modifiers sigma.Modifiers
+	Line      int
+	Modifiers sigma.Modifiers
 }
 
 // newDraft takes the names of a document from its root as far as they are readable.
 func newDraft(file string, number int, root *document.Node) *draft {
-	d := &draft{file: file, number: number, root: root}
-	if root != nil {
-		d.title, _ = root.Get("title").Str()
-		d.id, _ = root.Get("id").Str()
-		d.name, _ = root.Get("name").Str()
-	}
+	d := &draft{file: file, root: root}
+	d.Number, d.Line = number, root.Line
+	d.Title, _ = root.Get("title").Str()
+	d.ID, _ = root.Get("id").Str()
+	d.Name, _ = root.Get("name").Str()
 	return d
 }
 
+// newFault makes the draft of what could not be read as a document. The digest of
+// the file stands for its content.
+func newFault(file string, number int, content [sha256.Size]byte) *draft {
+	return &draft{parsed: parsed{Number: number, Identity: content}, file: file}
+}
+
 func (d *draft) problem(stage sigma.Stage, line int, reason string) sigma.Problem {
-	return sigma.Problem{File: d.file, Document: d.number, Line: line, Title: d.title, ID: d.id, Stage: stage, Reason: reason}
+	return sigma.Problem{File: d.file, Document: d.Number, Line: line, Title: d.Title, ID: d.ID, Stage: stage, Reason: reason}
 }
 
 // fail records a problem of reading; the document is rejected.
 func (d *draft) fail(line int, format string, args ...any) {
-	d.problems = append(d.problems, d.problem(sigma.StageParse, line, fmt.Sprintf(format, args...)))
+	d.Problems = append(d.Problems, d.problem(sigma.StageParse, line, fmt.Sprintf(format, args...)))
 }
 
 // failCompile records a problem that is no matter of syntax.
 func (d *draft) failCompile(line int, format string, args ...any) {
-	d.problems = append(d.problems, d.problem(sigma.StageCompile, line, fmt.Sprintf(format, args...)))
+	d.Problems = append(d.Problems, d.problem(sigma.StageCompile, line, fmt.Sprintf(format, args...)))
 }
 
 func (d *draft) warn(line int, format string, args ...any) {
-	d.warnings = append(d.warnings, d.problem("", line, fmt.Sprintf(format, args...)))
+	d.Warnings = append(d.Warnings, d.problem("", line, fmt.Sprintf(format, args...)))
 }
 
 // adopt adds what Check found, which knows the rule but not its document.
 func (d *draft) adopt(problems, warnings []sigma.Problem) {
 	for _, p := range problems {
-		d.problems = append(d.problems, d.problem(p.Stage, p.Line, p.Reason))
+		d.Problems = append(d.Problems, d.problem(p.Stage, p.Line, p.Reason))
 	}
 	for _, w := range warnings {
-		d.warnings = append(d.warnings, d.problem("", w.Line, w.Reason))
+		d.Warnings = append(d.Warnings, d.problem("", w.Line, w.Reason))
 	}
 }
 
-func (d *draft) usable() bool { return len(d.problems) == 0 }
+func (d *draft) usable() bool { return len(d.Problems) == 0 }
 
 // place names the document in a message about another one.
 func (d *draft) place() string {
-	if d.number == 0 {
+	if d.Number == 0 {
 		return d.file
 	}
-	return fmt.Sprintf("%s document %d", d.file, d.number)
+	return fmt.Sprintf("%s document %d", d.file, d.Number)
 }
 
 // key names the document towards users: its id, else its title.
 func (d *draft) key() string {
-	if d.id != "" {
-		return d.id
+	if d.ID != "" {
+		return d.ID
 	}
-	return d.title
+	return d.Title
 }
 
 func (d *draft) rejected() Rejected {
-	r := Rejected{File: d.file, Document: d.number, Title: d.title, ID: d.id, Problems: d.problems}
-	slices.SortStableFunc(r.Problems, func(a, b sigma.Problem) int { return cmp.Compare(a.Line, b.Line) })
-	if d.root != nil {
-		r.Identity = sha256.Sum256(d.root.Canonical())
-	} else {
-		r.Identity = sha256.Sum256(d.raw)
-	}
+	r := Rejected{File: d.file, Document: d.Number, Title: d.Title, ID: d.ID, Identity: d.Identity}
+	r.Problems = slices.SortedStableFunc(slices.Values(d.Problems), func(a, b sigma.Problem) int { return cmp.Compare(a.Line, b.Line) })
 	return r
 }

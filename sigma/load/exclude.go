@@ -12,10 +12,8 @@ import (
 
 // Exclusion is one entry of the list of excluded rules.
 type Exclusion struct {
-	text string
 	kind exclusionKind
 	want string
-	used bool
 }
 
 type exclusionKind uint8
@@ -31,7 +29,7 @@ var statuses = []string{"stable", "test", "experimental", "deprecated", "unsuppo
 // ParseExclusion reads an id, tag:TAG or status:STATUS. A trailing * of a tag
 // makes it a prefix.
 func ParseExclusion(entry string) (Exclusion, error) {
-	e := Exclusion{text: entry, want: entry}
+	e := Exclusion{want: entry}
 	if tag, ok := strings.CutPrefix(entry, "tag:"); ok {
 		e.kind, e.want = byTag, tag
 	} else if status, ok := strings.CutPrefix(entry, "status:"); ok {
@@ -67,21 +65,20 @@ func MatchTag(pattern, tag string) bool {
 	return pattern == tag
 }
 
-// excludes decides from the document's own keys, before anything is checked.
-func (l *loader) excludes(root *document.Node) bool {
-	excluded := false
-	if l.opts.MinLevel != sigma.LevelNone {
+// excludes decides from the document's own keys, before anything is checked. It
+// returns the numbers of the exclusions that cover the document.
+func (p *parser) excludes(root *document.Node) (excluded bool, by []int) {
+	if p.minLevel != sigma.LevelNone {
 		text, _ := root.Get("level").Str()
 		level, err := sigma.ParseLevel(text)
-		excluded = err != nil || level < l.opts.MinLevel
+		excluded = err != nil || level < p.minLevel
 	}
-	for i := range l.exclusions {
-		if e := &l.exclusions[i]; e.covers(root) {
-			e.used = true
-			excluded = true
+	for i := range p.exclusions {
+		if p.exclusions[i].covers(root) {
+			by = append(by, i)
 		}
 	}
-	return excluded
+	return excluded || by != nil, by
 }
 
 // stringsOf returns the strings of a string or list node, ignoring the rest.

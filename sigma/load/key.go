@@ -31,10 +31,10 @@ func (b *builder) key(n *document.Node) (field string, modifiers sigma.Modifiers
 		modifiers = modifiers.With(m)
 	}
 	if ok && len(conflicts(modifiers, field == "" || field == ".")) > 0 {
-		if b.written == nil {
-			b.written = make(map[spelling][]string)
+		if b.Written == nil {
+			b.Written = make(map[spelling][]string)
 		}
-		b.written[spelling{n.Line, modifiers}] = written
+		b.Written[spelling{n.Line, modifiers}] = written
 	}
 	return field, modifiers, ok
 }

@@ -18,7 +18,7 @@ var relatedTypes = []string{"derived", "obsolete", "merged", "renamed", "similar
 // the keys of the kind and reports whether a key is one of them; what nobody
 // knows becomes a custom attribute.
 func (d *draft) meta(m *sigma.Meta, own func(key string, value *document.Node) bool) {
-	m.Origin = sigma.Origin{File: d.file, Document: d.number, Line: d.root.Line}
+	m.Origin = sigma.Origin{File: d.file, Document: d.Number, Line: d.root.Line}
 	var attributes *document.Node
 	for _, e := range d.root.Entries {
 		if e.Key.Kind != document.String {

@@ -20,7 +20,8 @@ type Options struct {
 	// Filter, when not nil, is told every usable filter, in load order.
 	Filter func(*sigma.Filter)
 
-	// Transform returns a detection rule as pipelines rewrite it. It runs after
+	// Transform returns a detection rule as pipelines rewrite it, and leaves the one
+	// it is given as it is. It runs after
 	// filters were merged and before the rule is checked, in load order, also for
 	// rules that are rejected already. The rule returned is never nil. An error
 	// rejects the rule, except one that wraps ErrSkip.

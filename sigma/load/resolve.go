@@ -15,10 +15,10 @@ const maxChain = 10
 
 // resolveCorrelations resolves references, runs the pipelines, and judges the
 // correlations together (specification part 11 section 2).
-func (l *loader) resolveCorrelations() {
+func (l *collector) resolveCorrelations() {
 	var all []*draft
 	for _, d := range l.drafts {
-		if d.correlation != nil {
+		if d.Correlation != nil {
 			all = append(all, d)
 		}
 	}
@@ -27,8 +27,8 @@ func (l *loader) resolveCorrelations() {
 	}
 	carriers := l.carriers()
 	for _, d := range all {
-		for _, ref := range d.correlation.refs {
-			d.correlation.targets = append(d.correlation.targets, carriers[ref])
+		for _, ref := range d.Correlation.Refs {
+			d.targets = append(d.targets, carriers[ref])
 		}
 	}
 	for _, d := range all {
@@ -52,32 +52,32 @@ func (l *loader) resolveCorrelations() {
 
 // carriers maps every id and name to the documents that correlations may mean by
 // it: detection rules and correlations, usable or not.
-func (l *loader) carriers() map[string][]*draft {
+func (l *collector) carriers() map[string][]*draft {
 	out := make(map[string][]*draft)
 	for _, list := range [][]*draft{l.drafts, l.excluded} {
 		for _, d := range list {
-			if d.filter != nil {
+			if d.Filter != nil {
 				continue
 			}
-			if d.id != "" {
-				out[d.id] = append(out[d.id], d)
+			if d.ID != "" {
+				out[d.ID] = append(out[d.ID], d)
 			}
-			if d.name != "" && d.name != d.id {
-				out[d.name] = append(out[d.name], d)
+			if d.Name != "" && d.Name != d.ID {
+				out[d.Name] = append(out[d.Name], d)
 			}
 		}
 	}
 	return out
 }
 
-func (l *loader) transformCorrelation(d *draft) {
+func (l *collector) transformCorrelation(d *draft) {
 	if l.opts.TransformCorrelation == nil {
 		return
 	}
-	c := d.correlation
-	rewritten, outcome, err := l.opts.TransformCorrelation(c.rule, logsources(d))
+	c := d.Correlation
+	rewritten, outcome, err := l.opts.TransformCorrelation(c.Rule, logsources(d))
 	l.applied(d, &rewritten.Meta, outcome, err)
-	c.rule = rewritten
+	c.Rule = rewritten
 }
 
 // logsources returns those of the detection rules below d, as written and as
@@ -89,13 +89,13 @@ func logsources(d *draft) []sigma.Logsource {
 	for len(queue) > 0 {
 		next := queue[0]
 		queue = queue[1:]
-		if next.rule != nil {
-			out = append(out, next.logsourceWritten, next.rule.Logsource)
+		if next.Rule != nil {
+			out = append(out, next.logsourceWritten, next.Rule.Logsource)
 			continue
 		}
-		for _, targets := range next.correlation.targets {
+		for _, targets := range next.targets {
 			for _, t := range targets {
-				if !seen[t] && (t.rule != nil || t.correlation != nil) {
+				if !seen[t] && (t.Rule != nil || t.Correlation != nil) {
 					seen[t] = true
 					queue = append(queue, t)
 				}
@@ -106,7 +106,7 @@ func logsources(d *draft) []sigma.Logsource {
 }
 
 // applied records what pipelines reported of a document.
-func (l *loader) applied(d *draft, m *sigma.Meta, o Outcome, err error) {
+func (l *collector) applied(d *draft, m *sigma.Meta, o Outcome, err error) {
 	m.Applied = o.Applied
 	for _, w := range o.Warnings {
 		d.warn(m.Origin.Line, "%s", w)
@@ -114,7 +114,7 @@ func (l *loader) applied(d *draft, m *sigma.Meta, o Outcome, err error) {
 	switch {
 	case err == nil:
 	case errors.Is(err, ErrSkip):
-		d.state, d.problems = skipped, nil // nobody asked for it, so its faults are nobody's
+		d.state, d.Problems = skipped, nil // nobody asked for it, so its faults are nobody's
 		d.warn(m.Origin.Line, "%v", err)
 	default:
 		d.failCompile(m.Origin.Line, "%v", err)
@@ -124,18 +124,18 @@ func (l *loader) applied(d *draft, m *sigma.Meta, o Outcome, err error) {
 // judgeReferences reports the references that lead nowhere usable, except those
 // to other correlations, which may still turn out unusable.
 func (d *draft) judgeReferences() {
-	c := d.correlation
-	for i, ref := range c.refs {
-		if len(c.targets[i]) == 0 {
-			d.failCompile(c.line, "unknown rule reference '%s' in correlation '%s'", ref, d.title)
+	c := d.Correlation
+	for i, ref := range c.Refs {
+		if len(d.targets[i]) == 0 {
+			d.failCompile(c.Line, "unknown rule reference '%s' in correlation '%s'", ref, d.Title)
 		}
-		for _, t := range c.targets[i] {
+		for _, t := range d.targets[i] {
 			switch {
 			case t.state == excluded:
-				d.failCompile(c.line, "correlation '%s' refers to excluded rule '%s'", d.title, t.key())
+				d.failCompile(c.Line, "correlation '%s' refers to excluded rule '%s'", d.Title, t.key())
 			case t.state == skipped:
-				d.failCompile(c.line, "correlation '%s' refers to rule '%s', which a pipeline left out", d.title, t.key())
-			case t.correlation == nil && !t.usable():
+				d.failCompile(c.Line, "correlation '%s' refers to rule '%s', which a pipeline left out", d.Title, t.key())
+			case t.Correlation == nil && !t.usable():
 				d.refersToRejected(ref, t)
 			}
 		}
@@ -143,33 +143,33 @@ func (d *draft) judgeReferences() {
 }
 
 func (d *draft) refersToRejected(ref string, t *draft) {
-	d.failCompile(d.correlation.line, "unknown rule reference '%s' in correlation '%s': %s carries that name and is rejected",
-		ref, d.title, t.place())
+	d.failCompile(d.Correlation.Line, "unknown rule reference '%s' in correlation '%s': %s carries that name and is rejected",
+		ref, d.Title, t.place())
 }
 
 // members makes the list of members, of which no two name the same documents,
 // and binds the extended condition to it.
 func (d *draft) members(carriers map[string][]*draft) {
-	c := d.correlation
+	c := d.Correlation
 	var kept [][]*draft
 	var members []sigma.Member
 	memberOf := func(targets []*draft) int {
 		return slices.IndexFunc(kept, func(have []*draft) bool { return len(targets) > 0 && sameDrafts(have, targets) })
 	}
-	for i, ref := range c.refs {
-		if at := memberOf(c.targets[i]); at >= 0 {
+	for i, ref := range c.Refs {
+		if at := memberOf(d.targets[i]); at >= 0 {
 			members[at].Spellings = append(members[at].Spellings, ref)
 			continue
 		}
-		kept = append(kept, c.targets[i])
+		kept = append(kept, d.targets[i])
 		members = append(members, sigma.Member{Name: ref})
 	}
-	c.rule.Refs, c.rule.Members = c.refs, members
-	if c.defaulted {
+	c.Rule.Refs, c.Rule.Members = c.Refs, members
+	if c.Defaulted {
 		n := len(members)
-		c.rule.Condition.Thresholds = []sigma.Threshold{{Op: sigma.OpGTE, Value: float64(n), Text: fmt.Sprint(n)}}
+		c.Rule.Condition.Thresholds = []sigma.Threshold{{Op: sigma.OpGTE, Value: float64(n), Text: fmt.Sprint(n)}}
 	}
-	c.rule.Condition.Expr.Walk(func(e *condition.Expr) {
+	c.Rule.Condition.Expr.Walk(func(e *condition.Expr) {
 		switch e.Op {
 		case condition.Ident:
 			if at := memberNamed(members, e.Name); at >= 0 {
@@ -177,11 +177,11 @@ func (d *draft) members(carriers map[string][]*draft) {
 			} else if at := memberOf(carriers[e.Name]); at >= 0 {
 				e.Name = members[at].Name
 			} else {
-				d.failCompile(c.condLine, "correlation '%s': condition: '%s' is no member of rules", d.title, e.Name)
+				d.failCompile(c.CondLine, "correlation '%s': condition: '%s' is no member of rules", d.Title, e.Name)
 			}
 		case condition.Quant:
-			if !slices.ContainsFunc(c.refs, func(ref string) bool { return condition.Covers(e.Name, ref) }) {
-				d.warn(c.condLine, "correlation '%s': '%s' covers no member of rules", d.title, e.Text())
+			if !slices.ContainsFunc(c.Refs, func(ref string) bool { return condition.Covers(e.Name, ref) }) {
+				d.warn(c.CondLine, "correlation '%s': '%s' covers no member of rules", d.Title, e.Text())
 			}
 		}
 	})
@@ -206,30 +206,30 @@ func sameDrafts(a, b []*draft) bool {
 
 // publish numbers the usable correlations and writes the numbers of what they
 // refer to into their members.
-func (l *loader) publish(all []*draft) {
+func (l *collector) publish(all []*draft) {
 	index := make(map[*draft]int)
 	for _, d := range l.drafts {
 		switch {
 		case !d.usable() || d.state != pending:
-		case d.rule != nil:
+		case d.Rule != nil:
 			index[d] = len(index)
 		}
 	}
 	for _, d := range all {
 		if d.usable() && d.state == pending {
 			index[d] = len(l.out.Correlations)
-			l.out.Correlations = append(l.out.Correlations, d.correlation.rule)
+			l.out.Correlations = append(l.out.Correlations, d.Correlation.Rule)
 		}
 	}
 	for _, d := range all {
 		if !d.usable() || d.state != pending {
 			continue
 		}
-		l.timestampField(d, &d.correlation.rule.Meta)
-		for i := range d.correlation.rule.Members {
-			m := &d.correlation.rule.Members[i]
-			for _, t := range d.correlation.targets[slices.Index(d.correlation.refs, m.Name)] {
-				if t.rule != nil {
+		l.timestampField(d, &d.Correlation.Rule.Meta)
+		for i := range d.Correlation.Rule.Members {
+			m := &d.Correlation.Rule.Members[i]
+			for _, t := range d.targets[slices.Index(d.Correlation.Refs, m.Name)] {
+				if t.Rule != nil {
 					m.Rules = append(m.Rules, index[t])
 				} else {
 					m.Correlations = append(m.Correlations, index[t])

@@ -10,7 +10,7 @@ import (
 // read, so that one load reports all of them.
 func (d *draft) parseRule() {
 	r := &sigma.Rule{Version: d.version()}
-	d.rule = r
+	d.Rule = r
 	d.meta(&r.Meta, func(key string, v *document.Node) bool {
 		switch key {
 		case "sigma-version":

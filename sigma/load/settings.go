@@ -16,10 +16,10 @@ var (
 // settle reads what attributes say about a correlation, once pipelines have had
 // their say, and decides its window.
 func (d *draft) settle() {
-	c := d.correlation
-	m := &c.rule.Meta
+	c := d.Correlation
+	m := &c.Rule.Meta
 	d.windowKind(c)
-	s := &c.rule.Settings
+	s := &c.Rule.Settings
 	if text, ok := attributeText(m, attrSuppress); ok {
 		if span, err := timespan.ParseSpan(text); err == nil {
 			s.Suppress = &span
@@ -37,8 +37,8 @@ func (d *draft) settle() {
 // the document gave its own session window is no fault when an attribute makes
 // the window another one.
 func (d *draft) windowKind(c *correlation) {
-	m := &c.rule.Meta
-	own, gap, gapKey := c.window, c.gap, "gap"
+	m := &c.Rule.Meta
+	own, gap, gapKey := c.Window, c.Gap, "gap"
 	text, key := own, "window"
 	if t, ok := attributeText(m, attrWindow); ok {
 		text, key = t, attrWindow
@@ -46,29 +46,29 @@ func (d *draft) windowKind(c *correlation) {
 	if t, ok := attributeText(m, attrGap); ok {
 		gap, gapKey = t, attrGap
 	}
-	c.rule.Window = sigma.WindowSliding
+	c.Rule.Window = sigma.WindowSliding
 	if text != "" {
 		w, err := sigma.ParseWindow(text)
 		if err != nil {
-			d.failKey(c.block, key, "%v", err)
+			d.failKey(c.Block, key, "%v", err)
 			return
 		}
-		c.rule.Window = w
+		c.Rule.Window = w
 	}
-	session := c.rule.Window == sigma.WindowSession
+	session := c.Rule.Window == sigma.WindowSession
 	switch {
 	case gap == "" && session:
-		d.failKey(c.block, key, "a session window needs a gap")
+		d.failKey(c.Block, key, "a session window needs a gap")
 	case gap == "":
 	case !session && key == attrWindow && own == string(sigma.WindowSession):
 	case !session:
-		d.failKey(c.block, gapKey, "%q is only for session windows, not %s ones", gap, c.rule.Window)
+		d.failKey(c.Block, gapKey, "%q is only for session windows, not %s ones", gap, c.Rule.Window)
 	default:
 		span, err := positiveSpan(gap)
 		if err != nil {
-			d.failKey(c.block, gapKey, "%v", err)
+			d.failKey(c.Block, gapKey, "%v", err)
 		}
-		c.rule.Gap = span
+		c.Rule.Gap = span
 	}
 }
 

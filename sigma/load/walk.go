@@ -12,31 +12,18 @@ import (
 	"strings"
 )
 
-// source is one file to read, or one that could not be found out about.
-type source struct {
-	name string // as problems and results show it
+// Source is one file to read, or one that could not be found out about.
+type Source struct {
+	name string // of the file towards users
 	path string
 	real string // path without links
 	err  error
 }
 
-// Files lists the paths of the rule files below roots in load order, with those
-// that cannot be read among them. The error is that of the first root that is
-// missing or unreadable, or that of ctx, which is looked at before each file.
-func Files(ctx context.Context, roots []string) ([]string, error) {
-	sources, err := find(ctx, roots)
-	if err != nil {
-		return nil, err
-	}
-	var paths []string
-	for _, s := range sources {
-		paths = append(paths, s.path)
-	}
-	return paths, nil
-}
-
-// find lists the files of all roots in load order, each once.
-func find(ctx context.Context, roots []string) ([]source, error) {
+// Find lists the rule files below roots in load order, each once, with those that
+// cannot be read among them. The error is that of the first root that is missing
+// or unreadable, or that of ctx, which is looked at before each file.
+func Find(ctx context.Context, roots []string) ([]Source, error) {
 	w := walker{prefix: len(roots) > 1, files: make(map[string]bool)}
 	for _, root := range roots {
 		if err := w.root(ctx, root); err != nil {
@@ -56,8 +43,8 @@ type walker struct {
 	prefix bool
 	dirs   []os.FileInfo // of the current root
 	files  map[string]bool
-	below  []source // of the current root
-	found  []source
+	below  []Source // of the current root
+	found  []Source
 }
 
 func (w *walker) root(ctx context.Context, root string) error {
@@ -84,14 +71,14 @@ func (w *walker) root(ctx context.Context, root string) error {
 		if w.prefix {
 			name = root
 		}
-		w.add(source{name: filepath.ToSlash(name), path: root, real: real})
+		w.add(Source{name: filepath.ToSlash(name), path: root, real: real})
 		return f.Close()
 	}
 	w.dirs, w.below = nil, nil
-	if err := w.dir(ctx, source{path: root, real: real}, info); err != nil {
+	if err := w.dir(ctx, Source{path: root, real: real}, info); err != nil {
 		return err
 	}
-	slices.SortFunc(w.below, func(a, b source) int { return strings.Compare(a.name, b.name) })
+	slices.SortFunc(w.below, func(a, b Source) int { return strings.Compare(a.name, b.name) })
 	for _, s := range w.below {
 		if w.prefix {
 			s.name = strings.TrimSuffix(filepath.ToSlash(root), "/") + "/" + s.name
@@ -102,7 +89,7 @@ func (w *walker) root(ctx context.Context, root string) error {
 }
 
 // dir collects the files below d, whose name is relative to the root.
-func (w *walker) dir(ctx context.Context, d source, info os.FileInfo) error {
+func (w *walker) dir(ctx context.Context, d Source, info os.FileInfo) error {
 	if slices.ContainsFunc(w.dirs, func(seen os.FileInfo) bool { return os.SameFile(seen, info) }) {
 		return nil
 	}
@@ -122,8 +109,8 @@ func (w *walker) dir(ctx context.Context, d source, info os.FileInfo) error {
 	return nil
 }
 
-func (w *walker) entry(ctx context.Context, d source, e fs.DirEntry) {
-	s := source{name: path.Join(d.name, e.Name()), path: filepath.Join(d.path, e.Name()), real: filepath.Join(d.real, e.Name())}
+func (w *walker) entry(ctx context.Context, d Source, e fs.DirEntry) {
+	s := Source{name: path.Join(d.name, e.Name()), path: filepath.Join(d.path, e.Name()), real: filepath.Join(d.real, e.Name())}
 	isDir, regular := e.IsDir(), e.Type().IsRegular()
 	var info os.FileInfo
 	var err error
@@ -152,7 +139,7 @@ func (w *walker) entry(ctx context.Context, d source, e fs.DirEntry) {
 
 var errIrregular = errors.New("neither a regular file nor a directory")
 
-func (w *walker) add(s source) {
+func (w *walker) add(s Source) {
 	if !w.files[s.real] {
 		w.files[s.real] = true
 		w.found = append(w.found, s)

@@ -7,9 +7,7 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/sluicehq/sluice/internal/sigmatest"
 	"github.com/sluicehq/sluice/sigma"
-	"github.com/sluicehq/sluice/sigma/load"
 )
 
 type inner struct {
@@ -74,30 +72,6 @@ func TestWhatIsNoPlainDataIsRefused(t *testing.T) {
 	}
 }
 
-func corpus(tb testing.TB) *load.Collection {
-	tb.Helper()
-	c, err := load.FromFS(sigmatest.RuleArchive(tb), load.Options{})
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return c
-}
-
-func TestRulesComeBackAsTheyWere(t *testing.T) {
-	c := corpus(t)
-	data, err := Append(nil, c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got *load.Collection
-	if err := Read(string(data), &got); err != nil {
-		t.Fatal(err)
-	}
-	if !reflect.DeepEqual(got, c) {
-		t.Errorf("%d rules came back otherwise", len(c.Rules))
-	}
-}
-
 func FuzzRead(f *testing.F) {
 	data, err := Append(nil, []*sigma.Rule{{Meta: sigma.Meta{Title: "T", Attributes: map[string]any{"a": []any{1.5}}}}})
 	if err != nil {
@@ -110,20 +84,4 @@ func FuzzRead(f *testing.F) {
 			t.Errorf("got %v, want ErrDamaged or nothing", err)
 		}
 	})
-}
-
-func BenchmarkRead(b *testing.B) {
-	raw, err := Append(nil, corpus(b))
-	if err != nil {
-		b.Fatal(err)
-	}
-	data := string(raw)
-	b.SetBytes(int64(len(data)))
-	b.ReportAllocs()
-	for b.Loop() {
-		var got *load.Collection
-		if err := Read(data, &got); err != nil {
-			b.Fatal(err)
-		}
-	}
 }

@@ -24,9 +24,6 @@ func NewReader(data string) *Reader { return &Reader{rest: data} }
 // Fail notes that a value is not one that can have been written.
 func (r *Reader) Fail() { r.bad = true }
 
-// Failed reports whether anything was not as it should be.
-func (r *Reader) Failed() bool { return r.bad }
-
 // End returns an error that wraps ErrDamaged unless everything was as it should
 // be and nothing is left.
 func (r *Reader) End() error {
@@ -71,16 +68,6 @@ func (r *Reader) Uint() uint64 {
 	return 0
 }
 
-// Below reads an unsigned number that must be less than limit.
-func (r *Reader) Below(limit int) uint32 {
-	n := r.Uint()
-	if n >= uint64(limit) {
-		r.Fail()
-		return 0
-	}
-	return uint32(n)
-}
-
 // Int reads what binary.AppendVarint wrote.
 func (r *Reader) Int() int64 {
 	u := r.Uint()
@@ -109,16 +96,6 @@ func (r *Reader) Text() string {
 	s := r.rest[:n]
 	r.rest = r.rest[n:]
 	return s
-}
-
-// Count reads a number of things that follow. Each takes a byte at least, so a
-// count that lies takes no memory.
-func (r *Reader) Count() int {
-	n := r.Uint()
-	if r.bad = r.bad || n > uint64(len(r.rest)); r.bad {
-		return 0
-	}
-	return int(n)
 }
 
 // length reads the length of what may be nil.

@@ -14,7 +14,7 @@ import (
 	"github.com/sluicehq/sluice/sigma/pipeline"
 )
 
-// toolRule is the rule R of specification part 12 section 16.
+// toolRule is the rule that most cases rewrite.
 const toolRule = `
 title: R
 name: r
@@ -101,204 +101,204 @@ func TestRewrittenRulesMatch(t *testing.T) {
 		want  []probe
 	}{
 		{
-			"case 1, 2: a renamed field is read under its new name alone",
+			"a renamed field is read under its new name alone",
 			[]string{items(rename + `}`)},
 			toolRule,
 			[]probe{yes(ev(`"process.command_line":"run alpha"`)), no(ev(`"CommandLine":"run alpha"`))},
 		},
 		{
-			"case 3: several targets are alternatives",
+			"several targets are alternatives",
 			[]string{items(`{type: field_name_mapping, mapping: {CommandLine: [cmd, args]}}`)},
 			toolRule,
 			[]probe{yes(ev(`"args":"alpha"`)), no(ev(`"other":"alpha"`))},
 		},
 		{
-			"case 4: and the conjunction stays",
+			"and the conjunction stays",
 			[]string{items(`{type: field_name_mapping, mapping: {Image: [i1, i2], CommandLine: [c1, c2]}}`)},
 			toolRule,
 			[]probe{yes(`{"i2":"C:\\tool.exe","c1":"alpha"}`), no(`{"i1":"C:\\tool.exe","i2":"C:\\tool.exe"}`)},
 		},
 		{
-			"case 7: conditions in an expression by id and by position",
+			"conditions in an expression by id and by position",
 			[]string{items(rename +
 				`, rule_conditions: [{id: w, type: logsource, product: WINDOWS}, {id: p, type: logsource, category: file_event}], rule_cond_expr: "w and not p"}`)},
 			toolRule,
 			[]probe{yes(ev(`"process.command_line":"run alpha"`))},
 		},
 		{
-			"case 7: without ids",
+			"without ids",
 			[]string{items(rename +
 				`, rule_conditions: [{type: logsource, product: WINDOWS}, {type: logsource, category: file_event}], rule_cond_expr: "cond_0 and not cond_1"}`)},
 			toolRule,
 			[]probe{yes(ev(`"process.command_line":"run alpha"`))},
 		},
 		{
-			"case 8: or",
+			"or",
 			[]string{items(rename +
 				`, rule_conditions: [{type: logsource, product: WINDOWS}, {type: logsource, category: file_event}], rule_cond_op: or}`)},
 			toolRule,
 			[]probe{yes(ev(`"process.command_line":"run alpha"`))},
 		},
 		{
-			"case 8: and is the default",
+			"and is the default",
 			[]string{items(rename +
 				`, rule_conditions: [{type: logsource, product: WINDOWS}, {type: logsource, category: file_event}]}`)},
 			toolRule,
 			[]probe{no(ev(`"process.command_line":"run alpha"`)), yes(ev(`"CommandLine":"alpha"`))},
 		},
 		{
-			"case 10: a negated field condition",
+			"a negated field condition",
 			[]string{items(`{type: field_name_mapping, mapping: {Image: img, CommandLine: cl}, field_name_conditions: [{type: include_fields, fields: [CommandLine]}], field_name_cond_not: true}`)},
 			toolRule,
 			[]probe{yes(`{"img":"C:\\tool.exe","CommandLine":"alpha"}`)},
 		},
 		{
-			"case 11: a suffix where a pattern is found",
+			"a suffix where a pattern is found",
 			[]string{items(`{type: field_name_suffix, suffix: _s, field_name_conditions: [{type: include_fields, match_type: regex, fields: ["Line$"]}]}`)},
 			toolRule,
 			[]probe{yes(ev(`"CommandLine_s":"alpha"`))},
 		},
 		{
-			"case 12: a dropped item asks nothing",
+			"a dropped item asks nothing",
 			[]string{items(`{type: drop_detection_item, field_name_conditions: [{type: include_fields, fields: [Image]}]}`)},
 			toolRule,
 			[]probe{yes(`{"CommandLine":"alpha"}`)},
 		},
 		{
-			"case 13: an added condition is asked for",
+			"an added condition is asked for",
 			[]string{items(`{type: add_condition, conditions: {EventID: [1, 4688]}}`)},
 			toolRule,
 			[]probe{yes(ev(`"CommandLine":"alpha","EventID":4688`)), no(ev(`"CommandLine":"alpha","EventID":3`))},
 		},
 		{
-			"case 14: negated",
+			"negated",
 			[]string{items(`{type: add_condition, negated: true, conditions: {User: svc}}`)},
 			toolRule,
 			[]probe{no(ev(`"CommandLine":"alpha","User":"SVC"`)), yes(ev(`"CommandLine":"alpha","User":"bob"`))},
 		},
 		{
-			"case 15: an injected detection is covered by no pattern",
+			"an injected detection is covered by no pattern",
 			[]string{items(`{type: add_condition, conditions: {EventID: [1, 4688]}}`)},
 			strings.Replace(toolRule, "condition: selection", "condition: 1 of *", 1),
 			[]probe{no(`{"EventID":1}`)},
 		},
 		{
-			"case 16: parts of a logsource that are not named stay",
+			"parts of a logsource that are not named stay",
 			[]string{items(`{type: change_logsource, service: sysmon}`, rename+`, rule_conditions: [{type: logsource, category: process_creation}]}`)},
 			toolRule,
 			[]probe{yes(ev(`"process.command_line":"run alpha"`))},
 		},
 		{
-			"case 17: groups in a replacement",
+			"groups in a replacement",
 			[]string{items(`{type: replace_string, regex: "al(pha)", replacement: "x$1"}`)},
 			toolRule,
 			[]probe{yes(ev(`"CommandLine":"xpha"`)), no(ev(`"CommandLine":"alpha"`))},
 		},
 		{
-			"case 18: skip_special keeps wildcards and makes none",
+			"skip_special keeps wildcards and makes none",
 			[]string{items(`{type: replace_string, skip_special: true, regex: "o+", replacement: "*"}`)},
 			ruleWith(`sel: {CommandLine: '*foo?'}, condition: sel`),
 			[]probe{yes(`{"CommandLine":"zf*1"}`), no(`{"CommandLine":"zfoo1"}`)},
 		},
 		{
-			"case 19: a variable in a value",
+			"a variable in a value",
 			[]string{"vars: {bad: [alpha, beta]}\n" + items(`{type: value_placeholders}`)},
 			ruleWith(`sel: {CommandLine|contains: '%bad%'}, condition: sel`),
 			[]probe{yes(`{"CommandLine":"x BETA y"}`)},
 		},
 		{
-			"case 20: expand is dropped once resolved",
+			"expand is dropped once resolved",
 			[]string{"vars: {bad: [alpha, beta]}\n" + items(`{type: value_placeholders}`)},
 			ruleWith(`sel: {CommandLine|expand|contains: '%bad%'}, condition: sel`),
 			[]probe{yes(`{"CommandLine":"x beta y"}`)},
 		},
 		{
-			"case 21: a percent sign before a placeholder",
+			"a percent sign before a placeholder",
 			[]string{"vars: {user: [ann]}\n" + items(`{type: value_placeholders}`)},
 			ruleWith(`sel: {Note: '50% of %user%'}, condition: sel`),
 			[]probe{yes(`{"Note":"50% of ann"}`)},
 		},
 		{
-			"case 22: inserted text is not scanned again",
+			"inserted text is not scanned again",
 			[]string{"vars: {a: [\"%a%\"]}\n" + items(`{type: value_placeholders}`)},
 			ruleWith(`sel: {Note: '%a%'}, condition: sel`),
 			[]probe{yes(`{"Note":"%a%"}`)},
 		},
 		{
-			"case 23: the full product",
+			"the full product",
 			[]string{"vars: {h: [h1, h2], u: [u1, u2]}\n" + items(`{type: value_placeholders}`)},
 			ruleWith(`sel: {Note: '%h%-%u%'}, condition: sel`),
 			[]probe{yes(`{"Note":"h2-u1"}`), yes(`{"Note":"h1-u2"}`), no(`{"Note":"h1-h2"}`)},
 		},
 		{
-			"case 24: an empty list never matches",
+			"an empty list never matches",
 			[]string{"vars: {allow: []}\n" + items(`{type: value_placeholders}`)},
 			ruleWith(`sel: {A: 1}, flt: {User: '%allow%'}, condition: sel and not flt`),
 			[]probe{yes(`{"A":1,"User":"%allow%"}`)},
 		},
 		{
-			"case 25: a literal percent text is no wildcard",
+			"a literal percent text is no wildcard",
 			[]string{items(`{type: wildcard_placeholders}`)},
 			ruleWith(`sel: {P: '%TEMP%'}, condition: sel`),
 			[]probe{no(`{"P":"c:\\x"}`)},
 		},
 		{
-			"case 25: with expand it is",
+			"with expand it is",
 			[]string{items(`{type: wildcard_placeholders}`)},
 			ruleWith(`sel: {P|expand: '%TEMP%'}, condition: sel`),
 			[]probe{yes(`{"P":"c:\\x"}`)},
 		},
 		{
-			"case 26: whole values replaced by several",
+			"whole values replaced by several",
 			[]string{items(`{type: map_string, mapping: {alpha: [beta, gamma]}}`)},
 			toolRule,
 			[]probe{yes(ev(`"CommandLine":"gamma"`)), no(ev(`"CommandLine":"alpha"`))},
 		},
 		{
-			"case 27: a set value",
+			"a set value",
 			[]string{items(`{type: set_value, value: 7, field_name_conditions: [{type: include_fields, fields: [Port]}]}`)},
 			ruleWith(`sel: {Port: 9}, condition: sel`),
 			[]probe{yes(`{"Port":7}`), no(`{"Port":9}`)},
 		},
 		{
-			"case 29: hashes are alternatives",
+			"hashes are alternatives",
 			[]string{items(`{type: hashes_fields, valid_hash_algos: [MD5, SHA1]}`)},
 			ruleWith(`sel: {Hashes|contains: ['SHA1=aa', 'MD5=bb']}, condition: sel`),
 			[]probe{yes(`{"FileMD5":"bb"}`)},
 		},
 		{
-			"case 30: the pieces of one value must all hold",
+			"the pieces of one value must all hold",
 			[]string{items(`{type: hashes_fields, valid_hash_algos: [MD5, SHA1]}`)},
 			ruleWith(`sel: {Hashes: 'SHA1=aa,MD5=bb,IMPHASH=cc'}, condition: sel`),
 			[]probe{yes(`{"FileSHA1":"aa","FileMD5":"bb"}`), no(`{"FileSHA1":"aa"}`)},
 		},
 		{
-			"case 34: nested items under outer and own conditions",
+			"nested items under outer and own conditions",
 			[]string{items(`{type: nest, field_name_conditions: [{type: include_fields, fields: [CommandLine]}], items: [{id: in, type: field_name_prefix, prefix: p.}]}`,
 				`{type: field_name_mapping, mapping: {Image: img}, rule_conditions: [{type: processing_item_applied, processing_item_id: in}]}`)},
 			toolRule,
 			[]probe{yes(`{"img":"C:\\tool.exe","p":{"CommandLine":"alpha"}}`)},
 		},
 		{
-			"case 35: state reaches later items",
+			"state reaches later items",
 			[]string{items(`{type: set_state, key: k, val: v}`, rename+`, rule_conditions: [{type: processing_state, key: k, val: v}]}`)},
 			toolRule,
 			[]probe{yes(ev(`"process.command_line":"run alpha"`))},
 		},
 		{
-			"case 35: but no other pipeline",
+			"but no other pipeline",
 			[]string{items(`{type: set_state, key: k, val: v}`), items(rename + `, rule_conditions: [{type: processing_state, key: k, val: v}]}`)},
 			toolRule,
 			[]probe{no(ev(`"process.command_line":"run alpha"`))},
 		},
 		{
-			"case 38: filters are renamed with the rule",
+			"filters are renamed with the rule",
 			[]string{items(rename + `}`)},
 			toolRule + "---\ntitle: F\nfilter: {rules: [r], flt: {CommandLine|contains: lab}, condition: not flt}\n",
 			[]probe{no(ev(`"process.command_line":"alpha lab"`)), yes(ev(`"process.command_line":"alpha"`))},
 		},
 		{
-			"case 39: sysmon runs before ecs_windows",
+			"sysmon runs before ecs_windows",
 			[]string{"@ecs_windows,sysmon"},
 			toolRule,
 			[]probe{yes(`{"process":{"executable":"C:\\tool.exe","command_line":"alpha"},"event":{"code":1}}`), no(`{"process":{"executable":"C:\\tool.exe","command_line":"alpha"},"event":{"code":5}}`)},
@@ -342,8 +342,8 @@ func TestPipelinesRunByPriority(t *testing.T) {
 		a, b  int
 		event string
 	}{
-		{"case 5: the lower priority first", 20, 10, `{"x":{"Image":"C:\\tool.exe"},"g":"alpha"}`},
-		{"case 6: equal priorities in the order given", 10, 10, `{"x":{"Image":"C:\\tool.exe","CommandLine":"alpha"}}`},
+		{"the lower priority first", 20, 10, `{"x":{"Image":"C:\\tool.exe"},"g":"alpha"}`},
+		{"equal priorities in the order given", 10, 10, `{"x":{"Image":"C:\\tool.exe","CommandLine":"alpha"}}`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -362,10 +362,10 @@ func TestPipelinesRunByPriority(t *testing.T) {
 
 func TestRulesThatAPipelineRejects(t *testing.T) {
 	for _, tc := range []struct{ name, items, rules, want string }{
-		{"case 12: a detection loses its last item", items(`{type: drop_detection_item}`), toolRule, "detection 'selection' is empty after processing"},
-		{"case 31: no valid hash algorithm", items(`{type: hashes_fields, valid_hash_algos: [MD5, SHA1]}`), ruleWith(`sel: {Hashes: 'IMPHASH=cc'}, condition: sel`), "no valid hash algorithm found in field 'Hashes'"},
-		{"case 32: a rule failure", items(`{type: rule_failure, message: nope}`), toolRule, "Pipeline rule failure: nope (rule: R)"},
-		{"case 33: a detection item failure", items(`{type: detection_item_failure, message: m, detection_item_conditions: [{type: match_string, pattern: "^al"}]}`), toolRule, "Pipeline detection item failure: m (rule: R)"},
+		{"a detection loses its last item", items(`{type: drop_detection_item}`), toolRule, "detection 'selection' is empty after processing"},
+		{"no valid hash algorithm", items(`{type: hashes_fields, valid_hash_algos: [MD5, SHA1]}`), ruleWith(`sel: {Hashes: 'IMPHASH=cc'}, condition: sel`), "no valid hash algorithm found in field 'Hashes'"},
+		{"a rule failure", items(`{type: rule_failure, message: nope}`), toolRule, "Pipeline rule failure: nope (rule: R)"},
+		{"a detection item failure", items(`{type: detection_item_failure, message: m, detection_item_conditions: [{type: match_string, pattern: "^al"}]}`), toolRule, "Pipeline detection item failure: m (rule: R)"},
 		{"one alternative of a list loses its last item", items(`{type: drop_detection_item, field_name_conditions: [{type: include_fields, fields: [A]}]}`), ruleWith(`sel: [{A: 1}, {B: 2}], condition: sel`), "detection 'sel' is empty after processing"},
 		{"too many values from one value", "vars: {a: [" + strings.Repeat("x,", 400) + "y], b: [" + strings.Repeat("x,", 400) + "y]}\n" + items(`{type: value_placeholders}`), ruleWith(`sel: {A: '%a%%b%'}, condition: sel`), "more than 100000 values"},
 	} {
@@ -401,11 +401,11 @@ func TestARuleThatIsSkippedIsNotRejected(t *testing.T) {
 
 func TestPipelinesThatDoNotLoad(t *testing.T) {
 	for _, tc := range []struct{ name, doc, want string }{
-		{"case 9: an expression with an unknown name", items(`{type: field_name_prefix, prefix: x, rule_conditions: [{id: w, type: is_sigma_rule}, {id: p, type: is_sigma_rule}], rule_cond_expr: "(w or p)and not q"}`), "'q'"},
-		{"case 40: transformations is no list", "transformations: {}", "transformations must be a sequence"},
-		{"case 40: inline sources", "sources: []", "migrate-sources"},
-		{"case 40: an unknown type", items(`{type: explode}`), "unknown transformation type: explode"},
-		{"case 40: an empty list of values", items(`{type: add_condition, conditions: {EventID: []}}`), "add_condition: empty sequence for field 'EventID'"},
+		{"an expression with an unknown name", items(`{type: field_name_prefix, prefix: x, rule_conditions: [{id: w, type: is_sigma_rule}, {id: p, type: is_sigma_rule}], rule_cond_expr: "(w or p)and not q"}`), "'q'"},
+		{"transformations is no list", "transformations: {}", "transformations must be a sequence"},
+		{"inline sources", "sources: []", "migrate-sources"},
+		{"an unknown type", items(`{type: explode}`), "unknown transformation type: explode"},
+		{"an empty list of values", items(`{type: add_condition, conditions: {EventID: []}}`), "add_condition: empty sequence for field 'EventID'"},
 		{"a priority that is no number", "priority: high", "priority must be an integer"},
 		{"two documents", "name: a\n---\nname: b\n", "pipeline YAML must be a mapping"},
 		{"an empty file", "", "pipeline YAML must be a mapping"},
@@ -456,7 +456,7 @@ func TestApplyLeavesTheDocumentAlone(t *testing.T) {
 	}
 }
 
-func TestConvertTypeKeepsWhatDoesNotConvert(t *testing.T) { // case 28
+func TestConvertTypeKeepsWhatDoesNotConvert(t *testing.T) {
 	c := loadWith(t, set(t, items(`{type: convert_type, target_type: int}`)), ruleWith(`sel: {A: ["42", "4x", true]}, condition: sel`))
 	got := c.Rules[0].Detections[0].Node.Items[0].Values
 	want := []sigma.Value{{Kind: sigma.Number, Text: "42"}, sigma.StringValue("4x"), {Kind: sigma.Number, Text: "1"}}
@@ -467,12 +467,12 @@ func TestConvertTypeKeepsWhatDoesNotConvert(t *testing.T) { // case 28
 
 func TestCorrelationsAreRenamedWithTheirRules(t *testing.T) {
 	const correlation = "---\ntitle: C\ncorrelation: {type: event_count, rules: [r], group-by: [User], timespan: 5m, condition: {gte: 2}}\n"
-	c := loadWith(t, set(t, "@ecs_windows"), toolRule+correlation) // case 36
+	c := loadWith(t, set(t, "@ecs_windows"), toolRule+correlation)
 	if len(c.Correlations) != 1 || fmt.Sprint(c.Correlations[0].GroupBy) != "[user.name]" {
 		t.Fatalf("correlations %+v, rejected %+v, want group-by [user.name]", c.Correlations, c.Rejected)
 	}
 	const aliased = "---\ntitle: C\ncorrelation: {type: event_count, rules: [r], group-by: [who], aliases: {who: {r: User}}, timespan: 5m, condition: {gte: 2}}\n"
-	c = loadWith(t, set(t, items(`{type: field_name_mapping, mapping: {User: [u1, u2]}}`)), toolRule+aliased) // case 37
+	c = loadWith(t, set(t, items(`{type: field_name_mapping, mapping: {User: [u1, u2]}}`)), toolRule+aliased)
 	if len(c.Rejected) != 1 || !strings.Contains(c.Rejected[0].Problems[0].Reason, "one-to-many cannot be applied to correlation alias mapping") {
 		t.Errorf("rejected %+v, want the one-to-many alias", c.Rejected)
 	}

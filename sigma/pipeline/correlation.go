@@ -20,7 +20,7 @@ func (s *Set) ApplyCorrelation(rule *sigma.Correlation, referenced []sigma.Logso
 	out.GroupBy = slices.Clone(rule.GroupBy)
 	out.Condition.Fields = slices.Clone(rule.Condition.Fields)
 	out.Aliases = slices.Clone(rule.Aliases)
-	out.Places = maps.Clone(rule.Places)
+	out.Paths = maps.Clone(rule.Paths)
 	for i := range out.Aliases {
 		out.Aliases[i].Fields = slices.Clone(out.Aliases[i].Fields)
 	}
@@ -37,7 +37,7 @@ func (r *run) correlate(it *item) (done bool, err error) {
 	switch t := it.act.(type) {
 	case renaming:
 		return true, renameCorrelation(c, t.renamer)
-	case evtxPlaces:
+	case evtxPaths:
 		return true, t.correlation(c)
 	case setAttribute, ruleFailure:
 		return true, t.apply(c)
@@ -67,7 +67,7 @@ func renameCorrelation(c *call, t renamer) error {
 			c.warn("group-by field '%s' of correlation '%s' becomes %d fields, grouping gets broader", name, r.Title, len(targets))
 		}
 		groupBy = append(groupBy, targets...)
-		c.movePlaces(t, name, targets)
+		c.movePaths(t, name, targets)
 		c.produced(targets...)
 	}
 	r.GroupBy = groupBy
@@ -106,17 +106,17 @@ func (c *call) renameOne(t renamer, name string) (string, error) {
 	case len(targets) > 1:
 		return "", errSeveral
 	}
-	c.movePlaces(t, name, targets)
+	c.movePaths(t, name, targets)
 	c.produced(targets...)
 	return targets[0], nil
 }
 
-// movePlaces lets the places of a correlation's field follow its new names.
-func (c *call) movePlaces(t renamer, name string, targets []string) {
-	places := c.correlation.Places[name]
+// movePaths gives the paths of a correlation's field to its new names.
+func (c *call) movePaths(t renamer, name string, targets []string) {
+	paths := c.correlation.Paths[name]
 	for i, to := range targets {
-		if moved := renamedPlaces(t, places, i); moved != nil {
-			c.correlation.Places[to] = moved
+		if moved := renamedPaths(t, paths, i); moved != nil {
+			c.correlation.Paths[to] = moved
 		}
 	}
 }

@@ -35,8 +35,8 @@ func (e *boolExpr) mentions(i int) bool {
 // maxBoolDepth bounds parentheses and negations on one path.
 const maxBoolDepth = 64
 
-// boolParser reads the grammar of part 12 section 4: or, and, not, parentheses;
-// operators in any case, parentheses without blanks.
+// boolParser reads or, and, not and parentheses. Case does not matter in operators,
+// and parentheses need no blanks.
 type boolParser struct {
 	rest  string
 	names []string

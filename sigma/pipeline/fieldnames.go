@@ -65,7 +65,7 @@ func (t renaming) item(c *call, it sigma.Item) replacement {
 	out := replacement{}
 	for i, name := range targets {
 		copied := it
-		copied.Field, copied.Places = name, renamedPlaces(t.renamer, it.Places, i)
+		copied.Field, copied.Paths = name, renamedPaths(t.renamer, it.Paths, i)
 		copied.Values = slices.Clone(it.Values)
 		out.alternatives = append(out.alternatives, []sigma.Item{copied})
 	}

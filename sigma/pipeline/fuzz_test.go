@@ -78,7 +78,7 @@ func sampleOfCorpus(tb testing.TB) []*sigma.Rule {
 }
 
 // Whatever a pipeline says, rules come out of it usable or rejected, and both
-// engines judge alike by what came out.
+// engines evaluate alike by what came out.
 func FuzzPipelinesNeverPanic(f *testing.F) {
 	for _, s := range seeds {
 		f.Add([]byte(s))
@@ -162,7 +162,7 @@ func randomPipeline(random *rand.Rand) string {
 	return doc
 }
 
-// judges are what rules have to stand after a pipeline.
+// evaluates are what rules have to stand after a pipeline.
 type judges struct {
 	corpus []*sigma.Rule
 	events []string

@@ -100,7 +100,7 @@ func (t hashesFields) pieces(c *call, it sigma.Item, v sigma.Value) []sigma.Item
 			field += algorithm
 		}
 		made := it
-		made.Field, made.Places = field, nil
+		made.Field, made.Paths = field, nil
 		made.Modifiers = it.Modifiers.Without(sigma.All)
 		made.Values = []sigma.Value{sigma.StringValue(hash)}
 		c.mark(&made)

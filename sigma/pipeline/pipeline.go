@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"cmp"
+	"crypto/sha256"
 	"embed"
 	"errors"
 	"fmt"
@@ -33,7 +34,8 @@ type Pipeline struct {
 	// variable, or an include item).
 	Dynamic  bool
 	Warnings []string
-	Ignored  []string // keys that concern queries, which are not produced here
+	Ignored  []string          // keys that concern queries, which are not produced here
+	Digest   [sha256.Size]byte // of the document as written; zero for one without a document
 	items    []*item
 }
 
@@ -42,6 +44,11 @@ func (p *Pipeline) Builtin() bool { return slices.Contains(Builtins[:], p.Path) 
 
 // Set is the pipelines of one engine in execution order.
 type Set struct{ Pipelines []*Pipeline }
+
+// Same reports whether both sets were made of the same documents.
+func (s *Set) Same(other *Set) bool {
+	return slices.EqualFunc(s.Pipelines, other.Pipelines, func(a, b *Pipeline) bool { return a.Path == b.Path && a.Digest == b.Digest })
+}
 
 // LoadError is a pipeline that cannot be used.
 type LoadError struct {
@@ -115,7 +122,7 @@ func Parse(data []byte) (*Pipeline, error) {
 	if len(docs) != 1 || docs[0].Root.Kind != document.Map {
 		return nil, errors.New("pipeline YAML must be a mapping")
 	}
-	p := &Pipeline{Name: "unnamed", Vars: map[string][]string{}}
+	p := &Pipeline{Name: "unnamed", Vars: map[string][]string{}, Digest: sha256.Sum256(data)}
 	for _, e := range docs[0].Root.Entries {
 		if err := p.key(e); err != nil {
 			return nil, err

@@ -45,7 +45,7 @@ func outline(n *sigma.Node) string {
 	return "(" + strings.Join(parts, sep) + ")"
 }
 
-// Each row is a sentence of part 12 sections 4 to 7, by what it makes of a rule.
+// Each row shows what a transformation or a condition makes of a rule.
 func TestWhatTransformationsMakeOfARule(t *testing.T) {
 	const vars = "vars: {one: [a], two: [b, c], none: [], number: 4624, star: ['x*'], pct: ['%']}\n"
 	value := func(t string) string { return vars + items("{type: value_placeholders"+t+"}") }

@@ -1,5 +1,7 @@
 package result
 
+import "unsafe"
+
 // Batch collects the detections of one batch of events and owns the memory of
 // those that it does not share. It is filled by one goroutine. Afterwards anyone
 // may read it, and what was read stays valid whatever becomes of the Batch.
@@ -9,7 +11,14 @@ type Batch struct {
 	own    []Detection
 	fields []Field
 	bytes  []byte
+	held   int
 }
+
+// Sizes of what a batch makes.
+const (
+	detectionBytes = int(unsafe.Sizeof(Detection{}))
+	fieldBytes     = int(unsafe.Sizeof(Field{}))
+)
 
 // Sizes of the pieces in which memory is taken. A piece that is full is left to
 // the detections that use it, and the next is four times as large.
@@ -22,6 +31,10 @@ const (
 // page is how many detections are listed together.
 const page = 512
 
+// Held is how many bytes of memory its detections have taken, without those that it
+// shares. Truncate gives back none of it.
+func (b *Batch) Held() int { return b.held }
+
 // Len returns the number of detections.
 func (b *Batch) Len() int { return b.n }
 
@@ -32,12 +45,13 @@ func (b *Batch) At(i int) *Detection { return b.pages[i/page][i%page] }
 func (b *Batch) Add(r *Rule) *Detection {
 	b.own = append(room(b.own, 1, minOwn, maxOwn), Detection{Rule: r})
 	d := &b.own[len(b.own)-1]
-	b.Share(d)
+	b.held += detectionBytes
+	b.Append(d)
 	return d
 }
 
 // Share appends a detection that exists already.
-func (b *Batch) Share(d *Detection) {
+func (b *Batch) Append(d *Detection) {
 	if b.n == len(b.pages)*page {
 		b.pages = append(b.pages, make([]*Detection, page))
 	}
@@ -62,6 +76,7 @@ func (b *Batch) FieldList(fields []Field) []Field {
 	b.fields = room(b.fields, len(fields), minFields, maxFields)
 	at := len(b.fields)
 	b.fields = append(b.fields, fields...)
+	b.held += len(fields) * fieldBytes
 	return b.fields[at:len(b.fields):len(b.fields)]
 }
 
@@ -70,6 +85,7 @@ func (b *Batch) Bytes(data []byte) []byte {
 	b.bytes = room(b.bytes, len(data), minBytes, maxBytes)
 	at := len(b.bytes)
 	b.bytes = append(b.bytes, data...)
+	b.held += len(data)
 	return b.bytes[at:len(b.bytes):len(b.bytes)]
 }
 

@@ -1,7 +1,6 @@
 // Package result holds what detection leaves: the immutable handle of a rule,
 // and detections that say which rule an event met, and why.
 //
-// A detection writes itself as the native line of specification part 10
-// section 7. Its texts live in the Batch that made it and stay valid as long as
-// somebody holds them.
+// A detection writes itself as the native line, one JSON object. Its texts live in
+// the Batch that made it and stay valid for as long as they are referenced.
 package result

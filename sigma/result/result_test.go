@@ -21,7 +21,7 @@ func TestNativeLine(t *testing.T) {
 		want        string
 	}{
 		{
-			"case 39: no id, level and tags",
+			"no id, level and tags",
 			Detection{Rule: bare},
 			"",
 			`{"rule_title":"T","rule_id":null,"level":null,"tags":[],"matched_selections":[],"matched_fields":[]}`,
@@ -54,11 +54,11 @@ func TestBareDetectionReadsLikeOneThatWasFilled(t *testing.T) {
 	for _, names := range [][]string{nil, {"a"}, {"a", "quo\"ted"}} {
 		s := NewSelections(rule, names)
 		var b Batch
-		b.Share(s.Bare())
+		b.Append(s.Detection())
 		b.Add(rule).Selections = s
-		b.Share(s.Bare())
-		if b.Len() != 3 || b.At(0) != s.Bare() || b.At(2) != s.Bare() || b.At(1) == s.Bare() {
-			t.Fatalf("%q: %d detections, the first %p, the last %p, want three with %p at both ends", names, b.Len(), b.At(0), b.At(2), s.Bare())
+		b.Append(s.Detection())
+		if b.Len() != 3 || b.At(0) != s.Detection() || b.At(2) != s.Detection() || b.At(1) == s.Detection() {
+			t.Fatalf("%q: %d detections, the first %p, the last %p, want three with %p at both ends", names, b.Len(), b.At(0), b.At(2), s.Detection())
 		}
 		for _, enrichments := range []string{"", `{"e":1}`} {
 			got, want := string(b.At(0).AppendNative(nil, []byte(enrichments))), string(b.At(1).AppendNative(nil, []byte(enrichments)))

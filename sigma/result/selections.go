@@ -6,11 +6,11 @@ import (
 	"github.com/sluicehq/sluice/sigma/event"
 )
 
-// Selections are the names of the selections that a rule was met by, with the
-// result that says no more than that. Results share them, so they never change.
+// Selections are the names of the selections that matched, with the detection that
+// has no more than these names. Detections share them, so they never change.
 type Selections struct {
-	names []string
-	bare  Detection
+	names     []string
+	detection Detection
 
 	// What a native line begins with, up to the entries of matched_fields, when
 	// it tells neither a time nor enrichments; and the part of it from
@@ -26,7 +26,7 @@ const noSelections = `,"matched_selections":[],"matched_fields":[`
 // copies.
 func NewSelections(r *Rule, names []string) *Selections {
 	s := &Selections{names: slices.Clone(names)}
-	s.bare = Detection{Rule: r, Selections: s}
+	s.detection = Detection{Rule: r, Selections: s}
 	s.opening = slices.Concat(r.head, r.attributes)
 	at := len(s.opening)
 	s.opening = append(s.opening, `,"matched_selections":[`...)
@@ -44,6 +44,6 @@ func NewSelections(r *Rule, names []string) *Selections {
 // Are reports whether the selections have these names, in this order.
 func (s *Selections) Are(names []string) bool { return slices.Equal(s.names, names) }
 
-// Bare returns the detection without fields that all events share which meet the
-// rule by these selections.
-func (s *Selections) Bare() *Detection { return &s.bare }
+// Detection returns the detection without fields. All events that meet the rule by
+// these selections share it.
+func (s *Selections) Detection() *Detection { return &s.detection }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sluicehq/sluice/internal/modetest"
 	"github.com/sluicehq/sluice/sources"
 )
 
@@ -15,7 +16,7 @@ type Harness struct {
 	// New returns a source that has the given lines to offer and then either
 	// ends, when it is finite, or stays idle. What it is connected by comes from the
 	// mode.
-	New func(t *testing.T, m Mode, lines []string) sources.Source
+	New func(t *testing.T, m modetest.Mode, lines []string) sources.Source
 	// Finite says that the source ends behind its last line.
 	Finite bool
 	// Settled returns how often each line of the source made last was settled
@@ -33,45 +34,45 @@ func Contract(t *testing.T, h Harness) {
 	for i := range lines {
 		lines[i] = fmt.Sprintf(`{"n":%d}`, i)
 	}
-	bothModes(t, "lines arrive in order", func(t *testing.T, m Mode) {
+	modetest.Both(t, "lines arrive in order", func(t *testing.T, m modetest.Mode) {
 		in := NewIntake(1000)
 		end := run(t, h.New(t, m, lines), in)
-		m.until(t, func() bool { return len(in.Lines()) == len(lines) })
+		m.Until(t, func() bool { return len(in.Lines()) == len(lines) })
 		wantLines(t, in, lines)
 		settle(in)
 		end(h.Finite)
 		wantSettled(t, h, len(lines), 1)
 	})
-	bothModes(t, "a full queue makes it wait and loses nothing", func(t *testing.T, m Mode) {
+	modetest.Both(t, "a full queue makes it wait and loses nothing", func(t *testing.T, m modetest.Mode) {
 		in := NewIntake(100)
 		end := run(t, h.New(t, m, lines), in)
-		m.until(t, func() bool { return in.Waited() > 0 && len(in.Lines()) == 100 })
+		m.Until(t, func() bool { return in.Waited() > 0 && len(in.Lines()) == 100 })
 		wantLines(t, in, lines[:100])
 		if in.Waited() == 0 {
 			t.Error("the source did not wait")
 		}
 		for n := 200; n <= 300; n += 100 {
 			settle(in)
-			m.until(t, func() bool { return len(in.Lines()) == n })
+			m.Until(t, func() bool { return len(in.Lines()) == n })
 		}
 		wantLines(t, in, lines)
 		settle(in)
 		end(h.Finite)
 		wantSettled(t, h, len(lines), 1)
 	})
-	bothModes(t, "asked to stop while it waits for room, it stops and hands over no more", func(t *testing.T, m Mode) {
+	modetest.Both(t, "asked to stop while it waits for room, it stops and hands over no more", func(t *testing.T, m modetest.Mode) {
 		in := NewIntake(100)
 		end := run(t, h.New(t, m, lines), in)
-		m.until(t, func() bool { return in.Waited() > 0 && len(in.Lines()) == 100 })
+		m.Until(t, func() bool { return in.Waited() > 0 && len(in.Lines()) == 100 })
 		end(false)
 		settle(in)
 		wantLines(t, in, lines[:100])
 		wantSettled(t, h, len(lines), 0)
 	})
-	bothModes(t, "it stops when the intake refuses", func(t *testing.T, m Mode) {
+	modetest.Both(t, "it stops when the intake refuses", func(t *testing.T, m modetest.Mode) {
 		in := NewIntake(100)
 		end := run(t, h.New(t, m, lines), in)
-		m.until(t, func() bool { return in.Waited() > 0 && len(in.Lines()) == 100 })
+		m.Until(t, func() bool { return in.Waited() > 0 && len(in.Lines()) == 100 })
 		in.Close()
 		end(true)
 		wantLines(t, in, lines[:100])

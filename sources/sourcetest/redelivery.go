@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/sluicehq/sluice/graph"
+	"github.com/sluicehq/sluice/internal/modetest"
 	"github.com/sluicehq/sluice/sources"
 	"github.com/sluicehq/sluice/state"
 )
@@ -24,7 +25,7 @@ type Origin interface {
 type RedeliveryHarness struct {
 	// New returns an origin that holds the lines and delivers them all without
 	// waiting for acknowledgements.
-	New func(t *testing.T, m Mode, lines []string) Origin
+	New func(t *testing.T, m modetest.Mode, lines []string) Origin
 	// AckWait is how long the origin waits for an acknowledgement or a sign of
 	// progress before it delivers a message again.
 	AckWait time.Duration
@@ -35,14 +36,14 @@ type RedeliveryHarness struct {
 func Redelivery(t *testing.T, h RedeliveryHarness) {
 	t.Helper()
 	lines := []string{"a", "b", "c", "d", "e", "f"}
-	begin := func(t *testing.T, m Mode, o Origin, snapshot bool, want int, restored *state.Head) (sources.Positions, *Intake, func(bool)) {
+	begin := func(t *testing.T, m modetest.Mode, o Origin, snapshot bool, want int, restored *state.Head) (sources.Positions, *Intake, func(bool)) {
 		t.Helper()
 		in, src := NewIntake(100), o.Connect(t, snapshot)
 		if restored != nil {
 			src.Positions().Restore(restored.Position, restored.Covered)
 		}
 		end := run(t, src, in)
-		m.until(t, func() bool { return len(in.Lines()) == want })
+		m.Until(t, func() bool { return len(in.Lines()) == want })
 		return src.Positions(), in, end
 	}
 	acks := func(o Origin) (n int) {
@@ -51,7 +52,7 @@ func Redelivery(t *testing.T, h RedeliveryHarness) {
 		}
 		return n
 	}
-	bothModes(t, "each line is acknowledged when it ends, whatever became of the others", func(t *testing.T, m Mode) {
+	modetest.Both(t, "each line is acknowledged when it ends, whatever became of the others", func(t *testing.T, m modetest.Mode) {
 		o := h.New(t, m, lines)
 		_, in, end := begin(t, m, o, false, 6, nil)
 		got := in.Take()
@@ -65,7 +66,7 @@ func Redelivery(t *testing.T, h RedeliveryHarness) {
 		}
 		got[4].Token.Settle()
 		got[1].Token.Settle()
-		m.until(t, func() bool { return acks(o) == 2 })
+		m.Until(t, func() bool { return acks(o) == 2 })
 		end(false)
 		if got, want := o.Acks(), []int{0, 1, 0, 0, 1, 0}; !slices.Equal(got, want) {
 			t.Errorf("acknowledged %v, want %v", got, want)
@@ -76,7 +77,7 @@ func Redelivery(t *testing.T, h RedeliveryHarness) {
 		end(false)
 		wantAll(t, "acknowledged", o.Acks(), 6, 1)
 	})
-	bothModes(t, "in snapshot mode a line is acknowledged by the save whose barrier lies behind it", func(t *testing.T, m Mode) {
+	modetest.Both(t, "in snapshot mode a line is acknowledged by the save whose barrier lies behind it", func(t *testing.T, m modetest.Mode) {
 		o := h.New(t, m, lines)
 		positions, in, end := begin(t, m, o, true, 6, nil)
 		got := in.Take()
@@ -86,10 +87,10 @@ func Redelivery(t *testing.T, h RedeliveryHarness) {
 		for _, l := range got[:5] {
 			l.Token.Settle()
 		}
-		m.until(t, func() bool { return true })
+		m.Until(t, func() bool { return true })
 		wantAll(t, "acknowledged", o.Acks(), 6, 0)
 		positions.Saved(1)
-		m.until(t, func() bool { return acks(o) == 3 })
+		m.Until(t, func() bool { return acks(o) == 3 })
 		if got, want := o.Acks(), []int{1, 1, 1, 0, 0, 0}; !slices.Equal(got, want) {
 			t.Errorf("acknowledged %v, want %v", got, want)
 		}
@@ -101,7 +102,7 @@ func Redelivery(t *testing.T, h RedeliveryHarness) {
 		end(false)
 		wantAll(t, "acknowledged", o.Acks(), 6, 1)
 	})
-	bothModes(t, "what a restored state covers is acknowledged and not put in again", func(t *testing.T, m Mode) {
+	modetest.Both(t, "what a restored state covers is acknowledged and not put in again", func(t *testing.T, m modetest.Mode) {
 		o := h.New(t, m, lines)
 		positions, in, end := begin(t, m, o, true, 6, nil)
 		got := in.Take()
@@ -116,13 +117,13 @@ func Redelivery(t *testing.T, h RedeliveryHarness) {
 		end(false)
 		_, in, end = begin(t, m, o, true, 3, &head)
 		wantLines(t, in, []string{"d", "e", "f"})
-		m.until(t, func() bool { return acks(o) == 3 })
+		m.Until(t, func() bool { return acks(o) == 3 })
 		end(false)
 		if got, want := o.Acks(), []int{1, 1, 1, 0, 0, 0}; !slices.Equal(got, want) {
 			t.Errorf("acknowledged %v, want %v", got, want)
 		}
 	})
-	bothModes(t, "what is worked on for long, or waits for a save, is not delivered again", func(t *testing.T, m Mode) {
+	modetest.Both(t, "what is worked on for long, or waits for a save, is not delivered again", func(t *testing.T, m modetest.Mode) {
 		o := h.New(t, m, lines)
 		positions, in, end := begin(t, m, o, true, 6, nil)
 		got := in.Take()

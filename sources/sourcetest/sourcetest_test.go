@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/sluicehq/sluice/graph/leaktest"
+	"github.com/sluicehq/sluice/internal/modetest"
 	"github.com/sluicehq/sluice/sources"
 	"github.com/sluicehq/sluice/sources/sourcetest"
 )
@@ -16,7 +17,7 @@ const ackWait = time.Second
 // origin is a stream that is reached in a mode.
 type origin struct {
 	*sourcetest.Stream
-	mode sourcetest.Mode
+	mode modetest.Mode
 }
 
 func (o origin) Connect(t *testing.T, snapshot bool) sources.Redelivering {
@@ -27,7 +28,7 @@ func (o origin) Connect(t *testing.T, snapshot bool) sources.Redelivering {
 	return sourcetest.NewStreamSource(near, options, ackWait/3)
 }
 
-func streamOf(m sourcetest.Mode, lines []string) origin {
+func streamOf(m modetest.Mode, lines []string) origin {
 	s := sourcetest.NewStream(sourcetest.StreamOptions{Pending: 1000, AckWait: ackWait})
 	s.Publish(lines...)
 	return origin{s, m}
@@ -36,7 +37,7 @@ func streamOf(m sourcetest.Mode, lines []string) origin {
 func TestAStreamKeepsTheContractOfSources(t *testing.T) {
 	var last origin
 	sourcetest.Contract(t, sourcetest.Harness{
-		New: func(t *testing.T, m sourcetest.Mode, lines []string) sources.Source {
+		New: func(t *testing.T, m modetest.Mode, lines []string) sources.Source {
 			last = streamOf(m, lines)
 			return last.Connect(t, false)
 		},
@@ -46,7 +47,7 @@ func TestAStreamKeepsTheContractOfSources(t *testing.T) {
 
 func TestAStreamKeepsTheContractOfRedelivery(t *testing.T) {
 	sourcetest.Redelivery(t, sourcetest.RedeliveryHarness{
-		New:     func(_ *testing.T, m sourcetest.Mode, lines []string) sourcetest.Origin { return streamOf(m, lines) },
+		New:     func(_ *testing.T, m modetest.Mode, lines []string) sourcetest.Origin { return streamOf(m, lines) },
 		AckWait: ackWait,
 	})
 }

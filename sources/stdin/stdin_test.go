@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/sluicehq/sluice/graph/leaktest"
+	"github.com/sluicehq/sluice/internal/modetest"
 	"github.com/sluicehq/sluice/sources"
 	"github.com/sluicehq/sluice/sources/sourcetest"
 	"github.com/sluicehq/sluice/sources/stdin"
@@ -21,7 +22,7 @@ func TestMain(m *testing.M) { leaktest.Main(m) }
 func TestContract(t *testing.T) {
 	sourcetest.Contract(t, sourcetest.Harness{
 		Finite: true,
-		New: func(t *testing.T, m sourcetest.Mode, lines []string) sources.Source {
+		New: func(t *testing.T, m modetest.Mode, lines []string) sources.Source {
 			near, far := m.Pipe(t)
 			go func() {
 				_, _ = io.WriteString(far, strings.Join(lines, "\n")) // the source may not read it all

@@ -10,6 +10,7 @@ import (
 	"github.com/sluicehq/sluice/actors/sink/file"
 	"github.com/sluicehq/sluice/actors/sink/sinktest"
 	"github.com/sluicehq/sluice/graph/leaktest"
+	"github.com/sluicehq/sluice/internal/modetest"
 )
 
 func TestMain(m *testing.M) { leaktest.Main(m) }
@@ -19,8 +20,7 @@ func TestContract(t *testing.T) {
 	var transport *file.Transport
 	sinktest.Contract(t, sinktest.Harness{
 		Kind: sink.KindFile,
-		New: func(t *testing.T) (sink.Transport, func() []string) {
-			t.Helper()
+		New: func(t *testing.T, _ modetest.Mode) (sink.Transport, func() []string) {
 			t.Helper()
 			dir = filepath.Join(t.TempDir(), "logs")
 			if err := os.Mkdir(dir, 0o700); err != nil {
@@ -40,7 +40,6 @@ func TestContract(t *testing.T) {
 		},
 		// A directory that moves away takes the file with it, and no new one can be made.
 		Break: func(t *testing.T) func() {
-			t.Helper()
 			t.Helper()
 			move := func(from, to string) {
 				if err := os.Rename(from, to); err != nil {

@@ -1,4 +1,4 @@
-// Package file appends lines to a file.
+// Package file appends messages as lines to a file.
 //
 // A line is never torn or repeated: what the kernel took of a line is remembered,
 // and a retry goes on at the first byte it did not take. The file is opened anew
@@ -11,9 +11,12 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"slices"
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"github.com/sluicehq/sluice/graph"
 )
 
 // lookEvery is how often the path is compared with the open file.
@@ -83,9 +86,9 @@ func endsTorn(path string) bool {
 	return err == nil && last[0] != '\n'
 }
 
-// Write appends lines with one write call and returns how many of them the
-// kernel took whole.
-func (t *Transport) Write(ctx context.Context, lines [][]byte) (int, error) {
+// Write appends messages as lines with one write call, and returns how many of
+// them the kernel took whole.
+func (t *Transport) Write(ctx context.Context, messages []graph.Message) (int, error) {
 	if err := t.follow(); err != nil {
 		return 0, err
 	}
@@ -94,17 +97,15 @@ func (t *Transport) Write(ctx context.Context, lines [][]byte) (int, error) {
 		t.buf = append(t.buf, '\n')
 	}
 	lead := len(t.buf)
-	for i, line := range lines {
-		if i == 0 {
-			line = line[t.taken:]
-		}
-		t.buf = append(t.buf, line...)
+	for i := range messages {
+		t.buf = append(append(t.buf, messages[i].Body...), '\n')
 	}
+	t.buf = slices.Delete(t.buf, lead, lead+t.taken)
 	n, err := t.write(ctx)
 	if n >= lead {
 		t.torn = false
 	}
-	confirmed := t.settle(lines, max(n-lead, 0))
+	confirmed := t.settle(messages, max(n-lead, 0))
 	if err != nil && t.fifo {
 		t.drop() // the reader is gone, the next attempt looks for another
 	}
@@ -121,11 +122,11 @@ func (t *Transport) write(ctx context.Context) (int, error) {
 	return t.file.Write(t.buf)
 }
 
-// settle distributes n written bytes over lines.
-func (t *Transport) settle(lines [][]byte, n int) (confirmed int) {
+// settle distributes n written bytes over the lines of messages.
+func (t *Transport) settle(messages []graph.Message, n int) (confirmed int) {
 	n += t.taken
-	for confirmed < len(lines) && n >= len(lines[confirmed]) {
-		n -= len(lines[confirmed])
+	for confirmed < len(messages) && n > len(messages[confirmed].Body) {
+		n -= len(messages[confirmed].Body) + 1
 		confirmed++
 	}
 	t.taken = n

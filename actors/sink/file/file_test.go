@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/sluicehq/sluice/graph"
 )
 
 type clock struct{ now time.Time }
@@ -34,9 +36,9 @@ func write(t *testing.T, tr *Transport, lines ...string) {
 	}
 }
 
-func split(lines []string) (out [][]byte) {
+func split(lines []string) (out []graph.Message) {
 	for _, l := range lines {
-		out = append(out, []byte(l+"\n"))
+		out = append(out, graph.Message{Body: []byte(l)})
 	}
 	return out
 }
@@ -108,7 +110,7 @@ func TestRotation(t *testing.T) {
 		old    string
 		now    string
 	}{
-		{"case 25: a renamed file is left within a second", func(t *testing.T, _ *Transport, c *clock, path string) {
+		{"a renamed file is left within a second", func(t *testing.T, _ *Transport, c *clock, path string) {
 			t.Helper()
 			rename(t, path)
 			c.now = c.now.Add(time.Second)

@@ -4,15 +4,14 @@
 package sinktest
 
 import (
-	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -20,93 +19,130 @@ import (
 	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/actors/sink"
 	"github.com/sluicehq/sluice/graph"
+	"github.com/sluicehq/sluice/graph/step"
+	"github.com/sluicehq/sluice/internal/modetest"
+	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/result"
 )
 
 // Harness makes a transport under test.
 type Harness struct {
 	Kind sink.Kind
 	// New returns a transport to a fresh destination, and a function that reads
-	// the lines that have arrived there.
-	New func(t *testing.T) (transport sink.Transport, arrived func() []string)
+	// the bodies that have arrived there.
+	New func(t *testing.T, m modetest.Mode) (transport sink.Transport, arrived func() []string)
 	// Break makes the destination fail until the returned function is called.
 	// Nil for destinations that cannot be broken in a test.
 	Break func(t *testing.T) (mend func())
 }
 
-// Contract checks the transport behind a sink actor. It runs in a bubble of
-// virtual time.
+// form is the suite's own: it declines some results, fails to render others, and
+// writes the rest in its own way.
+type form struct{}
+
+const (
+	declined = "declined"
+	broken   = "broken"
+)
+
+var errBroken = errors.New("no such message")
+
+func (form) Accepts(p graph.Payload) bool { return p.Result.Detection.Rule.Title != declined }
+func (form) Native() bool                 { return false }
+
+func (form) Append(dst []byte, p graph.Payload, _ *graph.Message) ([]byte, error) {
+	title := p.Result.Detection.Rule.Title
+	if title == broken {
+		return append(dst, "half of it"...), errBroken
+	}
+	return append(dst, told(title)...), nil
+}
+
+// told is the message about a result.
+func told(title string) string { return fmt.Sprintf(`{"told":%q}`, title) }
+
+// Contract checks the transport behind a sink actor. Each case runs in virtual
+// time, in which the transport must be able to run, and in real time with real
+// files and sockets.
 func Contract(t *testing.T, h Harness) {
 	t.Helper()
-	t.Run("items arrive in order and settle once", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			b := newBench(t, h)
-			var want []string
-			for i := range 200 {
-				want = append(want, b.put(i, 1+i%3)...)
-			}
-			synctest.Wait()
-			b.wantArrived(want)
-			b.wantSettled(200)
-		})
+	modetest.Both(t, "messages arrive in order and settle once", func(t *testing.T, m modetest.Mode) {
+		b := newBench(t, m, h)
+		var want []string
+		for n := range 200 {
+			want = append(want, b.put(n, titles(n, 1+n%3)...)...)
+		}
+		b.wantArrived(want)
+		b.wantSettled(200)
 	})
-	t.Run("a drain delivers what is queued", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			b := newBench(t, h)
-			var want []string
-			for i := range 50 {
-				want = append(want, b.put(i, 2)...)
+	modetest.Both(t, "a drain delivers what is queued", func(t *testing.T, m modetest.Mode) {
+		b := newBench(t, m, h)
+		var want []string
+		for n := range 50 {
+			want = append(want, b.put(n, titles(n, 2)...)...)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		defer cancel()
+		for _, d := range b.system.Drain(ctx) {
+			if d.Expired || d.Lost > 0 {
+				t.Errorf("%s: expired %t, lost %d, want a clean end", d.Actor, d.Expired, d.Lost)
 			}
-			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
-			defer cancel()
-			for _, d := range b.system.Drain(ctx) {
-				if d.Expired || d.Lost > 0 {
-					t.Errorf("%s: expired %t, lost %d, want a clean end", d.Actor, d.Expired, d.Lost)
-				}
-			}
-			b.wantArrived(want)
-			b.wantSettled(50)
-		})
+		}
+		b.wantArrived(want)
+		b.wantSettled(50)
+	})
+	modetest.Both(t, "a result that cannot be rendered is a dead letter and costs nothing else", func(t *testing.T, m modetest.Mode) {
+		b := newBench(t, m, h)
+		want := slices.Concat(
+			b.put(0, "first", declined, broken, "behind a broken one"), b.put(1, declined), b.put(2, broken), b.put(3, "last"),
+		)
+		b.wantArrived(want)
+		b.wantLetters([]string{broken}, []string{broken})
+		b.wantSettled(4)
 	})
 	if h.Break == nil {
 		return
 	}
-	t.Run("what fails for a while arrives once", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			b := newBench(t, h)
-			mend := h.Break(t)
-			want := slices.Concat(b.put(0, 2), b.put(1, 1))
-			time.Sleep(150 * time.Millisecond) // the second attempt has failed
-			mend()
-			time.Sleep(10 * time.Second)
-			b.wantArrived(want)
-			b.wantSettled(2)
-			b.wantLetters(0)
-		})
+	modetest.Both(t, "what fails for a while arrives once", func(t *testing.T, m modetest.Mode) {
+		b := newBench(t, m, h)
+		mend := h.Break(t)
+		want := slices.Concat(b.put(0, "a", "b"), b.put(1, "c"))
+		m.Until(t, func() bool { return b.detail().Retries == 2 })
+		mend()
+		b.wantArrived(want)
+		b.wantSettled(2)
+		b.wantLetters()
 	})
-	t.Run("what fails for good becomes dead letters and settles once", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			b := newBench(t, h)
-			mend := h.Break(t)
-			b.put(0, 2)
-			b.put(1, 1)
-			time.Sleep(10 * time.Second)
-			b.wantArrived(nil)
-			b.wantLetters(2)
-			b.wantSettled(2)
-			mend()
-			want := b.put(2, 1)
-			synctest.Wait()
-			b.wantArrived(want)
-			b.wantSettled(3)
-		})
+	modetest.Both(t, "what fails for good becomes dead letters and settles once", func(t *testing.T, m modetest.Mode) {
+		b := newBench(t, m, h)
+		mend := h.Break(t)
+		b.put(0, "a", declined, "b")
+		b.put(1, "c")
+		b.wantLetters([]string{"a", "b"}, []string{"c"})
+		b.wantArrived(nil)
+		b.wantSettled(2)
+		mend()
+		b.wantArrived(b.put(2, "d"))
+		b.wantSettled(3)
 	})
+}
+
+// titles are those of a number of results of set n.
+func titles(n, results int) (all []string) {
+	for i := range results {
+		all = append(all, fmt.Sprintf("result %d of set %d", i, n))
+	}
+	return all
 }
 
 // bench is a sink actor with a dead letter queue that keeps its records.
 type bench struct {
 	t           *testing.T
+	mode        modetest.Mode
 	system      *actors.System
 	sink        *sink.Sink
+	render      *step.Render
+	ids         graph.DeliveryIDs
 	arrived     func() []string
 	deadLetters *Recorder
 
@@ -115,10 +151,13 @@ type bench struct {
 	receipts []*graph.Receipt
 }
 
-func newBench(t *testing.T, h Harness) *bench {
+func newBench(t *testing.T, m modetest.Mode, h Harness) *bench {
 	t.Helper()
-	transport, arrived := h.New(t)
-	b := &bench{t: t, arrived: arrived, settled: make(map[int]int), deadLetters: &Recorder{}}
+	transport, arrived := h.New(t, m)
+	b := &bench{
+		t: t, mode: m, arrived: arrived, settled: make(map[int]int), deadLetters: &Recorder{},
+		render: step.NewRender([]graph.Form{form{}}),
+	}
 	b.system = actors.NewSystem(actors.Options{MaxRestarts: 10})
 	t.Cleanup(func() {
 		if err := b.system.Stop(context.Background()); err != nil {
@@ -137,7 +176,7 @@ func newBench(t *testing.T, h Harness) *bench {
 		Kind: sink.KindStdout, Transport: b.deadLetters, Retry: sink.DefaultRetry(), BatchMax: 64, Capacity: 100, Metrics: metrics, Log: log,
 	})
 	b.sink, err = sink.New(sink.Options{
-		Label: string(h.Kind), Kind: h.Kind, OnFull: sink.Block, Transport: transport, Retry: sink.DefaultRetry(),
+		Label: string(h.Kind), Kind: h.Kind, OnFull: sink.Block, Form: form{}, Transport: transport, Retry: sink.DefaultRetry(),
 		BatchMax: 64, Capacity: 1000, DeadLetters: dlq.Lane(), Metrics: metrics, Log: log,
 	})
 	if err != nil {
@@ -152,8 +191,9 @@ func newBench(t *testing.T, h Harness) *bench {
 	return b
 }
 
-// put queues item n with so many lines and returns them.
-func (b *bench) put(n, lines int) (texts []string) {
+// put offers set n with results of the given titles, as dispatch does, and returns
+// the bodies that have to arrive.
+func (b *bench) put(n int, titles ...string) (want []string) {
 	b.t.Helper()
 	receipt := graph.NewReceipt(1, func() {
 		b.mu.Lock()
@@ -161,79 +201,74 @@ func (b *bench) put(n, lines int) (texts []string) {
 		b.settled[n]++
 	})
 	b.receipts = append(b.receipts, receipt)
-	item := &graph.Item{Time: time.Now(), Token: receipt.Token(0)}
-	for i := range lines {
-		texts = append(texts, fmt.Sprintf(`{"item":%d,"line":%d}`, n, i))
-		item.Lines = append(item.Lines, []byte(texts[i]+"\n"))
+	set, results := &graph.ResultSet{Token: receipt.Token(0)}, new(result.Batch)
+	for _, title := range titles {
+		rule := result.NewRule(0, &sigma.Rule{Meta: sigma.Meta{Title: title}})
+		set.Results = append(set.Results, graph.Result{Detection: results.Add(rule)})
+		if title != declined && title != broken {
+			want = append(want, told(title))
+		}
 	}
-	if _, err := b.sink.Lane().Put(b.t.Context(), []*graph.Item{item}); err != nil {
+	rendered := b.render.Set(set, b.ids.Next(), time.Now())
+	if rendered[0] == nil {
+		set.Token.Settle()
+		return want
+	}
+	if _, err := b.sink.Lane().Put(b.t.Context(), rendered); err != nil {
 		b.t.Fatal(err)
 	}
-	return texts
+	return want
 }
 
+func (b *bench) detail() sink.Detail {
+	d, _ := b.system.Detail(b.t.Context(), b.sink.Cell().Name()).(sink.Detail)
+	return d
+}
+
+// wantArrived waits for as many bodies as were not wanted before.
 func (b *bench) wantArrived(want []string) {
 	b.t.Helper()
+	b.mode.Until(b.t, func() bool { return len(b.arrived()) >= len(want) })
 	if got := b.arrived(); !slices.Equal(got, want) {
-		b.t.Errorf("%d lines arrived, want %d in order:\n got %.300q\nwant %.300q", len(got), len(want), got, want)
+		b.t.Errorf("%d messages arrived, want %d in order:\n got %.300q\nwant %.300q", len(got), len(want), got, want)
 	}
 }
 
-func (b *bench) wantLetters(want int) {
+// wantLetters waits for dead letters, each with the native lines of results of the
+// given titles.
+func (b *bench) wantLetters(want ...[]string) {
 	b.t.Helper()
-	if got := len(b.deadLetters.Lines()); got != want {
-		b.t.Errorf("%d dead letters, want %d: %q", got, want, b.deadLetters.Lines())
+	b.mode.Until(b.t, func() bool { return len(b.deadLetters.Lines()) >= len(want) })
+	got := b.deadLetters.Lines()
+	if len(got) != len(want) {
+		b.t.Errorf("%d dead letters, want %d: %q", len(got), len(want), got)
+		return
 	}
-}
-
-func (b *bench) wantSettled(items int) {
-	b.t.Helper()
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for n := range items {
-		if b.settled[n] != 1 || b.receipts[n].Overdrawn() != 0 {
-			b.t.Errorf("item %d was settled %d times (%d beyond), want once", n, b.settled[n], b.receipts[n].Overdrawn())
+	for i, letter := range got {
+		if n := strings.Count(letter, `\"rule_title\":`); n != len(want[i]) {
+			b.t.Errorf("a dead letter of %d native lines, want those of %q: %s", n, want[i], letter)
+		}
+		for _, title := range want[i] {
+			if !strings.Contains(letter, fmt.Sprintf(`\"rule_title\":\"%s\"`, title)) {
+				b.t.Errorf("a dead letter without the native line of %q: %s", title, letter)
+			}
 		}
 	}
 }
 
-// Recorder is a transport that keeps what it is given.
-type Recorder struct {
-	mu    sync.Mutex // guards lines
-	lines []string
-}
-
-// Write keeps the lines.
-func (r *Recorder) Write(_ context.Context, lines [][]byte) (int, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, line := range lines {
-		r.lines = append(r.lines, string(bytes.TrimSuffix(line, []byte("\n"))))
+// wantSettled waits until so many sets have ended.
+func (b *bench) wantSettled(sets int) {
+	b.t.Helper()
+	b.mode.Until(b.t, func() bool {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		return len(b.settled) >= sets
+	})
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for n := range sets {
+		if b.settled[n] != 1 || b.receipts[n].Overdrawn() != 0 {
+			b.t.Errorf("set %d was settled %d times (%d beyond), want once", n, b.settled[n], b.receipts[n].Overdrawn())
+		}
 	}
-	return len(lines), nil
-}
-
-// Abandon does nothing.
-func (r *Recorder) Abandon() {}
-
-// Reopen does nothing.
-func (r *Recorder) Reopen() {}
-
-// Close does nothing.
-func (r *Recorder) Close() error { return nil }
-
-// Lines are the lines kept so far, without line feeds.
-func (r *Recorder) Lines() []string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return slices.Clone(r.lines)
-}
-
-// Split returns the lines of a text.
-func Split(text string) []string {
-	var lines []string
-	for line := range strings.Lines(text) {
-		lines = append(lines, strings.TrimSuffix(line, "\n"))
-	}
-	return lines
 }

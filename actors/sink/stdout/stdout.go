@@ -1,4 +1,4 @@
-// Package stdout writes lines to standard output.
+// Package stdout writes messages as lines to standard output.
 //
 // One Stream stands for the output of the process: every line is one write call
 // under its lock, so lines of several sinks never mix.
@@ -8,6 +8,8 @@ import (
 	"context"
 	"io"
 	"sync"
+
+	"github.com/sluicehq/sluice/graph"
 )
 
 // Stream is an output that several transports share.
@@ -23,26 +25,28 @@ func NewStream(out io.Writer) *Stream { return &Stream{out: out} }
 type Transport struct {
 	stream *Stream
 	taken  int // bytes of the first unconfirmed line that are out already
+	line   []byte
 }
 
 // New returns a transport to s.
 func New(s *Stream) *Transport { return &Transport{stream: s} }
 
-// Write writes lines one by one and returns how many are complete. A line that
+// Write writes each message as a line and returns how many are complete. A line that
 // broke off goes on where it stopped when it is offered again.
-func (t *Transport) Write(ctx context.Context, lines [][]byte) (int, error) {
-	for i, line := range lines {
+func (t *Transport) Write(ctx context.Context, messages []graph.Message) (int, error) {
+	for i := range messages {
 		if err := ctx.Err(); err != nil {
 			return i, err
 		}
-		n, err := t.stream.write(line[t.taken:])
+		t.line = append(append(t.line[:0], messages[i].Body...), '\n')
+		n, err := t.stream.write(t.line[t.taken:])
 		if err != nil {
 			t.taken += n
 			return i, err
 		}
 		t.taken = 0
 	}
-	return len(lines), nil
+	return len(messages), nil
 }
 
 // Abandon forgets a line that broke off; what follows begins on a line of its own.

@@ -7,12 +7,21 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/sluicehq/sluice/graph"
 )
 
 // calls records every write call, and fails after limit bytes when it is set.
 type calls struct {
 	got   []string
 	limit int
+}
+
+func messages(bodies ...string) (out []graph.Message) {
+	for _, b := range bodies {
+		out = append(out, graph.Message{Body: []byte(b)})
+	}
+	return out
 }
 
 var errPipe = errors.New("broken pipe")
@@ -28,7 +37,7 @@ func (c *calls) Write(p []byte) (int, error) {
 
 func TestOneCallPerLine(t *testing.T) {
 	out := &calls{}
-	n, err := New(NewStream(out)).Write(t.Context(), [][]byte{[]byte("a\n"), []byte("b\n")})
+	n, err := New(NewStream(out)).Write(t.Context(), messages("a", "b"))
 	if want := []string{"a\n", "b\n"}; n != 2 || err != nil || !slices.Equal(out.got, want) {
 		t.Errorf("got %d, %v and calls %q, want 2 and %q", n, err, out.got, want)
 	}
@@ -37,7 +46,7 @@ func TestOneCallPerLine(t *testing.T) {
 func TestABrokenLineGoesOnWhereItStopped(t *testing.T) {
 	out := &calls{limit: 3}
 	tr := New(NewStream(out))
-	line := [][]byte{[]byte("abcdef\n")}
+	line := messages("abcdef")
 	if n, err := tr.Write(t.Context(), line); n != 0 || !errors.Is(err, errPipe) {
 		t.Fatalf("got %d and %v, want 0 and %v", n, err, errPipe)
 	}
@@ -53,10 +62,10 @@ func TestABrokenLineGoesOnWhereItStopped(t *testing.T) {
 func TestAnAbandonedLineIsEnded(t *testing.T) {
 	out := &calls{limit: 3}
 	tr := New(NewStream(out))
-	_, _ = tr.Write(t.Context(), [][]byte{[]byte("abcdef\n")})
+	_, _ = tr.Write(t.Context(), messages("abcdef"))
 	out.limit = 0
 	tr.Abandon()
-	_, _ = tr.Write(t.Context(), [][]byte{[]byte("next\n")})
+	_, _ = tr.Write(t.Context(), messages("next"))
 	if got := strings.Join(out.got, ""); got != "abc\nnext\n" {
 		t.Errorf("the stream is %q, want the next line on its own", got)
 	}
@@ -70,7 +79,7 @@ func TestLinesOfTwoTransportsDoNotMix(t *testing.T) {
 		wg.Go(func() {
 			tr := New(stream)
 			for range 1000 {
-				_, _ = tr.Write(t.Context(), [][]byte{[]byte(text + "\n")})
+				_, _ = tr.Write(t.Context(), messages(text))
 			}
 		})
 	}

@@ -138,7 +138,7 @@ func (s *pauses) put(ctx context.Context, ended func()) {
 	for i := range run {
 		run[i].Token = receipt.Token(i)
 	}
-	n, _ := s.d.line.parse.Intake("bench").Put(ctx, run)
+	n, _ := s.d.dataflow.Parse.Intake("bench").Put(ctx, run)
 	receipt.Withdraw(n)
 }
 
@@ -219,7 +219,7 @@ func (s *pauses) span(b *testing.B, every time.Duration, saving bool) (out span)
 func (d *Daemon) saveOnce(ctx context.Context) (time.Duration, error) {
 	barrier := graph.NewBarrier(0)
 	begin := time.Now()
-	if err := d.line.publisher.Cut(ctx, barrier); err != nil {
+	if err := d.dataflow.Parse.Client().Cut(ctx, barrier); err != nil {
 		return 0, err
 	}
 	<-barrier.Passed()

@@ -15,6 +15,7 @@ import (
 	dto "github.com/prometheus/client_model/go"
 
 	"github.com/sluicehq/sluice/actors"
+	"github.com/sluicehq/sluice/actors/dataflow"
 	"github.com/sluicehq/sluice/actors/reload"
 	"github.com/sluicehq/sluice/actors/sink"
 	"github.com/sluicehq/sluice/cmd/sluice/config"
@@ -58,7 +59,8 @@ type Daemon struct {
 	system       *actors.System
 	rules        *rules
 	serving      atomic.Pointer[generation]
-	line         *line
+	outputs      *outputs
+	dataflow     *dataflow.Dataflow
 	reloader     *reload.Reloader
 	intake       *ndjson.Intake
 	input        inputKind
@@ -169,12 +171,15 @@ func (d *Daemon) assemble(first *generation, specs []sink.Spec, labels []string)
 	if err != nil {
 		return configFault(err)
 	}
-	out, err := openOutputs(d.cfg, specs, labels, d.o.Out, sinks, d.log)
+	stages, err := dataflow.NewMetrics(reg, timed(d.cfg))
 	if err != nil {
+		return configFault(err)
+	}
+	if d.outputs, err = openOutputs(d.cfg, specs, labels, d.o.Out, sinks, d.log); err != nil {
 		return err
 	}
-	if d.line, err = newLine(d.cfg, first.set, d.restored(first.set), out, d.log); err != nil {
-		return errors.Join(err, out.close())
+	if d.dataflow, err = newDataflow(d.cfg, first.set, d.restored(first.set), d.outputs, stages, d.log); err != nil {
+		return err
 	}
 	d.system = actors.NewSystem(actors.Options{
 		Log: logging.Target(d.log, "sluice.actor"), MaxRestarts: d.cfg.Actors.MaxRestarts,
@@ -189,13 +194,13 @@ func (d *Daemon) assemble(first *generation, specs []sink.Spec, labels []string)
 		return configFault(err)
 	}
 	d.reloader = reload.New(reload.Options{
-		Components: []actors.Component{out.component(), d.rulesComponent()},
+		Components: []actors.Component{d.outputs.component(), d.rulesComponent()},
 		Metrics:    passes, Log: logging.Target(d.log, "sluice.reload"), Capacity: d.cfg.Mailboxes[reload.Name],
 	})
 	if err := d.openInput(); err != nil {
 		return configFault(err)
 	}
-	err = errors.Join(reg.Register(actors.NewCollector(d.system)), d.line.register(reg), unavailable.Register(reg))
+	err = errors.Join(reg.Register(actors.NewCollector(d.system)), unavailable.Register(reg))
 	if err != nil {
 		return configFault(err)
 	}
@@ -215,14 +220,14 @@ func (d *Daemon) onSuspended(name string) {
 // Start spawns the actors, from the sinks towards the input, mounts every route
 // and opens the input. An error is a *Fault; Stop must be called all the same.
 func (d *Daemon) Start() error {
-	if err := d.line.spawn(d.system); err != nil {
+	if err := errors.Join(d.outputs.spawn(d.system), d.dataflow.Spawn(d.system)); err != nil {
 		return configFault(err)
 	}
 	if _, err := d.system.Spawn(d.reloader.Cell(), d.reloader.Produce); err != nil {
 		return configFault(err)
 	}
 	if d.checkpointer != nil {
-		d.checkpointer.start(d.line.publisher.Cut, d.system.Saved)
+		d.checkpointer.start(d.dataflow.Parse.Client().Cut, d.system.Saved)
 	}
 	d.loaded(d.serving.Load())
 	if err := d.reloader.Watch(); err != nil {
@@ -230,17 +235,17 @@ func (d *Daemon) Start() error {
 	}
 	r := api.Resources{
 		Status: d, Rules: d, Reloader: d.reloader, Actors: d.system,
-		Correlations: d.line.windows, MaxIngestBody: int64(d.cfg.Input.HTTP.MaxBodyBytes),
+		Correlations: d.dataflow.Correlate.Client(), MaxIngestBody: int64(d.cfg.Input.HTTP.MaxBodyBytes),
 	}
 	if d.intake != nil {
 		r.Ingest = d.intake
 	}
 	d.api.Mount(r)
 	d.health.serving.Store(true)
-	logging.Target(d.log, "sluice.server").Info("API server listening", "addr", d.server.Addr().String(), "sinks", len(d.line.outputs.sinks))
+	logging.Target(d.log, "sluice.server").Info("API server listening", "addr", d.server.Addr().String(), "sinks", len(d.outputs.sinks))
 	logging.Target(d.log, "sluice.sources").Info("source started", "source", d.cfg.Input.Source)
 	if d.source != nil {
-		d.read(d.line.parse.Intake(d.input.name))
+		d.read(d.dataflow.Parse.Intake(d.input.name))
 	}
 	return nil
 }

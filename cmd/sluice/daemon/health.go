@@ -37,7 +37,7 @@ func (h *health) Failing() (actor string, failing bool) {
 
 // Status tells the totals of the process.
 func (d *Daemon) Status() []actors.Member {
-	all := append(d.serving.Load().counts(), d.line.correlate.Status()...)
+	all := append(d.serving.Load().counts(), d.dataflow.Correlate.Status()...)
 	return append(all, actors.Member{Name: "uptime_seconds", Value: time.Since(d.begun).Seconds()})
 }
 

@@ -22,7 +22,7 @@ func inputKinds() []inputKind {
 	return []inputKind{
 		{"stdin", false, func(d *Daemon) (sources.Source, error) { return stdin.New(d.o.In), nil }},
 		{"http", false, func(d *Daemon) (sources.Source, error) {
-			d.intake = ndjson.NewIntake(d.line.parse.Intake("http"), int64(d.cfg.Input.HTTP.MaxBodyBytes), d.over)
+			d.intake = ndjson.NewIntake(d.dataflow.Parse.Intake("http"), int64(d.cfg.Input.HTTP.MaxBodyBytes), d.over)
 			return nil, nil
 		}},
 	}

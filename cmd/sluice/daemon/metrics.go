@@ -2,19 +2,17 @@ package daemon
 
 import (
 	"errors"
-	"log/slog"
 	"runtime"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
+	"github.com/sluicehq/sluice/actors/dataflow"
 	"github.com/sluicehq/sluice/actors/reload"
 	"github.com/sluicehq/sluice/actors/sink"
 	"github.com/sluicehq/sluice/cmd/sluice/ruleset"
-	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/internal/unavailable"
-	"github.com/sluicehq/sluice/sigma/engine"
 )
 
 // processRegistry returns a registry with what does not depend on the
@@ -34,22 +32,14 @@ func (d *Daemon) processRegistry() *prometheus.Registry {
 	return r
 }
 
-// earlyRegistry returns what scrapes see until the rules are loaded: the series
-// of stages that never run, since every family is there from the first scrape
-// (specification part 22 section 1).
+// earlyRegistry returns what scrapes see until the rules are loaded: every family, at
+// zero.
 func (d *Daemon) earlyRegistry() (*prometheus.Registry, error) {
-	set, err := engine.Compile(nil, engine.Options{})
-	if err != nil {
-		return nil, err
-	}
-	idle, err := newLine(d.cfg, &graph.RuleSet{Engine: set}, nil, &outputs{}, slog.New(slog.DiscardHandler))
-	if err != nil {
-		return nil, err
-	}
 	r := d.processRegistry()
 	reg := prometheus.WrapRegistererWithPrefix(metricPrefix, r)
 	_, sinks := sink.NewMetrics(reg)
 	_, reloads := reload.NewMetrics(reg)
 	_, rules := ruleset.NewMetrics(reg)
-	return r, errors.Join(sinks, reloads, rules, idle.register(reg), unavailable.Register(reg))
+	_, stages := dataflow.NewMetrics(reg, timed(d.cfg))
+	return r, errors.Join(sinks, reloads, rules, stages, unavailable.Register(reg))
 }

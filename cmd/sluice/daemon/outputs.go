@@ -13,12 +13,10 @@ import (
 
 	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/actors/dispatch"
-	"github.com/sluicehq/sluice/actors/mailbox"
 	"github.com/sluicehq/sluice/actors/sink"
 	"github.com/sluicehq/sluice/actors/sink/stdout"
 	"github.com/sluicehq/sluice/cmd/sluice/config"
 	"github.com/sluicehq/sluice/cmd/sluice/logging"
-	"github.com/sluicehq/sluice/graph"
 )
 
 // outputs are the sinks and the dead letter queue.
@@ -101,9 +99,9 @@ func openOutputs(cfg *config.Daemon, specs []sink.Spec, labels []string, stream 
 			return nil, configFaultf("sink %s: %w", labels[i], err)
 		}
 		s, err := sink.New(sink.Options{
-			Label: labels[i], Kind: spec.Kind, OnFull: spec.OnFull, Transport: t, Retry: retry, BatchMax: cfg.Output.BatchMax,
+			Label: labels[i], Kind: spec.Kind, OnFull: spec.OnFull, Form: spec.Form(cfg.Output.Pretty), Transport: t, Retry: retry, BatchMax: cfg.Output.BatchMax,
 			Capacity: capacity("sink:" + labels[i]), Bytes: int(cfg.Input.BufferBytes),
-			Pretty: cfg.Output.Pretty && spec.Kind == sink.KindStdout, DeadLetters: deadLetters, Metrics: m, Log: log,
+			DeadLetters: deadLetters, Metrics: m, Log: log,
 		})
 		if err != nil {
 			return nil, configFault(errors.Join(fmt.Errorf("sink %s: %w", labels[i], err), t.Close()))
@@ -114,18 +112,18 @@ func openOutputs(cfg *config.Daemon, specs []sink.Spec, labels []string, stream 
 }
 
 // deadLetters is the way to the dead letter queue, a nil interface when there is none.
-func (o *outputs) deadLetters() mailbox.Outlet[graph.DeadLetter] {
+func (o *outputs) deadLetters() actors.DeadLetters {
 	if o.dlq == nil {
 		return nil
 	}
 	return o.dlq.Lane()
 }
 
-// offered is what dispatch offers items to.
+// offered is what dispatch offers results to.
 func (o *outputs) offered() []dispatch.Sink {
 	out := make([]dispatch.Sink, 0, len(o.sinks))
 	for _, s := range o.sinks {
-		d := dispatch.Sink{Label: s.Label(), To: s.Lane()}
+		d := dispatch.Sink{Label: s.Label(), Form: s.Form(), To: s.Lane()}
 		if s.Drops() {
 			d.Dropped = s.Dropped
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/sluicehq/sluice/actors/sink"
+	"github.com/sluicehq/sluice/graph"
 )
 
 // closing is a destination of which only the end matters.
@@ -21,9 +22,9 @@ type closing struct {
 	closed bool
 }
 
-func (c *closing) Write(context.Context, [][]byte) (int, error) { return 0, nil }
-func (c *closing) Abandon()                                     {}
-func (c *closing) Reopen()                                      {}
+func (c *closing) Write(context.Context, []graph.Message) (int, error) { return 0, nil }
+func (c *closing) Abandon()                                            {}
+func (c *closing) Reopen()                                             {}
 
 func (c *closing) Close() error {
 	if c.hangs != nil {

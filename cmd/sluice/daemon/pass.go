@@ -47,10 +47,10 @@ func (d *Daemon) serve(ctx context.Context, next *generation) error {
 // loaded stores rules that serve now for the next start, and shows their number.
 func (d *Daemon) loaded(g *generation) {
 	d.remember(g)
-	d.rules.metrics.Loaded(g.collection)
+	d.rules.metrics.Loaded(g.detections, g.correlations, len(g.collection.Rejected))
 }
 
 // publish hands a set to the stages, for as long as a question may take.
 func (d *Daemon) publish(ctx context.Context, set *graph.RuleSet) error {
-	return d.line.publisher.Publish(ctx, set)
+	return d.dataflow.Parse.Client().Publish(ctx, set)
 }

@@ -33,7 +33,7 @@ func (d *Daemon) openState() error {
 	log.Info("state opened", "path", d.cfg.State.DB, "save_interval", d.cfg.State.SaveInterval)
 	d.checkpointer.decide(d.cfg)
 	d.rules.cache = &ruleCache{
-		series: store.Series("rules"), producer: producerName(d.o.Version, d.o.Revision), strict: d.cfg.Engine.StrictRules, log: log,
+		series: store.Series("rules"), producer: producerName(d.o.Version, d.o.Revision), log: log,
 	}
 	return nil
 }

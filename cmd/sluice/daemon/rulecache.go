@@ -12,38 +12,34 @@ import (
 	"time"
 
 	"github.com/sluicehq/sluice/cmd/sluice/ruleset"
+	"github.com/sluicehq/sluice/sigma/load"
 	"github.com/sluicehq/sluice/sigma/packed"
 	"github.com/sluicehq/sluice/state"
 )
 
-// The parts of a stored rule set, and their version.
+// The parts of stored documents, and their version.
 const (
-	cacheSchema = 1
-	partHeader  = "header"
-	partRules   = "rules"
+	cacheSchema   = 2
+	partHeader    = "header"
+	partDocuments = "documents"
 )
 
-// cacheHeader says what stored rules were made of. It is read and checked before
-// the rules are.
+// cacheHeader says what stored documents were made of. It is read and checked
+// before the documents are.
 type cacheHeader struct {
-	SchemaVersion    int
-	Producer         string
-	Inputs           []input
-	EngineOptions    [sha256.Size]byte // of the options that change what is loaded
-	DetectionRules   int
-	CorrelationRules int
-	Rejected         int
-	Excluded         int
-	CreatedAt        int64 // Unix seconds
+	SchemaVersion int
+	Producer      string
+	Inputs        []load.File       // in load order
+	LoadOptions   [sha256.Size]byte // of the options that change what is loaded
+	CreatedAt     int64             // Unix seconds
 }
 
-// ruleCache keeps loaded rules in the state database, so that a start with
-// unchanged files does not parse them: filters merged, pipelines applied, and
-// everything the load had to say.
+// ruleCache keeps parsed rule documents in the state database, so that a start
+// with unchanged files does not parse them. What stands behind parsing, from
+// filters to compiling, is done at every start.
 type ruleCache struct {
 	series   *state.Series
 	producer string
-	strict   bool
 	log      *slog.Logger
 
 	writing sync.Mutex // one write at a time; guards written
@@ -61,49 +57,27 @@ func producerName(version, revision string) string {
 	return name
 }
 
-// cachedRules are rules that came from the cache.
-type cachedRules struct {
-	rules  *ruleset.Rules
-	inputs []input
-	stale  bool // the header is to be written again: files were touched and not changed
-}
-
-// read returns the stored rules when they are what the
-// files would give. Whatever is the matter with them, the files are there to be
-// loaded.
-func (c *ruleCache) read(ctx context.Context, names []string, o ruleset.Options) (cachedRules, bool) {
-	var got cachedRules
-	var header cacheHeader
-	err := c.part(partHeader, &header)
+// read returns the stored documents when they are what the files would give, nil
+// otherwise: whatever is the matter with them, the files are there to be loaded.
+// Stale says that the header is to be written again: files were touched without a
+// change.
+func (c *ruleCache) read(ctx context.Context, found []load.Source, o *ruleset.Options) (docs *load.Documents, stale bool) {
+	header, files, stale, err := c.check(ctx, found, o)
 	if err == nil {
-		got.inputs, got.stale, err = c.check(ctx, &header, names, o)
-	}
-	var rules ruleset.Rules
-	if err == nil {
-		err = c.part(partRules, &rules)
-	}
-	if err == nil && rules.Collection == nil {
-		err = errors.New("no rules in it")
+		var data string
+		if data, err = c.data(partDocuments); err == nil {
+			docs, err = load.Unpack(data, files)
+		}
 	}
 	switch {
 	case errors.Is(err, state.ErrNone) || ctx.Err() != nil:
-		return got, false
+		return nil, false
 	case err != nil:
 		c.log.Info("rule cache discarded", "reason", err)
-		return got, false
+		return nil, false
 	}
-	got.rules = &rules
-	c.log.Info("rules taken from the cache", "files", len(names), "created_at", time.Unix(header.CreatedAt, 0).UTC().Format(time.RFC3339))
-	return got, true
-}
-
-// part reads a stored part into v.
-func (c *ruleCache) part(name string, v any) error {
-	data, err := c.data(name)
-	if err != nil {
-		return err
-	}
-	return packed.Read(data, v)
+	c.log.Info("rules taken from the cache", "files", len(files), "created_at", time.Unix(header.CreatedAt, 0).UTC().Format(time.RFC3339))
+	return docs, stale
 }
 
 // data reads a stored part, whose checksum is right.
@@ -115,52 +89,53 @@ func (c *ruleCache) data(name string) (string, error) {
 	return data, err
 }
 
-// check compares a header with the world as it is now.
-func (c *ruleCache) check(ctx context.Context, h *cacheHeader, names []string, o ruleset.Options) (found []input, stale bool, err error) {
-	options, err := hashOptions(o)
+// check compares the stored header with the world as it is now. It returns how the
+// files are now.
+func (c *ruleCache) check(ctx context.Context, found []load.Source, o *ruleset.Options) (h cacheHeader, files []load.File, stale bool, err error) {
+	data, err := c.data(partHeader)
+	if err == nil {
+		err = packed.Read(data, &h)
+	}
+	var options [sha256.Size]byte
+	if err == nil {
+		options, err = hashOptions(o)
+	}
 	switch {
 	case err != nil:
-		return nil, false, err
 	case h.SchemaVersion != cacheSchema:
-		return nil, false, &versionError{stored: h.SchemaVersion, known: cacheSchema}
+		err = &versionError{stored: h.SchemaVersion, known: cacheSchema}
 	case h.Producer != c.producer:
-		return nil, false, errors.New("another build wrote it")
-	case h.EngineOptions != options:
-		return nil, false, errors.New("options differ")
-	case c.strict && h.Rejected > 0:
-		return nil, false, fmt.Errorf("%d documents are rejected and --strict-rules is set", h.Rejected)
-	case len(h.Inputs) != len(names):
-		return nil, false, fmt.Errorf("%d files, there were %d", len(names), len(h.Inputs))
+		err = errors.New("another build wrote it")
+	case h.LoadOptions != options:
+		err = errors.New("options differ")
+	case len(h.Inputs) != len(found):
+		err = fmt.Errorf("%d files, there were %d", len(found), len(h.Inputs))
+	default:
+		files, stale, err = load.Survey(ctx, found, h.Inputs)
 	}
-	if found, stale, err = survey(ctx, names, h.Inputs, time.Now()); err != nil {
-		return nil, false, err
+	if err != nil {
+		return h, nil, false, err
 	}
-	for i := range found {
-		was := &h.Inputs[i]
-		if found[i].Path != was.Path || found[i].SHA256 != was.SHA256 || found[i].Missing != was.Missing {
-			return nil, false, fmt.Errorf("%s is not what it was", found[i].Path)
+	for i := range files {
+		if !files[i].Same(&h.Inputs[i]) {
+			return h, nil, false, fmt.Errorf("%s is not what it was", files[i].Path)
 		}
 	}
-	return found, stale, nil
+	return h, files, stale, nil
 }
 
-// hashOptions is a digest of what decides over the rules beside the files.
-func hashOptions(o ruleset.Options) ([sha256.Size]byte, error) {
-	raw, err := packed.Append(nil, []any{o.MinLevel, o.NoFilters, list(o.Roots), list(o.Pipelines), list(o.ExcludeRules)})
+// hashOptions is a digest of what decides over the documents beside the files.
+func hashOptions(o *ruleset.Options) ([sha256.Size]byte, error) {
+	raw, err := packed.Append(nil, struct {
+		Roots, ExcludeRules []string
+		MinLevel            string
+	}{o.Roots, o.ExcludeRules, o.MinLevel})
 	return sha256.Sum256(raw), err
 }
 
-func list(texts []string) []any {
-	var out []any
-	for _, s := range texts {
-		out = append(out, s)
-	}
-	return out
-}
-
-// write stores a generation. One that is not the newest any more is not stored.
-// What came from the cache stays as it is, under a new header.
-func (c *ruleCache) write(g *generation, o ruleset.Options) error {
+// write stores the documents of a generation. One that is not the newest any more
+// is not stored. What came from the cache stays as it is, under a new header.
+func (c *ruleCache) write(g *generation, o *ruleset.Options) error {
 	c.writing.Lock()
 	defer c.writing.Unlock()
 	if g.set.Generation <= c.written {
@@ -171,9 +146,7 @@ func (c *ruleCache) write(g *generation, o ruleset.Options) error {
 		return err
 	}
 	header, err := packed.Append(nil, cacheHeader{
-		SchemaVersion: cacheSchema, Producer: c.producer, Inputs: g.inputs, EngineOptions: options,
-		DetectionRules: len(g.collection.Rules), CorrelationRules: len(g.collection.Correlations),
-		Rejected: len(g.collection.Rejected), Excluded: g.collection.Excluded, CreatedAt: time.Now().Unix(),
+		SchemaVersion: cacheSchema, Producer: c.producer, Inputs: g.documents.Files(), LoadOptions: options, CreatedAt: time.Now().Unix(),
 	})
 	if err != nil {
 		return err
@@ -182,7 +155,7 @@ func (c *ruleCache) write(g *generation, o ruleset.Options) error {
 	if err != nil {
 		return err
 	}
-	if err = c.writeRules(s, g); err == nil {
+	if err = c.writeDocuments(s, g); err == nil {
 		err = s.Write(partHeader, cacheSchema, bytesWriter(header))
 	}
 	if err == nil {
@@ -195,15 +168,15 @@ func (c *ruleCache) write(g *generation, o ruleset.Options) error {
 	return nil
 }
 
-func (c *ruleCache) writeRules(s *state.Save, g *generation) error {
-	if g.cached && s.Keep(partRules) {
+func (c *ruleCache) writeDocuments(s *state.Save, g *generation) error {
+	if g.cached && s.Keep(partDocuments) {
 		return nil
 	}
-	body, err := packed.Append(nil, ruleset.Rules{Collection: g.collection, Notes: g.notes, Details: g.details})
+	body, err := g.documents.Append(nil)
 	if err != nil {
 		return err
 	}
-	return s.Write(partRules, cacheSchema, bytesWriter(body))
+	return s.Write(partDocuments, cacheSchema, bytesWriter(body))
 }
 
 func bytesWriter(b []byte) func(io.Writer) error {

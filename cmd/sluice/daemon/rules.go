@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"runtime/debug"
 	"strings"
-	"time"
 
 	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/cmd/sluice/config"
@@ -22,15 +21,18 @@ import (
 
 // generation is one loaded rule set with what operators may ask about it.
 type generation struct {
-	set         *graph.RuleSet
-	collection  *load.Collection
-	notes       []string // about pipelines
-	details     []string // likewise, of less interest
-	doubts      []string // about correlations
-	inputs      []input  // every file it was made of
-	fingerprint [32]byte // of those
-	cached      bool     // its rules came from the rule cache
-	stale       bool     // the cache has them under an older header
+	set          *graph.RuleSet
+	detections   int // rules
+	correlations int
+	collection   *load.Collection // without the rules, which the set has in a form of its own
+	documents    *load.Documents  // it was made of
+	pipelines    *pipeline.Set
+	notes        []string // about pipelines
+	details      []string // likewise, of less interest
+	doubts       []string // about correlations
+	refused      error    // why the daemon may not start with it
+	cached       bool     // its documents came from the rule cache
+	stale        bool     // the cache has them under an older header
 }
 
 // rules builds generations from the configuration.
@@ -47,12 +49,33 @@ func newRules(l *config.Loaded, log *slog.Logger) *rules {
 	return &rules{cfg: &l.Config.Daemon, log: log, settings: ruleset.DaemonSettings(l)}
 }
 
-// build loads and compiles. With serving it returns actors.ErrUnchanged when every file
-// is as it was.
+// build reads and compiles. With serving, only files that changed are read again,
+// and it returns actors.ErrUnchanged when there are none.
 func (r *rules) build(ctx context.Context, serving *generation) (*generation, error) {
-	g, err := r.load(ctx, serving)
+	pipelines, err := ruleset.Pipelines(r.cfg.Pipelines)
 	if err != nil {
-		return nil, err
+		return nil, configFault(err)
+	}
+	found, err := load.Find(ctx, r.cfg.Rules)
+	if err != nil {
+		return nil, &Fault{Code: exitRules, Err: err}
+	}
+	g := &generation{pipelines: pipelines}
+	if serving == nil && r.cache != nil {
+		g.documents, g.stale = r.cache.read(ctx, found, &r.settings.Options)
+		g.cached = g.documents != nil
+	}
+	if !g.cached {
+		var known *load.Documents
+		if serving != nil {
+			known = serving.documents
+		}
+		if g.documents, err = ruleset.Read(ctx, found, r.settings.Options, known); err != nil {
+			return nil, &Fault{Code: exitRules, Err: err}
+		}
+	}
+	if serving != nil && g.documents.Same(serving.documents) && pipelines.Same(serving.pipelines) {
+		return nil, actors.ErrUnchanged
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -60,57 +83,29 @@ func (r *rules) build(ctx context.Context, serving *generation) (*generation, er
 	if err := r.compile(g); err != nil {
 		return nil, err
 	}
-	r.last++
-	g.set.Generation = r.last
 	return g, nil
 }
 
-// compile makes the set of a generation.
+// compile makes the set of a generation from its documents and pipelines.
 func (r *rules) compile(g *generation) error {
-	built, err := ruleset.Compile(&ruleset.Rules{Collection: g.collection, Notes: g.notes, Details: g.details}, r.settings, r.log)
-	debug.FreeOSMemory() // loading needs several times what it leaves behind
+	defer debug.FreeOSMemory() // loading needs several times what it leaves behind
+	loaded, err := ruleset.Transform(g.documents, g.pipelines, r.settings.Options)
+	if err != nil {
+		return &Fault{Code: exitRules, Err: err}
+	}
+	built, err := ruleset.Compile(loaded, r.settings, r.log)
 	if err != nil {
 		return &Fault{Code: exitRules, Err: fmt.Errorf("compile rules: %w", err)}
 	}
-	g.set, g.doubts = built.Set, built.Doubts
+	g.set, g.detections, g.correlations = built.Set, len(loaded.Rules), len(loaded.Correlations)
+	g.refused = loaded.Acceptable(r.cfg.Engine.StrictRules)
+	rest := *loaded.Collection
+	rest.Rules, rest.Correlations = nil, nil
+	g.collection = &rest
+	g.notes, g.details, g.doubts = loaded.Notes, loaded.Details, built.Doubts
+	r.last++
+	g.set.Generation = r.last
 	return nil
-}
-
-// load reads rules, those of the first set from the cache when it has them.
-func (r *rules) load(ctx context.Context, serving *generation) (*generation, error) {
-	names, err := r.inputNames(ctx)
-	if err != nil {
-		return nil, err
-	}
-	if serving == nil && r.cache != nil {
-		if c, ok := r.cache.read(ctx, names, r.settings.Options); ok {
-			return &generation{
-				collection: c.rules.Collection, notes: c.rules.Notes, details: c.rules.Details,
-				inputs: c.inputs, fingerprint: fingerprint(c.inputs), cached: true, stale: c.stale,
-			}, nil
-		}
-	}
-	inputs, _, err := survey(ctx, names, nil, time.Now())
-	if err != nil {
-		return nil, err
-	}
-	print := fingerprint(inputs)
-	if serving != nil && print == serving.fingerprint {
-		return nil, actors.ErrUnchanged
-	}
-	return r.loadFiles(ctx, inputs, print)
-}
-
-// loadFiles reads rules from their files, which were surveyed before.
-func (r *rules) loadFiles(ctx context.Context, inputs []input, print [32]byte) (*generation, error) {
-	loaded, err := ruleset.Load(ctx, r.settings.Options)
-	switch {
-	case errors.Is(err, ruleset.ErrPipeline):
-		return nil, configFault(err)
-	case err != nil:
-		return nil, &Fault{Code: exitRules, Err: err}
-	}
-	return &generation{collection: loaded.Collection, notes: loaded.Notes, details: loaded.Details, inputs: inputs, fingerprint: print}, nil
 }
 
 // remember stores a set that serves for the next start.
@@ -118,7 +113,7 @@ func (r *rules) remember(g *generation) {
 	if r.cache == nil || g.cached && !g.stale {
 		return
 	}
-	if err := r.cache.write(g, r.settings.Options); err != nil {
+	if err := r.cache.write(g, &r.settings.Options); err != nil {
 		r.log.Warn("rules not stored for the next start", "err", err)
 	}
 }
@@ -144,10 +139,10 @@ func (r *rules) report(g *generation) {
 	if c.Excluded > 0 {
 		r.log.Info("rule documents excluded", "count", c.Excluded)
 	}
-	if len(c.Rules)+len(c.Correlations) == 0 {
+	if g.detections+g.correlations == 0 {
 		r.log.Warn("no rule is loaded", "path", strings.Join(r.cfg.Rules, ", "))
 	}
-	r.log.Info("rules loaded", "detection_rules", len(c.Rules), "correlation_rules", len(c.Correlations),
+	r.log.Info("rules loaded", "detection_rules", g.detections, "correlation_rules", g.correlations,
 		"rejected", len(c.Rejected), "path", strings.Join(r.cfg.Rules, ", "))
 }
 
@@ -179,12 +174,11 @@ func (r *rules) first(ctx context.Context, errs io.Writer) (*generation, error) 
 	if err != nil {
 		return nil, err
 	}
-	c := g.collection
-	if err := (&ruleset.Rules{Collection: c}).Acceptable(r.cfg.Engine.StrictRules); err != nil {
-		for _, p := range c.Problems() {
+	if g.refused != nil {
+		for _, p := range g.collection.Problems() {
 			fmt.Fprintf(errs, "sluice: %s\n", p)
 		}
-		return nil, &Fault{Code: exitRules, Err: err}
+		return nil, &Fault{Code: exitRules, Err: g.refused}
 	}
 	r.report(g)
 	return g, nil
@@ -216,7 +210,7 @@ func (r *rules) next(ctx context.Context, serving *generation) (*generation, err
 // counts says how many rules serve.
 func (g *generation) counts() []actors.Member {
 	return []actors.Member{
-		{Name: "detection_rules", Value: len(g.collection.Rules)}, {Name: "correlation_rules", Value: len(g.collection.Correlations)},
+		{Name: "detection_rules", Value: g.detections}, {Name: "correlation_rules", Value: g.correlations},
 	}
 }
 

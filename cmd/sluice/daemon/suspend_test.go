@@ -23,7 +23,7 @@ func TestAnActorWithoutRestartsLeftEndsTheDaemon(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.call("POST", "/api/v1/events?commit=true", `{"C":"evil","U":"a"}`)
-	if err := d.line.publisher.Publish(t.Context(), &graph.RuleSet{}); err != nil { // correlate cannot serve it
+	if err := d.dataflow.Parse.Client().Publish(t.Context(), &graph.RuleSet{}); err != nil { // correlate cannot serve it
 		t.Fatal(err)
 	}
 	if code := d.await(nil, nil); code != exitRuntime {

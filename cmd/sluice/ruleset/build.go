@@ -53,7 +53,7 @@ func Compile(rules *Rules, s Settings, log *slog.Logger) (*Built, error) {
 	set, err := engine.Compile(rules.Rules, engine.Options{
 		MatchDetail: detail, IncludeEvent: s.IncludeEvent, ResultTime: s.ResultTime, Routing: Routing(s.Routing),
 		TimestampFields: TimestampFields(s.Correlation, rules.Defaults), Fields: program.Spec().Fields,
-		Beside: s.Beside, OnPanic: onPanic(log),
+		Background: s.Background, OnPanic: onPanic(log),
 	})
 	if err != nil {
 		return nil, err

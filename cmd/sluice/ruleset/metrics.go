@@ -4,8 +4,6 @@ import (
 	"errors"
 
 	"github.com/prometheus/client_golang/prometheus"
-
-	"github.com/sluicehq/sluice/sigma/load"
 )
 
 // Metrics are the series of the rules that serve.
@@ -24,9 +22,10 @@ func NewMetrics(reg prometheus.Registerer) (*Metrics, error) {
 	return m, errors.Join(reg.Register(m.detections), reg.Register(m.correlations), reg.Register(m.rejected))
 }
 
-// Loaded shows the rules that serve from now on.
-func (m *Metrics) Loaded(c *load.Collection) {
-	m.detections.Set(float64(len(c.Rules)))
-	m.correlations.Set(float64(len(c.Correlations)))
-	m.rejected.Set(float64(len(c.Rejected)))
+// Loaded shows how many rules serve from now on, and how many documents were
+// rejected.
+func (m *Metrics) Loaded(detections, correlations, rejected int) {
+	m.detections.Set(float64(detections))
+	m.correlations.Set(float64(correlations))
+	m.rejected.Set(float64(rejected))
 }

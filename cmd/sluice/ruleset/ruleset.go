@@ -1,6 +1,12 @@
-// Package ruleset turns settings into rules: files read, filters merged,
-// pipelines applied, documents checked. Every command and the daemon load rules
-// this way, so that they cannot disagree about what a setting means.
+// Package ruleset turns settings into rules, in phases:
+//
+//	files -> documents -> rules -> rule set
+//	     Read      Transform   Compile
+//
+// Each phase is a function of its input, which may be kept to repeat what stands
+// behind it: a pipeline that changes needs no file read again. Transform takes the
+// pipelines with every value in them resolved. Every command and the daemon load
+// rules this way, so that they cannot disagree about what a setting means.
 package ruleset
 
 import (
@@ -49,6 +55,16 @@ func Pipelines(names []string) (*pipeline.Set, error) {
 	return set, nil
 }
 
+// reading gives the loader's form of the options, without pipelines.
+func (o *Options) reading() (load.Options, error) {
+	out := load.Options{ExcludeRules: o.ExcludeRules, NoFilters: o.NoFilters}
+	var err error
+	if o.MinLevel != "" {
+		out.MinLevel, err = sigma.ParseLevel(o.MinLevel)
+	}
+	return out, err
+}
+
 // Load reads the rules. The error is fatal: a root that cannot be read, one that
 // wraps ErrPipeline, or that of ctx, which ends the reading between two files.
 func Load(ctx context.Context, o Options) (*Rules, error) {
@@ -56,11 +72,33 @@ func Load(ctx context.Context, o Options) (*Rules, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := load.Options{ExcludeRules: o.ExcludeRules, NoFilters: o.NoFilters}
-	if o.MinLevel != "" {
-		if out.MinLevel, err = sigma.ParseLevel(o.MinLevel); err != nil {
-			return nil, err
-		}
+	found, err := load.Find(ctx, o.Roots)
+	if err != nil {
+		return nil, err
+	}
+	docs, err := Read(ctx, found, o, nil)
+	if err != nil {
+		return nil, err
+	}
+	return Transform(docs, set, o)
+}
+
+// Read parses the files found. Those are not parsed again that have not changed
+// since known was read, which may be nil.
+func Read(ctx context.Context, found []load.Source, o Options, known *load.Documents) (*load.Documents, error) {
+	reading, err := o.reading()
+	if err != nil {
+		return nil, err
+	}
+	return load.Read(ctx, found, reading, known)
+}
+
+// Transform makes rules of documents: it merges filters and runs the pipelines.
+// The documents stay as they are.
+func Transform(docs *load.Documents, set *pipeline.Set, o Options) (*Rules, error) {
+	out, err := o.reading()
+	if err != nil {
+		return nil, err
 	}
 	if len(set.Pipelines) > 0 {
 		out.Transform, out.TransformCorrelation = set.Apply, set.ApplyCorrelation
@@ -72,14 +110,11 @@ func Load(ctx context.Context, o Options) (*Rules, error) {
 			}
 		}
 	}
-	rules := &Rules{Notes: notes(set)}
+	rules := &Rules{Collection: docs.Collect(out), Notes: notes(set)}
 	for _, p := range set.Pipelines {
 		if len(p.Ignored) > 0 {
 			rules.Details = append(rules.Details, fmt.Sprintf("pipeline %s: %s have no effect here", p.Path, strings.Join(p.Ignored, ", ")))
 		}
-	}
-	if rules.Collection, err = load.Load(ctx, o.Roots, out); err != nil {
-		return nil, err
 	}
 	return rules, nil
 }

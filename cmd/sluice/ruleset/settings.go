@@ -16,7 +16,7 @@ type Settings struct {
 	Routing      *config.LogsourceRouting
 	Correlation  *config.Correlation
 	ActionGiven  bool              // Correlation.Action was chosen and is not the default
-	Beside       func(work func()) // as in engine.Options
+	Background   func(work func()) // as in engine.Options
 }
 
 // DaemonSettings gives the settings of the daemon.
@@ -27,7 +27,7 @@ func DaemonSettings(l *config.Loaded) Settings {
 		MatchDetail: c.Engine.MatchDetail, IncludeEvent: c.Output.IncludeEvent, ResultTime: c.Output.ResultTime,
 		Routing: &c.LogsourceRouting, Correlation: &c.Correlation,
 		ActionGiven: l.Layer("daemon.correlation.action") != config.LayerDefault,
-		Beside:      func(work func()) { go work() }, // ends by itself or with its set, at most one of a set
+		Background:  func(work func()) { go work() }, // ends by itself or with its set, at most one of a set
 	}
 }
 

@@ -7,11 +7,10 @@ import (
 	"github.com/sluicehq/sluice/sigma/correlation/internal/window"
 )
 
-// Adopt takes over a record that another process has written for the same spec,
-// so that Open may trust it, and returns what follows it. Every place is
-// checked, and the hashes, which no two processes share, are written anew. What
-// an Extractor for s cannot have written is ErrForeign, whatever the bytes are;
-// they may have been changed then.
+// Adopt checks the record at the begin of buf, which another process has written for
+// the same spec, so that Open may trust it, and returns what follows it. It checks
+// every offset and replaces the hashes, which differ between processes. Bytes that an
+// Extractor for s cannot have written are ErrForeign; Adopt may have changed them.
 func Adopt(s *Spec, buf []byte) ([]byte, error) {
 	if len(buf) < headSize || binary.LittleEndian.Uint32(buf[specAt:]) != s.Mark {
 		return nil, ErrForeign
@@ -21,15 +20,15 @@ func Adopt(s *Spec, buf []byte) ([]byte, error) {
 		return nil, ErrForeign
 	}
 	a := adoption{spec: s, record: buf[:size], count: binary.LittleEndian.Uint32(buf[countAt:]), rest: binary.LittleEndian.Uint32(buf[restAt:])}
-	// Hashes are written into the record, so a place that leads into another one's
-	// hash is found by looking at everything a second time.
+	// The first pass writes hashes into the record. The second one finds offsets that
+	// lead into the hash of another key.
 	if !a.whole() || !a.updates(true) || !a.updates(false) {
 		return nil, ErrForeign
 	}
 	return buf[size:], nil
 }
 
-// adoption is a record on its way into this process.
+// adoption is a record that is being checked.
 type adoption struct {
 	spec   *Spec
 	record []byte
@@ -37,8 +36,7 @@ type adoption struct {
 	rest   uint32
 }
 
-// whole reports whether the parts of the record lie in it, and are what they
-// should be.
+// whole reports whether all parts of the record are within it and well-formed.
 func (a *adoption) whole() bool {
 	if uint64(a.rest) > uint64(len(a.record)) || headSize+uint64(a.count)*updateSize > uint64(a.rest) {
 		return false
@@ -59,7 +57,7 @@ func (a *adoption) whole() bool {
 	return !c.failed && flags&^(hasID|hasCopy) == 0 && int64(binary.LittleEndian.Uint64(a.record[timeAt:])) >= 0
 }
 
-// updates goes through all updates and writes the hashes, or compares them.
+// updates checks all updates and writes the hashes, or compares them.
 func (a *adoption) updates(write bool) bool {
 	for i := range int(a.count) {
 		raw := a.record[headSize+i*updateSize:][:updateSize]
@@ -80,12 +78,12 @@ func (a *adoption) updates(write bool) bool {
 				return false
 			}
 		}
-		place := uint64(binary.LittleEndian.Uint32(raw[keyAt:]))
-		head, ok := a.at(place, keyHead)
+		offset := uint64(binary.LittleEndian.Uint32(raw[keyAt:]))
+		head, ok := a.at(offset, keyHead)
 		if !ok {
 			return false
 		}
-		key, ok := a.at(place+keyHead, binary.LittleEndian.Uint32(head[8:]))
+		key, ok := a.at(offset+keyHead, binary.LittleEndian.Uint32(head[8:]))
 		if !ok || !ValidKey(string(key), len(a.spec.Keys[f.Key])) || !mark64(head, Hash(key), write) {
 			return false
 		}
@@ -93,12 +91,12 @@ func (a *adoption) updates(write bool) bool {
 	return true
 }
 
-// at returns n bytes from a place behind the updates on.
-func (a *adoption) at(place uint64, n uint32) ([]byte, bool) {
-	if place < headSize+uint64(a.count)*updateSize || place > uint64(a.rest) || uint64(n) > uint64(a.rest)-place {
+// at returns n bytes at an offset behind the updates.
+func (a *adoption) at(offset uint64, n uint32) ([]byte, bool) {
+	if offset < headSize+uint64(a.count)*updateSize || offset > uint64(a.rest) || uint64(n) > uint64(a.rest)-offset {
 		return nil, false
 	}
-	return a.record[place : place+uint64(n)], true
+	return a.record[offset : offset+uint64(n)], true
 }
 
 func mark32(at []byte, hash uint32, write bool) bool {
@@ -115,7 +113,7 @@ func mark64(at []byte, hash uint64, write bool) bool {
 	return binary.LittleEndian.Uint64(at) == hash
 }
 
-// careful is a cursor over bytes that may be anything.
+// careful is a cursor over untrusted bytes.
 type careful struct {
 	rest   []byte
 	failed bool

@@ -84,7 +84,7 @@ func TestSpecsAreToldApart(t *testing.T) {
 		{"a contribution of another kind", func(s *Spec) { s.Feeds[0].Kind = Number }},
 		{"a rule with other feeds", func(s *Spec) { s.Rules[1].To = 2 }},
 		{"other names of events", func(s *Spec) { s.IDs = s.IDs[:1] }},
-		{"a field read from elsewhere", func(s *Spec) { s.Places = [][]string{{"a.b"}} }},
+		{"a field read from elsewhere", func(s *Spec) { s.Paths = [][]string{{"a.b"}} }},
 	} {
 		if got := sealed(tc.change); got == same {
 			t.Errorf("%s: the mark is the same", tc.name)

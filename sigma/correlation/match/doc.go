@@ -1,10 +1,9 @@
-// Package match carries what one event means to the correlations from the
-// workers that detect, in parallel, to the one place that correlates, in order.
+// Package match defines the record of an event that correlations process.
 //
-// A worker reads every field a correlation may ask for, encodes the group keys
-// and hashes them, and writes it all as one Record: a piece of bytes without
-// pointers, so that a batch of them costs the collector nothing. Correlating
-// then looks at no event again, and trusts what it reads: a record is written for
-// one compiled set of correlations, in the same process. One that comes from
-// another process is adopted first.
+// The workers that detect write records in parallel, and one engine reads them in
+// order. A worker reads every field that a correlation may need, encodes and hashes
+// the group keys, and writes all of it as one Record: bytes without pointers, so that
+// records cost the garbage collector nothing. The engine does not look at the event
+// again. It trusts records: each is written for one program, in the same process. A
+// record from another process must pass Adopt first.
 package match

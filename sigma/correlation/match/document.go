@@ -10,50 +10,49 @@ import (
 
 // Document is a Source over an event's JSON form. It belongs to one goroutine.
 //
-// The first question walks once over the members of the event and finds every
-// field that is one of them. Only names with a dot that are no member are looked
-// for below.
+// The first lookup walks once over the members of the event and finds every field
+// that is one of them. Only names with a dot that are no member are looked up in
+// nested objects.
 type Document struct {
-	numbers map[string]int // of fields, by name
-	paths   []event.Path   // by field
-	places  [][]event.Path // by field: where it is read from instead
-	root    event.Value
-	walked  bool
-	found   []event.Value // by field
-	times   []int         // how often the field is a member
-	hits    []event.Hit
-	key     []byte
-	text    []byte
+	numbers      map[string]int // of fields, by name
+	paths        []event.Path   // by field
+	alternatives [][]event.Path // by field: where it is read from instead
+	root         event.Value
+	walked       bool
+	found        []event.Value // by field
+	times        []int         // how often the field is a member
+	hits         []event.Hit
+	key          []byte
+	text         []byte
 }
 
-// NewDocument returns a document in which the fields of s are looked up, in
-// their places where they have some: the value is that of the first place the
-// event has. A place that holds an object stands for the object's #text and is
-// absent without one.
+// NewDocument returns a document in which the fields of s are looked up. A field with
+// path patterns has the value of the first pattern that the event has; an object
+// there stands for its member #text and is absent without one.
 func NewDocument(s *Spec) *Document {
 	n := len(s.Fields)
 	d := &Document{
 		numbers: make(map[string]int, n), paths: make([]event.Path, n),
 		found: make([]event.Value, n), times: make([]int, n),
 	}
-	if s.Places != nil {
-		d.places = make([][]event.Path, n)
+	if s.Paths != nil {
+		d.alternatives = make([][]event.Path, n)
 	}
 	for i, f := range s.Fields {
 		d.paths[i] = event.ParsePath(f, 2)
-		if s.Places == nil || len(s.Places[i]) == 0 {
+		if s.Paths == nil || len(s.Paths[i]) == 0 {
 			d.numbers[f] = i
 			continue
 		}
-		for _, p := range s.Places[i] {
-			d.places[i] = append(d.places[i], event.ParsePlace(p))
+		for _, p := range s.Paths[i] {
+			d.alternatives[i] = append(d.alternatives[i], event.ParsePattern(p))
 		}
 	}
 	return d
 }
 
-// Set makes the document that of an event, given as JSON that was validated
-// before. The text must stay as it is while the document is read.
+// Set sets the event, which must be valid JSON. The text must not change while the
+// document is read.
 func (d *Document) Set(json []byte) {
 	d.root = event.ValueOf(json)
 	d.walked = false
@@ -76,8 +75,8 @@ func (d *Document) Text(field int) ([]byte, event.Type, bool) {
 
 // Value returns the field's value; several values count as an array.
 func (d *Document) Value(field int) (event.Value, bool) {
-	if d.places != nil && d.places[field] != nil {
-		return d.placed(d.places[field])
+	if d.alternatives != nil && d.alternatives[field] != nil {
+		return d.firstOf(d.alternatives[field])
 	}
 	if d.root.Type == event.Object {
 		if !d.walked {
@@ -108,10 +107,10 @@ func (d *Document) resolve(p *event.Path, in event.Value) (event.Value, bool) {
 	return several, true
 }
 
-// placed returns the value of the first place there is.
-func (d *Document) placed(places []event.Path) (event.Value, bool) {
-	for i := range places {
-		v, ok := d.resolve(&places[i], d.root)
+// firstOf returns the value of the first path that the event has.
+func (d *Document) firstOf(paths []event.Path) (event.Value, bool) {
+	for i := range paths {
+		v, ok := d.resolve(&paths[i], d.root)
 		if ok && v.Type == event.Object {
 			v, ok = d.resolve(&textPath, v)
 		}

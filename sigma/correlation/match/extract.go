@@ -13,8 +13,8 @@ import (
 // Source is the event a record is made of. Fields are numbers in Spec.Fields; what
 // is returned is valid until the source is opened for another event.
 type Source interface {
-	// Value returns the field's value as detection would find it. A field with
-	// several values counts as an array.
+	// Value returns the field's value as detection finds it. A field with several
+	// values counts as an array.
 	Value(field int) (event.Value, bool)
 	// Text returns the type of that value and its text form (event.Value.AppendText),
 	// nil where it has none.
@@ -28,7 +28,7 @@ type Extractor struct {
 	spec *Spec
 
 	keys    []written // by number in the spec
-	record  uint64    // number of the record in hand
+	record  uint64    // number of the current record
 	seen    []int     // fields kept in it
 	json    []byte
 	blob    []byte
@@ -95,8 +95,8 @@ func (x *Extractor) Append(dst []byte, rules []int, time int64, src Source) []by
 	return dst
 }
 
-// match writes the updates of one match from place at on, for the record that
-// begins at start, and returns where the next one goes.
+// match writes the updates of one match at offset at, for the record that begins at
+// start, and returns the offset of the next one.
 func (x *Extractor) match(dst []byte, start, at int, r *Rule, src Source) (out []byte, next int) {
 	feeds := x.spec.Feeds[r.From:r.To]
 	for i := range feeds {
@@ -123,7 +123,7 @@ func (x *Extractor) match(dst []byte, start, at int, r *Rule, src Source) (out [
 	return dst, at
 }
 
-// chain appends the fields that correlations of correlations may ask for.
+// chain appends the fields that dependent correlations may need.
 func (x *Extractor) chain(dst []byte, rules []int, src Source) []byte {
 	x.seen = x.seen[:0]
 	for _, rule := range rules {
@@ -148,8 +148,8 @@ func appendBlock(dst, b []byte) []byte {
 	return append(binary.AppendUvarint(dst, uint64(len(b))), b...)
 }
 
-// contribute writes what one feed gets to place at. What contributes nothing
-// leaves no trace.
+// contribute writes what a feed contributes at offset at. It writes nothing and
+// returns false when the event contributes nothing.
 func (x *Extractor) contribute(dst []byte, start, at int, f *Feed, src Source) (out []byte, counts bool) {
 	switch f.Kind {
 	case Number:
@@ -175,7 +175,7 @@ func (x *Extractor) contribute(dst []byte, start, at int, f *Feed, src Source) (
 	return dst, true
 }
 
-// appendText appends a text and writes where it is to place at.
+// appendText appends a text and writes its offset at offset at.
 func appendText(dst, text []byte, start, at int) []byte {
 	update := (*[updateSize]byte)(dst[at:])
 	binary.LittleEndian.PutUint64(update[valueAt:], uint64(len(dst)-start))
@@ -184,7 +184,7 @@ func appendText(dst, text []byte, start, at int) []byte {
 	return append(dst, text...)
 }
 
-// appendKey appends a group key with its hash and its length in front.
+// appendKey appends a group key behind its hash and its length.
 func appendKey(dst []byte, fields []int, src Source) []byte {
 	mark := len(dst)
 	dst = extend(dst, keyHead)
@@ -264,7 +264,7 @@ func ParseNumber(text []byte) (float64, bool) {
 	return n.Float, ok && finite(n.Float)
 }
 
-// keep appends a field for correlations of correlations, once.
+// keep appends a field for dependent correlations, once.
 func (x *Extractor) keep(dst []byte, field int, src Source) []byte {
 	if slices.Contains(x.seen, field) {
 		return dst

@@ -258,10 +258,10 @@ func TestDocument(t *testing.T) {
 
 func TestDocumentWithPlaces(t *testing.T) {
 	const field = "Event.EventData.User"
-	d := NewDocument(&Spec{Fields: []string{field, "plain"}, Places: [][]string{{field, "Event.UserData.*.User"}, nil}})
+	d := NewDocument(&Spec{Fields: []string{field, "plain"}, Paths: [][]string{{field, "Event.UserData.*.User"}, nil}})
 	for _, tc := range []struct{ name, event, want string }{
-		{"the first place", `{"Event":{"EventData":{"User":"a"},"UserData":{"X":{"User":"b"}}}}`, `"a"`},
-		{"the second place under any key", `{"Event":{"UserData":{"X":{"User":"b"}}}}`, `"b"`},
+		{"the first path", `{"Event":{"EventData":{"User":"a"},"UserData":{"X":{"User":"b"}}}}`, `"a"`},
+		{"the second path under any key", `{"Event":{"UserData":{"X":{"User":"b"}}}}`, `"b"`},
 		{"several keys are an array", `{"Event":{"UserData":{"X":{"User":"b"},"Y":{"User":"c"}}}}`, `[]`},
 		{"an object stands for its text", `{"Event":{"EventData":{"User":{"#attributes":{},"#text":"a"}}}}`, `"a"`},
 		{"an object without text is passed over", `{"Event":{"EventData":{"User":{}},"UserData":{"X":{"User":"b"}}}}`, `"b"`},
@@ -276,7 +276,7 @@ func TestDocumentWithPlaces(t *testing.T) {
 	}
 	d.Set([]byte(`{"plain":1}`))
 	if v, _ := d.Value(1); string(v.Raw) != "1" {
-		t.Errorf("a field without places: got %s, want 1", v.Raw)
+		t.Errorf("a field without paths: got %s, want 1", v.Raw)
 	}
 }
 

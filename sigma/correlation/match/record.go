@@ -8,7 +8,7 @@ import (
 	"github.com/sluicehq/sluice/sigma/correlation/internal/window"
 )
 
-// ErrForeign says that bytes are not a record for the plan in force.
+// ErrForeign says that bytes are not a record for the program in use.
 var ErrForeign = errors.New("match record is not of these correlations")
 
 // A record begins with a head of its size, the mark of its spec, its time, its
@@ -25,9 +25,9 @@ const (
 	headSize = 28
 )
 
-// An update is a feed, the place of its key and what is contributed: a number, or
-// the place, the hash and the length of a text. Places count from the begin of the
-// record. A key has its hash and its length in front.
+// An update is a feed, the offset of its key and what is contributed: a number, or
+// the offset, the hash and the length of a text. Offsets count from the begin of the
+// record. A key follows its hash and its length.
 const (
 	feedAt     = 0
 	keyAt      = 4
@@ -43,8 +43,8 @@ const (
 	hasCopy
 )
 
-// Record is what one event means to the correlations. Its slices point into the
-// bytes it was opened on.
+// Record is an event as the correlations need it. Its slices point into the bytes
+// that it was opened on.
 type Record struct {
 	Time  int64 // of the event, else its arrival
 	HasID bool
@@ -64,9 +64,9 @@ type Field struct {
 	Text   []byte
 }
 
-// Open reads the record at the begin of buf and returns what follows it. It must
-// have been written by an Extractor for s in this process, or adopted: a record
-// for another spec is ErrForeign, and about other bytes nothing is promised.
+// Open reads the record at the begin of buf and returns what follows it. An
+// Extractor for s must have written it in this process, or Adopt must have accepted
+// it. A record for another spec is ErrForeign; other bytes may panic.
 func (r *Record) Open(s *Spec, buf []byte) ([]byte, error) {
 	if len(buf) < headSize || binary.LittleEndian.Uint32(buf[specAt:]) != s.Mark {
 		return nil, ErrForeign
@@ -94,8 +94,8 @@ func (r *Record) Open(s *Spec, buf []byte) ([]byte, error) {
 // are in the order of matches and, within one match, of correlations.
 func (r *Record) Len() int { return r.count }
 
-// Update returns the feed of update i and the group's key with its hash. It sets
-// what of v the kind of the feed needs.
+// Update returns the feed of update i and the group's key with its hash. It sets the
+// fields of v that the kind of the feed needs.
 func (r *Record) Update(i int, v *window.Contribution) (feed *Feed, hash uint64, key []byte) {
 	all := r.raw
 	raw := (*[updateSize]byte)(all[headSize+i*updateSize:])

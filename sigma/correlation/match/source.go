@@ -8,8 +8,8 @@ import (
 // Event is a Source over an event that an engine's worker holds. It belongs to
 // one goroutine.
 //
-// Fields that the worker's set was told of (engine.Options.Fields) were found
-// when the event was decoded; only others are looked for in its JSON form.
+// Fields in engine.Options.Fields were found when the event was decoded; only others
+// are looked up in its JSON form.
 type Event struct {
 	numbers []int64 // by field: its number in the set, or unknown
 	doc     *Document
@@ -25,7 +25,7 @@ func NewEvent(s *Spec, set *engine.Set) *Event {
 	e := &Event{numbers: make([]int64, len(s.Fields)), doc: NewDocument(s)}
 	for i, name := range s.Fields {
 		e.numbers[i] = unknown
-		if s.Places == nil || len(s.Places[i]) == 0 {
+		if s.Paths == nil || len(s.Paths[i]) == 0 {
 			if number, ok := set.Field(name); ok {
 				e.numbers[i] = int64(number)
 			}
@@ -37,8 +37,8 @@ func NewEvent(s *Spec, set *engine.Set) *Event {
 // unknown is the number of a field that has none.
 const unknown = -1
 
-// Open makes event i the one that is asked, until the worker is given another. It
-// costs least when the worker has just evaluated it.
+// Open makes event i the one that is read, until the worker is given another. It
+// costs least when the worker has just evaluated the event.
 func (e *Event) Open(w *engine.Worker, events *engine.Events, i int) {
 	w.Show(events, i)
 	e.worker, e.events, e.number, e.read = w, events, i, false

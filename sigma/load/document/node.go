@@ -1,6 +1,11 @@
 package document
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+)
 
 // Kind is the type of a node.
 type Kind uint8
@@ -93,33 +98,76 @@ func (n *Node) JSON() any {
 // Canonical writes n as compact JSON with sorted keys. Unlike JSON it keeps
 // every key, so that documents with different content differ in it.
 func (n *Node) Canonical() []byte {
-	b, err := json.Marshal(n.canonical())
-	if err != nil { // not reachable: every value below is encodable
-		return nil
-	}
-	return b
+	return n.appendCanonical(make([]byte, 0, 2048))
 }
 
-func (n *Node) canonical() any {
+func (n *Node) appendCanonical(dst []byte) []byte {
 	switch n.Kind {
-	case NonFinite:
-		return n.Text
+	case Bool, Int, Float:
+		return append(dst, n.Text...)
+	case String, NonFinite:
+		return appendQuoted(dst, n.Text)
 	case List:
-		out := make([]any, 0, len(n.Items))
-		for _, it := range n.Items {
-			out = append(out, it.canonical())
-		}
-		return out
-	case Map:
-		out := make(map[string]any, len(n.Entries))
-		for _, e := range n.Entries {
-			key := e.Key.Text
-			if !e.Key.IsScalar() {
-				key = string(e.Key.Canonical())
+		dst = append(dst, '[')
+		for i, it := range n.Items {
+			if i > 0 {
+				dst = append(dst, ',')
 			}
-			out[key] = e.Value.canonical()
+			dst = it.appendCanonical(dst)
 		}
-		return out
+		return append(dst, ']')
+	case Map:
+		dst = append(dst, '{')
+		for i, e := range n.sorted() {
+			if i > 0 {
+				dst = append(dst, ',')
+			}
+			dst = append(appendQuoted(dst, e.name), ':')
+			dst = e.value.appendCanonical(dst)
+		}
+		return append(dst, '}')
 	}
-	return n.JSON()
+	return append(dst, "null"...)
+}
+
+// named is an entry of a mapping under its key as text.
+type named struct {
+	name  string
+	value *Node
+}
+
+// sorted returns the entries by their keys. Of keys that are the same as text the
+// last one counts.
+func (n *Node) sorted() []named {
+	out := make([]named, len(n.Entries))
+	for i, e := range n.Entries {
+		out[i] = named{e.Key.Text, e.Value}
+		if !e.Key.IsScalar() {
+			out[i].name = string(e.Key.Canonical())
+		}
+	}
+	slices.SortStableFunc(out, func(a, b named) int { return strings.Compare(a.name, b.name) })
+	last := out[:0]
+	for i := range out {
+		if i+1 == len(out) || out[i+1].name != out[i].name {
+			last = append(last, out[i])
+		}
+	}
+	return last
+}
+
+// appendQuoted appends a text, which is UTF-8, as JSON.
+func appendQuoted(dst []byte, s string) []byte {
+	dst = append(dst, '"')
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c == '"' || c == '\\':
+			dst = append(dst, '\\', c)
+		case c < ' ':
+			dst = fmt.Appendf(dst, "\\u%04x", c)
+		default:
+			dst = append(dst, c)
+		}
+	}
+	return append(dst, '"')
 }

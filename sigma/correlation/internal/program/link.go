@@ -9,30 +9,30 @@ import (
 	"github.com/sluicehq/sluice/sigma/correlation/match"
 )
 
-// fieldTable numbers the fields that are looked up. A field with places is
-// another one than the field that has the name of the first of them.
+// fieldTable numbers the fields that are looked up. A field with a list of paths
+// differs from the field that has the name of the first path.
 type fieldTable struct {
-	names   []string
-	places  [][]string
-	placed  bool // any field has places
-	numbers map[string]int
+	names    []string
+	paths    [][]string
+	hasPaths bool // some field has a list of paths
+	numbers  map[string]int
 }
 
 // of numbers a field that s names.
 func (t *fieldTable) of(s *sigma.Correlation, name string) int {
-	return t.number(name, s.Places[name])
+	return t.number(name, s.Paths[name])
 }
 
-func (t *fieldTable) number(name string, places []string) int {
+func (t *fieldTable) number(name string, paths []string) int {
 	key := name
-	if len(places) > 0 {
-		key, t.placed = "\x00"+strings.Join(places, "\x00"), true
+	if len(paths) > 0 {
+		key, t.hasPaths = "\x00"+strings.Join(paths, "\x00"), true
 	}
 	n, ok := t.numbers[key]
 	if !ok {
 		n = len(t.names)
 		t.numbers[key] = n
-		t.names, t.places = append(t.names, name), append(t.places, places)
+		t.names, t.paths = append(t.names, name), append(t.paths, paths)
 	}
 	return n
 }
@@ -127,15 +127,15 @@ func (p *Program) memberID(m sigma.Member, rules []*sigma.Rule) string {
 // link enters correlation i with every correlation it refers to.
 func (p *Program) link(i int, fields *fieldTable) {
 	s := p.all[i].Source
-	byLower := make(map[int][]uint16)
+	byMember := make(map[int][]uint16)
 	for m, member := range s.Members {
 		for _, l := range member.Correlations {
-			byLower[l] = append(byLower[l], uint16(m))
+			byMember[l] = append(byMember[l], uint16(m))
 		}
 	}
-	for _, l := range slices.Sorted(maps.Keys(byLower)) {
+	for _, l := range slices.Sorted(maps.Keys(byMember)) {
 		lower := p.all[l].Source
-		u := Upper{Index: i, Members: slices.Compact(byLower[l])}
+		u := Dependent{Index: i, Members: slices.Compact(byMember[l])}
 		for _, g := range s.GroupBy {
 			u.Key = append(u.Key, originOf(g, fieldOf(s, g, &lower.Meta), s, lower, fields))
 		}
@@ -144,21 +144,21 @@ func (p *Program) link(i int, fields *fieldTable) {
 				u.Values = append(u.Values, originOf(name, name, s, lower, fields))
 			}
 		}
-		p.all[l].Uppers = append(p.all[l].Uppers, u)
+		p.all[l].Dependents = append(p.all[l].Dependents, u)
 	}
 }
 
-// originOf tells where upper finds what it calls name, and reads from field of an
-// event, when lower fires.
-func originOf(name, field string, upper, lower *sigma.Correlation, fields *fieldTable) Origin {
+// originOf returns where dependent finds name when lower fires: in the group key of
+// lower, or in the given field of the event.
+func originOf(name, field string, dependent, lower *sigma.Correlation, fields *fieldTable) Origin {
 	if part := slices.Index(lower.GroupBy, name); part >= 0 {
 		return Origin{Part: part}
 	}
-	return Origin{Part: -1, Field: fields.of(upper, field)}
+	return Origin{Part: -1, Field: fields.of(dependent, field)}
 }
 
-// reach tells every rule which fields correlations above those it feeds may ask
-// for.
+// reach sets, for every rule, the fields that dependents of the correlations it feeds
+// may read.
 func (p *Program) reach() {
 	above := make([][]int, len(p.all))
 	done := make([]bool, len(p.all))
@@ -177,7 +177,7 @@ func (p *Program) chainFields(i int, above [][]int, done []bool) []int {
 		return above[i]
 	}
 	done[i] = true // before descending: correlations have no cycles
-	for _, u := range p.all[i].Uppers {
+	for _, u := range p.all[i].Dependents {
 		for _, o := range slices.Concat(u.Key, u.Values) {
 			if o.Part < 0 {
 				above[i] = append(above[i], o.Field)
@@ -216,7 +216,7 @@ func (p *Program) deepest() int {
 	height = func(i int) int {
 		if above[i] < 0 {
 			above[i] = 0
-			for _, u := range p.all[i].Uppers {
+			for _, u := range p.all[i].Dependents {
 				above[i] = max(above[i], height(u.Index)+1)
 			}
 		}

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// naive is the window as the specification words it: a sorted list of entries,
+// naive is the window in its simplest form: a sorted list of entries,
 // everything computed from it on demand.
 type naive struct{ entries []naiveEntry }
 

@@ -153,7 +153,7 @@ func orderSign(m sigma.Modifiers) string {
 	return "<= "
 }
 
-// Limits of a pattern's text (specification part 10 section 11).
+// Limits of a pattern's text.
 const (
 	maxPattern = 256
 	cutAt      = 253

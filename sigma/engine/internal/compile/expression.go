@@ -8,7 +8,7 @@ import (
 )
 
 // Expression is a regular expression. Its forms are made when they are first
-// asked for: most are in rules that traffic seldom wakes.
+// asked for: most belong to rules that are seldom candidates.
 type Expression struct {
 	Number int // among all of the plan
 
@@ -32,7 +32,7 @@ func (l *lazy[T]) get(make func() T) T {
 // which the loader lets nobody have.
 const nothing = `\z\A.`
 
-// Regexp returns the form that judges any text.
+// Regexp returns the form that evaluates any text.
 func (e *Expression) Regexp() *regexp.Regexp {
 	return e.regexp.get(func() *regexp.Regexp {
 		re, err := regexp.Compile(e.source)
@@ -43,7 +43,7 @@ func (e *Expression) Regexp() *regexp.Regexp {
 	})
 }
 
-// Program returns the form that judges ASCII texts faster.
+// Program returns the form that evaluates ASCII texts faster.
 func (e *Expression) Program() *lazydfa.Program {
 	return e.program.get(func() *lazydfa.Program {
 		p, err := lazydfa.Compile(e.source)

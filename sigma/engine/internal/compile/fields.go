@@ -13,13 +13,13 @@ const Keywords uint32 = 1
 // firstField is the number of the first field that has a name.
 const firstField = int(Keywords) + 1
 
-// Field is a name, or a list of places, that predicates ask about.
+// Field is a name, or a list of paths, that predicates read.
 type Field struct {
-	Name    string       // as results show it
-	Paths   []event.Path // the places, or one path
-	Virtual bool         // has positions: resolved in the event when asked for
-	Placed  bool         // Paths are places
-	Hints   []uint32     // Virtual: fields of which one is present when this one is
+	Name       string       // as results show it
+	Paths      []event.Path // one for a name
+	Virtual    bool         // has positions: resolved in the event when asked for
+	ReadByPath bool         // the value is that of the first of Paths that the event has
+	Hints      []uint32     // Virtual: fields of which one is present when this one is
 }
 
 // Fields numbers the fields of a rule set, from firstField on.
@@ -75,16 +75,16 @@ func (f *Fields) Hints(p *event.Path) []uint32 {
 	return hints
 }
 
-// AddPlaces returns the number of the field that is read from the first of
-// several places that an event has.
-func (f *Fields) AddPlaces(places []string) uint32 {
-	key := "\x01" + strings.Join(places, "\x01")
+// AddPaths returns the number of the field whose value is that of the first path
+// that the event has.
+func (f *Fields) AddPaths(paths []string) uint32 {
+	key := "\x01" + strings.Join(paths, "\x01")
 	if id, ok := f.ids[key]; ok {
 		return id
 	}
-	field := Field{Name: places[0], Placed: true}
-	for _, p := range places {
-		field.Paths = append(field.Paths, event.ParsePlace(p))
+	field := Field{Name: paths[0], ReadByPath: true}
+	for _, p := range paths {
+		field.Paths = append(field.Paths, event.ParsePattern(p))
 	}
 	id := f.append(key, field)
 	for i, p := range field.Paths {

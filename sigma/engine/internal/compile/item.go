@@ -12,7 +12,7 @@ import (
 func (b *builder) item(src *sigma.Item, c context) Item {
 	mods := src.Modifiers
 	it := Item{All: mods.Has(sigma.All), Neq: mods.Has(sigma.Neq)}
-	b.place(&it, src, c)
+	b.locate(&it, src, c)
 	if mods.Has(sigma.Exists) {
 		b.exists(&it, src)
 	} else {
@@ -33,8 +33,8 @@ func (b *builder) item(src *sigma.Item, c context) Item {
 	return it
 }
 
-// place decides where the item's values come from.
-func (b *builder) place(it *Item, src *sigma.Item, c context) {
+// locate sets where the item's values come from.
+func (b *builder) locate(it *Item, src *sigma.Item, c context) {
 	switch {
 	case c.inBlock && (src.Field == "." || src.Field == ""):
 		it.Name = "."
@@ -44,8 +44,8 @@ func (b *builder) place(it *Item, src *sigma.Item, c context) {
 	case src.Field == "" || src.Field == ".":
 		it.Keyword, it.Field, it.Name = true, Keywords, "keyword"
 		b.fields.Table.Keywords = true
-	case len(src.Places) > 0:
-		it.Field = b.fields.AddPlaces(src.Places)
+	case len(src.Paths) > 0:
+		it.Field = b.fields.AddPaths(src.Paths)
 		it.Name = b.fields.List[it.Field].Name
 	default:
 		it.Field = b.fields.Add(src.Field, c.version)

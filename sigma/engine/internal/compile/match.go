@@ -9,11 +9,11 @@ import (
 	"github.com/sluicehq/sluice/sigma/event"
 )
 
-// Plain reports whether a text predicate judges the text as it is; the others
-// judge it with case folded.
+// Plain reports whether a text predicate evaluates the text as it is; the others
+// evaluate it with case folded.
 func (p *Pred) Plain() bool { return p.Cased || p.Kind == Regex || p.Kind == CIDR }
 
-// MatchText judges one text form, which is folded unless Plain says otherwise.
+// MatchText evaluates one text form, which is folded unless Plain says otherwise.
 func (p *Pred) MatchText(text []byte) bool {
 	switch p.Kind {
 	case Exact:
@@ -41,7 +41,7 @@ func contains(text []byte, s string) bool {
 	return bytes.Contains(text, unsafeBytes(s))
 }
 
-// MatchNumber judges a numeric form.
+// MatchNumber evaluates a numeric form.
 func (p *Pred) MatchNumber(n event.Numeric) bool {
 	c := n.Compare(p.More.Number)
 	switch p.Kind {
@@ -59,7 +59,7 @@ func (p *Pred) MatchNumber(n event.Numeric) bool {
 	return false
 }
 
-// MatchBool judges a value by the boolean rules: booleans, or text that spells
+// MatchBool evaluates a value by the boolean rules: booleans, or text that spells
 // one. Folded is the text of a string, empty for other types.
 func (p *Pred) MatchBool(t event.Type, folded []byte) bool {
 	switch t {
@@ -76,7 +76,7 @@ func (p *Pred) MatchBool(t event.Type, folded []byte) bool {
 	return false
 }
 
-// MatchTime judges a part of a time.
+// MatchTime evaluates a part of a time.
 func (p *Pred) MatchTime(t time.Time) bool {
 	var part int
 	switch p.More.Part {

@@ -1,12 +1,12 @@
 package compile
 
-// Needed returns the predicates, as bits, that judging and explaining the rules
+// Needed returns the predicates, as bits, that evaluating and explaining the rules
 // asks for. Rules in without, bits by load index, are left out.
 func (p *Plan) Needed(without []uint64) []uint64 {
 	n := needed{plan: p, preds: make([]uint64, (len(p.Preds)+63)/64)}
 	judged := func(rule uint32) bool { return without[rule/64]>>(rule%64)&1 == 0 }
 	for id := range p.Preds {
-		for _, rule := range p.Wakes[p.WakeStart[id]:p.WakeStart[id+1]] {
+		for _, rule := range p.Candidates[p.CandidateStart[id]:p.CandidateStart[id+1]] {
 			if judged(rule) {
 				n.pred(uint32(id))
 				break

@@ -19,14 +19,14 @@ type Plan struct {
 	Fields *Fields
 	Preds  []Pred
 
-	Rules     []*Rule  // by load index
-	Programs  []int32  // by load index: where the rule's program begins
-	Code      []Instr  // all programs
-	Tests     []Test   // bit tests of all programs
-	Branches  []int32  // beginnings of the parts of counting instructions
-	Wakes     []uint32 // load indexes, by predicate
-	WakeStart []uint32 // Wakes[WakeStart[p]:WakeStart[p+1]] wait for predicate p
-	Always    []uint32 // load indexes of rules without witness
+	Rules          []*Rule  // by load index
+	Programs       []int32  // by load index: where the rule's program begins
+	Code           []Instr  // all programs
+	Tests          []Test   // bit tests of all programs
+	Branches       []int32  // beginnings of the parts of counting instructions
+	Candidates     []uint32 // load indexes, by predicate
+	CandidateStart []uint32 // Candidates[CandidateStart[p]:CandidateStart[p+1]] are those of predicate p
+	Always         []uint32 // load indexes of rules without witness
 
 	Rarity   literal.Rarity // of windows in traffic
 	Machines int            // how many machines a worker needs for expressions
@@ -61,7 +61,7 @@ func Build(rules []*sigma.Rule, o Options) *Plan {
 		p.Rules[i] = b.rule(r)
 	}
 	b.fields.Table.Settle()
-	b.wake(p)
+	b.candidates(p)
 	p.Preds = slices.Clip(b.preds)
 	p.Rarity, p.Machines = rarity, len(b.expressions)
 	p.compile()

@@ -112,7 +112,7 @@ func TestBase64Offsets(t *testing.T) {
 	}
 }
 
-// witnessesOf names what wakes the only rule of a document.
+// witnessesOf names the witnesses of the only rule of a document.
 func witnessesOf(t *testing.T, text string) []string {
 	t.Helper()
 	c := load.FromBytes("r.yml", []byte(text), load.Options{})
@@ -122,7 +122,7 @@ func witnessesOf(t *testing.T, text string) []string {
 	p := Build(c.Rules, Options{})
 	var out []string
 	for id := range p.Preds {
-		if p.WakeStart[id] < p.WakeStart[id+1] {
+		if p.CandidateStart[id] < p.CandidateStart[id+1] {
 			out = append(out, p.Fields.List[p.Preds[id].Field].Name+" "+p.Preds[id].Text)
 		}
 	}

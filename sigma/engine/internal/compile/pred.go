@@ -44,7 +44,7 @@ type Pred struct {
 	Op     Kind // FieldRef and Expand: Exact, Prefix, Suffix or Contains
 	Cased  bool
 	Early  bool   // known when all values were looked at; else asked for when needed
-	Direct bool   // Early, but no index finds it: every value is judged
+	Direct bool   // Early, but no index finds it: every value is evaluated
 	Field  uint32 // the field asked about
 	Text   string // the operand, folded unless Cased; for other kinds what tells them apart
 	More   *Operand

@@ -162,7 +162,7 @@ func (p *Plan) add(i Instr) int32 {
 	return int32(len(p.Code) - 1)
 }
 
-// effort guesses what judging x costs, in the unit of one bit test.
+// effort guesses what evaluating x costs, in the unit of one bit test.
 func (p *Plan) effort(x *Expr) int {
 	switch x.Op {
 	case True, False:

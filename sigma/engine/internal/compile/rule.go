@@ -62,7 +62,7 @@ type Item struct {
 	NullTest bool // its only alternative is null
 }
 
-// ArrayBlock is an array block. It is judged as one predicate.
+// ArrayBlock is an array block. It is evaluated as one predicate.
 type ArrayBlock struct {
 	Path       event.Path
 	Quantifier sigma.Quantifier

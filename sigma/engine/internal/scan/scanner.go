@@ -6,10 +6,10 @@ import (
 	"github.com/sluicehq/sluice/sigma/event"
 )
 
-// Limits of specification parts 10 and 14.
+// Limits on the nesting of lines.
 const (
 	MaxDepth     = 128 // containers within each other
-	KeywordDepth = 63  // containers around a string that keywords still see
+	KeywordDepth = 63  // containers around a string that keywords still find
 )
 
 // ErrSyntax says that a line is not one JSON value, or nested too deeply.
@@ -133,7 +133,7 @@ func (s *Scanner) literal(i int, want string, at int32, t event.Type) int {
 func (s *Scanner) emit(i, end int, at int32, t event.Type, flags Flags) {
 	if at != nowhere {
 		for _, g := range s.table.nodes[at].targets {
-			if t == event.Object && g.place {
+			if t == event.Object && g.textInside {
 				continue
 			}
 			f := flags

@@ -17,10 +17,10 @@ type node struct {
 }
 
 type target struct {
-	field  uint32
-	rank   uint16
-	shared bool
-	place  bool // an object is not the value: its #text is
+	field      uint32
+	rank       uint16
+	shared     bool
+	textInside bool // an object is not the value: its #text is
 }
 
 // The nodes that always exist. A value below nowhere interests no field.
@@ -36,13 +36,13 @@ func NewTable() *Table { return &Table{nodes: make([]node, 1)} }
 func (t *Table) Fields() int { return int(t.fields) + 1 }
 
 // AddName lets the whole key name of the root object lead to the field.
-func (t *Table) AddName(field uint32, name string, rank int, shared, place bool) {
-	t.add(t.child(root, name), target{field, uint16(rank), shared, place})
+func (t *Table) AddName(field uint32, name string, rank int, shared, textInside bool) {
+	t.add(t.child(root, name), target{field, uint16(rank), shared, textInside})
 }
 
 // AddPath lets a path without positions lead to the field. A path of a single
 // segment is a name.
-func (t *Table) AddPath(field uint32, segments []event.Segment, rank int, place bool) {
+func (t *Table) AddPath(field uint32, segments []event.Segment, rank int, textInside bool) {
 	at := root
 	for _, s := range segments {
 		if s.Any {
@@ -51,7 +51,7 @@ func (t *Table) AddPath(field uint32, segments []event.Segment, rank int, place 
 			at = t.child(at, s.Key)
 		}
 	}
-	t.add(at, target{field, uint16(rank), true, place})
+	t.add(at, target{field, uint16(rank), true, textInside})
 }
 
 func (t *Table) add(at int32, g target) {
@@ -63,8 +63,8 @@ func (t *Table) add(at int32, g target) {
 		}
 	}
 	n.targets = append(n.targets, g)
-	if g.place {
-		g.place = false
+	if g.textInside {
+		g.textInside = false
 		t.add(t.child(at, "#text"), g)
 	}
 }

@@ -1,0 +1,118 @@
+package daemon
+
+import (
+	"fmt"
+	"log/slog"
+	"maps"
+	"os"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/sluicehq/sluice/actors"
+	"github.com/sluicehq/sluice/actors/correlate"
+	"github.com/sluicehq/sluice/actors/dataflow"
+	"github.com/sluicehq/sluice/actors/dispatch"
+	"github.com/sluicehq/sluice/actors/evaluate"
+	"github.com/sluicehq/sluice/actors/parse"
+	"github.com/sluicehq/sluice/actors/reload"
+	"github.com/sluicehq/sluice/cmd/sluice/config"
+	"github.com/sluicehq/sluice/cmd/sluice/logging"
+	"github.com/sluicehq/sluice/graph"
+	"github.com/sluicehq/sluice/graph/format"
+	"github.com/sluicehq/sluice/sigma/correlation"
+)
+
+// newDataflow builds the stages as they are configured. What was restored may be nil.
+func newDataflow(cfg *config.Daemon, set *graph.RuleSet, restored *correlation.Engine, out *outputs, m *dataflow.Metrics, log *slog.Logger) (*dataflow.Dataflow, error) {
+	f, err := format.Parse(cfg.Input.Format)
+	if err != nil {
+		return nil, configFaultf("daemon.input.format: %w", err)
+	}
+	zone, err := format.ParseZone(cfg.Input.SyslogTZ)
+	if err != nil {
+		return nil, configFaultf("daemon.input.syslog_tz: %w", err)
+	}
+	engineLog := logging.Target(log, "sluice.engine")
+	return dataflow.New(dataflow.Options{
+		BufferSize: cfg.Input.BufferSize, Capacities: cfg.Mailboxes, Bytes: int(cfg.Input.BufferBytes),
+		DeadLetters: out.deadLetters(), Set: set, Metrics: m,
+		Parse: parse.Options{
+			BatchSize: cfg.Input.BatchSize, Format: f, Zone: zone, KeepBOM: !cfg.Input.SyslogStripBOM, Log: engineLog,
+		},
+		Evaluate: evaluate.Options{Workers: workers(engineLog), Timed: timed(cfg)},
+		Correlate: correlate.Options{
+			MaxGroups: cfg.Correlation.MaxStateEntries, Restored: restored, Log: logging.Target(log, "sluice.correlation"),
+		},
+		Dispatch: dispatch.Options{Sinks: out.offered()},
+	}), nil
+}
+
+// timed reports whether events without a time of their own do not reach correlations.
+func timed(cfg *config.Daemon) bool { return cfg.Correlation.TimestampFallback == "skip" }
+
+const (
+	workersVariable = "SLUICE_DETECT_INFLIGHT"
+	maxWorkers      = 256
+)
+
+// workers is how many batches are judged at once.
+func workers(log *slog.Logger) int {
+	text, set := os.LookupEnv(workersVariable)
+	if !set {
+		return runtime.GOMAXPROCS(0)
+	}
+	n, err := strconv.Atoi(text)
+	switch {
+	case err != nil || n < 1:
+		log.Warn("variable is no number between 1 and 256 and is ignored", "variable", workersVariable, "value", text)
+		return runtime.GOMAXPROCS(0)
+	case n > maxWorkers:
+		return maxWorkers
+	}
+	return n
+}
+
+// checkMailboxes refuses capacities for actors that this configuration does not
+// know, and warns of those that are off.
+func checkMailboxes(cfg *config.Loaded, sinks []string, log *slog.Logger) error {
+	set := cfg.Config.Daemon.Mailboxes
+	off := []string{"audit", "capture", "dispositions", "sources"}
+	var known []string
+	for _, s := range graph.Stages() {
+		known = append(known, string(s))
+	}
+	for _, label := range sinks {
+		known = append(known, "sink:"+label)
+	}
+	known = append(known, actors.NameDLQ, reload.Name)
+	for _, name := range slices.Sorted(maps.Keys(set)) {
+		switch {
+		case slices.Contains(off, name), name == actors.NameDLQ && cfg.Config.Daemon.Output.DLQ == "":
+			log.Warn("mailbox of an actor that is off", "actor", name)
+		case !slices.Contains(known, name):
+			place := "daemon.mailboxes"
+			if cfg.Layer(place+"."+name) == config.LayerFlag {
+				place = "--mailbox-size"
+			}
+			return configFaultf("%s: unknown actor '%s' (%s)", place, name, strings.Join(append(known, off...), ", "))
+		}
+	}
+	return nil
+}
+
+// retryDelay converts configured milliseconds.
+func retryDelay(ms int) time.Duration { return time.Duration(ms) * time.Millisecond }
+
+// drainWarning tells what the end of the drain left behind.
+func drainWarning(all []actors.Drained) (lost int, stuck []string) {
+	for _, d := range all {
+		lost += d.Lost
+		if d.Expired {
+			stuck = append(stuck, fmt.Sprintf("%s (%d)", d.Actor, d.Lost))
+		}
+	}
+	return lost, stuck
+}

@@ -1,0 +1,121 @@
+package graph
+
+import (
+	"encoding/hex"
+	"time"
+)
+
+// DeliveryID is a random number that all sinks and retries of a delivery share.
+type DeliveryID [16]byte
+
+// String returns "msg_" and 32 hexadecimal digits.
+func (id DeliveryID) String() string { return "msg_" + hex.EncodeToString(id[:]) }
+
+// Kind says what a message tells.
+type Kind string
+
+// The kinds that are no Record's.
+const (
+	KindDetection   Kind = "detection"
+	KindCorrelation Kind = "correlation"
+	KindDeadLetter  Kind = "dead_letter"
+)
+
+// Envelope is what the messages of one result set have in common, whatever their
+// form. It is the same for all sinks and retries.
+type Envelope struct {
+	ID       DeliveryID
+	Time     time.Time // of the delivery
+	Position Position  // of the line; zero for a record, and of an input that cannot deliver again
+}
+
+// Message is what reaches a destination: one result or record as a form wrote it.
+type Message struct {
+	*Envelope
+	Index   int // of the result in its set: what the form does not accept leaves a gap
+	Kind    Kind
+	Subject string // where to, within the destination; "" for the usual place
+	Headers []Header
+	Body    []byte // without a line ending
+	Err     error  // the form could not write it: no destination ever gets it
+}
+
+// Header is a name and value that accompany a body.
+type Header struct{ Name, Value string }
+
+// Payload is what one message is made of: a result, or a record.
+type Payload struct {
+	Result *Result // nil for a record
+	Record Record
+}
+
+// Kind is what the payload is.
+func (p Payload) Kind() Kind {
+	switch {
+	case p.Record != nil:
+		return p.Record.Kind()
+	case p.Result.Detection != nil:
+		return KindDetection
+	}
+	return KindCorrelation
+}
+
+// AppendNative appends the native line, without its line feed.
+func (p Payload) AppendNative(dst []byte) []byte {
+	if p.Record != nil {
+		return p.Record.AppendNative(dst)
+	}
+	return p.Result.AppendNative(dst)
+}
+
+// Form is what a sink takes, and how. Forms are compared by ==: dispatch asks
+// each form once per result, and sinks of equal forms share the messages. Forms
+// have no state, as several goroutines may call them.
+type Form interface {
+	// Accepts reports whether the sink takes p. Of what it does not take the sink
+	// learns nothing.
+	Accepts(p Payload) bool
+	// Append appends the body of a message about p and may give m, which has the
+	// rest already, a subject and headers. An error means that p can never be
+	// written in this form: it becomes a dead letter of each sink of the form.
+	Append(dst []byte, p Payload, m *Message) ([]byte, error)
+	// Native reports whether every body is the native line.
+	Native() bool
+}
+
+// Rendered is what the sinks of one form deliver of one result set. They share
+// it, so nobody changes it; a sink that is through with it calls Release.
+type Rendered struct {
+	Messages []Message // at least one
+	Token    Token     // one share for each sink; zero for a record
+	Record   Record    // that the message is about; nil for results
+	Results  []Result  // of the set, unless all bodies are native lines
+	Bytes    int       // that Messages and Results hold
+	Buffer   *Buffer   // what it lies in, with a share for each sink; nil for memory of its own
+}
+
+// Release gives a sink's share back. The messages are not the sink's any more.
+func (r *Rendered) Release() { r.Buffer.Release(1) }
+
+// AppendOriginal appends what a dead letter shows of the messages from up to to:
+// a record's native line, or a JSON array of native results.
+func (r *Rendered) AppendOriginal(dst []byte, from, to int) []byte {
+	if r.Record != nil {
+		return r.Record.AppendNative(dst)
+	}
+	dst = append(dst, '[')
+	for i := from; i < to; i++ {
+		if i > from {
+			dst = append(dst, ',')
+		}
+		if m := &r.Messages[i]; r.Results == nil {
+			dst = append(dst, m.Body...)
+		} else {
+			dst = r.Results[m.Index].AppendNative(dst)
+		}
+	}
+	return append(dst, ']')
+}
+
+// SizeOfRendered is the size of what is rendered in a data lane.
+func SizeOfRendered(r *Rendered) (units, bytes int) { return 1, r.Bytes }

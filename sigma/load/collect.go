@@ -1,0 +1,118 @@
+package load
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/sluicehq/sluice/sigma"
+)
+
+// Collect judges documents together: it merges filters, runs the pipelines,
+// checks every rule and resolves correlations. The documents stay as they are, so
+// they may be collected again with other pipelines. Exclusions are those that the
+// documents were read with.
+func (d *Documents) Collect(o Options) *Collection {
+	c := &collector{opts: o}
+	covers := make([]bool, len(o.ExcludeRules))
+	for _, f := range d.files {
+		for i := range f.docs {
+			doc := f.docs[i].again(f.Name)
+			for _, n := range doc.ExcludedBy {
+				covers[n] = true
+			}
+			if doc.Excluded {
+				c.excluded = append(c.excluded, doc)
+			} else {
+				c.drafts = append(c.drafts, doc)
+			}
+		}
+	}
+	c.mergeFilters()
+	c.transformRules()
+	c.filterDefaults()
+	c.resolveCorrelations()
+	c.warnIdleFilters()
+	c.warnDuplicates()
+	for _, d := range c.drafts {
+		c.out.Warnings = append(c.out.Warnings, d.Warnings...)
+	}
+	c.reject()
+	for i, used := range covers {
+		if !used {
+			c.out.Warnings = append(c.out.Warnings, sigma.Problem{Reason: fmt.Sprintf("exclude rule %q leaves nothing out", o.ExcludeRules[i])})
+		}
+	}
+	c.out.Excluded = len(c.excluded)
+	return &c.out
+}
+
+// collector is a collection on its way. Drafts are in load order.
+type collector struct {
+	opts     Options
+	drafts   []*draft
+	excluded []*draft
+	out      Collection
+}
+
+// reject lists the rejected documents in load order, but each behind those it is
+// rejected for.
+func (c *collector) reject() {
+	listed := make(map[*draft]bool)
+	var list func(d *draft)
+	list = func(d *draft) {
+		if d.usable() || listed[d] {
+			return
+		}
+		listed[d] = true
+		if d.Correlation != nil {
+			for _, cause := range slices.Concat(d.targets...) {
+				list(cause)
+			}
+		}
+		c.out.Rejected = append(c.out.Rejected, d.rejected())
+	}
+	for _, d := range c.drafts {
+		list(d)
+	}
+}
+
+// transformRules runs the pipelines over every detection rule and checks what
+// they made of it.
+func (c *collector) transformRules() {
+	for _, d := range c.drafts {
+		if d.Rule == nil {
+			continue
+		}
+		d.logsourceWritten = d.Rule.Logsource
+		if c.opts.Transform != nil {
+			rewritten, outcome, err := c.opts.Transform(d.Rule)
+			c.applied(d, &rewritten.Meta, outcome, err)
+			d.Rule = rewritten
+		}
+		if d.state == skipped {
+			continue
+		}
+		check := checker{written: d.Written, vague: len(d.Problems) > 0}
+		check.rule(d.Rule)
+		d.adopt(check.problems, check.warnings)
+		if d.usable() {
+			c.out.Rules = append(c.out.Rules, d.Rule)
+			c.defaults(d)
+		}
+	}
+}
+
+// warnDuplicates reports ids that two usable documents carry.
+func (c *collector) warnDuplicates() {
+	first := make(map[string]*draft)
+	for _, d := range c.drafts {
+		if d.ID == "" || !d.usable() || d.state != pending {
+			continue
+		}
+		if before := first[d.ID]; before != nil {
+			d.warn(d.Line, "id %s is also that of %s; both documents are used", d.ID, before.place())
+			continue
+		}
+		first[d.ID] = d
+	}
+}

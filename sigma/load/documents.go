@@ -1,0 +1,121 @@
+package load
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/sluicehq/sluice/sigma/internal/parallel"
+	"github.com/sluicehq/sluice/sigma/packed"
+)
+
+// Documents are the documents of a set of files, in load order: parsed, with what
+// parsing rejected and warned of, each template applied, before filters are merged
+// and pipelines run. They never change.
+type Documents struct{ files []*file }
+
+// file is one file and what is in it.
+type file struct {
+	File
+	docs []parsed
+}
+
+// Read parses the files found, on all cores. What a file gave when known was read,
+// which may be nil, is taken over when the file has not changed. Of the options,
+// those that exclude rules matter. The error is that of ctx, which is looked at
+// before each file, or of options that do not parse.
+func Read(ctx context.Context, found []Source, o Options, known *Documents) (*Documents, error) {
+	p, err := newParser(&o)
+	if err != nil {
+		return nil, err
+	}
+	before := known.byPath()
+	out := &Documents{files: make([]*file, len(found))}
+	now := time.Now()
+	err = parallel.For(ctx, len(found), func(i int) { out.files[i] = p.read(&found[i], before[found[i].path], now) })
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// read reads one file; before may be nil.
+func (p *parser) read(s *Source, before *file, now time.Time) *file {
+	if before != nil && before.Name == s.name {
+		if f, err := s.look(now); err == nil && f.trusts(&before.File) {
+			f.SHA256 = before.SHA256
+			return &file{File: f, docs: before.docs}
+		}
+	}
+	f, data, err := s.read(now)
+	switch {
+	case err != nil:
+		return unreadable(f, err)
+	case before != nil && before.Name == s.name && !before.Missing && before.SHA256 == f.SHA256:
+		return &file{File: f, docs: before.docs}
+	}
+	return &file{File: f, docs: p.file(f.Name, data, f.SHA256)}
+}
+
+func (d *Documents) byPath() map[string]*file {
+	if d == nil {
+		return nil
+	}
+	out := make(map[string]*file, len(d.files))
+	for _, f := range d.files {
+		out[f.Path] = f
+	}
+	return out
+}
+
+// Files lists what the documents were read from, in load order.
+func (d *Documents) Files() []File {
+	out := make([]File, len(d.files))
+	for i, f := range d.files {
+		out[i] = f.File
+	}
+	return out
+}
+
+// Same reports whether both were read from files of the same names and contents.
+func (d *Documents) Same(other *Documents) bool {
+	if len(d.files) != len(other.files) {
+		return false
+	}
+	for i, f := range d.files {
+		if !f.Same(&other.files[i].File) {
+			return false
+		}
+	}
+	return true
+}
+
+// Append appends the documents to dst, for Unpack by the same build.
+func (d *Documents) Append(dst []byte) ([]byte, error) {
+	var docs []byte
+	var err error
+	for _, f := range d.files {
+		if docs, err = packed.Append(docs[:0], f.docs); err != nil {
+			return nil, err
+		}
+		dst = packed.AppendText(dst, string(docs))
+	}
+	return dst, nil
+}
+
+// Unpack gives the documents of which Append wrote data, with their files. It
+// shares the memory of data. The error wraps packed.ErrDamaged.
+func Unpack(data string, files []File) (*Documents, error) {
+	r := packed.NewReader(data)
+	out := &Documents{files: make([]*file, len(files))}
+	texts := make([]string, len(files))
+	for i := range files {
+		out.files[i], texts[i] = &file{File: files[i]}, r.Text()
+	}
+	if err := r.End(); err != nil {
+		return nil, err
+	}
+	errs := make([]error, len(files))
+	_ = parallel.For(context.Background(), len(files), func(i int) { errs[i] = packed.Read(texts[i], &out.files[i].docs) })
+	return out, errors.Join(errs...)
+}

@@ -1,0 +1,97 @@
+package load
+
+import (
+	"crypto/sha256"
+
+	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/load/document"
+)
+
+// parser reads the documents of files. It may be shared by goroutines.
+type parser struct {
+	minLevel   sigma.Level
+	exclusions []Exclusion
+}
+
+func newParser(o *Options) (*parser, error) {
+	p := &parser{minLevel: o.MinLevel}
+	for _, entry := range o.ExcludeRules {
+		e, err := ParseExclusion(entry)
+		if err != nil {
+			return nil, err
+		}
+		p.exclusions = append(p.exclusions, e)
+	}
+	return p, nil
+}
+
+// file reads the documents of one file, whose digest is given.
+func (p *parser) file(name string, data []byte, digest [sha256.Size]byte) []parsed {
+	docs, fault := document.Read(data)
+	out := make([]parsed, 0, len(docs))
+	fail := func(number, line int, reason string) {
+		d := newFault(name, number, digest)
+		d.fail(line, "%s", reason)
+		out = append(out, d.parsed)
+	}
+	var state collection
+	for _, doc := range docs {
+		if doc.Err != nil {
+			fail(doc.Number, doc.Line, doc.Err.Error())
+		} else if d := p.document(name, &state, doc); d != nil {
+			out = append(out, d.parsed)
+		}
+	}
+	if fault != nil {
+		fail(fault.Number, fault.Line, fault.Detail)
+	}
+	return out
+}
+
+// document reads one document; nil when there is nothing in it.
+func (p *parser) document(file string, state *collection, doc document.Document) *draft {
+	if doc.Root.Kind == document.Null {
+		return nil
+	}
+	root, reason := doc.Root, "document must be a mapping"
+	if root.Kind == document.Map {
+		merged, err := state.next(root)
+		switch {
+		case err != nil:
+			reason = err.Error()
+		case merged == nil:
+			return nil
+		default:
+			root, reason = merged, ""
+		}
+	}
+	d := newDraft(file, doc.Number, root)
+	isFilter := root.Get("correlation") == nil && root.Get("filter") != nil
+	if reason == "" && !isFilter {
+		if d.Excluded, d.ExcludedBy = p.excludes(root); d.Excluded {
+			return d
+		}
+	}
+	d.Identity = sha256.Sum256(root.Canonical())
+	if reason != "" {
+		d.fail(root.Line, "%s", reason)
+		return d
+	}
+	for _, n := range doc.Notes {
+		d.warn(n.Line, "%s", n.Text)
+	}
+	d.parse(isFilter)
+	return d
+}
+
+// parse reads a document by its kind.
+func (d *draft) parse(isFilter bool) {
+	switch {
+	case d.root.Get("correlation") != nil:
+		d.parseCorrelation()
+	case isFilter:
+		d.parseFilter()
+	default:
+		d.parseRule()
+	}
+}
