@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/sluicehq/sluice/internal/suggest"
 )
 
 // Format is how findings are written.
@@ -77,7 +79,15 @@ func ParseSpec(text string, role Role) (Spec, []string, error) {
 }
 
 func unsupported(base string) error {
-	return fmt.Errorf("Unsupported output sink '%s' (supported: %s)", base, usages()) //nolint:staticcheck // the text is specified
+	var schemes []string
+	for _, k := range kinds {
+		if k.open != nil {
+			schemes = append(schemes, k.schemes...)
+		}
+	}
+	scheme, _, _ := strings.Cut(base, "://")
+	err := fmt.Errorf("Unsupported output sink '%s' (supported: %s)", base, usages()) //nolint:staticcheck // users find the text in scripts
+	return suggest.Wrap(err, scheme, schemes)
 }
 
 var (
@@ -111,11 +121,11 @@ func (s *Spec) parameters(query string, role Role) (warnings []string, err error
 			case formatSeen:
 				return nil, errFormatTwice
 			case value != string(FormatNative) && value != string(FormatOCSF):
-				return nil, errUnknownFormat
+				return nil, suggest.Wrap(errUnknownFormat, value, []string{string(FormatNative), string(FormatOCSF)})
 			}
 			formatSeen, s.Format = true, Format(value)
 		default:
-			return nil, fmt.Errorf("unknown parameter '%s'", key)
+			return nil, suggest.Wrap(fmt.Errorf("unknown parameter '%s'", key), key, []string{"on_full", "format"})
 		}
 	}
 	return warnings, nil

@@ -89,7 +89,9 @@ var layout = map[string]place{
 	"internal/sigmatest":                 {1, "sigma", true},
 	"internal/modetest":                  {1, "sigma", true},
 	"graph/format":                       {2, "graph", false},
-	"internal/unavailable":               {1, "internal/unavailable", false},
+	"internal/unavailable":               {3, "internal/unavailable", false},
+	"internal/suggest":                   {0, "internal/suggest", false},
+	"cmd/sluice/checks":                  {8, "cmd/sluice", false},
 }
 
 // aloof packages import nothing of ours outside their unit but layer 0, which is

@@ -100,7 +100,7 @@ var features = []Feature{
 	{Name: "the unix socket input", Sentence: "Events come from stdin or over HTTP.", Ignored: []string{"daemon.input.unix"}},
 	{
 		Name: "TLS", Sentence: "The API is served in clear text.",
-		Refused: []string{"--tls-cert", "--tls-key", "--tls-client-ca"}, Ignored: []string{"--tls-min-version"},
+		Refused: []string{"--tls-cert", "--tls-key", "--tls-key-password", "--tls-client-ca"}, Ignored: []string{"--tls-min-version"},
 	},
 	{
 		Name: "authentication", Sentence: "Everybody who reaches the API may use all of it.",

@@ -43,7 +43,7 @@ func (r *reader) items(nodes []*document.Node, where string, nested bool) ([]*it
 		at := fmt.Sprintf("%s[%d]", where, i)
 		it, err := r.item(n, at, nested)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", at, err)
+			return nil, atLine(n.Line, fmt.Errorf("%s: %w", at, err))
 		}
 		out = append(out, it)
 	}

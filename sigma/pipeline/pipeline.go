@@ -62,6 +62,27 @@ func (e *LoadError) Error() string { return e.Path + ": " + e.Err.Error() }
 // Unwrap gives the reason.
 func (e *LoadError) Unwrap() error { return e.Err }
 
+// LineError is an error about one line of a pipeline's text.
+type LineError struct {
+	Line int // from 1
+	Err  error
+}
+
+// Error is the reason.
+func (e *LineError) Error() string { return e.Err.Error() }
+
+// Unwrap gives the reason.
+func (e *LineError) Unwrap() error { return e.Err }
+
+// atLine gives an error its line unless it has one.
+func atLine(line int, err error) error {
+	var located *LineError
+	if line == 0 || errors.As(err, &located) {
+		return err
+	}
+	return &LineError{Line: line, Err: err}
+}
+
 // Load reads built-in pipelines and files and sorts them by priority; equal
 // priorities keep the order given. The first pipeline that cannot be used ends
 // it with a *LoadError.
@@ -114,10 +135,10 @@ func loadOne(name string) (*Pipeline, error) {
 func Parse(data []byte) (*Pipeline, error) {
 	docs, fault := document.Read(data)
 	if fault != nil {
-		return nil, fmt.Errorf("pipeline YAML parse error: %w", yamlError(fault))
+		return nil, atLine(fault.Line, fmt.Errorf("pipeline YAML parse error: %w", yamlError(fault)))
 	}
 	if len(docs) > 0 && docs[0].Err != nil {
-		return nil, fmt.Errorf("pipeline YAML parse error: line %d: %w", docs[0].Line, docs[0].Err)
+		return nil, atLine(docs[0].Line, fmt.Errorf("pipeline YAML parse error: line %d: %w", docs[0].Line, docs[0].Err))
 	}
 	if len(docs) != 1 || docs[0].Root.Kind != document.Map {
 		return nil, errors.New("pipeline YAML must be a mapping")
@@ -125,7 +146,7 @@ func Parse(data []byte) (*Pipeline, error) {
 	p := &Pipeline{Name: "unnamed", Vars: map[string][]string{}, Digest: sha256.Sum256(data)}
 	for _, e := range docs[0].Root.Entries {
 		if err := p.key(e); err != nil {
-			return nil, err
+			return nil, atLine(e.Value.Line, err)
 		}
 	}
 	return p, nil

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/urfave/cli/v2"
+
+	"github.com/sluicehq/sluice/internal/suggest"
 )
 
 // arrange moves the command's name to the front, its flags behind it and the
@@ -118,42 +120,17 @@ func flagNames(c *cli.Context) []string {
 	return names
 }
 
-// nearest returns the word that is at most two edits away, or begins alike;
-// empty when none does.
+// nearest returns the word that is at most two edits away, or that holds what was
+// written; empty when none does.
 func nearest(word string, words []string) string {
-	best, least := "", 3
-	for _, w := range words {
-		if d := distance(word, w); d < least {
-			best, least = w, d
-		}
-	}
+	best := suggest.Nearest(word, words)
 	if best != "" || len(word) < 3 {
 		return best
 	}
 	for _, w := range words {
-		if strings.HasPrefix(w, word) || strings.Contains(w, word) {
+		if strings.Contains(w, word) {
 			return w
 		}
 	}
 	return ""
-}
-
-// distance counts the edits between two words.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			cost := 1
-			if a[i] == b[j] {
-				cost = 0
-			}
-			diagonal, row[j+1] = row[j+1], min(row[j]+1, row[j+1]+1, diagonal+cost)
-		}
-	}
-	return row[len(b)]
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/sluicehq/sluice/cmd/sluice/checks"
 	"github.com/sluicehq/sluice/cmd/sluice/config"
 )
 
@@ -25,7 +26,7 @@ func (e *env) configCommands() []*cli.Command {
 		}, e.configInit),
 		command("validate", "load all layers and report what is wrong", "", []cli.Flag{
 			configFlag(true), format,
-			&cli.BoolFlag{Name: "strict", Usage: "Unknown keys are errors"},
+			&cli.BoolFlag{Name: "strict", Usage: "Unknown keys, and settings left to flags, are problems"},
 		}, e.configValidate),
 		command("show", "print the merged configuration and where each value comes from", "", []cli.Flag{
 			configFlag(true),
@@ -64,76 +65,65 @@ func (e *env) configInit(c *cli.Context) error {
 	return nil
 }
 
-// invalid is the product of `config validate --format json` on an error.
-type invalid struct {
-	OK    bool   `json:"ok"`
-	Error string `json:"error"`
-}
-
-// validation is the product otherwise.
+// validation is the product of `config validate --format json`.
 type validation struct {
 	OK       bool                `json:"ok"`
 	Sources  []string            `json:"sources"`
 	Unknown  []config.UnknownKey `json:"unknown_keys"`
 	Inactive []string            `json:"inactive_sections"`
+	Warnings []config.Problem    `json:"warnings"`
+	Problems []config.Problem    `json:"problems"`
+	Error    string              `json:"error,omitempty"` // message of the first problem
 }
 
 func (e *env) configValidate(c *cli.Context) error {
-	l, err := e.load(c, "")
-	format, ferr := e.localFormat(c, l, "text", "json")
-	if ferr != nil {
-		return ferr
-	}
-	if err == nil {
-		err = l.CheckAll()
-	}
+	l, failed := e.load(c, "")
+	format, err := e.localFormat(c, l, "text", "json")
 	if err != nil {
-		if format == "json" {
-			if werr := writeJSON(e.Out, invalid{Error: err.Error()}, false); werr != nil {
-				return configFault(werr)
-			}
-			return silent(exitConfig)
-		}
-		return configFault(err)
+		return err
 	}
-	ok := len(l.UnknownKeys) == 0 || !c.Bool("strict")
-	inactive := l.InactiveSections()
-	if format == "json" {
-		v := validation{OK: ok, Sources: l.Files, Unknown: l.UnknownKeys, Inactive: inactive}
-		if v.Sources == nil {
-			v.Sources = []string{}
+	report := checks.Validate(c.Context, l, failed, os.Getenv, c.Bool("strict"))
+	if l == nil {
+		l = new(config.Loaded)
+	}
+	if format == formatJSON {
+		v := validation{
+			OK: len(report.Problems) == 0, Sources: append([]string{}, l.Files...), Inactive: l.InactiveSections(),
+			Unknown: append([]config.UnknownKey{}, l.UnknownKeys...), Warnings: append([]config.Problem{}, report.Warnings...),
+			Problems: append([]config.Problem{}, report.Problems...),
 		}
-		if v.Unknown == nil {
-			v.Unknown = []config.UnknownKey{}
+		if !v.OK {
+			v.Error = v.Problems[0].Message
 		}
 		err = writeJSON(e.Out, v, isTerminal(e.Out))
 	} else {
-		e.reportValidation(l, inactive, ok)
+		e.reportValidation(l, report)
 	}
-	if err == nil && !ok {
-		err = silent(exitConfig)
+	if code := report.Code(); err == nil && code != exitOK {
+		err = silent(code)
 	}
 	return err
 }
 
-func (e *env) reportValidation(l *config.Loaded, inactive []string, ok bool) {
+func (e *env) reportValidation(l *config.Loaded, report *checks.Report) {
 	for _, name := range l.Files {
 		fmt.Fprintf(e.Err, "loaded %s\n", name)
 	}
-	e.warn(l.Warnings...)
-	for _, name := range inactive {
-		e.warn(fmt.Sprintf("section %s has no effect in this build", name))
+	e.warn(l.UnknownKeyTexts()...)
+	for _, w := range report.Warnings {
+		e.warn(w.Error())
 	}
-	for _, i := range l.Inert("") {
-		if !slices.ContainsFunc(inactive, func(s string) bool { return strings.HasPrefix(i.Name, s+".") }) {
-			e.warn(i.String())
-		}
+	for _, p := range report.Problems {
+		fmt.Fprintln(e.Err, p.Error())
 	}
-	if ok {
+	switch n := len(report.Problems); n {
+	case 0:
 		fmt.Fprintln(e.Err, "Config is valid.")
-		return
+	case 1:
+		fmt.Fprintln(e.Err, "1 problem.")
+	default:
+		fmt.Fprintf(e.Err, "%d problems.\n", n)
 	}
-	fmt.Fprintln(e.Err, "Config has unknown keys.")
 }
 
 func (e *env) configShow(c *cli.Context) error {
@@ -149,7 +139,7 @@ func (e *env) configShow(c *cli.Context) error {
 	if l, err = e.loadLayers(c, "", false); err != nil {
 		return err
 	}
-	e.warn(l.Warnings...)
+	e.warn(l.Notices()...)
 	var text []byte
 	switch section := c.String("for"); format {
 	case "json":

@@ -32,7 +32,7 @@ func TestConfigInitRefusesToOverwrite(t *testing.T) { // case 10
 func TestTemplateIsValidAndItsSettingsAreTheDefaults(t *testing.T) {
 	inEmptyDir(t)
 	sluice(t, "", "config", "init").wantCode(t, 0)
-	sluice(t, "", "config", "validate", "--strict").wantCode(t, 0)
+	sluice(t, "", "config", "validate").wantCode(t, 0)
 	text, err := os.ReadFile("sluice.yaml")
 	if err != nil {
 		t.Fatal(err)
@@ -46,7 +46,9 @@ func TestTemplateIsValidAndItsSettingsAreTheDefaults(t *testing.T) {
 		lines = append(lines, line)
 	}
 	write(t, "sluice.yaml", strings.Join(lines, "\n"))
-	sluice(t, "", "config", "validate", "--strict").wantCode(t, 0)
+	// Written out, the defaults close the API, name no rules and serve in clear.
+	validated := sluice(t, "", "config", "validate", "--strict")
+	validated.wantErr(t, "daemon.api.auth: neither", "daemon.rules: no rules", "daemon.api.addr: refusing", "3 problems.")
 	got := sluice(t, "", "config", "show")
 	got.wantCode(t, 0)
 	defaults, err := config.Load(config.Options{Dir: t.TempDir(), SystemDir: t.TempDir()})
@@ -88,17 +90,26 @@ func TestConfigValidate(t *testing.T) {
 		code       int
 		err        []string
 	}{
-		{"case 7: unknown keys are warnings", "bogus: 1\ndaemon:\n  nope: 1\n", nil, 0, []string{
-			"unknown config key 'bogus' in ./sluice.yaml", "unknown config key 'daemon.nope' in ./sluice.yaml", "Config is valid.",
+		{"unknown keys are warnings", "bogus: 1\ndaemon:\n  nope: 1\n", nil, 0, []string{
+			"unknown config key 'bogus' in ./sluice.yaml:1", "unknown config key 'daemon.nope' in ./sluice.yaml:3",
+			"warning: daemon.rules: no rules are named", "warning: daemon.api.addr: refusing to bind plaintext", "Config is valid.",
 		}},
-		{"case 7: unknown keys are errors when asked", "bogus: 1\n", []string{"--strict"}, 3, []string{"'bogus'"}},
-		{"case 8: a list is no configuration", "- a\n", nil, 3, []string{"./sluice.yaml", "mapping"}},
-		{"case 9: a named file must be there", "", []string{"--config", "/missing.yaml"}, 3, []string{"/missing.yaml"}},
+		{"unknown keys, and what a flag may give, are problems when asked", "bogus: 1\n", []string{"--strict"}, 3, []string{
+			"./sluice.yaml:1: bogus: unknown config key", "3 problems.",
+		}},
+		{"an unknown key is near a known one", "daemon: {inptu: {}}\n", nil, 0, []string{"unknown config key 'daemon.inptu' in ./sluice.yaml:1 (did you mean 'daemon.input'?)"}},
+		{"several faults of one file", "daemon:\n  input:\n    batch_size: x\n    format: jsn\n  api:\n    addr: localhost\n", nil, 3, []string{
+			"./sluice.yaml:3: daemon.input.batch_size: want an integer", `./sluice.yaml:4: daemon.input.format: "jsn" is not allowed`, "(did you mean 'json'?)",
+			`./sluice.yaml:6: daemon.api.addr: api address "localhost"`, "3 problems.",
+		}},
+		{"two keys that occur twice", "daemon: {rules: a, rules: b}\neval: {rules: a, rules: b}\n", nil, 3, []string{"./sluice.yaml:1: key", "./sluice.yaml:2: key"}},
+		{"a list is no configuration", "- a\n", nil, 3, []string{"./sluice.yaml", "mapping"}},
+		{"a named file must be there", "", []string{"--config", "/missing.yaml"}, 3, []string{"/missing.yaml"}},
 		{"a device is no file", "", []string{"--config", "/dev/null"}, 3, []string{"/dev/null is no regular file"}},
 		{"a path that is empty", "daemon: {rules: [a, '']}", nil, 3, []string{"daemon.rules: a path is empty"}},
-		{"case 19: a value that is not allowed", "daemon: {state: {save_interval: 0}}", nil, 3, []string{"daemon.state.save_interval: 0"}},
+		{"a value that is not allowed", "daemon: {state: {save_interval: 0}}", nil, 3, []string{"daemon.state.save_interval: 0"}},
 		{"a duplicate key", "daemon: {rules: a, rules: b}", nil, 3, []string{`"rules" occurs twice`}},
-		{"a wrong type", "daemon:\n  input:\n    buffer_size: many\n", nil, 3, []string{`line 3: daemon.input.buffer_size: want an integer, got "many"`}},
+		{"a wrong type", "daemon:\n  input:\n    buffer_size: many\n", nil, 3, []string{`./sluice.yaml:3: daemon.input.buffer_size: want an integer, got "many"`}},
 		{"bad YAML", "daemon: [", nil, 3, []string{"./sluice.yaml"}},
 		{"a file for a newer release", "version: 2", nil, 3, []string{"newer release"}},
 		{"a second document", "global: {color: never}\n---\nfoo: 1\n", nil, 0, []string{"only the first document"}},
@@ -117,21 +128,130 @@ func TestConfigValidate(t *testing.T) {
 	}
 }
 
+// faulty has six faults: in the rules, a pipeline, a mailbox, a sink, the address
+// and a number.
+const faulty = `daemon:
+  rules: /missing
+  pipelines:
+    - sysmonn
+  mailboxes: {evalute: 5}
+  output:
+    sinks: ["fil:///x"]
+  api: {addr: "0.0.0.0:9090"}
+  input:
+    batch_size: x
+`
+
+func TestConfigValidateReportsEveryProblemAtOnce(t *testing.T) {
+	inEmptyDir(t)
+	write(t, "sluice.yaml", faulty)
+	got := sluice(t, "", "config", "validate")
+	got.wantCode(t, 3)
+	wantGolden(t, "config-validate", got.err)
+	got = sluice(t, "", "config", "validate", "--format", "json")
+	got.wantCode(t, 3)
+	wantGolden(t, "config-validate-json", got.out)
+	sluice(t, "", "engine", "daemon").wantCode(t, 3)
+}
+
 func TestConfigValidateAsJSON(t *testing.T) {
 	inEmptyDir(t)
-	write(t, "sluice.yaml", "bogus: 1\ndaemon: {tap: {enabled: true}}\n")
+	write(t, "r/a.yml", goodRule)
+	write(t, "sluice.yaml", "bogus: 1\ndaemon:\n  rules: r\n  api: {addr: '127.0.0.1:0'}\n  taap: {}\n  tap: {enabled: true}\n")
 	got := sluice(t, "", "config", "validate", "--format", "json")
 	got.wantCode(t, 0)
-	want := `{"ok":true,"sources":["./sluice.yaml"],"unknown_keys":[{"file":"./sluice.yaml","key":"bogus"}],"inactive_sections":["daemon.tap"]}` + "\n"
+	want := `{"ok":true,"sources":["./sluice.yaml"],"unknown_keys":[{"file":"./sluice.yaml","line":1,"key":"bogus"},` +
+		`{"file":"./sluice.yaml","line":5,"key":"daemon.taap","suggestion":"did you mean 'daemon.tap'?"}],"inactive_sections":["daemon.tap"],` +
+		`"warnings":[{"key":"daemon.tap.enabled","file":"./sluice.yaml","line":6,"message":"not in this build (tap sessions); it has no effect"}],"problems":[]}` + "\n"
 	if got.out != want {
 		t.Errorf("got  %swant %s", got.out, want)
 	}
 	write(t, "sluice.yaml", "- a")
 	got = sluice(t, "", "config", "validate", "--format", "json")
 	got.wantCode(t, 3)
-	if !strings.HasPrefix(got.out, `{"ok":false,"error":"config file ./sluice.yaml: `) {
+	want = `"warnings":[],"problems":[{"file":"./sluice.yaml","line":1,"message":"a configuration must be a mapping of sections"}],"error":"a configuration must be a mapping of sections"}` + "\n"
+	if !strings.HasPrefix(got.out, `{"ok":false,`) || !strings.HasSuffix(got.out, want) {
 		t.Errorf("got %s", got.out)
 	}
+}
+
+func TestConfigValidateLoadsTheRules(t *testing.T) {
+	const local = "daemon: {rules: r, api: {addr: '127.0.0.1:0'}}"
+	for _, tc := range []struct {
+		name  string
+		file  string
+		rules map[string]string
+		code  int
+		err   []string
+	}{
+		{"the only rule is broken", local, map[string]string{"a.yml": brokenRule}, 2, []string{"a.yml:4: document 1 (\"Broken\")", "a.yml:5: document 1", "3 problems."}},
+		{"one beside it is good", local, map[string]string{"a.yml": brokenRule, "b.yml": goodRule}, 0, []string{"warning: a.yml:", "Config is valid."}},
+		{"strict rules allow none", "daemon: {rules: r, api: {addr: '127.0.0.1:0'}, engine: {strict_rules: true}}", map[string]string{"a.yml": brokenRule, "b.yml": goodRule}, 2, []string{"a.yml:"}},
+		{"a directory without rules", local, map[string]string{"README": ""}, 0, []string{"warning: ./sluice.yaml:1: daemon.rules: no rule is loaded"}},
+		{"a fault of the configuration beside", "daemon: {rules: r, api: {addr: x}}", map[string]string{"a.yml": brokenRule}, 3, []string{"a.yml:", "daemon.api.addr"}},
+		{"a pipeline with a fault in its third line", "daemon: {rules: r, pipelines: [p.yml], api: {addr: '127.0.0.1:0'}}", map[string]string{"a.yml": goodRule}, 3, []string{"p.yml:3: daemon.pipelines: Error loading pipeline p.yml: ", "1 problem."}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			inEmptyDir(t)
+			write(t, "sluice.yaml", tc.file)
+			write(t, "p.yml", "name: p\ntransformations:\n  - type: nope\n")
+			for name, text := range tc.rules {
+				write(t, "r/"+name, text)
+			}
+			got := sluice(t, "", "config", "validate")
+			got.wantCode(t, tc.code)
+			got.wantErr(t, tc.err...)
+		})
+	}
+}
+
+func TestConfigValidateChangesNothingOnDisk(t *testing.T) {
+	for _, tc := range []struct {
+		name, file string
+		code       int
+		err        string
+	}{
+		{"a state directory that is not there yet", "state: {db: a/b/state}", 0, "Config is valid."},
+		{"a state directory that is a file", "state: {db: r/a.yml}", 3, "daemon.state.db: r/a.yml: is no directory"},
+		{"a state directory below a file", "state: {db: r/a.yml/state}", 3, "daemon.state.db: "},
+		{"a file sink in a directory that exists", "output: {sinks: ['file://r/out']}", 0, "Config is valid."},
+		{"a file sink in a directory that does not", "output: {sinks: ['file://gone/out']}", 3, "sluice.yaml:1: daemon.output.sinks: sink 'file://gone/out': stat gone: no such file"},
+		{"a file sink that is a directory", "output: {dlq: 'file://r'}", 3, "daemon.output.dlq: sink 'file://r': r: is a directory"},
+		{"two sinks on one file", "output: {sinks: ['file://r/out', 'file://r/../r/out']}", 3, "write to the same file"},
+		{"a parameter nobody knows", "output: {sinks: ['stdout?on_ful=drop']}", 3, "unknown parameter 'on_ful' (did you mean 'on_full'?)"},
+		{"a policy nobody knows", "output: {sinks: ['stdout?on_full=drp']}", 0, "warning: ./sluice.yaml:1: daemon.output.sinks: sink 'stdout?on_full=drp': unknown on_full"},
+		{"a mailbox of an actor that is off", "mailboxes: {capture: 5}", 0, "warning: ./sluice.yaml:1: daemon.mailboxes.capture: mailbox of an actor that is off"},
+		{"an input nobody knows", "input: {source: stdinn}", 3, "(did you mean 'stdin'?)"},
+		{"an input that is not in this build", "input: {source: 'nats://h:1/s'}", 3, "not in this build"},
+		{"a feature that is not in this build", "risk: r.yml", 3, "./sluice.yaml:1: daemon.risk: not in this build (the risk layer)"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			inEmptyDir(t)
+			write(t, "r/a.yml", goodRule)
+			write(t, "sluice.yaml", "daemon: {rules: r, api: {addr: '127.0.0.1:0'}, "+tc.file+"}")
+			before := tree(t)
+			got := sluice(t, "", "config", "validate")
+			got.wantCode(t, tc.code)
+			got.wantErr(t, tc.err)
+			if after := tree(t); after != before {
+				t.Errorf("the files were\n%s\nand are\n%s", before, after)
+			}
+		})
+	}
+}
+
+// tree lists the files below the working directory.
+func tree(t *testing.T) string {
+	t.Helper()
+	var names []string
+	err := filepath.WalkDir(".", func(name string, _ os.DirEntry, err error) error {
+		names = append(names, name)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Join(names, "\n")
 }
 
 func TestConfigShowTellsWhereValuesComeFrom(t *testing.T) { // case 11

@@ -1,12 +1,12 @@
 package command
 
 import (
-	"errors"
 	"log/slog"
 	"os"
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/sluicehq/sluice/cmd/sluice/checks"
 	"github.com/sluicehq/sluice/cmd/sluice/config"
 	"github.com/sluicehq/sluice/cmd/sluice/daemon"
 	"github.com/sluicehq/sluice/cmd/sluice/logging"
@@ -27,14 +27,11 @@ func (e *env) runDaemon(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	e.warn(l.Warnings...)
+	e.warn(l.Notices()...)
 	if c.Bool("dry-run") {
 		return e.dryRun(l, "daemon")
 	}
-	if err := l.CheckDaemon(os.Getenv); err != nil {
-		return configFault(err)
-	}
-	if err := e.refuseUnbuilt(l, "daemon"); err != nil {
+	if err := e.checked(checks.Daemon(l, os.Getenv)); err != nil {
 		return err
 	}
 	format := logging.JSON
@@ -55,19 +52,13 @@ func serve(signals <-chan os.Signal, cfg *config.Loaded, log *slog.Logger, s Str
 	})
 }
 
-// refuseUnbuilt keeps settings of features that this build lacks from being
-// dropped silently: those that would change the outcome are errors.
-func (e *env) refuseUnbuilt(l *config.Loaded, section string) error {
-	var lacking []error
-	for _, i := range l.Inert(section) {
-		if i.Refuse {
-			lacking = append(lacking, errors.New(i.String()))
-			continue
-		}
-		e.warn(i.String() + "; it has no effect")
+// checked prints the warnings of checks and gives their error its exit code.
+func (e *env) checked(warnings config.Problems, err error) error {
+	for _, w := range warnings {
+		e.warn(w.Error())
 	}
-	if len(lacking) > 0 {
-		return configFault(errors.Join(lacking...))
+	if err != nil {
+		return configFault(err)
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/urfave/cli/v2"
 	"golang.org/x/term"
 
+	"github.com/sluicehq/sluice/cmd/sluice/checks"
 	"github.com/sluicehq/sluice/cmd/sluice/config"
 	"github.com/sluicehq/sluice/cmd/sluice/logging"
 	"github.com/sluicehq/sluice/cmd/sluice/ruleset"
@@ -34,14 +35,11 @@ func (e *env) eval(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	e.warn(l.Warnings...)
+	e.warn(l.Notices()...)
 	if c.Bool("dry-run") {
 		return e.dryRun(l, "eval")
 	}
-	if err := l.CheckEval(); err != nil {
-		return configFault(err)
-	}
-	if err := e.refuseUnbuilt(l, "eval"); err != nil {
+	if err := e.checked(checks.Eval(l)); err != nil {
 		return err
 	}
 	out := e.console(fullName(c), l.Config.Global)
@@ -88,7 +86,7 @@ func decoderFor(o *config.Eval) (*format.Decoder, error) {
 // them.
 func (e *env) buildRules(ctx context.Context, l *config.Loaded, log *slog.Logger) (*ruleset.Built, error) {
 	o := &l.Config.Eval
-	rules, err := ruleset.Build(ctx, ruleset.EvalSettings(l), log)
+	rules, err := ruleset.Build(ctx, l.EvalRules(), log)
 	if err != nil {
 		return nil, loadFault(err)
 	}

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/sluicehq/sluice/cmd/sluice/config"
+	"github.com/sluicehq/sluice/actors/correlate"
 	"github.com/sluicehq/sluice/sigma/correlation"
 	"github.com/sluicehq/sluice/sigma/correlation/match"
 	"github.com/sluicehq/sluice/sigma/engine"
@@ -114,10 +114,10 @@ type correlator struct {
 	done        place
 }
 
-func newCorrelator(p *correlation.Program, c *config.Correlation, r renderer, e *env) *correlator {
+func newCorrelator(p *correlation.Program, c *correlate.Config, r renderer, e *env) *correlator {
 	return &correlator{
 		merged: rendered{out: make([]byte, 0, chunkBytes)},
-		plan:   p, skip: c.TimestampFallback == "skip", engine: correlation.New(p, c.MaxStateEntries),
+		plan:   p, skip: c.TimestampFallback == correlate.FallbackSkip, engine: correlation.New(p, c.MaxStateEntries),
 		render: r.correlation, warn: e.warn,
 	}
 }

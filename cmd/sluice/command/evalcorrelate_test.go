@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sluicehq/sluice/cmd/sluice/config"
+	"github.com/sluicehq/sluice/actors/correlate"
 	"github.com/sluicehq/sluice/graph/format"
 	"github.com/sluicehq/sluice/sigma/correlation"
 	"github.com/sluicehq/sluice/sigma/correlation/match"
@@ -284,7 +284,7 @@ func TestALineThatCannotBeCorrelatedIsLeftOut(t *testing.T) {
 	}
 	form := newPrinter(&console{format: formatNDJSON}, false).renderer()
 	r := &run{set: set, decoder: new(format.Decoder), renderer: form}
-	r.correlate = newCorrelator(p, &config.Correlation{MaxStateEntries: 10}, form, &env{})
+	r.correlate = newCorrelator(p, &correlate.Config{MaxStateEntries: 10}, form, &env{})
 	j := r.newJudging()
 	lines := &chunk{}
 	for line := range strings.Lines(logins(1, 2, 3, 4)) {

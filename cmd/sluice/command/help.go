@@ -1,8 +1,8 @@
 package command
 
 import (
+	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -28,8 +28,8 @@ func groupHelp(usage string, commands []*cli.Command) string {
 }
 
 // helpText is the help template of a leaf command: its own flags, those of its
-// section of the configuration under the section's headings, and the global ones
-// last.
+// section of the configuration under the section's headings, the global ones, and
+// last those of features that this build does not have.
 func helpText(usage, arguments, section string, own []cli.Flag) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "{{.HelpName}}: %s\n\nUsage: {{.HelpName}} [flags]", usage)
@@ -37,39 +37,41 @@ func helpText(usage, arguments, section string, own []cli.Flag) string {
 		fmt.Fprintf(&b, " %s", arguments)
 	}
 	b.WriteString("\n")
-	var infos []config.FlagInfo
-	if section != "" {
-		infos = config.FlagsOf(section)
-	}
 	var headings []string
-	for _, i := range infos {
-		if !slices.Contains(headings, i.Section) {
-			headings = append(headings, i.Section)
+	groups := make(map[string][]config.FlagInfo)
+	group := func(heading string, i config.FlagInfo) {
+		if groups[heading] == nil {
+			headings = append(headings, heading)
 		}
-	}
-	if len(own)+len(infos) > 0 {
-		b.WriteString("\nFlags:\n")
+		groups[heading] = append(groups[heading], i)
 	}
 	for _, f := range own {
 		if d, ok := f.(cli.DocGenerationFlag); ok {
-			helpLine(&b, infoOf(f.Names(), d))
+			group("flags", infoOf(f.Names(), d))
 		}
+	}
+	var missing []config.FlagInfo
+	if section != "" {
+		for _, i := range config.FlagsOf(section) {
+			if i.Section == config.Unavailable {
+				missing = append(missing, i)
+				continue
+			}
+			group(cmp.Or(i.Section, "flags"), i)
+		}
+	}
+	for _, i := range append(config.FlagsOf("global"), config.FlagInfo{Name: "help", Short: "h", Help: "This text", Bool: true}) {
+		group("every command", i)
+	}
+	for _, i := range missing {
+		group(config.Unavailable, i)
 	}
 	for _, heading := range headings {
-		if heading != "" {
-			fmt.Fprintf(&b, "\n%s:\n", headingText(heading))
-		}
-		for _, i := range infos {
-			if i.Section == heading {
-				helpLine(&b, i)
-			}
+		fmt.Fprintf(&b, "\n%s:\n", headingText(heading))
+		for _, i := range groups[heading] {
+			helpLine(&b, i)
 		}
 	}
-	b.WriteString("\nEvery command:\n")
-	for _, i := range config.FlagsOf("global") {
-		helpLine(&b, i)
-	}
-	helpLine(&b, config.FlagInfo{Name: "help", Short: "h", Help: "This text", Bool: true})
 	return b.String()
 }
 

@@ -98,7 +98,8 @@ func (e *env) load(c *cli.Context, section string) (*config.Loaded, error) {
 	return e.loadLayers(c, section, true)
 }
 
-// loadLayers is load with or without the layer of the flags.
+// loadLayers is load with or without the layer of the flags. With an error it
+// returns what could be read, if anything.
 func (e *env) loadLayers(c *cli.Context, section string, flags bool) (*config.Loaded, error) {
 	o := config.Options{File: c.String("config"), Section: section, Environ: os.Environ()}
 	if c.IsSet("config") && o.File == "" {
@@ -112,7 +113,7 @@ func (e *env) loadLayers(c *cli.Context, section string, flags bool) (*config.Lo
 	}
 	l, err := config.Load(o)
 	if err != nil {
-		return nil, configFault(err)
+		return l, configFault(err)
 	}
 	return l, nil
 }
@@ -123,9 +124,9 @@ func (e *env) loadChecked(c *cli.Context, section string) (*config.Loaded, *cons
 	if err != nil {
 		return nil, nil, err
 	}
-	e.warn(l.Warnings...)
-	if err := l.Check(section); err != nil {
-		return nil, nil, configFault(err)
+	e.warn(l.Notices()...)
+	if problems := l.Check(section); len(problems) > 0 {
+		return nil, nil, configFault(problems)
 	}
 	return l, e.console(fullName(c), l.Config.Global), nil
 }

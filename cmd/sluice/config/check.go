@@ -1,87 +1,88 @@
 package config
 
 import (
-	"errors"
 	"fmt"
 	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/sluicehq/sluice/internal/suggest"
+	"github.com/sluicehq/sluice/internal/unavailable"
 )
 
-// Check reports every value of the section, and of global, that is not allowed.
-// It looks at each value alone: what a command needs beside is its own check.
-func (l *Loaded) Check(section string) error {
-	c := checker{l: l}
-	c.section("global")
-	if section != "global" {
-		c.section(section)
-	}
-	return errors.Join(c.faults...)
-}
-
-// CheckAll does as Check for every section of the tree.
-func (l *Loaded) CheckAll() error {
+// Check reports every value of global and of the sections that is not allowed:
+// those that tags exclude, and those that the features themselves refuse.
+// Without a section it looks at the whole tree.
+func (l *Loaded) Check(sections ...string) Problems {
 	c := checker{l: l}
 	for _, top := range l.root.children {
-		c.field(top)
+		if len(sections) == 0 || top.name == "global" || slices.Contains(sections, top.name) {
+			c.field(top)
+		}
 	}
-	return errors.Join(c.faults...)
-}
-
-// Name is how messages speak of a setting: the flag when one set it or nothing
-// else could, else the dotted key.
-func (l *Loaded) Name(path string) string {
-	name := path
-	l.root.walk(func(f *field) {
-		if f.path == path && f.flag != "" && (f.name == "" || l.Layer(path) == LayerFlag) {
-			name = "--" + f.flag
-		}
-	})
-	return name
-}
-
-// Layer tells which layer set a setting.
-func (l *Loaded) Layer(path string) Layer {
-	for {
-		if layer, ok := l.sources[path]; ok {
-			return layer
-		}
-		i := strings.LastIndexByte(path, '.')
-		if i < 0 {
-			return LayerDefault
-		}
-		path = path[:i]
-	}
+	return c.problems
 }
 
 type checker struct {
-	l      *Loaded
-	faults []error
+	l        *Loaded
+	problems Problems
 }
 
-func (c *checker) fault(path, format string, args ...any) {
-	c.faults = append(c.faults, fmt.Errorf("%s: %w", c.l.Name(path), fmt.Errorf(format, args...)))
+func (c *checker) fault(path string, err error) {
+	c.problems = append(c.problems, c.l.Problem(path, err))
 }
 
-func (c *checker) section(name string) {
-	if top := c.l.root.child(name); top != nil {
-		c.field(top)
-	}
+// validator is a section that knows more about its values than tags say.
+type validator interface {
+	Validate(fault func(key string, err error))
 }
 
 func (c *checker) field(f *field) {
-	f.walk(func(leaf *field) {
-		if v := at(reflect.ValueOf(c.l.Config).Elem(), leaf.index, false); v.IsValid() {
-			c.leaf(leaf, v)
+	v := at(reflect.ValueOf(c.l.Config).Elem(), f.index, false)
+	if !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
+		return
+	}
+	if !f.isSection() {
+		c.leaf(f, v)
+		return
+	}
+	inline := false
+	for _, below := range f.children {
+		c.field(below)
+		inline = inline || below.inline
+	}
+	// The methods of inline sections are those of the section, too.
+	if section, ok := v.Interface().(validator); ok && !inline {
+		section.Validate(func(key string, err error) { c.fault(f.pathOf(key), err) })
+	}
+}
+
+// pathOf is the path of the setting that a section calls by key.
+func (f *field) pathOf(key string) string {
+	name, rest := key, ""
+	if i := strings.IndexAny(key, ".["); i >= 0 {
+		name, rest = key[:i], key[i:]
+	}
+	for _, c := range f.children {
+		switch {
+		case c.key != name:
+		case c.isSection() && strings.HasPrefix(rest, "."):
+			return c.pathOf(rest[1:])
+		default:
+			return c.path + rest
 		}
-	})
+	}
+	if key == "" {
+		return f.path
+	}
+	return join(f.path, key)
 }
 
 // leaf checks one value. Defaults are allowed by definition, also where the
 // empty text means that nothing was chosen.
 func (c *checker) leaf(f *field, v reflect.Value) {
 	if f.entries() && f.min != nil {
-		for _, k := range v.MapKeys() {
+		for _, k := range slices.SortedFunc(v.Seq(), func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) }) {
 			c.number(f, join(f.path, k.String()), v.MapIndex(k).Int())
 		}
 		return
@@ -89,63 +90,99 @@ func (c *checker) leaf(f *field, v reflect.Value) {
 	if c.l.Layer(f.path) == LayerDefault {
 		return
 	}
-	if v.Kind() == reflect.Pointer {
-		v = v.Elem()
-	}
-	switch v.Kind() {
+	switch v = reflect.Indirect(v); v.Kind() {
 	case reflect.Int, reflect.Int64:
 		c.number(f, f.path, v.Int())
 	case reflect.String:
-		if f.words != nil && !slices.Contains(f.words, v.String()) {
-			c.fault(f.path, "%q is not allowed (%s)", v.String(), list(f.words))
+		if err := f.allows(v.String()); err != nil {
+			c.fault(f.path, err)
 		}
 	}
-	if check := ruleFor(f); check != nil {
-		for _, text := range texts(v) {
-			if err := check(text); err != nil {
-				c.fault(f.path, "%w", err)
-			}
-		}
+}
+
+// allows refuses a text that is none of the setting's words.
+func (f *field) allows(text string) error {
+	if f.words == nil || slices.Contains(f.words, text) {
+		return nil
 	}
+	return suggest.Wrap(fmt.Errorf("%q is not allowed (%s)", text, strings.Join(f.words, ", ")), text, f.words)
 }
 
 func (c *checker) number(f *field, path string, n int64) {
+	var bounds string
 	switch {
-	case f.min != nil && f.max != nil && (n < *f.min || n > *f.max):
-		c.fault(path, "%d is not allowed (%d to %d)", n, *f.min, *f.max)
-	case f.min != nil && n < *f.min:
-		c.fault(path, "%d is not allowed (at least %d)", n, *f.min)
-	case f.max != nil && n > *f.max:
-		c.fault(path, "%d is not allowed (at most %d)", n, *f.max)
+	case (f.min == nil || n >= *f.min) && (f.max == nil || n <= *f.max):
+		return
+	case f.max == nil:
+		bounds = fmt.Sprintf("at least %d", *f.min)
+	default:
+		bounds = fmt.Sprintf("%d to %d", *f.min, *f.max)
 	}
+	c.fault(path, fmt.Errorf("%d is not allowed (%s)", n, bounds))
 }
 
-func texts(v reflect.Value) []string {
-	switch v.Kind() {
-	case reflect.String:
-		return []string{v.String()}
-	case reflect.Slice:
-		var out []string
-		for i := range v.Len() {
-			out = append(out, v.Index(i).String())
-		}
-		return out
+// Unavailable reports the settings of a section that differ from their default
+// and belong to a feature that this build lacks: those that refuse the start, and
+// those that have no effect. An empty section means all.
+func (l *Loaded) Unavailable(section string) (refused, ignored Problems) {
+	top := l.root
+	if section != "" {
+		top = l.root.child(section)
 	}
-	return []string{fmt.Sprint(v.Interface())}
+	defaults := reflect.ValueOf(Default()).Elem()
+	top.walk(func(f *field) {
+		feature, refuse, missing := unavailable.Setting(f.path, f.flag)
+		v := at(reflect.ValueOf(l.Config).Elem(), f.index, false)
+		if !missing || !v.IsValid() || l.Layer(f.path) == LayerDefault {
+			return
+		}
+		if was := at(defaults, f.index, false); was.IsValid() && same(v, was) {
+			return
+		}
+		p := l.Problem(f.path, fmt.Errorf("not in this build (%s)", feature.Name))
+		if refuse {
+			refused = append(refused, p)
+			return
+		}
+		p.Message += "; it has no effect"
+		ignored = append(ignored, p)
+	})
+	return refused, ignored
 }
 
-func list(words []string) string { return strings.Join(words, ", ") }
+// same compares values; an empty list is as good as none.
+func same(a, b reflect.Value) bool {
+	if k := a.Kind(); (k == reflect.Slice || k == reflect.Map) && a.Len() == 0 && b.Len() == 0 {
+		return true
+	}
+	return reflect.DeepEqual(a.Interface(), b.Interface())
+}
 
-// atMostOne faults settings below prefix that exclude each other.
-func (c *checker) atMostOne(prefix string, given map[string]bool) {
-	var names []string
-	for name, yes := range given {
-		if yes {
-			names = append(names, name)
+// InactiveSections names the sections that were configured and have no effect
+// at all.
+func (l *Loaded) InactiveSections() []string {
+	names := []string{}
+	for _, feature := range unavailable.All() {
+		for _, path := range feature.Ignored {
+			if f := l.find(path); f == nil || !f.isSection() {
+				continue
+			}
+			for made := range l.sources {
+				if strings.HasPrefix(made, path+".") && !slices.Contains(names, path) {
+					names = append(names, path)
+				}
+			}
 		}
 	}
-	if len(names) > 1 {
-		slices.Sort(names)
-		c.fault(prefix+names[0], "excludes %s", strings.Join(names[1:], " and "))
+	return names
+}
+
+func (l *Loaded) find(path string) *field {
+	f := l.root
+	for name := range strings.SplitSeq(path, ".") {
+		if f = f.child(name); f == nil {
+			return nil
+		}
 	}
+	return f
 }

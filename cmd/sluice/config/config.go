@@ -1,53 +1,149 @@
 package config
 
+import (
+	"github.com/sluicehq/sluice/actors"
+	"github.com/sluicehq/sluice/actors/correlate"
+	"github.com/sluicehq/sluice/actors/evaluate"
+	"github.com/sluicehq/sluice/actors/parse"
+	"github.com/sluicehq/sluice/actors/sink"
+	"github.com/sluicehq/sluice/cmd/sluice/ruleset"
+	"github.com/sluicehq/sluice/graph/format"
+	"github.com/sluicehq/sluice/http/server"
+	"github.com/sluicehq/sluice/internal/unavailable"
+	"github.com/sluicehq/sluice/sigma/timespan"
+	"github.com/sluicehq/sluice/state"
+)
+
 // Version is the newest layout of configuration files this release reads.
 const Version = 1
 
-// Config is the whole tree. Struct tags:
+// Config is the whole tree, composed of the features' own settings. Struct tags:
 //
-//	yaml    the key below its parent; "-" for settings only flags may give
+//	yaml    the key below its parent; "-" for settings only flags may give;
+//	        ",inline" for settings that stand directly in the parent
+//	help    what the setting is for; sections that share a flag share its text
 //	flag    the flag, with its one-letter form behind a comma
 //	env     a variable bound to the flag
+//	word    what stands for the flag's value in help
 //	oneof   the allowed words, separated by blanks
 //	min,max the bounds of a number
 //	mode    replace: a layer that names the section replaces all of it;
 //	        value: a boolean flag that takes its value; on: the flag can only
-//	        turn on; whole: the map is one leaf; loose: in files and variables
-//	        case and surrounding blanks do not matter, and true and false are
-//	        words
+//	        turn on; whole: the map is one leaf; one: a list that may be written
+//	        as its only member; loose: in files and variables case and
+//	        surrounding blanks do not matter, and true and false are words
+//
+// A type with a method Validate(func(key string, err error)) reports what else
+// is wrong with its values, by key below its own.
 type Config struct {
-	Version   int       `yaml:"version" min:"1"`
-	Global    Global    `yaml:"global"`
-	Daemon    Daemon    `yaml:"daemon"`
-	Eval      Eval      `yaml:"eval"`
-	Backtest  Backtest  `yaml:"backtest"`
-	Coverage  Coverage  `yaml:"coverage"`
-	Scorecard Scorecard `yaml:"scorecard"`
-	Hygiene   Hygiene   `yaml:"hygiene"`
-	Doc       Doc       `yaml:"doc"`
+	Version   int                   `yaml:"version" min:"1" help:"Layout of this file"`
+	Global    Global                `yaml:"global"`
+	Daemon    Daemon                `yaml:"daemon"`
+	Eval      Eval                  `yaml:"eval"`
+	Backtest  unavailable.Backtest  `yaml:"backtest"`
+	Coverage  unavailable.Coverage  `yaml:"coverage"`
+	Scorecard unavailable.Scorecard `yaml:"scorecard"`
+	Hygiene   unavailable.Hygiene   `yaml:"hygiene"`
+	Doc       unavailable.Doc       `yaml:"doc"`
 }
 
 // Global is what every command obeys.
 type Global struct {
 	// LogFormat is empty where nobody chose one: the daemon then logs JSON, and
 	// other commands do not log.
-	LogFormat    string `yaml:"log_format" flag:"log-format" oneof:"text json"`
-	OutputFormat string `yaml:"output_format" flag:"output-format" oneof:"json ndjson table csv tsv"`
-	Color        string `yaml:"color" flag:"color" oneof:"auto always never"`
-	LogLevel     string `yaml:"-" flag:"log-level" oneof:"off error warn info debug trace"`
-	Quiet        bool   `yaml:"-" flag:"quiet,q"`
-	NoStats      bool   `yaml:"-" flag:"no-stats"`
+	LogFormat    string `yaml:"log_format" flag:"log-format" oneof:"text json" help:"Form of log lines on stderr"`
+	OutputFormat string `yaml:"output_format" flag:"output-format" oneof:"json ndjson table csv tsv" help:"Form of the command's product"`
+	Color        string `yaml:"color" flag:"color" oneof:"auto always never" help:"Colour on a terminal"`
+	LogLevel     string `yaml:"-" flag:"log-level" oneof:"off error warn info debug trace" help:"Least severe level that is logged; stands for SLUICE_LOG with that one level"`
+	Quiet        bool   `yaml:"-" flag:"quiet,q" help:"No progress, summaries or fallback warnings"`
+	NoStats      bool   `yaml:"-" flag:"no-stats" help:"No summary line"`
+}
+
+// Daemon is the section of the service.
+type Daemon struct {
+	ruleset.Config   `yaml:",inline"`
+	Sources          []string                 `yaml:"sources" flag:"source" help:"File or directory of dynamic sources; repeatable"`
+	Enrichers        string                   `yaml:"enrichers" flag:"enrichers" help:"File of enrichers"`
+	AlertPipeline    string                   `yaml:"alert_pipeline" flag:"alert-pipeline" help:"File of the alert pipeline"`
+	Risk             string                   `yaml:"risk" flag:"risk" help:"File of the risk layer"`
+	Input            parse.Config             `yaml:"input"`
+	API              API                      `yaml:"api"`
+	Output           sink.Config              `yaml:"output"`
+	Correlation      correlate.Config         `yaml:"correlation"`
+	State            state.Config             `yaml:"state"`
+	Engine           evaluate.Config          `yaml:"engine"`
+	Schema           unavailable.Schema       `yaml:"schema"`
+	LogsourceRouting ruleset.LogsourceRouting `yaml:"logsource_routing"`
+	NATS             unavailable.NATS         `yaml:"nats"`
+	Tap              unavailable.Tap          `yaml:"tap"`
+	Tail             unavailable.Tail         `yaml:"tail"`
+	Dispositions     unavailable.Dispositions `yaml:"dispositions"`
+	Capture          unavailable.Capture      `yaml:"capture"`
+	// Mailboxes overrides the capacity of single actors, by actor name.
+	Mailboxes map[string]int `yaml:"mailboxes" flag:"mailbox-size" min:"1" max:"1000000" help:"Capacity of one actor's mailbox, STAGE=N; repeatable"`
+	Actors    actors.Config  `yaml:"actors"`
+}
+
+// API is the listener, who may use it, and the record of who did.
+type API struct {
+	server.Config `yaml:",inline"`
+	TokenEnv      string            `yaml:"-" flag:"api-token-env" help:"Variable that holds the one admin token"`
+	Auth          *unavailable.Auth `yaml:"auth" mode:"replace"` // nil: no authentication configured here
+	Audit         unavailable.Audit `yaml:"audit" mode:"replace"`
+	EnablePprof   bool              `yaml:"-" flag:"enable-pprof" help:"Serve profiles under /debug/pprof"`
+}
+
+// Eval is the section of one-shot evaluation. What daemon files call
+// daemon.correlation and the like has no key here and is given by flags.
+type Eval struct {
+	ruleset.Config      `yaml:",inline"`
+	StrictRules         bool   `yaml:"strict_rules" flag:"strict-rules"`
+	InputFormat         string `yaml:"input_format" flag:"input-format" oneof:"auto json syslog plain logfmt cef"`
+	format.SyslogConfig `yaml:",inline"`
+	FailOnDetection     bool                     `yaml:"fail_on_detection" flag:"fail-on-detection" help:"Exit 1 when anything was found"`
+	Schema              unavailable.EvalSchema   `yaml:"schema"`
+	LogsourceRouting    ruleset.LogsourceRouting `yaml:"logsource_routing"`
+
+	Event                string              `yaml:"-" flag:"event,e" help:"One event as JSON, or @FILE; stdin when absent"`
+	Pretty               bool                `yaml:"-" flag:"pretty"`
+	Filter               format.FilterConfig `yaml:"-"`
+	Correlation          correlate.Config    `yaml:"-"`
+	IncludeEvent         bool                `yaml:"-" flag:"include-event"`
+	ResultTime           bool                `yaml:"-" flag:"result-time"`
+	MatchDetail          string              `yaml:"-" flag:"match-detail" oneof:"off summary full"`
+	BloomPrefilter       bool                `yaml:"-" flag:"bloom-prefilter"`
+	BloomMaxBytes        timespan.Bytes      `yaml:"-" flag:"bloom-max-bytes" min:"0"`
+	CrossRuleAC          bool                `yaml:"-" flag:"cross-rule-ac"`
+	ObserveFields        bool                `yaml:"-" flag:"observe-fields"`
+	ObserveFieldsMaxKeys int                 `yaml:"-" flag:"observe-fields-max-keys" min:"1"`
+	ObserveFieldsReport  string              `yaml:"-" flag:"observe-fields-report" help:"File for the report of --observe-fields"`
+	DumpCorrelationState bool                `yaml:"-" flag:"dump-correlation-state" help:"Print the final windows on stderr"`
 }
 
 // Default returns the values of absent keys.
 func Default() *Config {
+	engine := evaluate.DefaultConfig()
 	return &Config{
-		Version:   Version,
-		Global:    Global{Color: "auto"},
-		Daemon:    defaultDaemon(),
-		Eval:      defaultEval(),
-		Backtest:  Backtest{Unexpected: "warn", InputFormat: "auto", SyslogTZ: "+00:00", SyslogStripBOM: true},
-		Scorecard: defaultScorecard(),
-		Hygiene:   defaultHygiene(),
+		Version: Version,
+		Global:  Global{Color: "auto"},
+		Daemon: Daemon{
+			Input:       parse.DefaultConfig(),
+			API:         API{Config: server.DefaultConfig(), Audit: unavailable.DefaultAudit},
+			Output:      sink.DefaultConfig(),
+			Correlation: correlate.DefaultConfig(),
+			State:       state.DefaultConfig(),
+			Engine:      engine,
+			NATS:        unavailable.DefaultNATS,
+			Tap:         unavailable.DefaultTap, Tail: unavailable.DefaultTail,
+			Dispositions: unavailable.DefaultDispositions, Capture: unavailable.DefaultCapture,
+			Actors: actors.DefaultConfig(),
+		},
+		Eval: Eval{
+			InputFormat: "auto", SyslogConfig: format.DefaultSyslog(), Correlation: correlate.DefaultConfig(),
+			MatchDetail: engine.MatchDetail, BloomMaxBytes: engine.BloomMaxBytes, ObserveFieldsMaxKeys: engine.ObserveFieldsMaxKeys,
+		},
+		Backtest:  unavailable.DefaultBacktest,
+		Scorecard: unavailable.DefaultScorecard,
+		Hygiene:   unavailable.DefaultHygiene,
 	}
 }

@@ -7,6 +7,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/sluicehq/sluice/cmd/sluice/ruleset"
+	"github.com/sluicehq/sluice/internal/unavailable"
+	"github.com/sluicehq/sluice/sigma/timespan"
 )
 
 // files writes files below a new directory and returns options that see
@@ -55,7 +59,7 @@ func TestLayersMergeLeafByLeaf(t *testing.T) {
 			files: map[string]string{"work/sluice.yaml": `daemon: {rules: /f, api: {addr: "1.2.3.4:5"}, input: {buffer_size: 111}}`},
 			flags: []Flag{{"rules", []string{"/c"}}, {"buffer-size", []string{"999"}}},
 			want:  func(c *Config) any { return []any{c.Daemon.Rules, c.Daemon.Input.BufferSize, c.Daemon.API.Addr} },
-			value: []any{Paths{"/c"}, 999, "1.2.3.4:5"}, path: "daemon.rules", layer: LayerFlag,
+			value: []any{[]string{"/c"}, 999, "1.2.3.4:5"}, path: "daemon.rules", layer: LayerFlag,
 		},
 		{
 			name: "case 2: a file nearer by beats the system's, leaf by leaf",
@@ -73,7 +77,7 @@ func TestLayersMergeLeafByLeaf(t *testing.T) {
 				"work/sluice.yaml": `daemon: {api: {auth: {anonymous_permissions: ["metrics:read"]}}}`,
 			},
 			want:  func(c *Config) any { return *c.Daemon.API.Auth },
-			value: Auth{AnonymousPermissions: []string{"metrics:read"}}, path: "daemon.api.auth.tokens", layer: LayerDefault,
+			value: unavailable.Auth{AnonymousPermissions: []string{"metrics:read"}}, path: "daemon.api.auth.tokens", layer: LayerDefault,
 		},
 		{
 			name: "audit is replaced whole",
@@ -82,14 +86,14 @@ func TestLayersMergeLeafByLeaf(t *testing.T) {
 				"work/sluice.yaml": `daemon: {api: {audit: {max_age: 1h}}}`,
 			},
 			want:  func(c *Config) any { return c.Daemon.API.Audit },
-			value: Audit{MaxEntries: 10_000, MaxAge: hour, MaxBodyBytes: 64 * kib}, path: "daemon.api.audit.max_entries", layer: LayerDefault,
+			value: unavailable.Audit{MaxEntries: 10_000, MaxAge: timespan.Seconds(3600), MaxBodyBytes: 64 * timespan.KiB}, path: "daemon.api.audit.max_entries", layer: LayerDefault,
 		},
 		{
 			name:  "two variables of one replaced section stand together",
 			files: map[string]string{"sys/config.yaml": `daemon: {api: {audit: {sink: "file:///a"}}}`},
 			env:   []string{"SLUICE_DAEMON__API__AUDIT__MAX_ENTRIES=5", "SLUICE_DAEMON__API__AUDIT__MAX_AGE=1h"},
 			want:  func(c *Config) any { return c.Daemon.API.Audit },
-			value: Audit{MaxEntries: 5, MaxAge: hour, MaxBodyBytes: 64 * kib}, path: "daemon.api.audit.max_age", layer: LayerEnv,
+			value: unavailable.Audit{MaxEntries: 5, MaxAge: timespan.Seconds(3600), MaxBodyBytes: 64 * timespan.KiB}, path: "daemon.api.audit.max_age", layer: LayerEnv,
 		},
 		{
 			name:  "case 4: a variable beats a file",
@@ -102,7 +106,7 @@ func TestLayersMergeLeafByLeaf(t *testing.T) {
 			name:  "case 45: a path may stand for a list",
 			files: map[string]string{"work/sluice.yaml": `daemon: {rules: [a, b.yml]}`},
 			want:  func(c *Config) any { return c.Daemon.Rules },
-			value: Paths{"a", "b.yml"}, path: "daemon.rules", layer: LayerFile,
+			value: []string{"a", "b.yml"}, path: "daemon.rules", layer: LayerFile,
 		},
 		{
 			name:  "mailboxes merge entry by entry, and a flag overrides the one it names",
@@ -115,14 +119,14 @@ func TestLayersMergeLeafByLeaf(t *testing.T) {
 			name:  "custom dimensions are replaced whole by a file",
 			files: map[string]string{"sys/config.yml": `eval: {logsource_routing: {field_map: {product: p, custom: {a: b}}}}`, "work/sluice.yml": `eval: {logsource_routing: {field_map: {custom: {c: d}}}}`},
 			want:  func(c *Config) any { return c.Eval.LogsourceRouting.FieldMap },
-			value: Dimensions{Product: "p", Custom: map[string]string{"c": "d"}}, path: "eval.logsource_routing.field_map.custom", layer: LayerFile,
+			value: ruleset.Dimensions{Product: "p", Custom: map[string]string{"c": "d"}}, path: "eval.logsource_routing.field_map.custom", layer: LayerFile,
 		},
 		{
 			name:  "a dimension flag replaces the whole block",
 			files: map[string]string{"work/sluice.yaml": `daemon: {logsource_routing: {field_map: {product: p, service: s}}}`},
 			flags: []Flag{{"logsource-field-map", []string{" category = c ,, custom.x=y, product= "}}},
 			want:  func(c *Config) any { return c.Daemon.LogsourceRouting.FieldMap },
-			value: Dimensions{Category: "c", Custom: map[string]string{"x": "y"}}, path: "daemon.logsource_routing.field_map.product", layer: LayerFlag,
+			value: ruleset.Dimensions{Category: "c", Custom: map[string]string{"x": "y"}}, path: "daemon.logsource_routing.field_map.product", layer: LayerFlag,
 		},
 		{
 			name:  "an enabling flag can only turn on",
@@ -135,7 +139,7 @@ func TestLayersMergeLeafByLeaf(t *testing.T) {
 			name:  "a null leaves what lower layers said",
 			files: map[string]string{"sys/config.yaml": `daemon: {rules: x, input: {batch_size: 3}}`, "work/sluice.yaml": "daemon: {rules: null, input: ~}"},
 			want:  func(c *Config) any { return []any{c.Daemon.Rules, c.Daemon.Input.BatchSize} },
-			value: []any{Paths{"x"}, 3}, path: "daemon.rules", layer: LayerFile,
+			value: []any{[]string{"x"}, 3}, path: "daemon.rules", layer: LayerFile,
 		},
 		{
 			name:  "blanks and case of match_detail do not matter in a file",
@@ -208,7 +212,7 @@ func TestBadVariablesAreSkippedWithAWarning(t *testing.T) { // case 5
 	if got := l.Config.Daemon.Output.Sinks; !slices.Equal(got, []string{"stdout"}) {
 		t.Errorf("sinks %q, want the default", got)
 	}
-	all := strings.Join(l.Warnings, "\n")
+	all := strings.Join(l.Notices(), "\n")
 	for _, want := range []string{
 		"SLUICE_DAEMON__OUTPUT__SINKS is ignored", "unknown config key 'daemon.nope' in environment variable SLUICE_DAEMON__NOPE",
 		"unknown config key 'daemon.nats.token'",
@@ -217,7 +221,7 @@ func TestBadVariablesAreSkippedWithAWarning(t *testing.T) { // case 5
 			t.Errorf("warnings lack %q:\n%s", want, all)
 		}
 	}
-	if strings.Contains(all, "secret") || len(l.Warnings) != 3 {
+	if strings.Contains(all, "secret") || len(l.Notices()) != 3 {
 		t.Errorf("want three warnings without the secret, got:\n%s", all)
 	}
 }
@@ -236,8 +240,8 @@ func TestHostileFilesAreRefused(t *testing.T) {
 		{"nesting without end", "a: " + strings.Repeat("[", 60) + strings.Repeat("]", 60), "too deep"},
 		{"a key that is a list", "? [a]\n: b\n", "plain text"},
 		{"a file that is not text", "\x00\x01", "control characters"},
-		{"a list that is not closed", "daemon:\n  rules: [a\n", "line 2: did not find expected ',' or ']'"},
-		{"a tab", "daemon:\n\trules: a\n", "line 2: found character that cannot start any token"},
+		{"a list that is not closed", "daemon:\n  rules: [a\n", "sluice.yaml:2: did not find expected ',' or ']'"},
+		{"a tab", "daemon:\n\trules: a\n", "sluice.yaml:2: found character that cannot start any token"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			_, err := Load(files(t, map[string]string{"work/sluice.yaml": tc.text}))
@@ -251,7 +255,10 @@ func TestHostileFilesAreRefused(t *testing.T) {
 func TestEverySettingIsDescribed(t *testing.T) {
 	known := make(map[string]bool)
 	tree().walk(func(f *field) {
-		known[f.path], known["--"+f.flag] = true, true
+		for path := f.path; path != ""; path = path[:max(0, strings.LastIndexByte(path, '.'))] {
+			known[path] = true
+		}
+		known["--"+f.flag] = true
 		if f.flag == "" && strings.HasSuffix(f.path, "--") {
 			t.Errorf("%v can be set by nothing", f.path)
 		}
@@ -262,18 +269,11 @@ func TestEverySettingIsDescribed(t *testing.T) {
 			t.Errorf("%s (--%s) has no help text", f.path, f.flag)
 		}
 	}
-	for key := range helpTexts {
-		if !known[key] {
-			t.Errorf("help describes %s, which does not exist", key)
-		}
-	}
-	for _, u := range unbuilt {
-		found := false
-		tree().walk(func(f *field) {
-			found = found || f.path == u.path || strings.HasPrefix(f.path, u.path+".")
-		})
-		if !found {
-			t.Errorf("unbuilt lists %s, which does not exist", u.path)
+	for _, feature := range unavailable.All() {
+		for _, setting := range append(feature.Refused, feature.Ignored...) {
+			if !known[setting] {
+				t.Errorf("%s: %s does not exist", feature.Name, setting)
+			}
 		}
 	}
 }
@@ -292,12 +292,10 @@ func TestFlagsOfASectionAreUnique(t *testing.T) {
 
 func TestDefaultsAreAllowed(t *testing.T) {
 	l := mustLoad(t, files(t, nil))
-	tree().walk(func(f *field) { l.sources[f.path] = LayerFile })
-	if err := l.CheckAll(); err != nil {
-		for line := range strings.SplitSeq(err.Error(), "\n") {
-			if !strings.Contains(line, `""`) { // unset
-				t.Error(line)
-			}
+	tree().walk(func(f *field) { l.sources[f.path] = origin{layer: LayerFile} })
+	for _, p := range l.Check() {
+		if !strings.Contains(p.Message, `""`) { // unset
+			t.Error(p)
 		}
 	}
 }
@@ -309,14 +307,12 @@ func FuzzAnyFileLoadsOrFails(f *testing.F) {
 	f.Add("version: 2")
 	f.Fuzz(func(t *testing.T, text string) {
 		root := tree()
-		l, _, err := parseYAML(root, LayerFile, "f", []byte(text))
-		if err != nil {
-			return
-		}
+		l := &layer{kind: LayerFile, name: "f"}
+		l.parseYAML(root, []byte(text))
 		m := newMerged(root)
 		m.apply(l)
 		loaded := &Loaded{Config: m.config, root: root, sources: m.sources}
-		_ = loaded.CheckAll()
+		loaded.Check()
 		if _, err := loaded.ShowYAML(""); err != nil {
 			t.Errorf("show: %v", err)
 		}

@@ -2,11 +2,15 @@ package config
 
 import (
 	"encoding"
+	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/sluicehq/sluice/internal/suggest"
 )
 
 // Bounds of a file, aliases followed, far above what the tree needs.
@@ -16,41 +20,69 @@ const (
 )
 
 // decoder turns YAML nodes into typed values, strictly: a scalar of another
-// type is an error, because a value taken for something else is worse than one
-// refused. Keys it does not know are collected.
+// type is a problem, because a value taken for something else is worse than one
+// refused. Problems and keys that it does not know are collected.
 type decoder struct {
-	unknown []string
+	unknown  []Problem
+	problems []Problem
+}
+
+// fault notes what is wrong at n and reports false.
+func (d *decoder) fault(n *yaml.Node, path string, err error) bool {
+	d.problems = append(d.problems, Problem{Key: path, Line: n.Line, Message: err.Error()})
+	return false
+}
+
+func (d *decoder) mismatch(n *yaml.Node, path, want string) bool {
+	got := fmt.Sprintf("%q", n.Value)
+	switch n.Kind {
+	case yaml.MappingNode:
+		got = "a mapping"
+	case yaml.SequenceNode:
+		got = "a list"
+	}
+	return d.fault(n, path, fmt.Errorf("want %s, got %s", want, got))
+}
+
+// unknownKey notes a key beside known ones.
+func (d *decoder) unknownKey(n *yaml.Node, prefix string, known []string) {
+	p := Problem{Key: join(prefix, n.Value), Line: n.Line}
+	if near := suggest.Nearest(n.Value, known); near != "" {
+		p.Suggestion = fmt.Sprintf("did you mean '%s'?", join(prefix, near))
+	}
+	d.unknown = append(d.unknown, p)
 }
 
 // sound checks what holds for any file of ours: keys are plain, none occurs
 // twice in its mapping, and neither nesting nor aliases make it grow without
 // end. left is the number of nodes it may still have.
-func sound(n *yaml.Node, depth int, left *int) error {
+func (d *decoder) sound(n *yaml.Node, depth int, left *int) bool {
 	if *left--; depth > maxDepth || *left < 0 {
-		return fmt.Errorf("line %d: too deep or too large for a configuration", n.Line)
+		return d.fault(n, "", errors.New("too deep or too large for a configuration"))
 	}
 	if n.Kind == yaml.AliasNode {
-		return sound(n.Alias, depth+1, left)
+		return d.sound(n.Alias, depth+1, left)
 	}
+	ok := true
 	if n.Kind == yaml.MappingNode {
 		seen := make(map[string]bool, len(n.Content)/2)
 		for i := 0; i < len(n.Content); i += 2 {
 			k := n.Content[i]
 			if k.Kind != yaml.ScalarNode {
-				return fmt.Errorf("line %d: a key must be plain text", k.Line)
+				return d.fault(k, "", errors.New("a key must be plain text"))
 			}
 			if seen[k.Value] {
-				return fmt.Errorf("line %d: key %q occurs twice", k.Line, k.Value)
+				ok = d.fault(k, "", fmt.Errorf("key %q occurs twice", k.Value))
 			}
 			seen[k.Value] = true
 		}
 	}
 	for _, c := range n.Content {
-		if err := sound(c, depth+1, left); err != nil {
-			return err
+		if ok = d.sound(c, depth+1, left) && ok; *left < 0 {
+			return false
 		}
 	}
-	return nil
+	return ok
 }
 
 // resolve follows an alias to what it stands for.
@@ -65,17 +97,18 @@ func isNull(n *yaml.Node) bool {
 	return n.Kind == yaml.ScalarNode && n.ShortTag() == "!!null"
 }
 
-// decode sets v, which is settable, from n. path names v in errors.
-func (d *decoder) decode(path string, n *yaml.Node, v reflect.Value) error {
+// decode sets v, which is settable, from n and reports whether it could. path
+// names v in problems.
+func (d *decoder) decode(path string, n *yaml.Node, v reflect.Value) bool {
 	n = resolve(n)
 	if u, ok := v.Addr().Interface().(encoding.TextUnmarshaler); ok {
 		if n.Kind != yaml.ScalarNode {
-			return mismatch(path, "a single value", n)
+			return d.mismatch(n, path, "a single value")
 		}
 		if err := u.UnmarshalText([]byte(n.Value)); err != nil {
-			return located(n, path, err)
+			return d.fault(n, path, err)
 		}
-		return nil
+		return true
 	}
 	switch v.Kind() {
 	case reflect.Pointer:
@@ -88,118 +121,78 @@ func (d *decoder) decode(path string, n *yaml.Node, v reflect.Value) error {
 	case reflect.Struct:
 		return d.decodeStruct(path, n, v)
 	}
-	return decodeScalar(path, n, v)
+	return d.decodeScalar(path, n, v)
 }
 
-func decodeScalar(path string, n *yaml.Node, v reflect.Value) error {
-	want, tags := "", ""
-	switch v.Kind() {
-	case reflect.String:
-		want, tags = "text", "!!str !!int !!float !!timestamp"
-	case reflect.Bool:
-		want, tags = "true or false", "!!bool"
-	case reflect.Int, reflect.Int64:
-		want, tags = "an integer", "!!int"
-	case reflect.Float64:
-		want, tags = "a number", "!!int !!float"
-	default:
-		return fmt.Errorf("%s: no setting of type %s exists", path, v.Type())
-	}
-	if n.Kind != yaml.ScalarNode || !strings.Contains(tags, n.ShortTag()) {
-		return mismatch(path, want, n)
+// scalars says what a setting of a kind wants, and the YAML types it takes.
+var scalars = map[reflect.Kind]struct{ want, tags string }{
+	reflect.String:  {"text", "!!str !!int !!float !!timestamp"},
+	reflect.Bool:    {"true or false", "!!bool"},
+	reflect.Int:     {"an integer", "!!int"},
+	reflect.Float64: {"a number", "!!int !!float"},
+}
+
+func (d *decoder) decodeScalar(path string, n *yaml.Node, v reflect.Value) bool {
+	s := scalars[v.Kind()]
+	if n.Kind != yaml.ScalarNode || !strings.Contains(s.tags, n.ShortTag()) {
+		return d.mismatch(n, path, s.want)
 	}
 	if v.Kind() == reflect.String {
 		v.SetString(n.Value) // as written: 1.3 stays 1.3
-		return nil
+		return true
 	}
 	if err := n.Decode(v.Addr().Interface()); err != nil {
-		return mismatch(path, want, n)
+		return d.mismatch(n, path, s.want)
 	}
-	return nil
+	return true
 }
 
-func (d *decoder) decodeList(path string, n *yaml.Node, v reflect.Value) error {
-	items := n.Content
-	if v.Type() == reflect.TypeFor[Paths]() && n.Kind == yaml.ScalarNode {
-		items = []*yaml.Node{n}
-	} else if n.Kind != yaml.SequenceNode {
-		return mismatch(path, "a list", n)
+func (d *decoder) decodeList(path string, n *yaml.Node, v reflect.Value) bool {
+	if n.Kind != yaml.SequenceNode {
+		return d.mismatch(n, path, "a list")
 	}
-	list := reflect.MakeSlice(v.Type(), len(items), len(items))
-	for i, item := range items {
-		if err := d.decode(fmt.Sprintf("%s[%d]", path, i), item, list.Index(i)); err != nil {
-			return err
-		}
+	list, ok := reflect.MakeSlice(v.Type(), len(n.Content), len(n.Content)), true
+	for i, item := range n.Content {
+		ok = d.decode(fmt.Sprintf("%s[%d]", path, i), item, list.Index(i)) && ok
 	}
 	v.Set(list)
-	return nil
+	return ok
 }
 
-func (d *decoder) decodeMap(path string, n *yaml.Node, v reflect.Value) error {
+func (d *decoder) decodeMap(path string, n *yaml.Node, v reflect.Value) bool {
 	if n.Kind != yaml.MappingNode {
-		return mismatch(path, "a mapping", n)
+		return d.mismatch(n, path, "a mapping")
 	}
-	m := reflect.MakeMapWithSize(v.Type(), len(n.Content)/2)
+	m, ok := reflect.MakeMapWithSize(v.Type(), len(n.Content)/2), true
 	for i := 0; i < len(n.Content); i += 2 {
 		elem := reflect.New(v.Type().Elem()).Elem()
 		key := n.Content[i].Value
-		if err := d.decode(join(path, key), n.Content[i+1], elem); err != nil {
-			return err
-		}
+		ok = d.decode(join(path, key), n.Content[i+1], elem) && ok
 		m.SetMapIndex(reflect.ValueOf(key), elem)
 	}
 	v.Set(m)
-	return nil
+	return ok
 }
 
 // decodeStruct reads an element of a list, such as one API token.
-func (d *decoder) decodeStruct(path string, n *yaml.Node, v reflect.Value) error {
+func (d *decoder) decodeStruct(path string, n *yaml.Node, v reflect.Value) bool {
 	if n.Kind != yaml.MappingNode {
-		return mismatch(path, "a mapping", n)
+		return d.mismatch(n, path, "a mapping")
 	}
-	for i := 0; i < len(n.Content); i += 2 {
-		key, val := n.Content[i].Value, resolve(n.Content[i+1])
-		f, ok := fieldByKey(v, key)
-		if !ok {
-			d.unknown = append(d.unknown, join(path, key))
-			continue
-		}
-		if isNull(val) {
-			continue
-		}
-		if err := d.decode(join(path, key), val, f); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func fieldByKey(v reflect.Value, key string) (reflect.Value, bool) {
+	var keys []string
 	for i := range v.NumField() {
-		if v.Type().Field(i).Tag.Get("yaml") == key {
-			return v.Field(i), true
+		keys = append(keys, v.Type().Field(i).Tag.Get("yaml"))
+	}
+	ok := true
+	for i := 0; i < len(n.Content); i += 2 {
+		key, val := n.Content[i], resolve(n.Content[i+1])
+		at := slices.Index(keys, key.Value)
+		switch {
+		case at < 0:
+			d.unknownKey(key, path, keys)
+		case !isNull(val):
+			ok = d.decode(join(path, key.Value), val, v.Field(at)) && ok
 		}
 	}
-	return reflect.Value{}, false
-}
-
-func mismatch(path, want string, n *yaml.Node) error {
-	got := ""
-	switch n.Kind {
-	case yaml.MappingNode:
-		got = "a mapping"
-	case yaml.SequenceNode:
-		got = "a list"
-	default:
-		got = fmt.Sprintf("%q", n.Value)
-	}
-	return located(n, path, fmt.Errorf("want %s, got %s", want, got))
-}
-
-// located says where in the text an error is, when the text has lines.
-func located(n *yaml.Node, path string, err error) error {
-	if n.Line > 1 {
-		return fmt.Errorf("line %d: %s: %w", n.Line, path, err)
-	}
-	return fmt.Errorf("%s: %w", path, err)
+	return ok
 }

@@ -1,11 +1,14 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/sluicehq/sluice/sigma/load/document"
 )
 
 // readEnviron reads the variables of the form SLUICE_SECTION__KEY. Each is a
@@ -18,38 +21,39 @@ func (l *Loaded) readEnviron(environ []string) []*layer {
 		if !ok || !strings.Contains(rest, "__") {
 			continue
 		}
-		read, err := l.readVariable(name, strings.Split(strings.ToLower(rest), "__"), text)
-		if err != nil {
-			l.Warnings = append(l.Warnings, fmt.Sprintf("environment variable %s is ignored: %v", name, err))
+		read := &layer{kind: LayerEnv, name: "environment variable " + name}
+		read.parseVariable(l.root, strings.Split(strings.ToLower(rest), "__"), text)
+		if len(read.problems) > 0 {
+			p := read.problems[0]
+			p.Line = 0
+			l.warn(Problem{Message: fmt.Sprintf("environment variable %s is ignored: %s", name, p.Error())})
 			continue
 		}
+		l.note(read)
 		layers = append(layers, read)
 	}
 	return mergeReplaced(layers)
 }
 
-func (l *Loaded) readVariable(name string, path []string, text string) (*layer, error) {
+// parseVariable reads the text of a variable whose name stands for path.
+func (l *layer) parseVariable(root *field, path []string, text string) {
 	var doc yaml.Node
 	if err := yaml.Unmarshal([]byte(text), &doc); err != nil {
-		return nil, yamlError(err)
+		_, detail := document.Place(err)
+		l.fault(&doc, "", errors.New(detail))
+		return
 	}
 	if doc.Kind == 0 { // empty text: an empty string
 		doc = yaml.Node{Content: []*yaml.Node{{Kind: yaml.ScalarNode, Tag: "!!str"}}}
 	}
-	n := doc.Content[0]
-	left := maxNodes
-	if err := sound(n, 0, &left); err != nil {
-		return nil, err
+	n, left := doc.Content[0], maxNodes
+	if !l.sound(n, 0, &left) {
+		return
 	}
 	for _, key := range slices.Backward(path) {
 		n = &yaml.Node{Kind: yaml.MappingNode, Content: []*yaml.Node{{Kind: yaml.ScalarNode, Value: key}, n}}
 	}
-	read := &layer{kind: LayerEnv, origin: "environment variable " + name}
-	if err := read.collect(l.root, n); err != nil {
-		return nil, err
-	}
-	l.note(read)
-	return read, nil
+	l.collect(root, n)
 }
 
 // mergeReplaced lets variables that name parts of one replaced section, such as

@@ -11,13 +11,17 @@ import (
 // leaf with a value.
 type field struct {
 	path     string // dotted key; "daemon.--nats-creds" for settings without one
-	name     string // last part of path; empty when only flags may set it
+	name     string // last part of path; empty when only flags may set it, and of inline sections
+	key      string // below its parent, as Validate names it: also of settings only flags may give
 	index    []int  // position in Config
 	typ      reflect.Type
 	children []*field // of sections
+	inline   bool     // a section whose settings stand in its parent
 	flag     string
 	short    string
 	env      string
+	word     string
+	help     string
 	words    []string
 	min, max *int64
 	mode     string
@@ -25,11 +29,24 @@ type field struct {
 
 func (f *field) isSection() bool { return f.children != nil }
 
+// members are the children of f with those of inline sections in their places.
+func (f *field) members() []*field {
+	var out []*field
+	for _, c := range f.children {
+		if c.inline {
+			out = append(out, c.members()...)
+		} else {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
 // entries reports whether the field is a map whose entries merge one by one.
 func (f *field) entries() bool { return f.typ.Kind() == reflect.Map && f.mode != "whole" }
 
 func (f *field) child(name string) *field {
-	for _, c := range f.children {
+	for _, c := range f.members() {
 		if c.name == name && name != "" {
 			return c
 		}
@@ -50,10 +67,9 @@ func (f *field) walk(visit func(*field)) {
 
 // tree reads the struct tags of Config.
 func tree() *field {
-	return &field{
-		typ:      reflect.TypeFor[Config](),
-		children: fieldsOf(reflect.TypeFor[Config](), "", nil, false),
-	}
+	root := &field{typ: reflect.TypeFor[Config]()}
+	root.children = fieldsOf(root.typ, "", nil, false)
+	return root
 }
 
 func fieldsOf(t reflect.Type, prefix string, index []int, flagsOnly bool) []*field {
@@ -62,11 +78,11 @@ func fieldsOf(t reflect.Type, prefix string, index []int, flagsOnly bool) []*fie
 		sf := t.Field(i)
 		f := newField(sf, prefix, append(index[:len(index):len(index)], i), flagsOnly)
 		if st := structType(sf.Type); st != nil {
-			below := f.path
-			if f.name == "" { // children of a hidden section hang below its parent
-				below = prefix
+			below, hidden := f.path, false
+			if f.name == "" { // children of a section without a name hang below its parent
+				below, hidden = prefix, !f.inline || flagsOnly
 			}
-			f.children = fieldsOf(st, below, f.index, f.name == "")
+			f.children = fieldsOf(st, below, f.index, hidden)
 		}
 		fields = append(fields, f)
 	}
@@ -74,19 +90,26 @@ func fieldsOf(t reflect.Type, prefix string, index []int, flagsOnly bool) []*fie
 }
 
 func newField(sf reflect.StructField, prefix string, index []int, flagsOnly bool) *field {
-	f := &field{index: index, typ: sf.Type, env: sf.Tag.Get("env"), mode: sf.Tag.Get("mode")}
+	f := &field{
+		index: index, typ: sf.Type, env: sf.Tag.Get("env"), mode: sf.Tag.Get("mode"),
+		word: sf.Tag.Get("word"), help: sf.Tag.Get("help"), key: sf.Tag.Get("yaml"),
+	}
 	f.flag, f.short, _ = strings.Cut(sf.Tag.Get("flag"), ",")
 	if words := sf.Tag.Get("oneof"); words != "" {
 		f.words = strings.Fields(words)
 	}
 	f.min, f.max = bound(sf, "min"), bound(sf, "max")
-	name := sf.Tag.Get("yaml")
-	if name == "-" || flagsOnly {
-		f.path = join(prefix, "--"+f.flag)
-		return f
+	if f.key == "-" {
+		f.key, flagsOnly = "--"+f.flag, true
 	}
-	f.name = name
-	f.path = join(prefix, name)
+	switch {
+	case f.key == ",inline":
+		f.inline = true
+	case flagsOnly:
+		f.path = join(prefix, "--"+f.flag)
+	default:
+		f.name, f.path = f.key, join(prefix, f.key)
+	}
 	return f
 }
 

@@ -45,12 +45,9 @@ func CheckFlags(section string, flags []Flag) error {
 	root := tree()
 	m := newMerged(root)
 	l := &Loaded{Config: m.config, section: section, root: root, sources: m.sources}
-	given, err := l.readFlags(flags)
-	if err != nil {
-		return err
-	}
+	given := l.readFlags(flags)
 	m.apply(given)
-	return l.Check(section)
+	return append(Problems(given.problems), l.Check(section)...).orNil()
 }
 
 // flagged returns the fields below f that have a flag, sections included.
@@ -80,48 +77,49 @@ func (l *Loaded) flagField(name string) *field {
 }
 
 // readFlags turns the given flags into the highest layer.
-func (l *Loaded) readFlags(flags []Flag) (*layer, error) {
-	out := &layer{kind: LayerFlag, origin: "the command line"}
+func (l *Loaded) readFlags(flags []Flag) *layer {
+	out := &layer{kind: LayerFlag, name: "the command line"}
 	for _, given := range flags {
 		f := l.flagField(given.Name)
 		if f == nil {
-			return nil, fmt.Errorf("flag --%s does not belong to this command", given.Name)
+			out.problems = append(out.problems, Problem{Key: "--" + given.Name, Message: "does not belong to this command"})
+			continue
 		}
-		if err := out.addFlag(f, given.Values); err != nil {
-			return nil, fmt.Errorf("--%s: %w", given.Name, err)
-		}
+		out.addFlag(f, given.Values)
 	}
-	return out, nil
+	for i := range out.problems {
+		out.problems[i].Line = 0
+	}
+	return out
 }
 
-func (l *layer) addFlag(f *field, values []string) error {
-	if len(values) == 0 {
-		return errors.New("a value is missing")
+// flagValue is a section that one flag gives as a whole.
+type flagValue interface{ Set(text string) error }
+
+func (l *layer) addFlag(f *field, values []string) {
+	name := "--" + f.flag
+	last := ""
+	if len(values) > 0 {
+		last = values[len(values)-1]
 	}
-	if f.env != "" && values[0] == "" {
-		return nil // an empty variable is an unset one
-	}
-	if f.mode == "on" && values[0] == "false" {
-		return nil // such a flag can only turn on
-	}
+	v := reflect.New(f.typ)
+	section, whole := v.Interface().(flagValue)
 	switch {
-	case f.typ == reflect.TypeFor[Dimensions]():
-		d, err := parseDimensions(values[len(values)-1])
-		if err != nil {
-			return err
+	case len(values) == 0:
+		l.fault(&yaml.Node{}, name, errors.New("a value is missing"))
+	case f.env != "" && last == "": // an empty variable is an unset one
+	case f.mode == "on" && last == "false": // such a flag can only turn on
+	case whole:
+		if err := section.Set(last); err != nil {
+			l.fault(&yaml.Node{}, name, err)
+			return
 		}
-		l.settings = append(l.settings, setting{field: f}, setting{field: f, value: reflect.ValueOf(d)})
-		return nil
+		l.settings = append(l.settings, setting{field: f}, setting{field: f, value: v.Elem()})
 	case f.entries():
-		return l.addEntries(f, values)
+		l.addEntries(f, name, values)
+	case l.decode(name, flagNode(f, values), v.Elem()):
+		l.settings = append(l.settings, setting{field: f, value: v.Elem()})
 	}
-	var d decoder
-	v := reflect.New(f.typ).Elem()
-	if err := d.decode("", flagNode(f, values), v); err != nil {
-		return errors.New(strings.TrimPrefix(err.Error(), ": "))
-	}
-	l.settings = append(l.settings, setting{field: f, value: v})
-	return nil
 }
 
 // flagNode writes flag values as YAML. Text stays text, whatever it looks like.
@@ -141,62 +139,15 @@ func flagNode(f *field, values []string) *yaml.Node {
 }
 
 // addEntries reads NAME=N, once per entry.
-func (l *layer) addEntries(f *field, values []string) error {
+func (l *layer) addEntries(f *field, name string, values []string) {
 	for _, text := range values {
 		key, val, ok := strings.Cut(text, "=")
-		if key = strings.TrimSpace(key); !ok || key == "" {
-			return fmt.Errorf("%q: want NAME=N", text)
-		}
 		v := reflect.New(f.typ.Elem()).Elem()
 		n := &yaml.Node{Kind: yaml.ScalarNode, Value: strings.TrimSpace(val)}
-		if err := new(decoder).decode(key, n, v); err != nil {
-			return fmt.Errorf("%w (%d to %d)", err, *f.min, *f.max)
-		}
-		l.settings = append(l.settings, setting{field: f, entry: key, value: v})
-	}
-	return nil
-}
-
-// parseDimensions reads product=..,service=..,category=..,custom.NAME=..;
-// empty parts and empty values say nothing.
-func parseDimensions(text string) (Dimensions, error) {
-	var d Dimensions
-	for part := range strings.SplitSeq(text, ",") {
-		part = strings.TrimSpace(part)
-		if part == "" {
-			continue
-		}
-		key, val, ok := strings.Cut(part, "=")
-		if !ok {
-			return d, fmt.Errorf("%q: want DIMENSION=VALUE", part)
-		}
-		key, val = strings.TrimSpace(key), strings.TrimSpace(val)
-		if err := d.set(key, val); err != nil {
-			return d, err
+		if key = strings.TrimSpace(key); !ok || key == "" {
+			l.fault(n, name, fmt.Errorf("%q: want NAME=N%s", text, allowed(f)))
+		} else if l.decode(name+": "+key, n, v) {
+			l.settings = append(l.settings, setting{field: f, entry: key, value: v})
 		}
 	}
-	return d, nil
-}
-
-func (d *Dimensions) set(key, val string) error {
-	custom, isCustom := strings.CutPrefix(key, "custom.")
-	switch {
-	case isCustom && custom == "":
-		return fmt.Errorf("%q: the custom dimension needs a name", key)
-	case !isCustom && key != "product" && key != "service" && key != "category":
-		return fmt.Errorf("unknown dimension %q (product, service, category, custom.NAME)", key)
-	case val == "":
-	case isCustom:
-		if d.Custom == nil {
-			d.Custom = make(map[string]string)
-		}
-		d.Custom[custom] = val
-	case key == "product":
-		d.Product = val
-	case key == "service":
-		d.Service = val
-	default:
-		d.Category = val
-	}
-	return nil
 }

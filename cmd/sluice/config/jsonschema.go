@@ -3,6 +3,8 @@ package config
 import (
 	"encoding"
 	"reflect"
+
+	"github.com/sluicehq/sluice/sigma/timespan"
 )
 
 // JSONSchema is the JSON Schema (2020-12) of a configuration file, read off the
@@ -16,7 +18,7 @@ func JSONSchema() map[string]any {
 
 func schemaSection(f *field, defaults reflect.Value) map[string]any {
 	properties := make(map[string]any)
-	for _, c := range f.children {
+	for _, c := range f.members() {
 		switch {
 		case c.name == "":
 		case c.isSection():
@@ -32,6 +34,10 @@ func schemaSection(f *field, defaults reflect.Value) map[string]any {
 
 func schemaLeaf(f *field, defaults reflect.Value) map[string]any {
 	s := schemaType(f.typ)
+	if f.mode == "one" {
+		text := map[string]any{"type": "string"}
+		s = map[string]any{"anyOf": []any{text, map[string]any{"type": "array", "items": text}, map[string]any{"type": "null"}}}
+	}
 	if help := helpOf(f); help != "" {
 		s["description"] = help
 	}
@@ -59,11 +65,7 @@ func schemaLeaf(f *field, defaults reflect.Value) map[string]any {
 }
 
 func schemaType(t reflect.Type) map[string]any {
-	switch t {
-	case reflect.TypeFor[Paths]():
-		text := map[string]any{"type": "string"}
-		return map[string]any{"anyOf": []any{text, map[string]any{"type": "array", "items": text}, map[string]any{"type": "null"}}}
-	case reflect.TypeFor[Bytes]():
+	if t == reflect.TypeFor[timespan.Bytes]() {
 		return map[string]any{"type": []string{"integer", "string", "null"}, "pattern": `^\d+\s*([KMG]iB)?$`}
 	}
 	if reflect.PointerTo(t).Implements(reflect.TypeFor[encoding.TextUnmarshaler]()) {

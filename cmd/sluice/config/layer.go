@@ -7,7 +7,6 @@ import (
 	"io"
 	"maps"
 	"reflect"
-	"slices"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -32,6 +31,8 @@ type setting struct {
 	field *field
 	entry string // key inside a map whose entries merge
 	value reflect.Value
+	line  int
+	items []int // lines of a list's members
 }
 
 func (s setting) path() string {
@@ -43,69 +44,63 @@ func (s setting) path() string {
 
 // layer is what one file, variable or command line says.
 type layer struct {
+	decoder
 	kind     Layer
-	origin   string // file or variable
+	name     string // file or variable
 	settings []setting
-	unknown  []string
 }
 
-// parseYAML reads one mapping into a layer. The boolean is false when text
+// parseYAML reads one mapping into a layer. The result is false when text
 // follows the first document.
-func parseYAML(root *field, kind Layer, origin string, data []byte) (*layer, bool, error) {
-	l := &layer{kind: kind, origin: origin}
+func (l *layer) parseYAML(root *field, data []byte) (single bool) {
 	dec := yaml.NewDecoder(bytes.NewReader(data))
 	var doc yaml.Node
 	if err := dec.Decode(&doc); errors.Is(err, io.EOF) {
-		return l, true, nil
+		return true
 	} else if err != nil {
-		return nil, true, yamlError(err)
+		line, detail := document.Place(err)
+		l.fault(&yaml.Node{Line: line}, "", errors.New(detail))
+		return true
 	}
 	var rest yaml.Node
-	single := errors.Is(dec.Decode(&rest), io.EOF)
-	n := resolve(doc.Content[0])
-	if isNull(n) {
-		return l, single, nil
+	single = errors.Is(dec.Decode(&rest), io.EOF)
+	n, left := resolve(doc.Content[0]), maxNodes
+	switch {
+	case isNull(n):
+	case n.Kind != yaml.MappingNode:
+		l.fault(n, "", errors.New("a configuration must be a mapping of sections"))
+	case l.sound(n, 0, &left):
+		l.collect(root, n)
 	}
-	if n.Kind != yaml.MappingNode {
-		return nil, single, errors.New("a configuration must be a mapping of sections")
-	}
-	left := maxNodes
-	if err := sound(n, 0, &left); err != nil {
-		return nil, single, err
-	}
-	return l, single, l.collect(root, n)
-}
-
-func yamlError(err error) error {
-	line, detail := document.Place(err)
-	if line == 0 {
-		return errors.New(detail)
-	}
-	return fmt.Errorf("line %d: %s", line, detail)
+	return single
 }
 
 // collect adds what n says about f and everything below it.
-func (l *layer) collect(f *field, n *yaml.Node) error {
+func (l *layer) collect(f *field, n *yaml.Node) {
 	if n = resolve(n); isNull(n) {
-		return nil // as if the key had been left out
+		return // as if the key had been left out
 	}
 	switch {
 	case f.isSection():
-		return l.collectSection(f, n)
+		l.collectSection(f, n)
+		return
 	case f.entries():
-		return l.collectEntries(f, n)
-	}
-	var d decoder
-	v := reflect.New(f.typ).Elem()
-	if f.mode == "loose" {
+		l.collectEntries(f, n)
+		return
+	case f.mode == "loose":
 		n = loose(n)
+	case f.mode == "one" && n.Kind == yaml.ScalarNode:
+		n = &yaml.Node{Kind: yaml.SequenceNode, Content: []*yaml.Node{n}, Line: n.Line}
 	}
-	if err := d.decode(f.path, n, v); err != nil {
-		return err
+	s := setting{field: f, value: reflect.New(f.typ).Elem(), line: n.Line}
+	if n.Kind == yaml.SequenceNode {
+		for _, item := range n.Content {
+			s.items = append(s.items, item.Line)
+		}
 	}
-	l.unknown = append(l.unknown, d.unknown...)
-	l.settings = append(l.settings, setting{field: f, value: v})
-	return nil
+	if l.decode(f.path, n, s.value) {
+		l.settings = append(l.settings, s)
+	}
 }
 
 // loose makes a word of a scalar that YAML or its author wrote otherwise.
@@ -121,55 +116,50 @@ func loose(n *yaml.Node) *yaml.Node {
 	return &word
 }
 
-func (l *layer) collectSection(f *field, n *yaml.Node) error {
+func (l *layer) collectSection(f *field, n *yaml.Node) {
 	if n.Kind != yaml.MappingNode {
-		return mismatch(f.path, "a mapping", n)
+		l.mismatch(n, f.path, "a mapping")
+		return
 	}
 	if f.mode == "replace" {
-		l.settings = append(l.settings, setting{field: f})
+		l.settings = append(l.settings, setting{field: f, line: n.Line})
 	}
 	for i := 0; i < len(n.Content); i += 2 {
-		key := n.Content[i].Value
-		c := f.child(key)
-		if c == nil {
-			l.unknown = append(l.unknown, join(f.path, key))
+		if c := f.child(n.Content[i].Value); c != nil {
+			l.collect(c, n.Content[i+1])
 			continue
 		}
-		if err := l.collect(c, n.Content[i+1]); err != nil {
-			return err
+		var known []string
+		for _, c := range f.members() {
+			known = append(known, c.name)
 		}
+		l.unknownKey(n.Content[i], f.path, known)
 	}
-	return nil
 }
 
-func (l *layer) collectEntries(f *field, n *yaml.Node) error {
+func (l *layer) collectEntries(f *field, n *yaml.Node) {
 	if n.Kind != yaml.MappingNode {
-		return mismatch(f.path, "a mapping", n)
+		l.mismatch(n, f.path, "a mapping")
+		return
 	}
-	var d decoder
 	for i := 0; i < len(n.Content); i += 2 {
-		key, val := n.Content[i].Value, resolve(n.Content[i+1])
-		if isNull(val) {
-			continue
-		}
+		key, val := n.Content[i], resolve(n.Content[i+1])
 		v := reflect.New(f.typ.Elem()).Elem()
-		if err := d.decode(join(f.path, key), val, v); err != nil {
-			return err
+		if !isNull(val) && l.decode(join(f.path, key.Value), val, v) {
+			l.settings = append(l.settings, setting{field: f, entry: key.Value, value: v, line: key.Line})
 		}
-		l.settings = append(l.settings, setting{field: f, entry: key, value: v})
 	}
-	return nil
 }
 
 // merged is a tree under construction and where each of its leaves came from.
 type merged struct {
 	config  *Config
 	root    *field
-	sources map[string]Layer
+	sources map[string]origin
 }
 
 func newMerged(root *field) *merged {
-	return &merged{config: Default(), root: root, sources: make(map[string]Layer)}
+	return &merged{config: Default(), root: root, sources: make(map[string]origin)}
 }
 
 // apply lays l over what has been merged so far.
@@ -177,21 +167,29 @@ func (m *merged) apply(l *layer) {
 	v := reflect.ValueOf(m.config).Elem()
 	for _, s := range l.settings {
 		place := at(v, s.field.index, true)
-		switch {
-		case !s.value.IsValid():
+		if !s.value.IsValid() {
 			m.reset(s.field, place)
-		case s.entry != "":
+			continue
+		}
+		if s.entry == "" {
+			place.Set(s.value)
+		} else {
 			entries := reflect.MakeMap(s.field.typ) // never the map of an earlier layer
 			for k, e := range place.Seq2() {
 				entries.SetMapIndex(k, e)
 			}
 			entries.SetMapIndex(reflect.ValueOf(s.entry), s.value)
 			place.Set(entries)
-			m.sources[s.path()] = l.kind
-		default:
-			place.Set(s.value)
-			m.sources[s.path()] = l.kind
 		}
+		m.forget(s.path() + "[")
+		from := origin{layer: l.kind}
+		if l.kind == LayerFile {
+			from.file, from.line = l.name, s.line
+			for i, line := range s.items {
+				m.sources[fmt.Sprintf("%s[%d]", s.path(), i)] = origin{LayerFile, l.name, line}
+			}
+		}
+		m.sources[s.path()] = from
 	}
 }
 
@@ -203,16 +201,10 @@ func (m *merged) reset(f *field, place reflect.Value) {
 	} else {
 		place.Set(at(reflect.ValueOf(Default()).Elem(), f.index, true))
 	}
-	maps.DeleteFunc(m.sources, func(path string, _ Layer) bool {
-		return strings.HasPrefix(path, f.path+".")
-	})
+	m.forget(f.path + ".")
 }
 
-// warnUnknown renders the layer's unknown keys.
-func (l *layer) warnUnknown() []string {
-	warnings := make([]string, 0, len(l.unknown))
-	for _, key := range slices.Sorted(slices.Values(l.unknown)) {
-		warnings = append(warnings, fmt.Sprintf("unknown config key '%s' in %s", key, l.origin))
-	}
-	return warnings
+// forget drops where settings came from whose paths begin so.
+func (m *merged) forget(prefix string) {
+	maps.DeleteFunc(m.sources, func(path string, _ origin) bool { return strings.HasPrefix(path, prefix) })
 }

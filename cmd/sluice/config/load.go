@@ -6,6 +6,10 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"gopkg.in/yaml.v3"
+
+	"github.com/sluicehq/sluice/internal/suggest"
 )
 
 // Options says what to load.
@@ -30,90 +34,128 @@ type Flag struct {
 
 // UnknownKey is a key of a file that the tree does not have.
 type UnknownKey struct {
-	File string `json:"file"`
-	Key  string `json:"key"`
+	File       string `json:"file"` // or the variable
+	Line       int    `json:"line,omitempty"`
+	Key        string `json:"key"`
+	Suggestion string `json:"suggestion,omitempty"`
+}
+
+// Problem is the unknown key in the form that everything else has.
+func (k UnknownKey) Problem() Problem {
+	return Problem{Key: k.Key, File: k.File, Line: k.Line, Message: "unknown config key", Suggestion: k.Suggestion}
 }
 
 // Loaded is the merged configuration and what is known about its making.
 type Loaded struct {
 	Config      *Config
-	Files       []string // that were read, lowest precedence first
-	Warnings    []string
+	Files       []string  // that were read, lowest precedence first
+	Warnings    []Problem // unknown keys are no part of it
 	UnknownKeys []UnknownKey
 
 	section string
 	root    *field
-	sources map[string]Layer
+	sources map[string]origin
 }
 
 // Load finds the files, merges every layer and returns the result. Values are
-// of the right type but not yet checked: see Check.
+// of the right type but not yet checked: see Check. An error is a Problems with
+// all that could not be read; the result then has the rest, and is nil only when
+// no file was found.
 func Load(o Options) (*Loaded, error) {
 	files, err := o.discover()
 	if err != nil {
-		return nil, err
+		return nil, Problems{{File: o.File, Message: err.Error()}}
 	}
 	root := tree()
 	m := newMerged(root)
 	out := &Loaded{Config: m.config, Files: files, section: o.Section, root: root, sources: m.sources}
+	var problems Problems
 	for _, name := range files {
-		l, err := out.readFile(name)
-		if err != nil {
-			return nil, err
-		}
+		l := out.readFile(name)
+		problems = append(problems, l.problems...)
 		m.apply(l)
 	}
 	for _, l := range out.readEnviron(o.Environ) {
 		m.apply(l)
 	}
-	flags, err := out.readFlags(o.Flags)
-	if err != nil {
-		return nil, err
-	}
+	flags := out.readFlags(o.Flags)
 	m.apply(flags)
-	return out, nil
+	return out, append(problems, flags.problems...).orNil()
 }
 
-func (l *Loaded) readFile(name string) (*layer, error) {
+func (l *Loaded) readFile(name string) *layer {
+	read := &layer{kind: LayerFile, name: name}
 	data, err := os.ReadFile(name)
 	if err != nil {
-		return nil, fmt.Errorf("read config: %w", err)
+		read.problems = []Problem{{File: name, Message: fmt.Sprintf("read config: %v", err)}}
+		return read
 	}
-	read, single, err := parseYAML(l.root, LayerFile, name, data)
-	if err != nil {
-		return nil, fmt.Errorf("config file %s: %w", name, err)
-	}
-	if !single {
-		l.Warnings = append(l.Warnings, fmt.Sprintf("only the first document of %s is read", name))
+	if !read.parseYAML(l.root, data) {
+		l.warn(Problem{File: name, Message: "only the first document is read"})
 	}
 	for _, s := range read.settings {
 		if s.path() == "version" && s.value.Int() > Version {
-			return nil, fmt.Errorf("config file %s: version %d was written for a newer release, this one reads up to %d",
-				name, s.value.Int(), Version)
+			err := fmt.Errorf("%d was written for a newer release, this one reads up to %d", s.value.Int(), Version)
+			read.fault(&yaml.Node{Line: s.line}, s.path(), err)
 		}
 	}
+	for i := range read.problems {
+		read.problems[i].File = name
+	}
 	l.note(read)
-	return read, nil
+	return read
 }
+
+func (l *Loaded) warn(p Problem) { l.Warnings = append(l.Warnings, p) }
 
 // note records the unknown keys of a layer and drops the two settings for which
 // a wrong word is no reason to stop.
 func (l *Loaded) note(read *layer) {
-	l.Warnings = append(l.Warnings, read.warnUnknown()...)
-	for _, key := range read.unknown {
-		l.UnknownKeys = append(l.UnknownKeys, UnknownKey{File: read.origin, Key: key})
+	for _, p := range read.unknown {
+		if read.kind == LayerEnv {
+			p.Line = 0
+		}
+		l.UnknownKeys = append(l.UnknownKeys, UnknownKey{File: read.name, Line: p.Line, Key: p.Key, Suggestion: p.Suggestion})
 	}
 	read.settings = slices.DeleteFunc(read.settings, func(s setting) bool {
 		if p := s.path(); p != "global.output_format" && p != "global.color" {
 			return false
 		}
-		if slices.Contains(s.field.words, s.value.String()) {
-			return false
+		err := s.field.allows(s.value.String())
+		if err != nil {
+			o := origin{file: read.name, line: s.line}
+			if read.kind == LayerEnv {
+				o.line = 0
+			}
+			l.warn(Problem{Key: s.path(), File: o.file, Line: o.line, Message: err.Error() + " and is ignored", Suggestion: suggest.Text(s.value.String(), s.field.words)})
 		}
-		l.Warnings = append(l.Warnings, fmt.Sprintf("%s: %q in %s is ignored (allowed: %s)",
-			s.path(), s.value.String(), read.origin, list(s.field.words)))
-		return true
+		return err != nil
 	})
+}
+
+// UnknownKeyTexts warns of the unknown keys, each on a line.
+func (l *Loaded) UnknownKeyTexts() []string {
+	var lines []string
+	for _, k := range l.UnknownKeys {
+		text := fmt.Sprintf("unknown config key '%s' in %s", k.Key, k.File)
+		if k.Line > 0 {
+			text += fmt.Sprintf(":%d", k.Line)
+		}
+		if k.Suggestion != "" {
+			text += " (" + k.Suggestion + ")"
+		}
+		lines = append(lines, text)
+	}
+	return lines
+}
+
+// Notices are the warnings of the load, each on a line.
+func (l *Loaded) Notices() []string {
+	lines := l.UnknownKeyTexts()
+	for _, w := range l.Warnings {
+		lines = append(lines, w.Error())
+	}
+	return lines
 }
 
 // discover returns the files to read, lowest precedence first.

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
+
+	"github.com/sluicehq/sluice/internal/unavailable"
 )
 
 // Reference describes every setting in Markdown: one table per part of the tree,
@@ -28,7 +30,7 @@ func Reference() ([]byte, error) {
 // its sections.
 func referenceSection(b *bytes.Buffer, f *field, defaults reflect.Value) error {
 	var own, below []*field
-	for _, c := range f.children {
+	for _, c := range f.members() {
 		switch {
 		case !c.isSection() || c.flag != "": // one flag for all of a section
 			own = append(own, c)
@@ -86,7 +88,7 @@ func referenceText(f *field) string {
 	if text != "" {
 		text += "."
 	}
-	switch _, refuse, ok := lacking(f.path); {
+	switch _, refuse, ok := unavailable.Setting(f.path, f.flag); {
 	case ok && refuse:
 		text += " *Not in this build: refused.*"
 	case ok:

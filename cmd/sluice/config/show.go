@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/sluicehq/sluice/sigma/timespan"
 )
 
 // shown is a leaf with its value, as printed. A setting that nobody made and
@@ -67,7 +69,7 @@ func (l *Loaded) Sections() []string {
 
 // plain is the value as JSON and YAML know it.
 func plain(v reflect.Value) any {
-	if size, ok := v.Interface().(Bytes); ok {
+	if size, ok := v.Interface().(timespan.Bytes); ok {
 		return int64(size) // so that scripts can compare
 	}
 	if m, ok := v.Interface().(encoding.TextMarshaler); ok {

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/sluicehq/sluice/sigma/timespan"
 )
 
 // Template writes a commented file that holds every key with its default. It
@@ -31,7 +33,7 @@ func Template() ([]byte, error) {
 
 func templateSection(b *bytes.Buffer, f *field, defaults reflect.Value, depth int) error {
 	indent := strings.Repeat("  ", depth)
-	for _, c := range f.children {
+	for _, c := range f.members() {
 		if c.name == "" {
 			continue
 		}
@@ -60,7 +62,7 @@ func templateValue(v reflect.Value) (string, error) {
 	if !v.IsValid() {
 		return "", nil
 	}
-	if size, ok := v.Interface().(Bytes); ok {
+	if size, ok := v.Interface().(timespan.Bytes); ok {
 		return " " + size.String(), nil
 	}
 	value := plain(v)

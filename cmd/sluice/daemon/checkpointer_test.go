@@ -13,6 +13,7 @@ import (
 	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/cmd/sluice/config"
 	"github.com/sluicehq/sluice/graph"
+	"github.com/sluicehq/sluice/internal/unavailable"
 	"github.com/sluicehq/sluice/sources"
 	"github.com/sluicehq/sluice/state"
 )
@@ -114,10 +115,10 @@ func TestRestoreIsDecidedByWhatIsReplayed(t *testing.T) {
 		{"before the stored time", fromTime(500), &state.Position{Time: 1000}, false},
 		{"at the stored time", fromTime(1000), &state.Position{Time: 1000}, false},
 		{"a time and no stored position", fromTime(2000), nil, false},
-		{"from the latest", config.Daemon{NATS: config.NATS{ReplayFromLatest: true}}, &state.Position{Sequence: 1}, false},
-		{"clearing", config.Daemon{State: config.State{Clear: true}}, nil, false},
+		{"from the latest", config.Daemon{NATS: unavailable.NATS{ReplayFromLatest: true}}, &state.Position{Sequence: 1}, false},
+		{"clearing", config.Daemon{State: state.Config{Clear: true}}, nil, false},
 		{"keeping, whatever is replayed", config.Daemon{
-			State: config.State{Keep: true}, NATS: config.NATS{ReplayFromSequence: "42"},
+			State: state.Config{Keep: true}, NATS: unavailable.NATS{ReplayFromSequence: "42"},
 		}, nil, true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -129,11 +130,11 @@ func TestRestoreIsDecidedByWhatIsReplayed(t *testing.T) {
 }
 
 func fromSequence(n string) config.Daemon {
-	return config.Daemon{NATS: config.NATS{ReplayFromSequence: n}}
+	return config.Daemon{NATS: unavailable.NATS{ReplayFromSequence: n}}
 }
 
 func fromTime(seconds int64) config.Daemon {
-	return config.Daemon{NATS: config.NATS{ReplayFromTime: time.Unix(seconds, 0).UTC().Format(time.RFC3339)}}
+	return config.Daemon{NATS: unavailable.NATS{ReplayFromTime: time.Unix(seconds, 0).UTC().Format(time.RFC3339)}}
 }
 
 func TestWhatABarrierCutComesBack(t *testing.T) {
@@ -262,7 +263,7 @@ func TestClearedStateDoesNotComeBackLater(t *testing.T) {
 	if err := c.close(nil); err != nil {
 		t.Fatal(err)
 	}
-	c, _ = openCheckpointer(t, dir, s, config.Daemon{State: config.State{Clear: true}})
+	c, _ = openCheckpointer(t, dir, s, config.Daemon{State: state.Config{Clear: true}})
 	if got := c.stored(t); got != "" {
 		t.Errorf("restored %q, want nothing", got)
 	}

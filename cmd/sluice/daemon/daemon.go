@@ -33,7 +33,7 @@ const metricPrefix = "svc_"
 // Options are what a daemon is made of. All but Version and Revision are
 // required.
 type Options struct {
-	Config   *config.Loaded // merged and checked
+	Config   *config.Loaded // merged, and accepted by package checks
 	Log      *slog.Logger
 	In       io.Reader // events, with the input stdin
 	Out      io.Writer // results, with the sink stdout
@@ -76,9 +76,9 @@ type Daemon struct {
 	failure   error // of Serve, read after work is done
 }
 
-// New builds the daemon: it checks the settings, opens the state, binds the listener,
-// which answers probes from then on, loads the rules and opens the sinks. An error is a *Fault, and nothing of
-// the daemon is left behind. It gives up when ctx ends.
+// New builds the daemon: it opens the state, binds the listener, which answers
+// probes from then on, loads the rules and opens the sinks. An error is a *Fault,
+// and nothing of the daemon is left behind. It gives up when ctx ends.
 func New(ctx context.Context, o Options) (_ *Daemon, err error) {
 	d := &Daemon{
 		o: o, cfg: &o.Config.Config.Daemon, log: o.Log, begun: time.Now(),
@@ -93,17 +93,11 @@ func New(ctx context.Context, o Options) (_ *Daemon, err error) {
 	if d.input, err = d.findInput(); err != nil {
 		return nil, err
 	}
-	specs, labels, err := sinkSpecs(d.cfg, logging.Target(d.log, "sluice.sink"))
+	specs := d.cfg.Output.Specs(func(_ int, failed error) { err = configFault(failed) })
 	if err != nil {
 		return nil, err
 	}
-	if err := checkMailboxes(o.Config, labels, logging.Target(d.log, "sluice.actor")); err != nil {
-		return nil, err
-	}
-	if _, err := ruleset.Pipelines(d.cfg.Pipelines); err != nil { // read again with the rules
-		return nil, configFault(err)
-	}
-	addr, err := listenAddress(&d.cfg.API)
+	addr, err := d.cfg.API.Listener()
 	if err != nil {
 		return nil, configFault(err)
 	}
@@ -121,16 +115,7 @@ func New(ctx context.Context, o Options) (_ *Daemon, err error) {
 		return nil, err
 	}
 	d.serving.Store(first)
-	return d, d.assemble(first, specs, labels)
-}
-
-// listenAddress is where to listen. It refuses what would be readable on the way.
-func listenAddress(cfg *config.API) (server.Address, error) {
-	addr, err := server.ParseAddress(cfg.Addr)
-	if err != nil {
-		return addr, err
-	}
-	return addr, addr.CheckTransport(false, cfg.TLS.AllowPlaintext)
+	return d, d.assemble(first, specs)
 }
 
 // bind listens and serves the probes.
@@ -165,7 +150,7 @@ func (d *Daemon) bind(addr server.Address) (err error) {
 }
 
 // assemble opens the sinks and puts the stages together.
-func (d *Daemon) assemble(first *generation, specs []sink.Spec, labels []string) error {
+func (d *Daemon) assemble(first *generation, specs []sink.Spec) error {
 	reg := prometheus.WrapRegistererWithPrefix(metricPrefix, d.registry)
 	sinks, err := sink.NewMetrics(reg)
 	if err != nil {
@@ -175,7 +160,7 @@ func (d *Daemon) assemble(first *generation, specs []sink.Spec, labels []string)
 	if err != nil {
 		return configFault(err)
 	}
-	if d.outputs, err = openOutputs(d.cfg, specs, labels, d.o.Out, sinks, d.log); err != nil {
+	if d.outputs, err = openOutputs(d.cfg, specs, d.o.Out, sinks, d.log); err != nil {
 		return err
 	}
 	if d.dataflow, err = newDataflow(d.cfg, first.set, d.restored(first.set), d.outputs, stages, d.log); err != nil {
@@ -245,7 +230,7 @@ func (d *Daemon) Start() error {
 	logging.Target(d.log, "sluice.server").Info("API server listening", "addr", d.server.Addr().String(), "sinks", len(d.outputs.sinks))
 	logging.Target(d.log, "sluice.sources").Info("source started", "source", d.cfg.Input.Source)
 	if d.source != nil {
-		d.read(d.dataflow.Parse.Intake(d.input.name))
+		d.read(d.dataflow.Parse.Intake(d.input.name, time.Now))
 	}
 	return nil
 }

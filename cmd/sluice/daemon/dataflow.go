@@ -3,12 +3,9 @@ package daemon
 import (
 	"fmt"
 	"log/slog"
-	"maps"
 	"os"
 	"runtime"
-	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/sluicehq/sluice/actors"
@@ -17,7 +14,6 @@ import (
 	"github.com/sluicehq/sluice/actors/dispatch"
 	"github.com/sluicehq/sluice/actors/evaluate"
 	"github.com/sluicehq/sluice/actors/parse"
-	"github.com/sluicehq/sluice/actors/reload"
 	"github.com/sluicehq/sluice/cmd/sluice/config"
 	"github.com/sluicehq/sluice/cmd/sluice/logging"
 	"github.com/sluicehq/sluice/graph"
@@ -51,7 +47,7 @@ func newDataflow(cfg *config.Daemon, set *graph.RuleSet, restored *correlation.E
 }
 
 // timed reports whether events without a time of their own do not reach correlations.
-func timed(cfg *config.Daemon) bool { return cfg.Correlation.TimestampFallback == "skip" }
+func timed(cfg *config.Daemon) bool { return cfg.Correlation.TimestampFallback == correlate.FallbackSkip }
 
 const (
 	workersVariable = "SLUICE_DETECT_INFLIGHT"
@@ -73,34 +69,6 @@ func workers(log *slog.Logger) int {
 		return maxWorkers
 	}
 	return n
-}
-
-// checkMailboxes refuses capacities for actors that this configuration does not
-// know, and warns of those that are off.
-func checkMailboxes(cfg *config.Loaded, sinks []string, log *slog.Logger) error {
-	set := cfg.Config.Daemon.Mailboxes
-	off := []string{"audit", "capture", "dispositions", "sources"}
-	var known []string
-	for _, s := range graph.Stages() {
-		known = append(known, string(s))
-	}
-	for _, label := range sinks {
-		known = append(known, "sink:"+label)
-	}
-	known = append(known, actors.NameDLQ, reload.Name)
-	for _, name := range slices.Sorted(maps.Keys(set)) {
-		switch {
-		case slices.Contains(off, name), name == actors.NameDLQ && cfg.Config.Daemon.Output.DLQ == "":
-			log.Warn("mailbox of an actor that is off", "actor", name)
-		case !slices.Contains(known, name):
-			place := "daemon.mailboxes"
-			if cfg.Layer(place+"."+name) == config.LayerFlag {
-				place = "--mailbox-size"
-			}
-			return configFaultf("%s: unknown actor '%s' (%s)", place, name, strings.Join(append(known, off...), ", "))
-		}
-	}
-	return nil
 }
 
 // retryDelay converts configured milliseconds.

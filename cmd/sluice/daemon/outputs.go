@@ -25,38 +25,8 @@ type outputs struct {
 	dlq   *sink.DLQ // nil when off
 }
 
-// sinkSpecs reads the configured sinks and their labels.
-func sinkSpecs(cfg *config.Daemon, log *slog.Logger) (specs []sink.Spec, labels []string, err error) {
-	texts := cfg.Output.Sinks
-	if len(texts) == 0 {
-		texts = []string{"stdout"}
-	}
-	for _, text := range texts {
-		s, warnings, err := sink.ParseSpec(text, sink.RoleFindings)
-		if err != nil {
-			return nil, nil, configFault(err)
-		}
-		for _, w := range warnings {
-			log.Warn("sink", "spec", text, "warning", w)
-		}
-		specs = append(specs, s)
-	}
-	all := specs
-	if cfg.Output.DLQ != "" {
-		deadLetters, _, err := sink.ParseSpec(cfg.Output.DLQ, sink.RoleDLQ)
-		if err != nil {
-			return nil, nil, configFault(err)
-		}
-		all = append(slices.Clone(specs), deadLetters)
-	}
-	if err := sink.Distinct(all); err != nil {
-		return nil, nil, configFault(err)
-	}
-	return specs, sink.Labels(specs), nil
-}
-
 // openOutputs opens every destination. On an error nothing stays open.
-func openOutputs(cfg *config.Daemon, specs []sink.Spec, labels []string, stream io.Writer, m *sink.Metrics, log *slog.Logger) (_ *outputs, err error) {
+func openOutputs(cfg *config.Daemon, specs []sink.Spec, stream io.Writer, m *sink.Metrics, log *slog.Logger) (_ *outputs, err error) {
 	log = logging.Target(log, "sluice.sink")
 	o := &outputs{}
 	defer func() {
@@ -76,12 +46,9 @@ func openOutputs(cfg *config.Daemon, specs []sink.Spec, labels []string, stream 
 	}
 	var deadLetters sink.DeadLetters
 	if cfg.Output.DLQ != "" {
-		spec, warnings, err := sink.ParseSpec(cfg.Output.DLQ, sink.RoleDLQ)
+		spec, _, err := sink.ParseSpec(cfg.Output.DLQ, sink.RoleDLQ)
 		if err != nil {
 			return nil, configFault(err)
-		}
-		for _, w := range warnings {
-			log.Warn("dead letter queue", "spec", cfg.Output.DLQ, "warning", w)
 		}
 		t, err := sink.Open(spec, out, time.Now)
 		if err != nil {
@@ -93,6 +60,7 @@ func openOutputs(cfg *config.Daemon, specs []sink.Spec, labels []string, stream 
 		})
 		deadLetters = o.dlq.Lane()
 	}
+	labels := sink.Labels(specs)
 	for i, spec := range specs {
 		t, err := sink.Open(spec, out, time.Now)
 		if err != nil {

@@ -46,7 +46,7 @@ type rules struct {
 }
 
 func newRules(l *config.Loaded, log *slog.Logger) *rules {
-	return &rules{cfg: &l.Config.Daemon, log: log, settings: ruleset.DaemonSettings(l)}
+	return &rules{cfg: &l.Config.Daemon, log: log, settings: l.DaemonRules()}
 }
 
 // build reads and compiles. With serving, only files that changed are read again,

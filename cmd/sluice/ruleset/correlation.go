@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/sluicehq/sluice/cmd/sluice/config"
+	"github.com/sluicehq/sluice/actors/correlate"
 	"github.com/sluicehq/sluice/sigma/correlation"
 	"github.com/sluicehq/sluice/sigma/engine"
 	"github.com/sluicehq/sluice/sigma/load"
@@ -14,7 +14,7 @@ import (
 // Correlation gives the settings of correlations that state none of their own:
 // what the configuration says, else what the detection rules ask for.
 // actionGiven tells a configured action from the default.
-func Correlation(c *config.Correlation, actionGiven bool, d load.Defaults) (correlation.Options, error) {
+func Correlation(c *correlate.Config, actionGiven bool, d load.Defaults) (correlation.Options, error) {
 	o := correlation.Options{Action: correlation.Action(c.Action), MaxEvents: c.MaxEvents, NoDetections: c.NoDetections}
 	if !actionGiven && d.Action != "" {
 		o.Action = correlation.Action(d.Action)
@@ -42,7 +42,7 @@ func Correlation(c *config.Correlation, actionGiven bool, d load.Defaults) (corr
 // TimestampFields gives the fields that are asked for the time of an event before
 // the default ones: those that rules name, unless they are asked anyway, then the
 // configured ones.
-func TimestampFields(c *config.Correlation, d load.Defaults) []string {
+func TimestampFields(c *correlate.Config, d load.Defaults) []string {
 	asked := slices.Concat(c.TimestampFields, engine.DefaultTimestampFields())
 	var fields []string
 	for _, f := range d.TimestampFields {

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sluicehq/sluice/cmd/sluice/config"
+	"github.com/sluicehq/sluice/actors/correlate"
 	"github.com/sluicehq/sluice/sigma/load"
 )
 
@@ -69,11 +69,11 @@ func TestFatalErrorsTellPipelinesFromRules(t *testing.T) {
 }
 
 func TestRouting(t *testing.T) {
-	if got := Routing(&config.LogsourceRouting{}); got != nil {
+	if got := Routing(&LogsourceRouting{}); got != nil {
 		t.Errorf("routing that is off gives %v", got)
 	}
-	got := Routing(&config.LogsourceRouting{
-		Enabled: true, FieldMap: config.Dimensions{Product: "p"}, EventLogsource: config.Dimensions{Custom: map[string]string{"a": "b"}},
+	got := Routing(&LogsourceRouting{
+		Enabled: true, FieldMap: Dimensions{Product: "p"}, EventLogsource: Dimensions{Custom: map[string]string{"a": "b"}},
 	})
 	if got.Fields.Product != "p" || got.Fields.Service != "" || got.Static.Custom["a"] != "b" {
 		t.Errorf("got %+v", got)
@@ -92,7 +92,7 @@ func TestTimestampFieldsOfRulesGoFirst(t *testing.T) {
 		{"a default one that is configured goes first", nil, []string{"timestamp"}, []string{"timestamp"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			got := TimestampFields(&config.Correlation{TimestampFields: tc.configured}, load.Defaults{TimestampFields: tc.rules})
+			got := TimestampFields(&correlate.Config{TimestampFields: tc.configured}, load.Defaults{TimestampFields: tc.rules})
 			if !slices.Equal(got, tc.want) {
 				t.Errorf("fields %q, want %q", got, tc.want)
 			}

@@ -3,7 +3,7 @@ package ruleset
 import (
 	"log/slog"
 
-	"github.com/sluicehq/sluice/cmd/sluice/config"
+	"github.com/sluicehq/sluice/actors/correlate"
 )
 
 // Settings are what the configuration says about rules: which are loaded and how
@@ -13,33 +13,10 @@ type Settings struct {
 	MatchDetail  string
 	IncludeEvent bool
 	ResultTime   bool
-	Routing      *config.LogsourceRouting
-	Correlation  *config.Correlation
+	Routing      *LogsourceRouting
+	Correlation  *correlate.Config
 	ActionGiven  bool              // Correlation.Action was chosen and is not the default
 	Background   func(work func()) // as in engine.Options
-}
-
-// DaemonSettings gives the settings of the daemon.
-func DaemonSettings(l *config.Loaded) Settings {
-	c := &l.Config.Daemon
-	return Settings{
-		Options:     Options{Roots: c.Rules, Pipelines: c.Pipelines, MinLevel: c.MinLevel, ExcludeRules: c.ExcludeRules},
-		MatchDetail: c.Engine.MatchDetail, IncludeEvent: c.Output.IncludeEvent, ResultTime: c.Output.ResultTime,
-		Routing: &c.LogsourceRouting, Correlation: &c.Correlation,
-		ActionGiven: l.Layer("daemon.correlation.action") != config.LayerDefault,
-		Background:  func(work func()) { go work() }, // ends by itself or with its set, at most one of a set
-	}
-}
-
-// EvalSettings gives the settings of a one-shot evaluation.
-func EvalSettings(l *config.Loaded) Settings {
-	c := &l.Config.Eval
-	return Settings{
-		Options:     Options{Roots: c.Rules, Pipelines: c.Pipelines, MinLevel: c.MinLevel, ExcludeRules: c.ExcludeRules},
-		MatchDetail: c.MatchDetail, IncludeEvent: c.IncludeEvent, ResultTime: c.ResultTime,
-		Routing: &c.LogsourceRouting, Correlation: &c.Correlation,
-		ActionGiven: l.Layer("eval.--action") != config.LayerDefault,
-	}
 }
 
 // onPanic logs what an engine has to say of work that failed beside the judging.

@@ -1,0 +1,297 @@
+package checks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/sluicehq/sluice/actors"
+	"github.com/sluicehq/sluice/actors/reload"
+	"github.com/sluicehq/sluice/actors/sink"
+	"github.com/sluicehq/sluice/cmd/sluice/config"
+	"github.com/sluicehq/sluice/graph"
+	"github.com/sluicehq/sluice/http/server"
+	"github.com/sluicehq/sluice/internal/suggest"
+	"github.com/sluicehq/sluice/internal/unavailable"
+	"github.com/sluicehq/sluice/sigma/pipeline"
+	"github.com/sluicehq/sluice/sources"
+)
+
+// check is one step of the start.
+type check struct {
+	name string // for readers
+	make func(*checking)
+}
+
+// daemonChecks are the checks of the daemon in the order of its start.
+var daemonChecks = []check{
+	{"values and what they demand of each other", (*checking).settings},
+	{"features that this build has", (*checking).features},
+	{"pipelines", (*checking).pipelines},
+	{"state directory", (*checking).state},
+	{"files of sinks", (*checking).outputs},
+	{"mailboxes", (*checking).mailboxes},
+}
+
+// checking collects what the checks of one configuration find.
+type checking struct {
+	l      *config.Loaded
+	d      *config.Daemon
+	getenv func(string) string
+
+	validating bool // look at every section, and at what only validation needs
+	strict     bool
+	problems   config.Problems
+	warnings   config.Problems
+	dynamic    bool // a pipeline refers to sources
+}
+
+func (c *checking) fault(path string, err error) {
+	c.problems = append(c.problems, c.l.Problem(path, err))
+}
+
+func (c *checking) warn(path string, err error) {
+	c.warnings = append(c.warnings, c.l.Problem(path, err))
+}
+
+// doubt is a problem that validation only warns of, since a flag may solve it.
+func (c *checking) doubt(path string, err error) {
+	if c.validating && !c.strict {
+		c.warn(path, err)
+		return
+	}
+	c.fault(path, err)
+}
+
+// Daemon makes the checks of the daemon's start. The error is a config.Problems
+// with all that the first failing check has found. getenv resolves the variables
+// that hold secrets; no message shows one.
+func Daemon(l *config.Loaded, getenv func(string) string) (warnings config.Problems, err error) {
+	c := &checking{l: l, d: &l.Config.Daemon, getenv: getenv}
+	for _, step := range daemonChecks {
+		if step.make(c); len(c.problems) > 0 {
+			return c.warnings, c.problems
+		}
+	}
+	return c.warnings, nil
+}
+
+// Eval makes the checks of a one-shot evaluation, likewise.
+func Eval(l *config.Loaded) (warnings config.Problems, err error) {
+	c := &checking{l: l, problems: l.Check("eval")}
+	e := &l.Config.Eval
+	if len(e.Rules) == 0 {
+		c.fault("eval.rules", errors.New("no rules are named (--rules, or eval.rules in a file)"))
+	}
+	if e.ObserveFieldsReport != "" && !e.ObserveFields {
+		c.fault("eval.--observe-fields-report", errors.New("needs --observe-fields"))
+	}
+	if len(c.problems) == 0 {
+		c.problems, c.warnings = l.Unavailable("eval")
+	}
+	if len(c.problems) > 0 {
+		return c.warnings, c.problems
+	}
+	return c.warnings, nil
+}
+
+func (c *checking) settings() {
+	if c.validating {
+		c.problems = append(c.problems, c.l.Check()...)
+	} else {
+		c.problems = append(c.problems, c.l.Check("daemon")...)
+	}
+	d := c.d
+	if len(d.Rules) == 0 {
+		c.doubt("daemon.rules", errors.New("no rules are named (--rules, or daemon.rules in a file)"))
+	}
+	if err := sources.Check(d.Input.Source); err != nil {
+		c.fault("daemon.input.source", err)
+	}
+	c.transport()
+	c.secrets()
+	if on := d.API.Audit.Enabled; on != nil && *on && d.State.DB == "" {
+		c.fault("daemon.api.audit.enabled", errors.New("needs a state database (--state-db)"))
+	}
+	if d.NATS.AckMode == "snapshot" && d.State.DB == "" {
+		c.fault("daemon.nats.ack_mode", errors.New("snapshot needs a state database (--state-db)"))
+	}
+	if d.Capture.Enabled && !d.Dispositions.Enabled && d.Dispositions.Source == "" {
+		c.fault("daemon.capture.enabled", errors.New("needs dispositions (--enable-dispositions)"))
+	}
+}
+
+// transport refuses an API that would be served in clear over a network.
+func (c *checking) transport() {
+	const path = "daemon.api.addr"
+	if _, err := server.ParseAddress(c.d.API.Addr); err != nil {
+		return // the value is reported already
+	}
+	_, err := c.d.API.Listener()
+	switch {
+	case err == nil:
+	case c.l.Made(path) || c.l.Made("daemon.api.tls"):
+		c.fault(path, err)
+	default:
+		c.doubt(path, err)
+	}
+}
+
+func (c *checking) secrets() {
+	const path = "daemon.api.--api-token-env"
+	api := &c.d.API
+	if c.l.Made(path) {
+		if api.Auth != nil {
+			c.fault(path, errors.New("excludes daemon.api.auth"))
+		}
+		if strings.TrimSpace(c.getenv(api.TokenEnv)) == "" {
+			c.fault(path, fmt.Errorf("the variable %q is unset or empty", api.TokenEnv))
+		}
+	}
+	if api.Auth != nil {
+		api.Auth.Secrets(c.getenv, func(key string, err error) { c.fault("daemon.api.auth."+key, err) })
+	}
+}
+
+func (c *checking) features() {
+	refused, ignored := c.l.Unavailable("daemon")
+	c.problems, c.warnings = append(c.problems, refused...), append(c.warnings, ignored...)
+}
+
+func (c *checking) pipelines() {
+	for i, name := range c.d.Pipelines {
+		path := fmt.Sprintf("daemon.pipelines[%d]", i)
+		set, err := pipeline.Load([]string{name})
+		if err != nil {
+			c.pipelineFault(path, name, err)
+			continue
+		}
+		p := set.Pipelines[0]
+		c.dynamic = c.dynamic || p.Dynamic
+		if !c.validating {
+			continue // loading the rules tells
+		}
+		for _, text := range p.Warnings {
+			c.warnings = append(c.warnings, config.Problem{Key: c.l.Name(path), File: name, Message: text})
+		}
+	}
+}
+
+// pipelineFault blames the pipeline's file for what is wrong in it, and the
+// setting for a file that is not there.
+func (c *checking) pipelineFault(path, name string, err error) {
+	p := c.l.Problem(path, suggest.Wrap(fmt.Errorf("Error loading pipeline %w", err), name, pipeline.Builtins[:])) //nolint:staticcheck // users find the text in scripts
+	var within *pipeline.LineError
+	if errors.As(err, &within) {
+		p.File, p.Line, p.Suggestion = name, within.Line, ""
+	}
+	c.problems = append(c.problems, p)
+}
+
+func (c *checking) state() {
+	if dir := c.d.State.DB; dir != "" {
+		if err := makesDirectory(dir); err != nil {
+			c.fault("daemon.state.db", err)
+		}
+	}
+}
+
+func (c *checking) outputs() {
+	c.destination("daemon.output.dlq", c.d.Output.DLQ, sink.RoleDLQ)
+	for i, text := range c.d.Output.Sinks {
+		c.destination(fmt.Sprintf("daemon.output.sinks[%d]", i), text, sink.RoleFindings)
+	}
+}
+
+func (c *checking) destination(path, text string, role sink.Role) {
+	if text == "" {
+		return
+	}
+	spec, warnings, err := sink.ParseSpec(text, role)
+	if err != nil {
+		return // the value is reported already
+	}
+	for _, w := range warnings {
+		c.warn(path, fmt.Errorf("sink '%s': %s", text, w))
+	}
+	if spec.Kind == sink.KindFile {
+		if err := opensFile(spec.Target); err != nil {
+			c.fault(path, fmt.Errorf("sink '%s': %w", text, err))
+		}
+	}
+}
+
+// mailboxes refuses capacities for actors that this configuration does not know,
+// and warns of those that do not run.
+func (c *checking) mailboxes() {
+	known := []string{actors.NameDLQ, reload.Name}
+	for _, s := range graph.Stages() {
+		known = append(known, string(s))
+	}
+	for _, label := range sink.Labels(c.d.Output.Specs(func(int, error) {})) { // errors are reported already
+		known = append(known, "sink:"+label)
+	}
+	off := unavailable.Actors()
+	for _, name := range slices.Sorted(maps.Keys(c.d.Mailboxes)) {
+		path := "daemon.mailboxes." + name
+		switch {
+		case slices.Contains(off, name), name == actors.NameDLQ && c.d.Output.DLQ == "":
+			c.warn(path, errors.New("mailbox of an actor that is off"))
+		case !slices.Contains(known, name):
+			all := append(known[:len(known):len(known)], off...)
+			c.fault(path, suggest.Wrap(fmt.Errorf("unknown actor '%s' (%s)", name, strings.Join(all, ", ")), name, all))
+		}
+	}
+}
+
+// Report is all that validation has to say.
+type Report struct {
+	Problems config.Problems // those of the rules last
+	Warnings config.Problems
+	rules    int // how many problems are of the rules
+}
+
+// Code is the exit code of a start with this configuration.
+func (r *Report) Code() int {
+	switch {
+	case len(r.Problems) > r.rules:
+		return 3
+	case r.rules > 0:
+		return 2
+	}
+	return 0
+}
+
+// Validate makes all checks and loads the rules. failed is the error of loading l.
+// With a file that cannot be read as a whole it is all there is to say. With
+// strict, unknown keys and settings that a flag may still give are problems.
+func Validate(ctx context.Context, l *config.Loaded, failed error, getenv func(string) string, strict bool) *Report {
+	c := &checking{l: l, getenv: getenv, validating: true, strict: strict}
+	if !errors.As(failed, &c.problems) && failed != nil {
+		c.problems = config.Problems{{Message: failed.Error()}}
+	}
+	whole := func(p config.Problem) bool { return p.Key == "" }
+	if slices.ContainsFunc(c.problems, whole) { // nobody knows what a file says that cannot be read
+		return &Report{Problems: c.problems}
+	}
+	c.d, c.warnings = &l.Config.Daemon, slices.Clone(l.Warnings)
+	if strict {
+		for _, k := range l.UnknownKeys {
+			c.problems = append(c.problems, k.Problem())
+		}
+	}
+	for _, step := range daemonChecks {
+		step.make(c)
+	}
+	for _, top := range l.Sections() {
+		if top != "daemon" {
+			refused, ignored := l.Unavailable(top)
+			c.warnings = append(c.warnings, append(refused, ignored...)...)
+		}
+	}
+	rules := c.rules(ctx)
+	return &Report{Problems: append(c.problems, rules...), Warnings: c.warnings, rules: len(rules)}
+}

@@ -1,0 +1,8 @@
+//go:build unix
+
+package checks
+
+import "golang.org/x/sys/unix"
+
+// writable asks the system whether this process may write.
+func writable(path string) error { return unix.Access(path, unix.W_OK) }

@@ -1,0 +1,27 @@
+package suggest
+
+import "testing"
+
+func TestNearest(t *testing.T) {
+	for _, tc := range []struct {
+		name, word string
+		known      []string
+		want       string
+	}{
+		{"a letter too many", "sysmonn", []string{"ecs_windows", "sysmon"}, "sysmon"},
+		{"a letter too few", "fil", []string{"stdout", "file"}, "file"},
+		{"two letters swapped count once", "evalute", []string{"evaluate"}, "evaluate"},
+		{"swapped and replaced", "praze", []string{"parse"}, "parse"},
+		{"another letter", "dispatsh", []string{"dispatch"}, "dispatch"},
+		{"three edits are too many", "abcdef", []string{"abcxyz"}, ""},
+		{"the nearest of two", "rule", []string{"rude1", "rules"}, "rules"},
+		{"a word of which nothing is left", "x", []string{"jq", "a"}, ""},
+		{"nothing is known", "x", nil, ""},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			if got := Nearest(tc.word, tc.known); got != tc.want {
+				t.Errorf("got %q, want %q", got, tc.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,113 @@
+package unavailable
+
+import "github.com/sluicehq/sluice/sigma/timespan"
+
+// Auth grants permissions to tokens and to callers without one.
+type Auth struct {
+	AnonymousPermissions []string            `yaml:"anonymous_permissions" help:"What callers without a token may do"`
+	Roles                map[string][]string `yaml:"roles" help:"Roles of your own: name to permissions"`
+	Tokens               []Token             `yaml:"tokens" help:"Tokens: name, token_env, and role or permissions"`
+}
+
+// Token names the variable that holds a secret; the secret itself is never
+// part of a configuration.
+type Token struct {
+	Name        string   `yaml:"name" json:"name"`
+	TokenEnv    string   `yaml:"token_env" json:"token_env"`
+	Role        string   `yaml:"role" json:"role,omitempty"`
+	Permissions []string `yaml:"permissions" json:"permissions,omitempty"`
+}
+
+// Audit is the record of control-plane changes.
+type Audit struct {
+	Enabled      *bool             `yaml:"enabled" help:"Keep a record of changes; on by default with a state database"` // nil: on when there is a state database
+	MaxEntries   int               `yaml:"max_entries" min:"0" help:"Newest entries kept"`
+	MaxAge       timespan.Duration `yaml:"max_age" help:"Age at which entries are dropped"`
+	MaxBodyBytes timespan.Bytes    `yaml:"max_body_bytes" min:"0" help:"Largest body of an audited route"`
+	Sink         string            `yaml:"sink" help:"Sink that gets every audit record"`
+}
+
+// EvalSchema is the part of schema recognition that one-shot evaluation has.
+type EvalSchema struct {
+	Routing        bool   `yaml:"routing" flag:"schema-routing" help:"Judge events by the rules of their schema"`
+	PartitionRules bool   `yaml:"partition_rules" flag:"schema-partition-rules" help:"Compile a rule set per schema"`
+	Config         string `yaml:"config" flag:"schema-config" help:"File of signatures and bindings"`
+	OnUnknown      string `yaml:"on_unknown" flag:"on-unknown" oneof:"warn drop passthrough error" help:"An event of no known schema"`
+}
+
+// Schema recognises kinds of events.
+type Schema struct {
+	Observe    bool `yaml:"observe" flag:"observe-schemas" help:"Count the kinds of events"`
+	Discover   bool `yaml:"discover" flag:"discover-schemas" help:"Propose signatures for unknown kinds"`
+	EvalSchema `yaml:",inline"`
+}
+
+// NATS is the message bus: how to reach it and how to read from it.
+type NATS struct {
+	ConsumerGroup      string `yaml:"consumer_group" flag:"consumer-group" env:"SLUICE_CONSUMER_GROUP" help:"Durable consumer that instances share"`
+	AckMode            string `yaml:"ack_mode" flag:"nats-ack-mode" oneof:"delivered snapshot" help:"When messages are acknowledged"`
+	Creds              string `yaml:"-" flag:"nats-creds" env:"NATS_CREDS" help:"Credentials file"`
+	Token              string `yaml:"-" flag:"nats-token" env:"NATS_TOKEN" help:"Token"`
+	User               string `yaml:"-" flag:"nats-user" env:"NATS_USER" help:"User name"`
+	Password           string `yaml:"-" flag:"nats-password" env:"NATS_PASSWORD" help:"Password"`
+	NKey               string `yaml:"-" flag:"nats-nkey" env:"NATS_NKEY" help:"NKey seed"`
+	TLSCert            string `yaml:"-" flag:"nats-tls-cert" help:"Client certificate"`
+	TLSKey             string `yaml:"-" flag:"nats-tls-key" help:"Key of the client certificate"`
+	TLSCA              string `yaml:"-" flag:"nats-tls-ca" help:"Roots the server's certificate must lead to"`
+	RequireTLS         bool   `yaml:"-" flag:"nats-require-tls" help:"Refuse servers without TLS"`
+	ReplayFromSequence string `yaml:"-" flag:"replay-from-sequence" help:"Read from this stream sequence"`
+	ReplayFromTime     string `yaml:"-" flag:"replay-from-time" help:"Read from this time (RFC 3339)"`
+	ReplayFromLatest   bool   `yaml:"-" flag:"replay-from-latest" help:"Read only what comes from now on"`
+}
+
+// Tap lets operators watch events.
+type Tap struct {
+	Enabled      bool              `yaml:"enabled" flag:"enable-tap" mode:"on" help:"Let operators watch events"`
+	BufferEvents int               `yaml:"buffer_events" min:"0" help:"Events a slow watcher may lag behind"`
+	MaxSessions  int               `yaml:"max_sessions" min:"0" help:"Sessions at once"`
+	MaxDuration  timespan.Duration `yaml:"max_duration" help:"Longest session"`
+}
+
+// Tail lets operators watch results.
+type Tail struct {
+	Enabled      bool `yaml:"enabled" flag:"enable-tail" mode:"on" help:"Let operators watch results"`
+	BufferEvents int  `yaml:"buffer_events" min:"0" help:"Results a slow watcher may lag behind"`
+	MaxSessions  int  `yaml:"max_sessions" min:"0" help:"Sessions at once"`
+}
+
+// Dispositions is the feedback of analysts.
+type Dispositions struct {
+	Enabled   bool              `yaml:"enabled" flag:"enable-dispositions" mode:"on" help:"Take in the verdicts of analysts"`
+	Source    string            `yaml:"source" flag:"disposition-source" help:"File of a source of verdicts"`
+	Window    timespan.Duration `yaml:"window" help:"Verdicts older than this are forgotten"`
+	Numerator string            `yaml:"numerator" oneof:"fp_only fp_and_btp" help:"Which verdicts count as false"`
+	MinSample int               `yaml:"min_sample" min:"0" help:"Verdicts before a ratio is given"`
+}
+
+// Capture keeps the events behind judged incidents.
+type Capture struct {
+	Enabled              bool              `yaml:"enabled" flag:"enable-capture" mode:"on" help:"Keep the events behind judged incidents"`
+	SpoolDir             string            `yaml:"spool_dir" help:"Directory of captured events"`
+	MaxCapturedIncidents int               `yaml:"max_captured_incidents" min:"1" help:"Incidents held"`
+	MaxEventsPerIncident int               `yaml:"max_events_per_incident" min:"1" help:"Events of an incident"`
+	SpoolQueueCapacity   int               `yaml:"spool_queue_capacity" min:"1" help:"Incidents waiting to be written"`
+	MaxEventBytes        timespan.Bytes    `yaml:"max_event_bytes" min:"1" help:"Largest event"`
+	MaxBytesPerIncident  timespan.Bytes    `yaml:"max_bytes_per_incident" min:"1" help:"Bytes of an incident"`
+	MaxCaptureBytes      timespan.Bytes    `yaml:"max_capture_bytes" min:"1" help:"Bytes held"`
+	MaxSpoolBytes        timespan.Bytes    `yaml:"max_spool_bytes" min:"1" help:"Bytes on disk"`
+	TTL                  timespan.Duration `yaml:"ttl" help:"How long events are held"`
+}
+
+// The defaults of the sections above.
+var (
+	DefaultAudit        = Audit{MaxEntries: 10_000, MaxAge: 30 * timespan.Day, MaxBodyBytes: 64 * timespan.KiB}
+	DefaultNATS         = NATS{AckMode: "delivered"}
+	DefaultTap          = Tap{BufferEvents: 8192, MaxSessions: 2, MaxDuration: timespan.Seconds(5 * 60)}
+	DefaultTail         = Tail{BufferEvents: 8192, MaxSessions: 2}
+	DefaultDispositions = Dispositions{Window: 30 * timespan.Day, Numerator: "fp_only", MinSample: 5}
+	DefaultCapture      = Capture{
+		MaxCapturedIncidents: 1000, MaxEventsPerIncident: 1000, SpoolQueueCapacity: 128,
+		MaxEventBytes: timespan.MiB, MaxBytesPerIncident: 16 * timespan.MiB, MaxCaptureBytes: 256 * timespan.MiB,
+		MaxSpoolBytes: 10 * timespan.GiB, TTL: timespan.Day,
+	}
+)
