@@ -56,13 +56,3 @@ func TestOneSeedGivesTheSameRulesAndEvents(t *testing.T) {
 		}
 	}
 }
-
-func TestCasesHaveNamesOfTheirOwn(t *testing.T) {
-	seen := map[string]bool{}
-	for _, c := range Cases() {
-		if seen[c.Name] || len(c.Events) == 0 {
-			t.Errorf("case %q: named twice: %t, events: %d", c.Name, seen[c.Name], len(c.Events))
-		}
-		seen[c.Name] = true
-	}
-}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"github.com/sluicehq/sluice/actors"
@@ -40,7 +41,6 @@ type rules struct {
 	cfg      *config.Daemon
 	log      *slog.Logger
 	settings ruleset.Settings
-	metrics  *ruleset.Metrics
 	cache    *ruleCache // nil without a state database
 	last     uint64     // generation number
 }
@@ -227,4 +227,15 @@ func (g *generation) summary(paths []string) api.RuleReport {
 		})
 	}
 	return out
+}
+
+// paths lists the files and directories that rules and pipelines come from.
+func (r *rules) paths() []string {
+	paths := slices.Clone(r.cfg.Rules)
+	for _, p := range r.cfg.Pipelines {
+		if !slices.Contains(pipeline.Builtins[:], p) {
+			paths = append(paths, p)
+		}
+	}
+	return paths
 }
