@@ -16,7 +16,7 @@ import (
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/graph/step"
 	"github.com/sluicehq/sluice/sigma/correlation"
-	"github.com/sluicehq/sluice/sigma/correlation/match"
+
 	"github.com/sluicehq/sluice/sigma/engine"
 	"github.com/sluicehq/sluice/sigma/load"
 	"github.com/sluicehq/sluice/sigma/result"
@@ -107,7 +107,7 @@ func (b *bench) batch(lines ...string) *graph.Batch {
 	out := &graph.Batch{Seq: b.seq, Set: b.set, Events: new(engine.Events), Results: new(result.Batch)}
 	b.seq++
 	p := b.set.Correlation
-	x, source, w := match.NewExtractor(p.Spec()), match.NewEvent(p.Spec(), b.set.Engine), b.set.Engine.NewWorker()
+	x, source, w := correlation.NewExtractor(p), correlation.NewEventSource(p, b.set.Engine), b.set.Engine.NewWorker()
 	for i, line := range lines {
 		if err := w.DecodeJSON(out.Events, []byte(line)); err != nil {
 			b.t.Fatal(err)

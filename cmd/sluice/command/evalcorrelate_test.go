@@ -9,7 +9,7 @@ import (
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/graph/format"
 	"github.com/sluicehq/sluice/sigma/correlation"
-	"github.com/sluicehq/sluice/sigma/correlation/match"
+
 	"github.com/sluicehq/sluice/sigma/engine"
 	"github.com/sluicehq/sluice/sigma/load"
 	"github.com/sluicehq/sluice/sigma/result"
@@ -227,7 +227,7 @@ func oneByOne(t *testing.T, rules, events string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, x, source := set.NewWorker(), match.NewExtractor(p.Spec()), match.NewEvent(p.Spec(), set)
+	w, x, source := set.NewWorker(), correlation.NewExtractor(p), correlation.NewEventSource(p, set)
 	e := correlation.New(p, 0)
 	var out []byte
 	for line := range strings.Lines(events) {

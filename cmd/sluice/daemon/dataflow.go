@@ -55,7 +55,9 @@ func offered(sinks []*sink.Sink) []dispatch.Sink {
 }
 
 // timed reports whether events without a time of their own do not reach correlations.
-func timed(cfg *config.Daemon) bool { return cfg.Correlation.TimestampFallback == correlate.FallbackSkip }
+func timed(cfg *config.Daemon) bool {
+	return cfg.Correlation.TimestampFallback == correlate.FallbackSkip
+}
 
 const (
 	workersVariable = "SLUICE_DETECT_INFLIGHT"

@@ -15,7 +15,7 @@ import (
 	"github.com/sluicehq/sluice/cmd/sluice/ruleset"
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/http/api"
-	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/load"
 	"github.com/sluicehq/sluice/sigma/pipeline"
 )
@@ -146,7 +146,7 @@ func (r *rules) report(g *generation) {
 		"rejected", len(c.Rejected), "path", strings.Join(r.cfg.Rules, ", "))
 }
 
-func problemAttrs(p sigma.Problem) []any {
+func problemAttrs(p ast.Problem) []any {
 	var attrs []any
 	if p.File != "" { // a warning may concern no document, such as an exclusion of nothing
 		attrs = append(attrs, "file", p.File, "document", p.Document)
