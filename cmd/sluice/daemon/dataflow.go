@@ -23,20 +23,16 @@ import (
 
 // newDataflow builds the stages as they are configured. What was restored may be nil.
 func newDataflow(cfg *config.Daemon, set *graph.RuleSet, restored *correlation.Engine, out *outputs, m *dataflow.Metrics, log *slog.Logger) (*dataflow.Dataflow, error) {
-	f, err := format.Parse(cfg.Input.Format)
+	decoder, err := format.NewDecoder(cfg.Input.Format, cfg.Input.SyslogTZ, cfg.Input.SyslogStripBOM)
 	if err != nil {
-		return nil, configFaultf("daemon.input.format: %w", err)
-	}
-	zone, err := format.ParseZone(cfg.Input.SyslogTZ)
-	if err != nil {
-		return nil, configFaultf("daemon.input.syslog_tz: %w", err)
+		return nil, configFaultf("daemon.input: %w", err)
 	}
 	engineLog := logging.Target(log, "sluice.engine")
 	return dataflow.New(dataflow.Options{
 		BufferSize: cfg.Input.BufferSize, Capacities: cfg.Mailboxes, Bytes: int(cfg.Input.BufferBytes),
 		DeadLetters: out.deadLetters(), Set: set, Metrics: m,
 		Parse: parse.Options{
-			BatchSize: cfg.Input.BatchSize, Format: f, Zone: zone, KeepBOM: !cfg.Input.SyslogStripBOM, Log: engineLog,
+			BatchSize: cfg.Input.BatchSize, Decoder: decoder, Log: engineLog,
 		},
 		Evaluate: evaluate.Options{Workers: workers(engineLog), Timed: timed(cfg)},
 		Correlate: correlate.Options{
