@@ -131,7 +131,7 @@ func TestAQuestionInterruptsABatch(t *testing.T) {
 	})
 }
 
-func TestCase22AnEmptyBatchCarriesARuleSetThroughAnIdleGraph(t *testing.T) {
+func TestAnEmptyBatchCarriesARuleSetThroughAnIdleGraph(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := actorstest.System(t, actors.Options{})
 		client, lane := spawnStepper(t, s, nil, func(string) {})

@@ -12,7 +12,7 @@ type OutcomeKind uint8
 const (
 	Decoded     OutcomeKind = iota // has its events
 	Filtered                       // the event filter left nothing; the token is settled
-	Undecodable                    // a parse error; correlate sends it to the dead-letter queue
+	Undecodable                    // a parse error; correlate sends it to the dead letter queue
 	Quarantined                    // taken out by an earlier stage's guard; nobody looks at it any more
 )
 

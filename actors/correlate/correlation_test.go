@@ -1,6 +1,7 @@
 package correlate
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"strings"
@@ -15,7 +16,7 @@ import (
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/graph/step"
 	"github.com/sluicehq/sluice/sigma/correlation"
-	"github.com/sluicehq/sluice/sigma/correlation/match"
+
 	"github.com/sluicehq/sluice/sigma/engine"
 	"github.com/sluicehq/sluice/sigma/load"
 	"github.com/sluicehq/sluice/sigma/result"
@@ -61,6 +62,14 @@ type bench struct {
 // newBench starts a stage. alter, unless nil, is given every instance.
 func newBench(t *testing.T, rules string, alter func(*shell), options ...func(*Options)) *bench {
 	t.Helper()
+	b := buildBench(t, rules, options...)
+	b.spawn(alter)
+	return b
+}
+
+// buildBench returns a bench whose stage is not spawned yet.
+func buildBench(t *testing.T, rules string, options ...func(*Options)) *bench {
+	t.Helper()
 	b := &bench{
 		t: t, set: compiled(t, 1, rules),
 		next: actorstest.NewRecorder[*graph.ResultSet](), deadLetters: actorstest.NewRecorder[graph.DeadLetter](),
@@ -73,7 +82,12 @@ func newBench(t *testing.T, rules string, alter func(*shell), options ...func(*O
 		f(&o)
 	}
 	b.stage = New(o)
-	b.system = actorstest.System(t, actors.Options{MaxRestarts: 10, RestartWindow: time.Minute, Log: b.log.Logger()})
+	return b
+}
+
+func (b *bench) spawn(alter func(*shell)) {
+	b.t.Helper()
+	b.system = actorstest.System(b.t, actors.Options{MaxRestarts: 10, RestartWindow: time.Minute, Log: b.log.Logger()})
 	_, err := b.system.Spawn(b.stage.Cell(), func(h actors.RestartState) actor.Actor {
 		sh := b.stage.Produce(h).(*shell)
 		if alter != nil {
@@ -82,10 +96,9 @@ func newBench(t *testing.T, rules string, alter func(*shell), options ...func(*O
 		return sh
 	})
 	if err != nil {
-		t.Fatal(err)
+		b.t.Fatal(err)
 	}
 	b.client = b.stage.Client()
-	return b
 }
 
 // batch judges one event per line, at the second its field n has.
@@ -93,8 +106,8 @@ func (b *bench) batch(lines ...string) *graph.Batch {
 	b.t.Helper()
 	out := &graph.Batch{Seq: b.seq, Set: b.set, Events: new(engine.Events), Results: new(result.Batch)}
 	b.seq++
-	spec := b.set.Correlation.Spec()
-	x, doc, w := match.NewExtractor(spec), match.NewDocument(spec), b.set.Engine.NewWorker()
+	p := b.set.Correlation
+	x, source, w := correlation.NewExtractor(p), correlation.NewEventSource(p, b.set.Engine), b.set.Engine.NewWorker()
 	for i, line := range lines {
 		if err := w.DecodeJSON(out.Events, []byte(line)); err != nil {
 			b.t.Fatal(err)
@@ -107,9 +120,9 @@ func (b *bench) batch(lines ...string) *graph.Batch {
 		for r := f.Results.From; r < f.Results.To; r++ {
 			rules = append(rules, out.Results.At(int(r)).Rule.Index)
 		}
-		doc.Set([]byte(line))
+		source.Open(w, out.Events, i)
 		at, _ := w.Time(out.Events, i)
-		if record := x.Append(nil, rules, at, doc); len(record) > 0 {
+		if record := x.Append(nil, rules, at, source); len(record) > 0 {
 			out.Matches = append(out.Matches, graph.Match{Record: record, Results: f.Results.To})
 		}
 		f.Matches.To = uint32(len(out.Matches))
@@ -383,7 +396,15 @@ func TestTheStageBeginsWithWhatWasRestored(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b := newBench(t, login+counting("c", "user", 3), nil, func(o *Options) { o.Restored = New(*o).revive(view, time.Now().Unix()) })
+		var saved bytes.Buffer
+		if err := view.Encode(&saved, time.Now().Unix()); err != nil {
+			t.Fatal(err)
+		}
+		b := buildBench(t, login+counting("c", "user", 3))
+		if err := b.stage.Feature().Saved[0].Restore(&saved, time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		b.spawn(nil)
 		if g := b.stage.Groups(); g != 1 {
 			t.Errorf("%d groups before the first event, want 1", g)
 		}

@@ -19,8 +19,7 @@ const tick = time.Second
 type Options struct {
 	actors.StageOptions
 	Set       *graph.RuleSet
-	MaxGroups int                 // over all correlations; 0 is correlation.DefaultMaxGroups
-	Restored  *correlation.Engine // the state to begin with, for the correlations of Set; nil is none
+	MaxGroups int // over all correlations; 0 is correlation.DefaultMaxGroups
 	Next      mailbox.Outlet[*graph.ResultSet]
 	Metrics   *Metrics
 	Log       *slog.Logger
@@ -64,12 +63,8 @@ func New(o Options) *Stage {
 	}
 	s.next = mailbox.NewOutbox(s.Cell(), o.Next)
 	s.next.OnSent(s.left)
-	s.first = o.Restored
-	if s.first == nil {
-		s.first = s.empty()
-	}
+	s.first = s.empty()
 	s.step = step.NewCorrelate(s.first)
-	s.metrics.groups.Store(int64(s.first.Groups()))
 	s.metrics.serve(o.Set)
 	return s
 }

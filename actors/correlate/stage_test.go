@@ -12,7 +12,7 @@ import (
 	"github.com/sluicehq/sluice/actors/actorstest"
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/graph/leaktest"
-	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/engine"
 	"github.com/sluicehq/sluice/sigma/result"
 )
@@ -32,12 +32,12 @@ type rig struct {
 
 func newRig(t *testing.T) *rig {
 	t.Helper()
-	set, err := engine.Compile([]*sigma.Rule{}, engine.Options{})
+	set, err := engine.Compile([]*ast.Rule{}, engine.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	r := &rig{
-		set: &graph.RuleSet{Engine: set}, rule: result.NewRule(0, &sigma.Rule{Meta: sigma.Meta{Title: "A"}}),
+		set: &graph.RuleSet{Engine: set}, rule: result.NewRule(0, &ast.Rule{Meta: ast.Meta{Title: "A"}}),
 		next: actorstest.NewRecorder[*graph.ResultSet](), deadLetters: actorstest.NewRecorder[graph.DeadLetter](),
 	}
 	r.stage = New(Options{

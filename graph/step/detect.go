@@ -2,7 +2,7 @@ package step
 
 import (
 	"github.com/sluicehq/sluice/graph"
-	"github.com/sluicehq/sluice/sigma/correlation/match"
+	"github.com/sluicehq/sluice/sigma/correlation"
 	"github.com/sluicehq/sluice/sigma/engine"
 	"github.com/sluicehq/sluice/sigma/result"
 )
@@ -15,8 +15,8 @@ type Detect struct {
 	worker *engine.Worker // of set
 
 	// For the correlations of set; extractor is nil when there are none.
-	extractor *match.Extractor
-	source    *match.Event
+	extractor *correlation.Extractor
+	source    *correlation.EventSource
 	rules     []int // load indexes of the rules that the event in hand met
 
 	batch   *graph.Batch // in hand
@@ -73,8 +73,7 @@ func (d *Detect) use(set *graph.RuleSet) {
 	}
 	d.set, d.worker, d.extractor, d.source = set, set.Engine.NewWorker(), nil, nil
 	if set.Correlates() {
-		spec := set.Correlation.Spec()
-		d.extractor, d.source = match.NewExtractor(spec), match.NewEvent(spec, set.Engine)
+		d.extractor, d.source = correlation.NewExtractor(set.Correlation), correlation.NewEventSource(set.Correlation, set.Engine)
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/sluicehq/sluice/graph/format"
 	"github.com/sluicehq/sluice/graph/step"
 	"github.com/sluicehq/sluice/sigma/correlation"
-	"github.com/sluicehq/sluice/sigma/correlation/match"
+
 	"github.com/sluicehq/sluice/sigma/engine"
 	"github.com/sluicehq/sluice/sigma/load"
 )
@@ -109,7 +109,7 @@ func wantMatches(t *testing.T, b *graph.Batch, times []int64, behind []uint32) {
 		t.Fatalf("%d matches, want %d", len(b.Matches), len(times))
 	}
 	for i, m := range b.Matches {
-		var r match.Record
+		var r correlation.Record
 		if rest, err := r.Open(b.Set.Correlation.Spec(), m.Record); err != nil || len(rest) > 0 || r.Time != times[i] || m.Results != behind[i] {
 			t.Errorf("match %d: at %d behind %d results (%v), want %d behind %d", i, r.Time, m.Results, err, times[i], behind[i])
 		}

@@ -9,7 +9,7 @@ import (
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/graph/format"
 	"github.com/sluicehq/sluice/sigma/correlation"
-	"github.com/sluicehq/sluice/sigma/correlation/match"
+
 	"github.com/sluicehq/sluice/sigma/engine"
 	"github.com/sluicehq/sluice/sigma/load"
 	"github.com/sluicehq/sluice/sigma/result"
@@ -227,7 +227,7 @@ func oneByOne(t *testing.T, rules, events string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, x, doc := set.NewWorker(), match.NewExtractor(p.Spec()), match.NewDocument(p.Spec())
+	w, x, source := set.NewWorker(), correlation.NewExtractor(p), correlation.NewEventSource(p, set)
 	e := correlation.New(p, 0)
 	var out []byte
 	for line := range strings.Lines(events) {
@@ -243,8 +243,8 @@ func oneByOne(t *testing.T, rules, events string) string {
 			out = append(batch.At(i).AppendNative(out, nil), '\n')
 		}
 		ts, _ := w.Time(&ev, 0)
-		doc.Set([]byte(line))
-		record := x.Append(nil, met, ts, doc)
+		source.Open(w, &ev, 0)
+		record := x.Append(nil, met, ts, source)
 		if len(record) == 0 {
 			continue
 		}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/graph/step"
-	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/correlation"
 	"github.com/sluicehq/sluice/sigma/load"
 	"github.com/sluicehq/sluice/sigma/result"
@@ -103,7 +103,7 @@ func (p *printer) render(set *graph.ResultSet) {
 // discard forgets what render made last.
 func (p *printer) discard() { p.text, p.rows = p.text[:p.before.text], p.rows[:p.before.rows] }
 
-func (p *printer) row(level sigma.Level, title, kind, detail string) {
+func (p *printer) row(level ast.Level, title, kind, detail string) {
 	name := level.String()
 	if name == "" {
 		name = "-"
@@ -187,17 +187,17 @@ func cut(s string, width int) string {
 	return string(runes[:width])
 }
 
-func levelColor(l sigma.Level) string {
+func levelColor(l ast.Level) string {
 	switch l {
-	case sigma.LevelCritical:
+	case ast.LevelCritical:
 		return "\x1b[1;31m"
-	case sigma.LevelHigh:
+	case ast.LevelHigh:
 		return "\x1b[31m"
-	case sigma.LevelMedium:
+	case ast.LevelMedium:
 		return "\x1b[33m"
-	case sigma.LevelLow:
+	case ast.LevelLow:
 		return "\x1b[36m"
-	case sigma.LevelInformational:
+	case ast.LevelInformational:
 		return "\x1b[2m"
 	}
 	return ""

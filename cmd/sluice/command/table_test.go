@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/sluicehq/sluice/graph/step"
-	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/load"
 )
 
@@ -72,11 +72,11 @@ func TestResultsOnATerminalAreRowsAsTheyCome(t *testing.T) {
 		t.Fatalf("format %s, want a table for a person who watches", c.format)
 	}
 	p.fit(&load.Collection{
-		Rules:        []*sigma.Rule{{Meta: sigma.Meta{Title: "A rule"}}},
-		Correlations: []*sigma.Correlation{{Meta: sigma.Meta{Title: "Longer"}, Type: sigma.TemporalOrdered}},
+		Rules:        []*ast.Rule{{Meta: ast.Meta{Title: "A rule"}}},
+		Correlations: []*ast.Correlation{{Meta: ast.Meta{Title: "Longer"}, Type: ast.TemporalOrdered}},
 	})
 	if err := errors.Join(
-		p.table.row([]string{"high", "A rule", "detection", "Image=a.exe"}, levelColor(sigma.LevelHigh)),
+		p.table.row([]string{"high", "A rule", "detection", "Image=a.exe"}, levelColor(ast.LevelHigh)),
 		p.table.row([]string{"low", "Longer", "temporal_ordered", "Image=a\u202eexe"}, ""),
 	); err != nil {
 		t.Fatal(err)
