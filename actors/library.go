@@ -69,7 +69,7 @@ func (s *System) observe(event any) {
 		return
 	}
 	kind := fmt.Sprintf("%T", d.Message)
-	if more, ok := s.repeats.Allow(kind, time.Now()); ok {
+	if more, ok := s.repeats.Allow(kind, 1, time.Now()); ok {
 		s.log.Debug("dead letter", "message", kind, "actor", d.PID.GetId(), "repeated", more)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
-	"net/http"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -143,28 +142,6 @@ func TestMetrics(t *testing.T) {
 			t.Errorf("got  %v\nwant %v", got, want)
 		}
 	})
-}
-
-func TestRefusals(t *testing.T) {
-	for _, tc := range []struct {
-		reason     error
-		text       string
-		status     int
-		hint       bool
-		retryAfter int
-	}{
-		{mailbox.ErrFull, "control mailbox of 'alert' is full", http.StatusServiceUnavailable, true, 1},
-		{mailbox.ErrTimeout, "actor 'alert' did not answer in time", http.StatusServiceUnavailable, true, 0},
-		{mailbox.ErrStopped, "shutting down", http.StatusServiceUnavailable, true, 0},
-		{mailbox.ErrPanicked, "internal error", http.StatusInternalServerError, false, 0},
-		{mailbox.ErrReply, "internal error", http.StatusInternalServerError, false, 0},
-	} {
-		r := &mailbox.Refusal{Actor: "alert", Reason: tc.reason}
-		if r.Error() != tc.text || r.Status() != tc.status || (r.Hint() != "") != tc.hint || r.RetryAfter() != tc.retryAfter {
-			t.Errorf("%v: got %q, %d, hint %q, retry after %d, want %q, %d, hint %t, %d", tc.reason,
-				r.Error(), r.Status(), r.Hint(), r.RetryAfter(), tc.text, tc.status, tc.hint, tc.retryAfter)
-		}
-	}
 }
 
 func TestTheReplyIsTyped(t *testing.T) {

@@ -78,7 +78,7 @@ func NewSystem(o Options) *System {
 	if o.RestartWindow <= 0 {
 		o.RestartWindow = time.Minute
 	}
-	s := &System{o: o, log: o.Log, parents: make(map[string]*parent)}
+	s := &System{o: o, log: o.Log, parents: make(map[string]*parent), repeats: ratelog.Limit{Every: time.Minute}}
 	s.library = newLibrary(o.Log)
 	s.library.EventStream.Subscribe(s.observe)
 	for _, k := range []mailbox.Kind{KindStage, KindSink, KindControl} {

@@ -71,7 +71,7 @@ func TestAListOfNobodysMemoryEnds(*testing.T) {
 
 // The race detector is what fails this test.
 func TestListsAreChangedElsewhereWhileOthersAreAdded(t *testing.T) {
-	const lists = 4 * arenaLists
+	const lists = 4 * arenaSets
 	var from ResultArenas
 	p := from.Get(arenaLeast, arenaLeast)
 	made := make(chan *ResultSet, lists)

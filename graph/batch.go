@@ -25,9 +25,10 @@ func (s Span) Len() int { return int(s.To - s.From) }
 // LineOutcome is what the stages found out about one line of a batch.
 type LineOutcome struct {
 	Kind    OutcomeKind
-	Events  Span // into Batch.Events
-	Results Span // into Batch.Results: events are evaluated in order, so a line's lie together
-	Matches Span // into Batch.Matches, in the same order
+	Events  Span   // into Batch.Events
+	Results Span   // into Batch.Results: events are evaluated in order, so a line's lie together
+	Matches Span   // into Batch.Matches, in the same order
+	Held    uint32 // bytes of memory that the results hold
 }
 
 // Match is an event that correlations want to know about.
@@ -44,6 +45,7 @@ type Batch struct {
 	Arrival  int64 // Unix seconds, when the batch was formed
 	Lines    []Line
 	Bytes    int           // of all raw lines
+	Held     int           // bytes of memory that results and matches hold
 	Outcomes []LineOutcome // one per line
 	Events   *engine.Events
 	Results  *result.Batch
@@ -54,8 +56,9 @@ type Batch struct {
 }
 
 // SizeOfBatch is the size of a batch in a data lane: one unit per line, at least
-// one, so that empty batches and barriers are bounded too.
-func SizeOfBatch(b *Batch) (units, bytes int) { return max(1, len(b.Lines)), b.Bytes }
+// one, so that empty batches and barriers are bounded too, and the bytes of lines,
+// results and matches.
+func SizeOfBatch(b *Batch) (units, bytes int) { return max(1, len(b.Lines)), b.Bytes + b.Held }
 
 // Empty reports whether the batch only carries a rule set or a barrier.
 func (b *Batch) Empty() bool { return len(b.Lines) == 0 }

@@ -4,20 +4,18 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/sluicehq/sluice/internal/ratelog"
 	"github.com/sluicehq/sluice/sigma/correlation"
 )
 
-// pause is how long a repeating condition is not logged again.
-const pause = 10 * time.Second
-
 // notices are what operators are told of, each kind once in a while.
 type notices struct {
+	limit ratelog.Limit
+
 	late, truncated int // not told yet
-	told            time.Time
 
 	rounds, groups int // of evictions, not told yet
-	before, limit  int // groups there were before the last of them, and may be
-	evictedTold    time.Time
+	before, most   int // groups there were before the last of them, and may be
 }
 
 // add counts what one event did.
@@ -30,23 +28,29 @@ func (n *notices) add(o *correlation.Outcome) {
 func (n *notices) evicted(log *slog.Logger, o *correlation.Outcome, limit int, now time.Time) {
 	n.rounds++
 	n.groups += o.Evicted
-	n.before, n.limit = o.Before, limit
+	n.before, n.most = o.Before, limit
 	n.tellEvicted(log, now)
 }
 
 func (n *notices) tellEvicted(log *slog.Logger, now time.Time) {
-	if n.rounds == 0 || now.Sub(n.evictedTold) < pause {
+	if n.rounds == 0 || !n.due("evicted", now) {
 		return
 	}
-	log.Warn("correlation state is full, groups evicted", "groups", n.before, "max_state_entries", n.limit, "evicted", n.groups, "rounds", n.rounds,
+	log.Warn("correlation state is full, groups evicted", "groups", n.before, "max_state_entries", n.most, "evicted", n.groups, "rounds", n.rounds,
 		"hint", "raise max_state_entries or shorten windows")
-	n.rounds, n.groups, n.evictedTold = 0, 0, now
+	n.rounds, n.groups = 0, 0
+}
+
+// due reports whether a kind of notice may be told, which it is then.
+func (n *notices) due(kind string, now time.Time) bool {
+	_, ok := n.limit.Allow(kind, 0, now)
+	return ok
 }
 
 // tell reports what gathered since the last time.
 func (n *notices) tell(log *slog.Logger, now time.Time) {
 	n.tellEvicted(log, now)
-	if n.late+n.truncated == 0 || now.Sub(n.told) < pause {
+	if n.late+n.truncated == 0 || !n.due("withheld", now) {
 		return
 	}
 	if n.late > 0 {
@@ -55,11 +59,11 @@ func (n *notices) tell(log *slog.Logger, now time.Time) {
 	if n.truncated > 0 {
 		log.Warn("correlations chained too deep, firings not propagated", "count", n.truncated, "levels", correlation.MaxLevels)
 	}
-	n.late, n.truncated, n.told = 0, 0, now
+	n.late, n.truncated = 0, 0
 }
 
 // rest reports what nobody would be told of any more.
 func (n *notices) rest(log *slog.Logger, now time.Time) {
-	n.told, n.evictedTold = time.Time{}, time.Time{}
+	n.limit = ratelog.Limit{}
 	n.tell(log, now)
 }

@@ -21,7 +21,7 @@ import (
 // feed puts run over and over and waits until the last line has ended.
 func feed(b *testing.B, l *rig, run []graph.Line) {
 	b.Helper()
-	in := l.Parse.Intake("bench")
+	in := l.Parse.Intake("bench", time.Now)
 	events, used := 0, sigmatest.ProcessorTime()
 	for b.Loop() {
 		if _, err := in.Put(b.Context(), run); err != nil {
@@ -126,7 +126,7 @@ func BenchmarkTwoProcessors(b *testing.B) {
 // through puts run n times into the line and waits until the last line has ended.
 func through(b *testing.B, l *rig, run []graph.Line, n int) {
 	b.Helper()
-	in := l.Parse.Intake("bench")
+	in := l.Parse.Intake("bench", time.Now)
 	for range n {
 		if _, err := in.Put(b.Context(), run); err != nil {
 			b.Fatal(err)

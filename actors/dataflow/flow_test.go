@@ -225,7 +225,7 @@ func TestPart24Case15ADrainDeliversWhatIsQueued(t *testing.T) {
 				t.Errorf("%s is %s, want stopped", r.Name, r.State)
 			}
 		}
-		if n, err := l.Parse.Intake("test").Put(t.Context(), acks.lines("late")); n != 0 || err == nil {
+		if n, err := l.Parse.Intake("test", time.Now).Put(t.Context(), acks.lines("late")); n != 0 || err == nil {
 			t.Errorf("a put after the drain: %d and %v, want a refusal", n, err)
 		}
 		l.wantMetrics(map[string]float64{"back_pressure_events_total": 0})
@@ -238,7 +238,7 @@ func TestCase34fBackPressureCountsLinesThatWait(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		body := strings.NewReader(strings.Repeat("{}\n", 300))
-		n, err := ndjson.NewIntake(l.Parse.Intake("http"), ndjson.DefaultMaxBody, nil).Ingest(ctx, body, ndjson.Options{})
+		n, err := ndjson.NewIntake(l.Parse.Intake("http", time.Now), ndjson.DefaultMaxBody, nil).Ingest(ctx, body, ndjson.Options{})
 		if n != 100 || !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%d lines admitted, %v, want 100 and the client's end", n, err)
 		}
@@ -255,7 +255,7 @@ func TestPart14Case28eTheInputQueueIsBoundedInBytes(t *testing.T) {
 		long := `{"a":"` + strings.Repeat("x", 600<<10) + `"}`
 		done := make(chan int, 1)
 		go func() {
-			n, _ := l.Parse.Intake("http").Put(t.Context(), (&tally{}).lines(long, long))
+			n, _ := l.Parse.Intake("http", time.Now).Put(t.Context(), (&tally{}).lines(long, long))
 			done <- n
 		}()
 		synctest.Wait()
@@ -277,7 +277,7 @@ func TestCommit(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			l := assemble(t, settings{rules: evil, format: format.JSON, dlq: true})
 			body := strings.NewReader("{\"a\":\"evil\"}\n{}\n{bad\n")
-			n, err := ndjson.NewIntake(l.Parse.Intake("http"), ndjson.DefaultMaxBody, nil).Ingest(t.Context(), body, ndjson.Options{Commit: true})
+			n, err := ndjson.NewIntake(l.Parse.Intake("http", time.Now), ndjson.DefaultMaxBody, nil).Ingest(t.Context(), body, ndjson.Options{Commit: true})
 			if n != 3 || err != nil {
 				t.Errorf("got %d and %v, want 3", n, err)
 			}
@@ -291,7 +291,7 @@ func TestCommit(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			slow, begin := newStuck(), time.Now()
 			l := assemble(t, settings{rules: evil, sinks: []sinkSettings{{transport: slow}}})
-			n, err := ndjson.NewIntake(l.Parse.Intake("http"), ndjson.DefaultMaxBody, nil).Ingest(t.Context(), strings.NewReader(`{"a":"evil"}`), ndjson.Options{Commit: true})
+			n, err := ndjson.NewIntake(l.Parse.Intake("http", time.Now), ndjson.DefaultMaxBody, nil).Ingest(t.Context(), strings.NewReader(`{"a":"evil"}`), ndjson.Options{Commit: true})
 			if n != 1 || !errors.Is(err, ndjson.ErrCommitDeadline) || time.Since(begin) != 30*time.Second {
 				t.Errorf("got %d and %v after %s, want 1 and the deadline after 30s", n, err, time.Since(begin))
 			}
@@ -309,7 +309,7 @@ func TestStandardInputToSink(t *testing.T) {
 		l := assemble(t, settings{rules: ruleNamed("A", "evil"), dlq: true})
 		long := strings.Repeat("x", sources.MaxLine+1)
 		in := strings.NewReader("\ufeff{\"a\":\"evil\"}\r\n\n" + long + "\n{\"a\":\"evil\"}")
-		if err := stdin.New(in).Run(t.Context(), l.Parse.Intake("stdin")); err != nil {
+		if err := stdin.New(in).Run(t.Context(), l.Parse.Intake("stdin", time.Now)); err != nil {
 			t.Fatal(err)
 		}
 		drain(t, l, 5*time.Second)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
 	"github.com/prometheus/client_golang/prometheus"
@@ -270,7 +271,7 @@ func all(int) bool { return true }
 // put hands lines in.
 func (l *rig) put(run []graph.Line) {
 	l.tb.Helper()
-	if n, err := l.Parse.Intake("test").Put(context.Background(), run); n != len(run) || err != nil {
+	if n, err := l.Parse.Intake("test", time.Now).Put(context.Background(), run); n != len(run) || err != nil {
 		l.tb.Fatalf("put: %d of %d lines admitted, %v", n, len(run), err)
 	}
 }

@@ -64,7 +64,7 @@ func TestStuckSinks(t *testing.T) {
 			lines := acks.lines(slices.Repeat([]string{`{"a":"evil"}`}, 1000)...)
 			done := make(chan int, 1)
 			go func() {
-				n, _ := l.Parse.Intake("stdin").Put(context.Background(), lines)
+				n, _ := l.Parse.Intake("stdin", time.Now).Put(context.Background(), lines)
 				done <- n
 			}()
 			time.Sleep(10 * time.Minute)
@@ -126,7 +126,7 @@ func TestStuckSinks(t *testing.T) {
 			done := make(chan struct{})
 			go func() {
 				defer close(done)
-				_, _ = l.Parse.Intake("stdin").Put(context.Background(), lines)
+				_, _ = l.Parse.Intake("stdin", time.Now).Put(context.Background(), lines)
 			}()
 			synctest.Wait()
 			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)

@@ -64,13 +64,15 @@ func (s *Stage) Produce(actors.RestartState) actor.Actor {
 	for i := range s.sinks {
 		forms[i] = s.sinks[i].Form
 	}
-	return &shell{Stage: s, render: step.NewRender(forms)}
+	render := step.NewRender(forms)
+	return &shell{Stage: s, render: render, undo: render.Undo}
 }
 
 // shell is the actor: it renders, offers and answers.
 type shell struct {
 	*Stage
 	render *step.Render
+	undo   func() // of render, made once
 }
 
 // Detail is what the stage's record shows beside the common members.
@@ -100,7 +102,7 @@ func (s *shell) sets(run *mailbox.Run[*graph.ResultSet], now time.Time) {
 			continue
 		}
 		var rendered []*graph.Rendered
-		if p := s.Cell().Guard().Step(func() { rendered = s.render.Set(set, s.ids.Next(), now) }, nil); p != nil {
+		if p := s.Cell().Guard().Step(func() { rendered = s.render.Set(set, s.ids.Next(), now) }, s.undo); p != nil {
 			s.Quarantine(set.Raw, set.Token, p)
 			run.Done()
 			ended.List(set)

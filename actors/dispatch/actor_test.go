@@ -37,7 +37,8 @@ func spawn(t *testing.T) (s *Stage, one, two, drops *actorstest.Recorder[*graph.
 	one, two, drops = actorstest.NewRecorder[*graph.Rendered](), actorstest.NewRecorder[*graph.Rendered](), actorstest.NewRecorder[*graph.Rendered]()
 	deadLetters, dropped = actorstest.NewRecorder[graph.DeadLetter](), new(int)
 	s = New(Options{StageOptions: actors.StageOptions{Capacity: 100, DeadLetters: deadLetters}, Sinks: []Sink{
-		{Label: "one", Form: step.Native{}, To: one}, {Label: "two", Form: step.Native{}, To: two},
+		{Label: "one", Form: step.Native{}, To: one},
+		{Label: "two", Form: step.Native{}, To: two},
 		{Label: "drops", Form: step.Native{}, To: drops, Dropped: func() { *dropped++ }},
 	}})
 	system := actorstest.System(t, actors.Options{})

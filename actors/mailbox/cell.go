@@ -72,7 +72,7 @@ type counters struct {
 
 // NewCell returns a cell without lanes.
 func NewCell(name string, kind Kind, o CellOptions) *Cell {
-	c := &Cell{name: name, kind: kind}
+	c := &Cell{name: name, kind: kind, quarantines: ratelog.Limit{Every: time.Minute}}
 	c.box = newMailbox(c)
 	c.guard = &Isolate{cell: c}
 	if o.Tick > 0 {

@@ -147,7 +147,7 @@ func panicText(v any) string {
 // poisoned counts a quarantined event and logs it, once per text and minute.
 func (c *Cell) poisoned(p *poison, stack callers) {
 	c.counters.quarantined.Add(1)
-	if more, ok := c.quarantines.Allow(p.text, time.Now()); ok && c.runtime.Log != nil {
+	if more, ok := c.quarantines.Allow(p.text, 1, time.Now()); ok && c.runtime.Log != nil {
 		c.runtime.Log.Error("event quarantined", "actor", c.name, "panic", p.text, "repeated", more, "stack", stack.String())
 	}
 }

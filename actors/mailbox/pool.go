@@ -27,7 +27,7 @@ type Pool struct {
 
 	started, received uint64 // jobs given to workers, outcomes in order
 	window            uint64 // jobs that may be between the two, 0 for any number
-	order             *Resequencer[any]
+	order             *resequencer[any]
 }
 
 type assignment struct {
@@ -63,7 +63,7 @@ func NewPool(c *Cell, n int) *Pool {
 func NewOrderedPool(c *Cell, n int) *Pool {
 	p := NewPool(c, n)
 	p.window = uint64(2 * p.size)
-	p.order = NewResequencer[any](0, int(p.window))
+	p.order = newResequencer[any](int(p.window))
 	return p
 }
 
@@ -149,8 +149,8 @@ func (p *Pool) finish(c *completion) {
 	p.cell.Finished(c.work.units)
 	if p.order == nil {
 		p.deliver(c.value)
-	} else if p.order.Add(c.work.seq-1, c.value) == nil { // always: room keeps the window
-		for v, ok := p.order.Next(); ok; v, ok = p.order.Next() {
+	} else if p.order.add(c.work.seq-1, c.value) { // always: room keeps the window
+		for v, ok := p.order.pop(); ok; v, ok = p.order.pop() {
 			p.deliver(v)
 		}
 	}

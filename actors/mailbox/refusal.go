@@ -3,7 +3,6 @@ package mailbox
 import (
 	"errors"
 	"fmt"
-	"net/http"
 )
 
 // Why a question has no answer. A Refusal wraps one of them.
@@ -38,36 +37,3 @@ func (r *Refusal) Error() string {
 
 // Unwrap returns the reason.
 func (r *Refusal) Unwrap() error { return r.Reason }
-
-// Status is the HTTP status of the refusal.
-func (r *Refusal) Status() int {
-	switch {
-	case errors.Is(r.Reason, ErrFull), errors.Is(r.Reason, ErrTimeout), errors.Is(r.Reason, ErrStopped):
-		return http.StatusServiceUnavailable
-	default:
-		return http.StatusInternalServerError
-	}
-}
-
-// Hint tells an operator what to do, empty when there is nothing to say.
-func (r *Refusal) Hint() string {
-	switch {
-	case errors.Is(r.Reason, ErrFull):
-		return "Too many requests wait for this actor; try again in a second."
-	case errors.Is(r.Reason, ErrTimeout):
-		return "The actor is busy or restarting; see GET /api/v1/actors/" + r.Actor + "."
-	case errors.Is(r.Reason, ErrStopped):
-		return "The daemon is draining; ask the instance that takes over."
-	default:
-		return ""
-	}
-}
-
-// RetryAfter is the number of seconds after which asking again makes sense, 0
-// for no advice.
-func (r *Refusal) RetryAfter() int {
-	if errors.Is(r.Reason, ErrFull) {
-		return 1
-	}
-	return 0
-}

@@ -1,31 +1,24 @@
-package mailbox_test
+package mailbox
 
-import (
-	"errors"
-	"testing"
+import "testing"
 
-	"github.com/sluicehq/sluice/actors/mailbox"
-)
-
-func TestResequencerRefusesWhatIsOutsideItsWindow(t *testing.T) {
-	r := mailbox.NewResequencer[string](10, 3)
+func TestTheResequencerRefusesWhatIsOutsideItsWindow(t *testing.T) {
+	r := newResequencer[string](3)
+	r.next = 10
 	for _, tc := range []struct {
 		name string
 		seq  uint64
-		err  error
+		ok   bool
 	}{
-		{"the last of the window", 12, nil},
-		{"beyond the window", 13, mailbox.ErrSequence},
-		{"twice", 12, mailbox.ErrSequence},
-		{"before the next", 9, mailbox.ErrSequence},
-		{"the next", 10, nil},
+		{"the last of the window", 12, true},
+		{"beyond the window", 13, false},
+		{"twice", 12, false},
+		{"before the next", 9, false},
+		{"the next", 10, true},
 	} {
-		if err := r.Add(tc.seq, "x"); !errors.Is(err, tc.err) {
-			t.Errorf("%s: got %v, want %v", tc.name, err, tc.err)
+		if ok := r.add(tc.seq, "x"); ok != tc.ok {
+			t.Errorf("%s: got %t, want %t", tc.name, ok, tc.ok)
 		}
-	}
-	if got := r.Waiting(); got != 2 {
-		t.Errorf("waiting: got %d, want 2", got)
 	}
 }
 
@@ -35,29 +28,28 @@ func FuzzResequencerRestoresTheOrder(f *testing.F) {
 	f.Add([]byte{0, 0, 0, 9, 7, 1}, uint8(1))
 	f.Fuzz(func(t *testing.T, picks []byte, workers uint8) {
 		window := int(workers%16) + 1
-		r := mailbox.NewResequencer[uint64](0, window)
-		var started, finished []uint64
+		r := newResequencer[uint64](window)
+		var started []uint64
 		next, want := uint64(0), uint64(0)
 		for _, pick := range picks {
-			for len(started)+r.Waiting() < window && next-want < uint64(window) {
+			for next-want < uint64(window) {
 				started = append(started, next)
 				next++
 			}
 			i := int(pick) % len(started)
-			if err := r.Add(started[i], started[i]); err != nil {
-				t.Fatalf("add %d: got %v, want nil", started[i], err)
+			if !r.add(started[i], started[i]) {
+				t.Fatalf("add %d: refused", started[i])
 			}
 			started = append(started[:i], started[i+1:]...)
-			for v, ok := r.Next(); ok; v, ok = r.Next() {
+			for v, ok := r.pop(); ok; v, ok = r.pop() {
 				if v != want {
 					t.Fatalf("got %d, want %d", v, want)
 				}
-				finished = append(finished, v)
 				want++
 			}
 		}
-		if got := len(finished) + r.Waiting(); got != len(picks) {
-			t.Errorf("got %d elements, want %d", got, len(picks))
+		if held := next - want - uint64(len(started)); int(want+held) != len(picks) {
+			t.Errorf("%d came out and %d are held back, of %d", want, held, len(picks))
 		}
 	})
 }

@@ -105,18 +105,3 @@ func (s *shell) merge(d *decoding, now time.Time) {
 	d.batch.Timing.DecodeMerge = time.Since(now)
 	s.next.Push(d.batch)
 }
-
-// limited lets a message about a lasting condition through once in 10 s.
-func (n *Intake) limited(lines int) {
-	now := time.Now()
-	n.mu.Lock()
-	n.kept += lines
-	kept, wait := n.kept, now.Before(n.next)
-	if !wait {
-		n.kept, n.next = 0, now.Add(logEvery)
-	}
-	n.mu.Unlock()
-	if !wait {
-		n.stage.o.Log.Warn("input queue full, producer waits", "source", n.producer, "lines", kept)
-	}
-}

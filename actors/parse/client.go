@@ -2,11 +2,11 @@ package parse
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"github.com/sluicehq/sluice/actors/mailbox"
 	"github.com/sluicehq/sluice/graph"
+	"github.com/sluicehq/sluice/internal/ratelog"
 )
 
 const (
@@ -14,7 +14,6 @@ const (
 	stageIngest = "ingest"
 	// errOversize is its error.
 	errOversize = "event exceeds maximum size (1048576 bytes)"
-	logEvery    = 10 * time.Second
 )
 
 // Intake is the way into the stage for one kind of producer. It may be used by
@@ -22,14 +21,15 @@ const (
 type Intake struct {
 	stage    *Stage
 	producer string
-
-	mu   sync.Mutex // guards the rest
-	next time.Time  // when the next message may be logged
-	kept int        // lines that waited and are not logged yet
+	now      func() time.Time
+	full     ratelog.Limit
 }
 
-// Intake returns the way in for producers of one kind.
-func (s *Stage) Intake(producer string) *Intake { return &Intake{stage: s, producer: producer} }
+// Intake returns the way in for producers of one kind, with the clock of its log
+// messages.
+func (s *Stage) Intake(producer string, now func() time.Time) *Intake {
+	return &Intake{stage: s, producer: producer, now: now}
+}
 
 // Put admits lines in order and waits while the queue is full. It returns how
 // many were admitted: all of them, unless ctx ended or the stage is draining.
@@ -39,8 +39,11 @@ func (n *Intake) Put(ctx context.Context, run []graph.Line) (admitted int, err e
 		return admitted, nil
 	}
 	if !n.stage.Lane().Closed() { // what is refused does not wait
-		n.stage.metrics.waited.Add(int64(len(run) - admitted))
-		n.limited(len(run) - admitted)
+		waiting := len(run) - admitted
+		n.stage.metrics.waited.Add(int64(waiting))
+		if held, ok := n.full.Allow("", waiting, n.now()); ok {
+			n.stage.o.Log.Warn("input queue full, producer waits", "source", n.producer, "lines", held+waiting)
+		}
 	}
 	more, err := n.stage.Lane().Put(ctx, run[admitted:])
 	return admitted + more, err

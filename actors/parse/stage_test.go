@@ -143,7 +143,7 @@ func TestAFullQueueIsToldOnceInAWhile(t *testing.T) {
 		r := newRig(t, Options{}) // not started: nothing leaves the queue, which has room for one
 		var log actorstest.Log
 		r.stage.o.Log = log.Logger()
-		in := r.stage.Intake("test")
+		in := r.stage.Intake("test", time.Now)
 		wait := func(lines int) {
 			ctx, cancel := context.WithTimeout(t.Context(), 6*time.Second)
 			defer cancel()
@@ -174,7 +174,7 @@ func TestOversizeLines(t *testing.T) {
 				}
 				settled := 0
 				token := graph.NewReceipt(1, func() { settled++ }).Token(0)
-				if err := r.stage.Intake("test").Oversize(t.Context(), []byte("head"), token); err != nil {
+				if err := r.stage.Intake("test", time.Now).Oversize(t.Context(), []byte("head"), token); err != nil {
 					t.Fatal(err)
 				}
 				if r.stage.metrics.parseErrors.Load() != 1 {

@@ -3,7 +3,6 @@ package sink
 import (
 	"context"
 	"log/slog"
-	"sync"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -20,7 +19,6 @@ const spillWait = time.Second
 // shell is the actor of a sink and of the dead letter queue. It gives runs to
 // its one worker, where everything that waits happens.
 type shell[T any] struct {
-	cell    *mailbox.Cell
 	lane    *mailbox.Lane[T]
 	pool    *mailbox.Pool
 	retrier *retrier[T]
@@ -40,13 +38,13 @@ type delivered struct{}
 // Produce makes an instance of the actor.
 func (s *Sink) Produce(actors.RestartState) actor.Actor {
 	return &shell[*graph.Rendered]{
-		cell: s.cell, lane: s.lane, pool: s.pool, retrier: &s.retrier, label: s.o.Label, log: s.o.Log,
+		lane: s.Lane(), pool: s.pool, retrier: &s.retrier, label: s.o.Label, log: s.o.Log,
 		open: func(r *graph.Rendered, _ time.Time) Delivery[*graph.Rendered] {
 			return Delivery[*graph.Rendered]{Item: r, Messages: r.Messages}
 		},
 		detail: func() any { return s.detail() },
 		leave: func() {
-			if kept := s.failing.rest(); kept > 0 {
+			if kept := s.failing.Rest(""); kept > 0 {
 				s.o.Log.Warn("further deliveries failed", "sink", s.o.Label, "count", kept)
 			}
 		},
@@ -56,7 +54,7 @@ func (s *Sink) Produce(actors.RestartState) actor.Actor {
 // Produce makes an instance of the actor.
 func (q *DLQ) Produce(actors.RestartState) actor.Actor {
 	return &shell[graph.DeadLetter]{
-		cell: q.cell, lane: q.lane, pool: q.pool, retrier: &q.retrier, label: labelDLQ, log: q.o.Log,
+		lane: q.Lane(), pool: q.pool, retrier: &q.retrier, label: labelDLQ, log: q.o.Log,
 		open: func(d graph.DeadLetter, now time.Time) Delivery[graph.DeadLetter] {
 			q.o.Metrics.deadLetters.Inc()
 			return Delivery[graph.DeadLetter]{Item: d, Messages: []graph.Message{{
@@ -65,7 +63,7 @@ func (q *DLQ) Produce(actors.RestartState) actor.Actor {
 		},
 		detail: func() any { return detailOf(q.o.Kind, Block, q.counters) },
 		leave: func() {
-			if kept := q.losing.rest(); kept > 0 {
+			if kept := q.losing.Rest(""); kept > 0 {
 				q.o.Log.Error("further dead letters not written", "count", kept)
 			}
 		},
@@ -125,35 +123,4 @@ func (s *shell[T]) spill(now time.Time) {
 	if items := s.retrier.late.Load(); items > 0 {
 		s.log.Warn("items left at the end of the drain", "sink", s.label, "items", items)
 	}
-}
-
-// repeating lets a message about a lasting condition through once in 10 s.
-type repeating struct {
-	mu   sync.Mutex // guards the rest: at the end of the drain the actor logs beside a worker that is stuck
-	next time.Time
-	kept int
-}
-
-const repeatEvery = 10 * time.Second
-
-// allow reports whether to log now, and how many were kept back before.
-func (r *repeating) allow() (kept int, ok bool) {
-	now := time.Now()
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if now.Before(r.next) {
-		r.kept++
-		return 0, false
-	}
-	kept, r.kept = r.kept, 0
-	r.next = now.Add(repeatEvery)
-	return kept, true
-}
-
-// rest is how many were kept back, which no later message will tell.
-func (r *repeating) rest() (kept int) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	kept, r.kept = r.kept, 0
-	return kept
 }

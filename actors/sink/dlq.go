@@ -4,10 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"time"
 
 	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/actors/mailbox"
 	"github.com/sluicehq/sluice/graph"
+	"github.com/sluicehq/sluice/internal/ratelog"
 )
 
 // DLQOptions describe the dead letter queue. Transport, Metrics and Log are
@@ -24,34 +26,27 @@ type DLQOptions struct {
 }
 
 // DLQ is the dead letter queue: its records are written like a sink's items, and
-// a record that cannot be written is logged and lost.
+// a record that cannot be written is logged and lost. Its lane always blocks.
 type DLQ struct {
+	actors.Stage[graph.DeadLetter]
 	o        DLQOptions
-	cell     *mailbox.Cell
-	lane     *mailbox.Lane[graph.DeadLetter]
 	pool     *mailbox.Pool
 	retrier  retrier[graph.DeadLetter]
 	counters *counters
-	losing   repeating
+	losing   ratelog.Limit
 	ids      graph.DeliveryIDs
 }
 
 // NewDLQ builds the dead letter queue. It writes once it is spawned.
 func NewDLQ(o DLQOptions) *DLQ {
-	q := &DLQ{o: o, cell: mailbox.NewCell(labelDLQ, actors.KindSink, mailbox.CellOptions{}), counters: o.Metrics.ofDLQ()}
-	q.lane = mailbox.NewLane(q.cell, mailbox.LaneOptions[graph.DeadLetter]{
-		Capacity: o.Capacity, Bytes: o.Bytes, Size: graph.SizeOfDeadLetter, Join: max(1, o.BatchMax),
+	q := &DLQ{o: o, counters: o.Metrics.ofDLQ()}
+	q.Stage = actors.NewStage(actors.StageOptions{Capacity: o.Capacity, Bytes: o.Bytes}, actors.Shape[graph.DeadLetter]{
+		Name: labelDLQ, Kind: actors.KindSink, Size: graph.SizeOfDeadLetter, Join: max(1, o.BatchMax),
 	})
-	q.pool = mailbox.NewPool(q.cell, 1)
+	q.pool = mailbox.NewPool(q.Cell(), 1)
 	q.retrier = retrier[graph.DeadLetter]{transport: o.Transport, retry: o.Retry, whole: o.Kind.about().unit, report: q.outcomes()}
 	return q
 }
-
-// Lane is the queue, which always blocks.
-func (q *DLQ) Lane() *mailbox.Lane[graph.DeadLetter] { return q.lane }
-
-// Cell is the queue's actor.
-func (q *DLQ) Cell() *mailbox.Cell { return q.cell }
 
 // Reopen makes a destination with a path look at it again.
 func (q *DLQ) Reopen() { q.o.Transport.Reopen() }
@@ -67,7 +62,7 @@ func (q *DLQ) Close() error {
 func (q *DLQ) outcomes() outcomes[graph.DeadLetter] {
 	lost := func(d *Delivery[graph.DeadLetter], attempts int, err error) {
 		q.counters.failures.add()
-		if kept, ok := q.losing.allow(); ok {
+		if kept, ok := q.losing.Allow("", 1, time.Now()); ok {
 			q.o.Log.Error("dead letter not written", "stage", d.Item.Stage, "cause", d.Item.Error, "attempts", attempts, "err", err, "suppressed", kept)
 		}
 		if !errors.Is(err, errDrainTimeout) {

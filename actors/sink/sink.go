@@ -11,6 +11,7 @@ import (
 	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/actors/mailbox"
 	"github.com/sluicehq/sluice/graph"
+	"github.com/sluicehq/sluice/internal/ratelog"
 )
 
 // DeadLetters is where a sink puts what it could not deliver: the lane of the dead
@@ -36,30 +37,29 @@ type Options struct {
 	Log         *slog.Logger
 }
 
-// Sink is one destination with its queue.
+// Sink is one destination. Its lane is its queue.
 type Sink struct {
+	actors.Stage[*graph.Rendered]
 	o        Options
-	cell     *mailbox.Cell
-	lane     *mailbox.Lane[*graph.Rendered]
 	pool     *mailbox.Pool
 	retrier  retrier[*graph.Rendered]
 	counters *counters
-	noisy    repeating              // retries
-	failing  repeating              // deliveries given up
+	noisy    ratelog.Limit          // retries
+	failing  ratelog.Limit          // deliveries given up
 	late     func() context.Context // for dead letters after the end of the drain
 }
 
 // New builds a sink. It delivers once it is spawned.
 func New(o Options) (*Sink, error) {
-	s := &Sink{o: o, cell: mailbox.NewCell("sink:"+o.Label, actors.KindSink, mailbox.CellOptions{}), late: lateLetters()}
-	s.lane = mailbox.NewLane(s.cell, mailbox.LaneOptions[*graph.Rendered]{
-		Capacity: o.Capacity, Bytes: o.Bytes, Size: graph.SizeOfRendered, Join: max(1, o.BatchMax), Linger: o.Linger,
+	s := &Sink{o: o, late: lateLetters()}
+	s.Stage = actors.NewStage(actors.StageOptions{Capacity: o.Capacity, Bytes: o.Bytes}, actors.Shape[*graph.Rendered]{
+		Name: "sink:" + o.Label, Kind: actors.KindSink, Size: graph.SizeOfRendered, Join: max(1, o.BatchMax), Linger: o.Linger,
 	})
-	s.pool = mailbox.NewPool(s.cell, 1)
+	s.pool = mailbox.NewPool(s.Cell(), 1)
 	s.retrier = retrier[*graph.Rendered]{transport: o.Transport, retry: o.Retry, whole: o.Kind.about().unit, report: s.outcomes()}
 	var err error
 	s.counters, err = o.Metrics.of(o.Label, func() float64 {
-		stats := s.lane.Stats()
+		stats := s.Lane().Stats()
 		return float64(stats.Depth + stats.Parked)
 	})
 	if err != nil {
@@ -82,12 +82,6 @@ func (s *Sink) Left() int { return int(s.retrier.late.Load()) }
 
 // Dropped counts an item that found the queue full.
 func (s *Sink) Dropped() { s.counters.dropped.add() }
-
-// Lane is the sink's queue.
-func (s *Sink) Lane() *mailbox.Lane[*graph.Rendered] { return s.lane }
-
-// Cell is the sink's actor.
-func (s *Sink) Cell() *mailbox.Cell { return s.cell }
 
 // Reopen makes a destination with a path look at it again, as after a rotation.
 func (s *Sink) Reopen() { s.o.Transport.Reopen() }
@@ -137,7 +131,7 @@ func (s *Sink) outcomes() outcomes[*graph.Rendered] {
 		},
 		retried: func(attempt int, err error) {
 			s.counters.retries.add()
-			if kept, ok := s.noisy.allow(); ok {
+			if kept, ok := s.noisy.Allow("", 1, time.Now()); ok {
 				s.o.Log.Warn("delivery retried", "sink", s.o.Label, "attempt", attempt, "err", err, "suppressed", kept)
 			}
 		},
@@ -159,7 +153,7 @@ func (s *Sink) giveUp(r *graph.Rendered, from, to, attempts int, err error) {
 		s.counters.failures.add()
 	}
 	if s.o.DeadLetters == nil {
-		if kept, ok := s.failing.allow(); ok {
+		if kept, ok := s.failing.Allow("", 1, time.Now()); ok {
 			s.o.Log.Warn("delivery failed", "sink", s.o.Label, "err", Cause(err), "attempts", attempts, "suppressed", kept)
 		}
 		token.Settle()

@@ -74,15 +74,15 @@ func NewRender(forms []graph.Form) *Render {
 
 // Set renders a result set. It returns what each sink has to deliver, in the
 // order of NewRender and until the next call: nil for a sink whose form accepts
-// nothing of the set, and with a share of the buffer for each of the others. A
-// set whose rendering panics leaves nothing behind.
+// nothing of the set, and with a share of the buffer for each of the others. After
+// a panic Undo has to be called.
 func (r *Render) Set(set *graph.ResultSet, id graph.DeliveryID, now time.Time) []*graph.Rendered {
 	b := r.room()
-	draft := *b
+	text := len(b.text)
 	position, _ := set.Token.Position()
-	draft.envelopes = append(draft.envelopes, graph.Envelope{ID: id, Time: now, Position: position})
+	b.envelopes = append(b.envelopes, graph.Envelope{ID: id, Time: now, Position: position})
 	for i, f := range r.forms {
-		r.rendered[i] = draft.set(f, set)
+		r.rendered[i] = b.set(f, set)
 	}
 	shares := 0
 	for i, f := range r.formOf {
@@ -90,11 +90,16 @@ func (r *Render) Set(set *graph.ResultSet, id graph.DeliveryID, now time.Time) [
 			shares++
 		}
 	}
-	r.hint = (7*r.hint + len(draft.text) - len(b.text)) / 8
-	*b = draft
+	r.hint = (7*r.hint + len(b.text) - text) / 8
 	b.memory.Bytes = b.text
 	b.memory.Retain(shares)
 	return r.offered
+}
+
+// Undo forgets a set whose rendering panicked.
+func (r *Render) Undo() {
+	r.buffer.memory.Release(1)
+	r.buffer = nil // what is half written there is cleared when the sinks are through with the rest
 }
 
 // room returns a buffer for one more set.
@@ -111,50 +116,58 @@ func (r *Render) room() *RenderBuffer {
 
 // set renders in one form. It returns nil when the form accepts nothing.
 func (b *RenderBuffer) set(f graph.Form, set *graph.ResultSet) *graph.Rendered {
-	from, original := len(b.messages), !f.Native()
-	out := graph.Rendered{Token: set.Token, Record: set.Record, Buffer: b.memory}
+	text, from := len(b.text), len(b.messages)
+	beside, keep := 0, !f.Native()
 	if set.Record != nil {
-		b.message(f, graph.Payload{Record: set.Record}, 0)
+		if m := b.message(f, graph.Payload{Record: set.Record}, 0); m != nil {
+			beside = sizeBeside(m)
+		}
 	}
 	for i := range set.Results {
-		b.message(f, graph.Payload{Result: &set.Results[i]}, i)
+		if m := b.message(f, graph.Payload{Result: &set.Results[i]}, i); m != nil {
+			beside += sizeBeside(m)
+			keep = keep || m.Err != nil
+		}
 	}
 	if len(b.messages) == from {
 		return nil
 	}
-	out.Messages = b.messages[from:len(b.messages):len(b.messages)]
-	for i := range out.Messages {
-		m := &out.Messages[i]
-		out.Bytes += len(m.Subject) + len(m.Body)
-		for _, h := range m.Headers {
-			out.Bytes += len(h.Name) + len(h.Value)
-		}
-		original = original || m.Err != nil
-	}
-	if original && set.Record == nil {
+	b.rendered = append(b.rendered, graph.Rendered{
+		Messages: b.messages[from:len(b.messages):len(b.messages)], Token: set.Token, Record: set.Record,
+		Bytes: len(b.text) - text + beside, Buffer: b.memory,
+	})
+	out := &b.rendered[len(b.rendered)-1]
+	if keep && len(set.Results) > 0 {
 		at := len(b.results)
 		b.results = append(b.results, set.Results...)
 		out.Results = b.results[at:len(b.results):len(b.results)]
 		out.Bytes += set.Held
 	}
-	b.rendered = append(b.rendered, out)
-	return &b.rendered[len(b.rendered)-1]
+	return out
 }
 
-// message renders p if the form accepts it.
-func (b *RenderBuffer) message(f graph.Form, p graph.Payload, index int) {
-	if !f.Accepts(p) {
-		return
+// sizeBeside is the size of a message without its body.
+func sizeBeside(m *graph.Message) int {
+	n := len(m.Subject)
+	for _, h := range m.Headers {
+		n += len(h.Name) + len(h.Value)
 	}
-	bare := graph.Message{Envelope: &b.envelopes[len(b.envelopes)-1], Index: index, Kind: p.Kind()}
-	b.messages = append(b.messages, bare)
+	return n
+}
+
+// message renders p. It returns nil when the form does not accept it.
+func (b *RenderBuffer) message(f graph.Form, p graph.Payload, index int) *graph.Message {
+	if !f.Accepts(p) {
+		return nil
+	}
+	b.messages = append(b.messages, graph.Message{})
 	m := &b.messages[len(b.messages)-1]
-	at := len(b.text)
+	m.Envelope, m.Index, m.Kind = &b.envelopes[len(b.envelopes)-1], index, p.Kind()
 	text, err := f.Append(b.text, p, m)
 	if err != nil {
-		bare.Err = err
-		*m = bare
-		return
+		*m = graph.Message{Envelope: m.Envelope, Index: index, Kind: m.Kind, Err: err}
+		return m
 	}
-	m.Body, b.text = text[at:len(text):len(text)], text
+	m.Body, b.text = text[len(b.text):len(text):len(text)], text
+	return m
 }

@@ -117,6 +117,7 @@ func TestAFormThatPanicsLeavesNothingBehind(t *testing.T) {
 			if recover() == nil {
 				t.Error("an empty result was rendered")
 			}
+			r.Undo()
 		}()
 		r.Set(&graph.ResultSet{Results: []graph.Result{detection("lost"), {}}}, graph.DeliveryID{}, time.Time{})
 	}()
@@ -136,7 +137,8 @@ func TestPrettyIndentsResultsAndLeavesRecords(t *testing.T) {
 		want string
 	}{
 		{
-			"a result", graph.ResultSet{Results: []graph.Result{{Detection: d}}},
+			"a result",
+			graph.ResultSet{Results: []graph.Result{{Detection: d}}},
 			"{\n  \"rule_title\": \"<\",\n  \"rule_id\": null,\n  \"level\": null,\n  \"tags\": [],\n  \"matched_selections\": [],\n" +
 				"  \"matched_fields\": [\n    {\n      \"field\": \"n\",\n      \"value\": 1.0\n    }\n  ]\n}\n",
 		},

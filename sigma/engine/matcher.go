@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"math"
 	"slices"
 
@@ -8,6 +9,7 @@ import (
 	"github.com/sluicehq/sluice/sigma/engine/internal/literal"
 	"github.com/sluicehq/sluice/sigma/engine/internal/scan"
 	"github.com/sluicehq/sluice/sigma/event"
+	"github.com/sluicehq/sluice/sigma/internal/parallel"
 )
 
 // matcher finds the early predicates that hold for the values of one field.
@@ -56,18 +58,24 @@ func newMatchers(p *compile.Plan, only []uint64, stopped func() bool) []*matcher
 			b.AddContains(pred.Text, id)
 		}
 	}
-	for f, b := range builders {
-		if stopped != nil && stopped() {
-			return nil
+	finish := func(f int) {
+		m := out[f]
+		if b := builders[f]; b != nil {
+			m.literals = b.Build()
 		}
-		if b != nil {
-			out[f].literals = b.Build()
-		}
-	}
-	for _, m := range out {
 		if m != nil {
 			m.content = m.literals != nil || m.numbers != nil || m.direct != nil
 		}
+	}
+	if stopped == nil {
+		_ = parallel.For(context.Background(), len(out), finish)
+		return out
+	}
+	for f := range out { // beside the evaluation, which needs the cores
+		if stopped() {
+			return nil
+		}
+		finish(f)
 	}
 	return out
 }

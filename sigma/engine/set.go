@@ -1,11 +1,13 @@
 package engine
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
 	"github.com/sluicehq/sluice/sigma"
 	"github.com/sluicehq/sluice/sigma/engine/internal/compile"
+	"github.com/sluicehq/sluice/sigma/internal/parallel"
 	"github.com/sluicehq/sluice/sigma/result"
 )
 
@@ -71,13 +73,14 @@ func newSet(rules []*sigma.Rule, o Options, p *compile.Plan) *Set {
 		options: o, plan: p, handles: make([]*result.Rule, len(rules)), include: make([]bool, len(rules)),
 		constant: make([]*result.Detection, len(rules)),
 	}
-	for i, r := range rules {
+	_ = parallel.For(context.Background(), len(rules), func(i int) {
+		r := rules[i]
 		s.handles[i] = result.NewRule(i, r)
 		s.include[i] = o.IncludeEvent || wantsEvent(r)
 		if names := constantSelections(p.Rules[i]); names != nil {
 			s.constant[i] = result.NewSelections(s.handles[i], names).Detection()
 		}
-	}
+	})
 	for _, name := range o.timeFields() {
 		id, _ := s.plan.Fields.Lookup(name)
 		s.times = append(s.times, id)

@@ -12,8 +12,7 @@ const maxOverlay = 64
 
 var errOverlayDepth = fmt.Errorf("documents are merged deeper than %d mapping levels", maxOverlay)
 
-// collection is what the documents of one file hand on to those behind them
-// (specification part 10 section 1.3).
+// collection is what the documents of one file hand on to those behind them.
 type collection struct {
 	template *document.Node
 	previous *document.Node

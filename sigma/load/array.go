@@ -9,9 +9,8 @@ import (
 	"github.com/sluicehq/sluice/sigma/load/document"
 )
 
-// selectors is a field name, read for array selectors (specification part 10
-// section 4.5). With a quantifier, path names the array and rest the field
-// inside a member.
+// selectors is a field name, read for array selectors. With a quantifier, path
+// names the array and rest the field inside a member.
 type selectors struct {
 	quantifier sigma.Quantifier
 	path, rest string

@@ -76,8 +76,7 @@ func (d *draft) unusable(m *sigma.Meta, key, text string) {
 	d.warn(m.Origin.Line, "rule '%s': attribute '%s' has the unusable value %q and is ignored", m.Key(), key, text)
 }
 
-// defaults gathers what a detection rule sets for the whole engine
-// (specification part 11 section 1.6).
+// defaults gathers what a detection rule sets for the whole engine.
 func (l *collector) defaults(d *draft) {
 	m, out := &d.Rule.Meta, &l.out.Defaults
 	l.timestampField(d, m)

@@ -1,10 +1,12 @@
 package load
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
 	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/internal/parallel"
 )
 
 // Collect judges documents together: it merges filters, runs the pipelines,
@@ -89,13 +91,16 @@ func (c *collector) transformRules() {
 			c.applied(d, &rewritten.Meta, outcome, err)
 			d.Rule = rewritten
 		}
-		if d.state == skipped {
-			continue
+	}
+	_ = parallel.For(context.Background(), len(c.drafts), func(i int) {
+		if d := c.drafts[i]; d.Rule != nil && d.state != skipped {
+			check := checker{written: d.Written, vague: len(d.Problems) > 0}
+			check.rule(d.Rule)
+			d.adopt(check.problems, check.warnings)
 		}
-		check := checker{written: d.Written, vague: len(d.Problems) > 0}
-		check.rule(d.Rule)
-		d.adopt(check.problems, check.warnings)
-		if d.usable() {
+	})
+	for _, d := range c.drafts {
+		if d.Rule != nil && d.state != skipped && d.usable() {
 			c.out.Rules = append(c.out.Rules, d.Rule)
 			c.defaults(d)
 		}

@@ -29,8 +29,8 @@ func (p place) self() string {
 	return strings.TrimSuffix(p.prefix, ".")
 }
 
-// detection reads any of the shapes of specification part 10 section 2.1. It
-// never returns nil; what is faulty is left out of the node.
+// detection reads a mapping, a list of mappings or a list of keywords. It never
+// returns nil; what is faulty is left out of the node.
 func (b *builder) detection(n *document.Node, at place) *sigma.Node {
 	switch n.Kind {
 	case document.Map:

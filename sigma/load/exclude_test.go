@@ -37,7 +37,7 @@ func TestMinLevel(t *testing.T) {
 	wantTitles(t, c, "C", "H")
 	wantReasons(t, c, "correlation 'over' refers to excluded rule 'l1'")
 	if c.Excluded != 2 {
-		t.Errorf("case 49: excluded %d, want 2", c.Excluded)
+		t.Errorf("excluded %d, want 2", c.Excluded)
 	}
 }
 
@@ -52,7 +52,7 @@ func TestExcludeRules(t *testing.T) {
 	} {
 		c := FromBytes("f.yml", []byte(leveled), Options{ExcludeRules: []string{tc.entry}})
 		if got := strings.Join(titles(c), " "); got != tc.want {
-			t.Errorf("case 49: without %s: got %s, want %s", tc.entry, got, tc.want)
+			t.Errorf("without %s: got %s, want %s", tc.entry, got, tc.want)
 		}
 	}
 	c := FromBytes("f.yml", []byte(named("A")), Options{ExcludeRules: []string{"nobody"}})
@@ -67,7 +67,7 @@ func TestParseExclusion(t *testing.T) {
 	}
 	for _, entry := range []string{"", " ", "tag:", "status:", "status:old"} {
 		if _, err := ParseExclusion(entry); err == nil {
-			t.Errorf("case 49: %q was accepted", entry)
+			t.Errorf("%q was accepted", entry)
 		}
 	}
 	if _, err := Load(t.Context(), nil, Options{ExcludeRules: []string{"status:old"}}); err == nil {

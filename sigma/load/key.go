@@ -45,7 +45,7 @@ type conflict struct {
 	why       string
 }
 
-// conflicts applies the rules of specification part 10 section 2.2.
+// conflicts lists the modifiers that exclude each other.
 func conflicts(s sigma.Modifiers, keyword bool) []conflict {
 	const single = sigma.StringOperators | sigma.OrderOperators | sigma.TimeParts |
 		sigma.Modifiers(sigma.Re|sigma.CIDR|sigma.Exists|sigma.FieldRef)

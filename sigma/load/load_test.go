@@ -76,26 +76,26 @@ func TestDocumentErrors(t *testing.T) {
 		name, file, want string
 		stage            sigma.Stage
 	}{
-		{"case 31: two string operators", item(`{F|contains|startswith: x}`), "conflicting modifiers: contains|startswith", sigma.StageCompile},
-		{"case 31: two orderings", item(`{F|gt|lt: 1}`), "conflicting modifiers: gt|lt", sigma.StageCompile},
-		{"case 31: a network in base64", item(`{F|cidr|base64: x}`), "conflicting modifiers: cidr|base64", sigma.StageCompile},
-		{"case 31: a flag without re", item(`{F|i: x}`), "conflicting modifiers: i", sigma.StageCompile},
-		{"case 31: all of one", item(`{F|all: x}`), "'all' of 'F' needs at least two values", sigma.StageCompile},
-		{"case 31: not is no modifier", item(`{F|not: x}`), "negation belongs in the condition", sigma.StageParse},
-		{"case 31: an unknown modifier", item(`{F|foo: x}`), "Unknown modifier 'foo'", sigma.StageParse},
-		{"case 31: an empty modifier", item(`{'F|': x}`), "Unknown modifier ''", sigma.StageParse},
+		{"two string operators", item(`{F|contains|startswith: x}`), "conflicting modifiers: contains|startswith", sigma.StageCompile},
+		{"two orderings", item(`{F|gt|lt: 1}`), "conflicting modifiers: gt|lt", sigma.StageCompile},
+		{"a network in base64", item(`{F|cidr|base64: x}`), "conflicting modifiers: cidr|base64", sigma.StageCompile},
+		{"a flag without re", item(`{F|i: x}`), "conflicting modifiers: i", sigma.StageCompile},
+		{"all of one", item(`{F|all: x}`), "'all' of 'F' needs at least two values", sigma.StageCompile},
+		{"not is no modifier", item(`{F|not: x}`), "negation belongs in the condition", sigma.StageParse},
+		{"an unknown modifier", item(`{F|foo: x}`), "Unknown modifier 'foo'", sigma.StageParse},
+		{"an empty modifier", item(`{'F|': x}`), "Unknown modifier ''", sigma.StageParse},
 		{"an empty modifier in the middle", item(`{'F||re': x}`), "Unknown modifier ''", sigma.StageParse},
 		{"modifiers are case-sensitive", item(`{F|Contains: x}`), "Unknown modifier 'Contains'", sigma.StageParse},
-		{"case 31: an ordering negated", item(`{F|neq|gt: 1}`), "conflicting modifiers: neq|gt", sigma.StageCompile},
-		{"case 31: two encodings, as written", item(`{F|wide|utf16: x}`), "conflicting modifiers: wide|utf16", sigma.StageCompile},
+		{"an ordering negated", item(`{F|neq|gt: 1}`), "conflicting modifiers: neq|gt", sigma.StageCompile},
+		{"two encodings, as written", item(`{F|wide|utf16: x}`), "conflicting modifiers: wide|utf16", sigma.StageCompile},
 		{"the written order is told", item(`{F|utf16|wide: x}`), "conflicting modifiers: utf16|wide", sigma.StageCompile},
-		{"case 31: a bad expression", item(`{F|re: '[x'}`), "invalid regex: missing closing ]", sigma.StageCompile},
-		{"case 31: an address is no network", item(`{F|cidr: 10.0.0.1}`), "invalid CIDR: 10.0.0.1", sigma.StageCompile},
-		{"case 31: an hour in words", item(`{F|hour: three}`), "expected numeric value: three", sigma.StageCompile},
-		{"case 31: nine dashes", item(`{F|windash: '-a-b-c-d-e-f-g-h-i'}`), "9 dashes, the limit is 8", sigma.StageCompile},
+		{"a bad expression", item(`{F|re: '[x'}`), "invalid regex: missing closing ]", sigma.StageCompile},
+		{"an address is no network", item(`{F|cidr: 10.0.0.1}`), "invalid CIDR: 10.0.0.1", sigma.StageCompile},
+		{"an hour in words", item(`{F|hour: three}`), "expected numeric value: three", sigma.StageCompile},
+		{"nine dashes", item(`{F|windash: '-a-b-c-d-e-f-g-h-i'}`), "9 dashes, the limit is 8", sigma.StageCompile},
 		{"five dashes in base64", item(`{F|windash|base64: '-a-b-c-d-e'}`), "5 dashes, the limit is 4", sigma.StageCompile},
-		{"case 31: a wildcard in base64", item(`{F|base64: 'a*'}`), "wildcards cannot be used with 'base64'", sigma.StageCompile},
-		{"case 31: an unknown detection", "title: T\ndetection: {sel: {a: b}, condition: sel and other}", "unknown detection identifier: other", sigma.StageCompile},
+		{"a wildcard in base64", item(`{F|base64: 'a*'}`), "wildcards cannot be used with 'base64'", sigma.StageCompile},
+		{"an unknown detection", "title: T\ndetection: {sel: {a: b}, condition: sel and other}", "unknown detection identifier: other", sigma.StageCompile},
 		{"both base64 forms", item(`{F|base64|base64offset: x}`), "conflicting modifiers: base64|base64offset", sigma.StageCompile},
 		{"a time part twice", item(`{F|hour|hour: 3}`), "conflicting modifiers: hour|hour", sigma.StageCompile},
 		{"two time parts", item(`{F|hour|day: 3}`), "conflicting modifiers: hour|day", sigma.StageCompile},
@@ -133,8 +133,8 @@ func TestDocumentErrors(t *testing.T) {
 		{"bytes that are no UTF-8", "title: \xff", "not UTF-8", sigma.StageParse},
 		{"an unknown action", "action: merge\ntitle: T", "unknown action \"merge\"", sigma.StageParse},
 		{"an action that is a list", "action: [global]\ntitle: T", "action must be a string", sigma.StageParse},
-		{"case 35: an unknown selector", "sigma-version: 3\n" + item(`{'c[one]': x}`), "unknown array selector '[one]'", sigma.StageParse},
-		{"case 35: modifiers on a block", "sigma-version: 3\n" + item(`{'c[any]|contains': {p: x}}`), "modifiers on the array block", sigma.StageParse},
+		{"an unknown selector", "sigma-version: 3\n" + item(`{'c[one]': x}`), "unknown array selector '[one]'", sigma.StageParse},
+		{"modifiers on a block", "sigma-version: 3\n" + item(`{'c[any]|contains': {p: x}}`), "modifiers on the array block", sigma.StageParse},
 		{"a chain of selectors", "sigma-version: 3\n" + item(`{'a[0][1]': x}`), "array selectors cannot be chained", sigma.StageParse},
 		{"a selector alone", "sigma-version: 3\n" + item(`{'[any]': x}`), "array selector without a field name", sigma.StageParse},
 		{"an empty selector", "sigma-version: 3\n" + item(`{'a[]': x}`), "unknown array selector '[]'", sigma.StageParse},
@@ -167,7 +167,7 @@ func TestSoundDocuments(t *testing.T) {
 		{"eight dashes", item(`{F|windash: '-a-b-c-d-e-f-g-h'}`)},
 		{"four dashes in base64", item(`{F|windash|base64: '-a-b-c-d'}`)},
 		{"expand without a placeholder in base64", item(`{F|expand|base64: 'x'}`)},
-		{"case 32: 64 nested parentheses", "title: T\ndetection: {sel: {a: b}, condition: " + strings.Repeat("(", 64) + "sel" + strings.Repeat(")", 64) + "}"},
+		{"64 nested parentheses", "title: T\ndetection: {sel: {a: b}, condition: " + strings.Repeat("(", 64) + "sel" + strings.Repeat(")", 64) + "}"},
 		{"vacuous quantifier", "title: T\ndetection: {sel: {a: b}, condition: sel or all of zz_*}"},
 		{"keywords with an expression", item(`{'|re|i': x}`)},
 		{"no metadata at all", item(`{F: x}`)},
@@ -188,9 +188,9 @@ func TestWarnings(t *testing.T) {
 		name, file string
 		want       []string
 	}{
-		{"case 32: a quantifier that covers nothing", "title: T\ndetection: {sel: {a: b}, condition: all of zz_*}", []string{"'all of zz_*' covers no detection"}},
-		{"case 37: brackets below version 3", item(`{'args[0]': cmd, 'x[any].y': 1}`), []string{"looks like an array selector"}},
-		{"case 37: escaped brackets", "sigma-version: 3\n" + item(`{'args\[0\]': cmd}`), nil},
+		{"a quantifier that covers nothing", "title: T\ndetection: {sel: {a: b}, condition: all of zz_*}", []string{"'all of zz_*' covers no detection"}},
+		{"brackets below version 3", item(`{'args[0]': cmd, 'x[any].y': 1}`), []string{"looks like an array selector"}},
+		{"escaped brackets", "sigma-version: 3\n" + item(`{'args\[0\]': cmd}`), nil},
 		{"a newer version", "sigma-version: 4\n" + item(`{a: b}`), []string{"newer than this build understands"}},
 		{"a version in words", "sigma-version: three\n" + item(`{a: b}`), []string{"not understood"}},
 		{"an unknown level", "level: HIGH\n" + item(`{a: b}`), []string{"unknown level \"HIGH\""}},
@@ -225,7 +225,7 @@ func TestDocumentsOfOneFile(t *testing.T) {
 	wantTitles(t, c, "A", "B")
 	wantReasons(t, c, "Missing required field 'title'", "Missing required field 'detection'")
 	if got := c.Rules[1].Detections[0].Node.Items; len(got) != 2 || got[0].Modifiers != sigma.Modifiers(sigma.Contains) || got[1].Modifiers != sigma.Modifiers(sigma.EndsWith) {
-		t.Errorf("case 41: B has the items %+v, want contains y and endswith x", got)
+		t.Errorf("B has the items %+v, want contains y and endswith x", got)
 	}
 	if r := c.Rejected[0]; r.Document != 3 {
 		t.Errorf("rejected document %d, want 3", r.Document)
@@ -234,7 +234,7 @@ func TestDocumentsOfOneFile(t *testing.T) {
 	c = FromBytes("f.yml", []byte(a+"---\nx: [\n---\n"+a), Options{})
 	wantTitles(t, c, "A")
 	if len(c.Rejected) != 1 || c.Rejected[0].Document != 2 {
-		t.Errorf("case 41: rejected %+v, want document 2 alone", c.Rejected)
+		t.Errorf("rejected %+v, want document 2 alone", c.Rejected)
 	}
 
 	c = FromBytes("f.yml", []byte("action: repeat\n"+a), Options{})
@@ -465,8 +465,8 @@ func TestRoots(t *testing.T) {
 		want  []string
 	}{
 		{"byte order of paths, links followed, dots left out, nothing twice", at("one"), []string{"a", "b", "sub", "c", "x"}},
-		{"case 48: roots in the order given; a link up is followed once", at("two/x.yml", "one/sub"), []string{"x", "c", "a", "b", "sub"}},
-		{"case 48: an overlapping root adds nothing", at("one", "one/sub"), []string{"a", "b", "sub", "c", "x"}},
+		{"roots in the order given; a link up is followed once", at("two/x.yml", "one/sub"), []string{"x", "c", "a", "b", "sub"}},
+		{"an overlapping root adds nothing", at("one", "one/sub"), []string{"a", "b", "sub", "c", "x"}},
 		{"a root inside comes first when given first", at("one/sub", "one"), []string{"c", "a", "b", "sub", "x"}},
 		{"a file is read whatever its extension", at("two/rules.txt"), []string{"text"}},
 	} {
@@ -479,7 +479,7 @@ func TestRoots(t *testing.T) {
 		})
 	}
 	if _, err := Load(t.Context(), at("one", "missing"), Options{}); err == nil || !strings.Contains(err.Error(), filepath.Join(dir, "missing")) {
-		t.Errorf("case 48: got %v, want an error that names the missing root", err)
+		t.Errorf("got %v, want an error that names the missing root", err)
 	}
 	c, err := Load(t.Context(), at("one"), Options{})
 	if err != nil || c.Rules[3].Origin.File != "sub/c.yml" {
@@ -570,10 +570,10 @@ func TestReloadFailsOnNewlyRejectedDocuments(t *testing.T) {
 	write(t, dir, map[string]string{"a.yml": named("A"), "b.yml": "detection: {s: {a: b}, condition: s}"})
 	serving := load()
 	if got := serving.Rejected; len(got) != 1 || got[0].File != "b.yml" || got[0].Document != 1 {
-		t.Fatalf("case 42: rejected %+v, want document 1 of b.yml", got)
+		t.Fatalf("rejected %+v, want document 1 of b.yml", got)
 	}
 	if got := load().NewlyRejected(serving); got != nil {
-		t.Errorf("case 42: unchanged, but newly rejected %+v", got)
+		t.Errorf("unchanged, but newly rejected %+v", got)
 	}
 	write(t, dir, map[string]string{"b.yml": "# a comment changes nothing\ndetection: {condition: s, s: {a: b}}"})
 	if got := load().NewlyRejected(serving); got != nil {
@@ -581,13 +581,13 @@ func TestReloadFailsOnNewlyRejectedDocuments(t *testing.T) {
 	}
 	write(t, dir, map[string]string{"d.yml": item(`{C|re: '['}`)})
 	if got := load().NewlyRejected(serving); len(got) != 1 || got[0].File != "d.yml" {
-		t.Errorf("case 42: newly rejected %+v, want d.yml", got)
+		t.Errorf("newly rejected %+v, want d.yml", got)
 	}
 	if err := os.Remove(filepath.Join(dir, "d.yml")); err != nil {
 		t.Fatal(err)
 	}
 	write(t, dir, map[string]string{"b.yml": "detection: {s: {a: c}, condition: s}"})
 	if got := load().NewlyRejected(serving); len(got) != 1 || got[0].File != "b.yml" {
-		t.Errorf("case 42: newly rejected %+v, want the changed b.yml", got)
+		t.Errorf("newly rejected %+v, want the changed b.yml", got)
 	}
 }

@@ -146,7 +146,7 @@ func (d *draft) related(v *document.Node) []sigma.Related {
 	return out
 }
 
-// version reads the major of sigma-version (specification part 10 section 1.5).
+// version reads the major of sigma-version.
 func (d *draft) version() int {
 	const standard = 2
 	v := d.root.Get("sigma-version")

@@ -14,7 +14,7 @@ import (
 const maxChain = 10
 
 // resolveCorrelations resolves references, runs the pipelines, and judges the
-// correlations together (specification part 11 section 2).
+// correlations together.
 func (l *collector) resolveCorrelations() {
 	var all []*draft
 	for _, d := range l.drafts {

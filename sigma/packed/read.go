@@ -40,11 +40,20 @@ func (r *Reader) value(v reflect.Value, depth int) {
 			r.value(v.Elem(), depth+1)
 		}
 	case reflect.Slice:
-		if n, isNil := r.length(); !isNil {
-			v.Set(reflect.MakeSlice(v.Type(), n, n))
+		switch n, isNil := r.length(); {
+		case isNil:
+		case n == 0:
+			v.Set(reflect.MakeSlice(v.Type(), 0, 0))
+		default:
+			v.Grow(n)
+			v.SetLen(n)
 			r.list(v, depth)
 		}
 	case reflect.Array:
+		if v.Type().Elem().Kind() == reflect.Uint8 { // a digest
+			copy(v.Bytes(), r.take(v.Len()))
+			return
+		}
 		r.list(v, depth)
 	case reflect.Map:
 		r.mapping(v, depth)

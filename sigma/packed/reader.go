@@ -88,9 +88,11 @@ func (r *Reader) Fixed() uint64 {
 func (r *Reader) Float() float64 { return math.Float64frombits(r.Fixed()) }
 
 // Text reads what AppendText wrote.
-func (r *Reader) Text() string {
-	n := r.Uint()
-	if r.bad = r.bad || n > uint64(len(r.rest)); r.bad {
+func (r *Reader) Text() string { return r.take(int(min(r.Uint(), math.MaxInt))) }
+
+// take reads some bytes as they are.
+func (r *Reader) take(n int) string {
+	if r.bad = r.bad || n > len(r.rest); r.bad {
 		return ""
 	}
 	s := r.rest[:n]

@@ -41,7 +41,15 @@ func appendValue(dst []byte, v reflect.Value) (_ []byte, err error) {
 			return append(dst, 0), nil
 		}
 		return appendValue(append(dst, 1), v.Elem())
-	case reflect.Slice, reflect.Array:
+	case reflect.Array:
+		if v.Type().Elem().Kind() == reflect.Uint8 {
+			for i := range v.Len() {
+				dst = append(dst, byte(v.Index(i).Uint()))
+			}
+			return dst, nil
+		}
+		return appendList(dst, v)
+	case reflect.Slice:
 		return appendList(dst, v)
 	case reflect.Map:
 		return appendMap(dst, v)

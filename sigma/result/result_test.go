@@ -113,3 +113,18 @@ func TestBatchKeepsWhatWasRead(t *testing.T) {
 		t.Errorf("after truncating, a new detection has %d fields and the batch %d detections", len(got.Fields), b.Len())
 	}
 }
+
+func TestABatchTellsWhatItsDetectionsHold(t *testing.T) {
+	var b Batch
+	s := NewSelections(NewRule(0, &sigma.Rule{Meta: sigma.Meta{Title: "T"}}), nil)
+	b.Append(s.Detection())
+	if b.Held() != 0 {
+		t.Errorf("a detection that is shared holds %d bytes, want none", b.Held())
+	}
+	b.Add(s.Detection().Rule)
+	bare := b.Held()
+	b.Add(s.Detection().Rule).Fields = b.FieldList([]Field{{Name: "f", Value: b.Bytes(make([]byte, 1000))}})
+	if heavy := b.Held() - bare; bare < 32 || heavy < bare+1000 || heavy > bare+1100 {
+		t.Errorf("a bare detection holds %d bytes, one with a value of 1000 bytes %d", bare, heavy)
+	}
+}

@@ -67,6 +67,7 @@ func told(title string) string { return fmt.Sprintf(`{"told":%q}`, title) }
 func Contract(t *testing.T, h Harness) {
 	t.Helper()
 	modetest.Both(t, "messages arrive in order and settle once", func(t *testing.T, m modetest.Mode) {
+		t.Helper()
 		b := newBench(t, m, h)
 		var want []string
 		for n := range 200 {
@@ -76,6 +77,7 @@ func Contract(t *testing.T, h Harness) {
 		b.wantSettled(200)
 	})
 	modetest.Both(t, "a drain delivers what is queued", func(t *testing.T, m modetest.Mode) {
+		t.Helper()
 		b := newBench(t, m, h)
 		var want []string
 		for n := range 50 {
@@ -92,6 +94,7 @@ func Contract(t *testing.T, h Harness) {
 		b.wantSettled(50)
 	})
 	modetest.Both(t, "a result that cannot be rendered is a dead letter and costs nothing else", func(t *testing.T, m modetest.Mode) {
+		t.Helper()
 		b := newBench(t, m, h)
 		want := slices.Concat(
 			b.put(0, "first", declined, broken, "behind a broken one"), b.put(1, declined), b.put(2, broken), b.put(3, "last"),
@@ -104,6 +107,7 @@ func Contract(t *testing.T, h Harness) {
 		return
 	}
 	modetest.Both(t, "what fails for a while arrives once", func(t *testing.T, m modetest.Mode) {
+		t.Helper()
 		b := newBench(t, m, h)
 		mend := h.Break(t)
 		want := slices.Concat(b.put(0, "a", "b"), b.put(1, "c"))
@@ -114,6 +118,7 @@ func Contract(t *testing.T, h Harness) {
 		b.wantLetters()
 	})
 	modetest.Both(t, "what fails for good becomes dead letters and settles once", func(t *testing.T, m modetest.Mode) {
+		t.Helper()
 		b := newBench(t, m, h)
 		mend := h.Break(t)
 		b.put(0, "a", declined, "b")

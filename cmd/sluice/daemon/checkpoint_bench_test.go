@@ -138,7 +138,7 @@ func (s *pauses) put(ctx context.Context, ended func()) {
 	for i := range run {
 		run[i].Token = receipt.Token(i)
 	}
-	n, _ := s.d.dataflow.Parse.Intake("bench").Put(ctx, run)
+	n, _ := s.d.dataflow.Parse.Intake("bench", time.Now).Put(ctx, run)
 	receipt.Withdraw(n)
 }
 

@@ -230,7 +230,7 @@ func (d *Daemon) Start() error {
 	logging.Target(d.log, "sluice.server").Info("API server listening", "addr", d.server.Addr().String(), "sinks", len(d.outputs.sinks))
 	logging.Target(d.log, "sluice.sources").Info("source started", "source", d.cfg.Input.Source)
 	if d.source != nil {
-		d.read(d.dataflow.Parse.Intake(d.input.name))
+		d.read(d.dataflow.Parse.Intake(d.input.name, time.Now))
 	}
 	return nil
 }

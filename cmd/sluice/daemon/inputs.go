@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 	"strings"
+	"time"
 
 	"github.com/sluicehq/sluice/cmd/sluice/logging"
 	"github.com/sluicehq/sluice/sources"
@@ -22,7 +23,7 @@ func inputKinds() []inputKind {
 	return []inputKind{
 		{"stdin", false, func(d *Daemon) (sources.Source, error) { return stdin.New(d.o.In), nil }},
 		{"http", false, func(d *Daemon) (sources.Source, error) {
-			d.intake = ndjson.NewIntake(d.dataflow.Parse.Intake("http"), int64(d.cfg.Input.HTTP.MaxBodyBytes), d.over)
+			d.intake = ndjson.NewIntake(d.dataflow.Parse.Intake("http", time.Now), int64(d.cfg.Input.HTTP.MaxBodyBytes), d.over)
 			return nil, nil
 		}},
 	}

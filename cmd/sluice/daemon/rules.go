@@ -170,6 +170,7 @@ func problemAttrs(p sigma.Problem) []any {
 // first builds the set the daemon starts with. What keeps it from starting is
 // written to errs, every problem on a line.
 func (r *rules) first(ctx context.Context, errs io.Writer) (*generation, error) {
+	defer ruleset.RelaxGC()()
 	g, err := r.build(ctx, nil)
 	if err != nil {
 		return nil, err

@@ -17,6 +17,8 @@ import (
 	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/cmd/sluice/config"
 	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/engine"
+	"github.com/sluicehq/sluice/sigma/result"
 	"github.com/sluicehq/sluice/state"
 )
 
@@ -143,6 +145,52 @@ func TestProblemsAreLoggedWithWhatIsKnown(t *testing.T) {
 	} {
 		if got := problemAttrs(tc.p); !slices.Equal(got, tc.want) {
 			t.Errorf("%s: got %v, want %v", tc.name, got, tc.want)
+		}
+	}
+}
+
+func TestAChangedPipelineRewritesTheDocumentsAtHand(t *testing.T) {
+	c := newCacheTest(t)
+	pipelineFile := filepath.Join(t.TempDir(), "p.yml")
+	rename := func(to string) {
+		t.Helper()
+		text := "name: p\ntransformations:\n- {id: i, type: field_name_mapping, mapping: {C: " + to + "}}\n"
+		if err := os.WriteFile(pipelineFile, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rename("one")
+	r := c.rules("p", func(d *config.Daemon) { d.Pipelines = []string{pipelineFile} })
+	serving, err := r.build(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.build(t.Context(), serving); !errors.Is(err, actors.ErrUnchanged) {
+		t.Errorf("a pass over the same pipeline: %v, want nothing changed", err)
+	}
+	rename("two")
+	next, err := r.build(t.Context(), serving)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !next.documents.Same(serving.documents) {
+		t.Error("the documents are others")
+	}
+	for _, tc := range []struct {
+		g     *generation
+		field string
+		fires int
+	}{{serving, "one", 2}, {serving, "two", 0}, {next, "one", 0}, {next, "two", 2}} {
+		var events engine.Events
+		var batch result.Batch
+		w := tc.g.set.Engine.NewWorker()
+		line := fmt.Sprintf(`{%q: "x", "N": 123456789012345678901234567890}`, tc.field)
+		if err := w.DecodeJSON(&events, []byte(line)); err != nil {
+			t.Fatal(err)
+		}
+		w.Evaluate(&events, 0, 0, &batch)
+		if got := batch.Len(); got != tc.fires {
+			t.Errorf("%s fires %d rules, want %d", line, got, tc.fires)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"runtime/debug"
 
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/sigma/correlation"
@@ -24,6 +25,7 @@ type Built struct {
 // one of Load, or settings that do not parse. Log is told of panics in work that
 // the rule set does beside judging.
 func Build(ctx context.Context, s Settings, log *slog.Logger) (*Built, error) {
+	defer RelaxGC()()
 	rules, err := Load(ctx, s.Options)
 	if err != nil {
 		return nil, err
@@ -89,3 +91,17 @@ func (r *Rules) Acceptable(strict bool) error {
 }
 
 var errCompiling = errors.New("Error compiling rules") //nolint:staticcheck // users find the text in scripts
+
+// gcPercent suits loading: most of what it allocates lives on.
+const gcPercent = 400
+
+// RelaxGC makes garbage collections rarer until the function returned is called.
+// It is for the load of a process that starts: beside a large heap, memory would
+// grow by as many times its size.
+func RelaxGC() (restore func()) {
+	before := debug.SetGCPercent(gcPercent)
+	if before < 0 || before > gcPercent {
+		debug.SetGCPercent(before)
+	}
+	return func() { debug.SetGCPercent(before) }
+}

@@ -35,7 +35,7 @@ type Options struct {
 
 // ErrPipeline is wrapped by errors of pipelines, which are faults of the
 // configuration and not of rules.
-var ErrPipeline = errors.New("Error loading pipeline") //nolint:staticcheck // the text is fixed by the specification
+var ErrPipeline = errors.New("Error loading pipeline") //nolint:staticcheck // users find the text in scripts
 
 // Rules is what was loaded.
 type Rules struct {

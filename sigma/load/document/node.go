@@ -118,7 +118,8 @@ func (n *Node) appendCanonical(dst []byte) []byte {
 		return append(dst, ']')
 	case Map:
 		dst = append(dst, '{')
-		for i, e := range n.sorted() {
+		var few [16]named // most mappings need no memory
+		for i, e := range n.sorted(few[:0]) {
 			if i > 0 {
 				dst = append(dst, ',')
 			}
@@ -136,15 +137,15 @@ type named struct {
 	value *Node
 }
 
-// sorted returns the entries by their keys. Of keys that are the same as text the
-// last one counts.
-func (n *Node) sorted() []named {
-	out := make([]named, len(n.Entries))
-	for i, e := range n.Entries {
-		out[i] = named{e.Key.Text, e.Value}
+// sorted appends the entries to out, which is empty, by their keys. Of keys that are
+// the same as text the last one counts.
+func (n *Node) sorted(out []named) []named {
+	for _, e := range n.Entries {
+		name := e.Key.Text
 		if !e.Key.IsScalar() {
-			out[i].name = string(e.Key.Canonical())
+			name = string(e.Key.Canonical())
 		}
+		out = append(out, named{name, e.Value})
 	}
 	slices.SortStableFunc(out, func(a, b named) int { return strings.Compare(a.name, b.name) })
 	last := out[:0]
@@ -159,15 +160,18 @@ func (n *Node) sorted() []named {
 // appendQuoted appends a text, which is UTF-8, as JSON.
 func appendQuoted(dst []byte, s string) []byte {
 	dst = append(dst, '"')
+	from := 0
 	for i := range len(s) {
-		switch c := s[i]; {
-		case c == '"' || c == '\\':
-			dst = append(dst, '\\', c)
-		case c < ' ':
+		c := s[i]
+		if c >= ' ' && c != '"' && c != '\\' {
+			continue
+		}
+		dst = append(dst, s[from:i]...)
+		if from = i + 1; c < ' ' {
 			dst = fmt.Appendf(dst, "\\u%04x", c)
-		default:
-			dst = append(dst, c)
+		} else {
+			dst = append(dst, '\\', c)
 		}
 	}
-	return append(dst, '"')
+	return append(append(dst, s[from:]...), '"')
 }
