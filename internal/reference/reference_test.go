@@ -4,12 +4,12 @@ import (
 	"testing"
 
 	"github.com/sluicehq/sluice/internal/reference"
-	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/load"
 )
 
 // rulesOf loads a YAML text all of whose documents are sound.
-func rulesOf(tb testing.TB, yaml string) []*sigma.Rule {
+func rulesOf(tb testing.TB, yaml string) []*ast.Rule {
 	tb.Helper()
 	c := load.FromBytes("rules.yml", []byte(yaml), load.Options{})
 	for _, p := range c.Problems() {

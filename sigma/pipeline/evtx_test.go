@@ -8,7 +8,7 @@ import (
 
 	"github.com/sluicehq/sluice/internal/reference"
 	"github.com/sluicehq/sluice/sigma/correlation"
-	"github.com/sluicehq/sluice/sigma/correlation/match"
+
 	"github.com/sluicehq/sluice/sigma/engine"
 	"github.com/sluicehq/sluice/sigma/load"
 	"github.com/sluicehq/sluice/sigma/result"
@@ -36,7 +36,7 @@ func evaluate(t *testing.T, c *load.Collection, events ...string) findings {
 	if err != nil {
 		t.Fatal(err)
 	}
-	extractor, source := match.NewExtractor(p.Spec()), match.NewEvent(p.Spec(), fast)
+	extractor, source := correlation.NewExtractor(p), correlation.NewEventSource(p, fast)
 	chain := correlation.New(p, correlation.DefaultMaxGroups)
 	worker := fast.NewWorker()
 	var out findings
