@@ -18,7 +18,7 @@ func (d *Documents) Collect(o Options) *Collection {
 	covers := make([]bool, len(o.ExcludeRules))
 	for _, f := range d.files {
 		for i := range f.docs {
-			doc := f.docs[i].again(f.Name)
+			doc := f.docs[i].again(f.Name, f.root(i))
 			for _, n := range doc.ExcludedBy {
 				covers[n] = true
 			}
