@@ -75,14 +75,18 @@ func (p *parser) read(s *Source, before *file, now time.Time) *file {
 			return &file{File: f, docs: before.docs}
 		}
 	}
-	f, data, err := s.read(now)
-	switch {
-	case err != nil:
+	var out *file
+	f, err := s.read(now, func(f File, data []byte) {
+		if before != nil && before.Name == f.Name && !before.Missing && before.SHA256 == f.SHA256 {
+			out = &file{File: f, docs: before.docs}
+		} else {
+			out = p.file(f, data)
+		}
+	})
+	if err != nil {
 		return unreadable(f, err)
-	case before != nil && before.Name == s.name && !before.Missing && before.SHA256 == f.SHA256:
-		return &file{File: f, docs: before.docs}
 	}
-	return p.file(f, data)
+	return out
 }
 
 func (d *Documents) byPath() map[string]*file {
