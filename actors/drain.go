@@ -11,7 +11,7 @@ const (
 	// it still holds.
 	drainGrace = time.Second
 	// stageGrace is the same for a stage, which has nowhere to put it, and sinkGrace
-	// for a sink. What is left of the grace belongs to the dead-letter queue.
+	// for a sink. What is left of the grace belongs to the dead letter queue.
 	stageGrace = drainGrace / 2
 	sinkGrace  = drainGrace * 9 / 10
 	// handOver is how long sinks take, after the deadline, what the last stage is
@@ -28,7 +28,7 @@ type Drained struct {
 }
 
 // Drain stops stages in graph order, then the sinks side by side, then the
-// dead-letter queue: each when its predecessors have stopped, its lane is empty
+// dead letter queue: each when its predecessors have stopped, its lane is empty
 // and its workers are idle. When ctx ends, whoever is left stops side by side, so
 // that a stage that is stuck does not take from the sinks the second in which they
 // put aside what they hold; whoever is not through after that is abandoned. Nothing

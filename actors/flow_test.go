@@ -21,7 +21,7 @@ import (
 // drainGrace is how long an actor may take after the deadline of a drain.
 const drainGrace = time.Second
 
-func TestCase6QuestionsOvertakeWaitingData(t *testing.T) {
+func TestQuestionsOvertakeWaitingData(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := actorstest.System(t, actors.Options{})
 		stage := spawnCounter(t, s, nil, counterOptions{name: graph.StageAlert})
@@ -79,7 +79,7 @@ func TestAFloodOfQuestionsDoesNotStopData(t *testing.T) {
 	})
 }
 
-func TestCase7AFullControlLaneRefusesAndLateRequestsAreNotApplied(t *testing.T) {
+func TestAFullControlLaneRefusesAndLateRequestsAreNotApplied(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := actorstest.System(t, actors.Options{})
 		stage := spawnCounter(t, s, nil, counterOptions{name: graph.StageAlert})
@@ -118,7 +118,7 @@ func TestCase7AFullControlLaneRefusesAndLateRequestsAreNotApplied(t *testing.T) 
 	})
 }
 
-func TestCase14AStuckSinkHoldsEveryStageAndNoneIsDeaf(t *testing.T) {
+func TestAStuckSinkHoldsEveryStageAndNoneIsDeaf(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := actorstest.System(t, actors.Options{})
 		sink := actorstest.NewRecorder[*item]()
@@ -163,7 +163,7 @@ func TestCase14AStuckSinkHoldsEveryStageAndNoneIsDeaf(t *testing.T) {
 	})
 }
 
-func TestCase15ADrainStopsTheStagesInGraphOrder(t *testing.T) {
+func TestADrainStopsTheStagesInGraphOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := actorstest.System(t, actors.Options{})
 		sink := actorstest.NewRecorder[*item]()
@@ -212,7 +212,7 @@ func TestCase15ADrainStopsTheStagesInGraphOrder(t *testing.T) {
 	})
 }
 
-func TestCase16AHungWorkerDoesNotKeepTheDrainFromEnding(t *testing.T) {
+func TestAHungWorkerDoesNotKeepTheDrainFromEnding(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := actorstest.System(t, actors.Options{})
 		hung := spawnWorkers(t, s, graph.StageEnrich, 1, actorstest.NewRecorder[*item]())
@@ -269,7 +269,7 @@ func TestASuspendedStageDoesNotKeepTheOthersFromDraining(t *testing.T) {
 	})
 }
 
-func TestCase21ABarrierCutsTheStreamBetweenTwoEvents(t *testing.T) {
+func TestABarrierCutsTheStreamBetweenTwoEvents(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := actorstest.System(t, actors.Options{})
 		end := actorstest.NewRecorder[*item]()

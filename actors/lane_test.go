@@ -43,10 +43,10 @@ func TestLaneAdmission(t *testing.T) {
 		{"everything fits", 10, 0, nil, lines(10, 1), 10},
 		{"the leading part fits", 10, 0, nil, lines(11, 1), 10},
 		{"a full lane admits nothing", 10, 0, lines(10, 1), lines(1, 1), 0},
-		{"case 20: two lines of 600 KiB never wait together", 10, 1024 * kib, nil, lines(2, 600*kib), 1},
-		{"case 20: a line of 1 MiB passes when the lane is empty", 10, 1024 * kib, nil, lines(1, 1024*kib), 1},
-		{"case 20: a line larger than the lane passes when it is empty", 10, 1024 * kib, nil, lines(1, 2048*kib), 1},
-		{"case 20: the same does not pass beside another", 10, 1024 * kib, lines(1, 1), lines(1, 1024*kib), 0},
+		{"two lines of 600 KiB never wait together", 10, 1024 * kib, nil, lines(2, 600*kib), 1},
+		{"a line of 1 MiB passes when the lane is empty", 10, 1024 * kib, nil, lines(1, 1024*kib), 1},
+		{"a line larger than the lane passes when it is empty", 10, 1024 * kib, nil, lines(1, 2048*kib), 1},
+		{"the same does not pass beside another", 10, 1024 * kib, lines(1, 1), lines(1, 1024*kib), 0},
 		{"no bound in bytes", 10, 0, lines(1, 1), lines(1, 4096*kib), 1},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -87,14 +87,14 @@ func TestAnElementLargerThanTheLaneIsAdmittedWhenTheLaneIsEmpty(t *testing.T) {
 	lane := mailbox.NewLane(cell, mailbox.LaneOptions[*graph.Batch]{Capacity: 8, Size: graph.SizeOfBatch})
 	batches := []*graph.Batch{{Lines: lines(64, 1)}, {Lines: lines(64, 1)}}
 	if got := lane.TryPut(batches); got != 1 {
-		t.Errorf("case 2, batches of 64 lines into a lane of 8: got %d, want 1 at a time", got)
+		t.Errorf("batches of 64 lines into a lane of 8: got %d, want 1 at a time", got)
 	}
 	if got := lane.Stats().Depth; got != 64 {
 		t.Errorf("depth: got %d, want 64", got)
 	}
 }
 
-func TestCase19AClientThatLeavesLearnsHowManyLinesWereAdmitted(t *testing.T) {
+func TestAClientThatLeavesLearnsHowManyLinesWereAdmitted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		lane := idleLane(100, 0)
 		ctx, leave := context.WithCancel(t.Context())
@@ -112,7 +112,7 @@ func TestCase19AClientThatLeavesLearnsHowManyLinesWereAdmitted(t *testing.T) {
 	})
 }
 
-func TestCase4AResizeDropsNothing(t *testing.T) {
+func TestAResizeDropsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := actorstest.System(t, actors.Options{MaxRestarts: 10})
 		out := actorstest.NewRecorder[*item]()
@@ -150,7 +150,7 @@ func TestCase4AResizeDropsNothing(t *testing.T) {
 	})
 }
 
-func TestCase17ALargerCapacityWakesBlockedSendersAtOnce(t *testing.T) {
+func TestALargerCapacityWakesBlockedSendersAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := actorstest.System(t, actors.Options{MaxRestarts: 10})
 		out := actorstest.NewRecorder[*item]()
@@ -190,9 +190,9 @@ func TestCapacityOutOfBounds(t *testing.T) {
 		n     int
 		want  error
 	}{
-		{"case 5: zero", "parse", 0, actors.ErrCapacity},
-		{"case 5: above a million", "parse", 1_000_001, actors.ErrCapacity},
-		{"case 5: an unknown actor", "nope", 5, actors.ErrNoActor},
+		{"zero", "parse", 0, actors.ErrCapacity},
+		{"above a million", "parse", 1_000_001, actors.ErrCapacity},
+		{"an unknown actor", "nope", 5, actors.ErrNoActor},
 		{"a million", "parse", 1_000_000, nil},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

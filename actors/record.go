@@ -34,6 +34,10 @@ type Record struct {
 	Workers          int           `json:"workers"`
 }
 
+// Detail asks an actor for the members of its record that no other actor has. The
+// reply is a struct that renders as that object.
+type Detail struct{}
+
 // MailboxRecord describes the lanes of an actor.
 type MailboxRecord struct {
 	Capacity            int     `json:"capacity"`

@@ -89,7 +89,7 @@ func wantIDs(t *testing.T, what string, got, want []int) {
 	}
 }
 
-func TestCase8AnEventThatPanicsOnceIsRetried(t *testing.T) {
+func TestAnEventThatPanicsOnceIsRetried(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, actors.Options{})
 		list := items(1, 5)
@@ -106,7 +106,7 @@ func TestCase8AnEventThatPanicsOnceIsRetried(t *testing.T) {
 	})
 }
 
-func TestCase9AnEventThatPanicsTwiceIsQuarantined(t *testing.T) {
+func TestAnEventThatPanicsTwiceIsQuarantined(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, actors.Options{})
 		list := items(1, 5)
@@ -134,7 +134,7 @@ func TestCase9AnEventThatPanicsTwiceIsQuarantined(t *testing.T) {
 	})
 }
 
-func TestCase9WithoutADeadLetterQueueTheLineIsLoggedAndSettled(t *testing.T) {
+func TestWithoutADeadLetterQueueTheLineIsLoggedAndSettled(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, actors.Options{})
 		b.stage = spawnCounter(t, b.sys, b.out, counterOptions{name: graph.StageObserve, ends: true})
@@ -150,7 +150,7 @@ func TestCase9WithoutADeadLetterQueueTheLineIsLoggedAndSettled(t *testing.T) {
 	})
 }
 
-func TestCase10ARolledBackEventIsCountedOnce(t *testing.T) {
+func TestARolledBackEventIsCountedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, actors.Options{})
 		groups := map[string]int{}
@@ -186,7 +186,7 @@ func TestCase10ARolledBackEventIsCountedOnce(t *testing.T) {
 	})
 }
 
-func TestCase11APanickingRollBackMakesTheStateSuspect(t *testing.T) {
+func TestAPanickingRollBackMakesTheStateSuspect(t *testing.T) {
 	for _, tc := range []struct {
 		name string
 		save bool
@@ -260,7 +260,7 @@ func TestAPanicThatLeavesTheStateWholeKeepsIt(t *testing.T) {
 	}
 }
 
-func TestCase12QuestionsWaitForTheRestart(t *testing.T) {
+func TestQuestionsWaitForTheRestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, actors.Options{})
 		list := items(1, 1)
@@ -278,7 +278,7 @@ func TestCase12QuestionsWaitForTheRestart(t *testing.T) {
 	})
 }
 
-func TestCase13PoisonCostsNoBudget(t *testing.T) {
+func TestPoisonCostsNoBudget(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, actors.Options{})
 		var want []int
@@ -304,7 +304,7 @@ func TestCase13PoisonCostsNoBudget(t *testing.T) {
 	})
 }
 
-func TestCase13TheBudgetOfRestarts(t *testing.T) {
+func TestTheBudgetOfRestarts(t *testing.T) {
 	for _, tc := range []struct {
 		name  string
 		quiet int // after this many panics come two minutes of quiet

@@ -11,7 +11,7 @@ type Line struct {
 // SizeOfLine is the size of a line in a data lane: one unit, and its bytes.
 func SizeOfLine(l Line) (units, bytes int) { return 1, len(l.Raw) }
 
-// DeadLetter is an original line on its way to the dead-letter queue. The queue
+// DeadLetter is an original line on its way to the dead letter queue. The queue
 // settles the token when the record is written or finally lost.
 type DeadLetter struct {
 	Original []byte

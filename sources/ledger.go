@@ -49,6 +49,10 @@ type Ack[M any] struct {
 // maxSeen is how many delivered positions a ledger remembers at least.
 const maxSeen = 4096
 
+// maxAwaited is how many times the limit a head covers at most. Messages whose
+// acknowledgement arrived unheard never come again and would add up.
+const maxAwaited = 4
+
 // standing says how far a message has come.
 type standing uint8
 
@@ -228,9 +232,9 @@ func (l *Ledger[M]) Cover(epoch uint64) (*state.Position, state.Covered) {
 		}
 	}
 	slices.Sort(sequences)
-	over := len(sequences) - l.o.Limit
+	over := len(sequences) - maxAwaited*l.o.Limit
 	sequences = slices.DeleteFunc(sequences, func(sequence uint64) bool {
-		drop := over > 0 && l.messages[sequence].awaited // whose acknowledgement arrived unheard, most likely
+		drop := over > 0 && l.messages[sequence].awaited
 		if drop {
 			delete(l.messages, sequence)
 			over--

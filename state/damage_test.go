@@ -294,7 +294,7 @@ func TestALogFileThatWasNotFinishedIsNoDamage(t *testing.T) {
 	}
 }
 
-// Case 56 of part 23: a full disk fails saves and nothing else.
+// A full disk fails saves and nothing else.
 func TestAFullDiskFailsTheSaveAndNotTheNextOne(t *testing.T) {
 	s := openHere(t, t.TempDir())
 	defer s.Close()

@@ -66,7 +66,7 @@ func TestOneWorkerGivesTheSameBytesAsMany(t *testing.T) {
 	}
 }
 
-// Part 24 case 18, for correlations.
+// Under load every event is judged by one set, correlations included.
 func TestAReloadUnderLoadNeitherLosesNorDoublesCounts(t *testing.T) {
 	l, acks := assemble(t, settings{rules: counted("A", ""), workers: 3, batch: 5}), &tally{}
 	lines := acks.lines(slices.Repeat([]string{`{"a":"evil","user":"ann"}`}, 2000)...)
@@ -124,7 +124,7 @@ func TestWhatBecomesOfMatchesThatFeedCorrelations(t *testing.T) {
 			lines: []string{at100}, out: []string{`"Y"`, `"Z"`, `"aggregated_value":1`},
 		},
 		{
-			name: "part 11 case 46: without a time the arrival counts", lines: slices.Repeat([]string{`{"a":"evil"}`}, 2),
+			name: "without a time the arrival counts", lines: slices.Repeat([]string{`{"a":"evil"}`}, 2),
 			plan: correlation.Options{EventMode: correlation.EventsRefs}, out: []string{`"A"`, `"event_refs":[{"timestamp":946684800}]`, `"A"`, `"event_refs":[{"timestamp":946684800},{"timestamp":946684800}]`},
 		},
 		{

@@ -38,7 +38,7 @@ func TestWhatBecomesOfLines(t *testing.T) {
 		metrics     map[string]float64
 	}{
 		{
-			name:  "part 22 case 2: a batch with a parse error and no match",
+			name:  "a batch with a parse error and no match",
 			o:     settings{rules: evil, format: format.JSON},
 			lines: []string{`{"a":1}`, `{bad`, `{"b":2}`},
 			metrics: map[string]float64{
@@ -49,7 +49,7 @@ func TestWhatBecomesOfLines(t *testing.T) {
 			},
 		},
 		{
-			name:  "part 22 case 3: a batch of parse errors",
+			name:  "a batch of parse errors",
 			o:     settings{rules: evil, format: format.JSON},
 			lines: []string{`{bad`, `nope`},
 			metrics: map[string]float64{
@@ -59,7 +59,7 @@ func TestWhatBecomesOfLines(t *testing.T) {
 			},
 		},
 		{
-			name:    "part 22 case 4: what is no JSON is text to auto",
+			name:    "what is no JSON is text to auto",
 			o:       settings{rules: evil},
 			lines:   []string{`{bad`, `7`, `[1,2]`},
 			metrics: map[string]float64{"events_processed_total": 3, "events_parse_errors_total": 0},
@@ -71,21 +71,21 @@ func TestWhatBecomesOfLines(t *testing.T) {
 			metrics: map[string]float64{"events_processed_total": 1, "events_parse_errors_total": 1},
 		},
 		{
-			name:    "part 22 case 6: rules that share title and level add together",
+			name:    "rules that share title and level add together",
 			o:       settings{rules: evil + ruleNamed("A", "e*")},
 			lines:   []string{`{"a":"evil"}`},
 			out:     []string{"A", "A"},
 			metrics: map[string]float64{"detection_matches_total": 2, "detection_matches_by_rule_total{rule_title=A,level=high}": 2},
 		},
 		{
-			name:    "part 22 case 7: a rule without level",
+			name:    "a rule without level",
 			o:       settings{rules: strings.Replace(evil, "level: high\n", "", 1)},
 			lines:   []string{`{"a":"evil"}`},
 			out:     []string{"A"},
 			metrics: map[string]float64{"detection_matches_by_rule_total{rule_title=A,level=unknown}": 1},
 		},
 		{
-			name:        "part 14 case 24: the dead letter of a line that does not decode",
+			name:        "the dead letter of a line that does not decode",
 			o:           settings{rules: evil, format: format.JSON, dlq: true},
 			lines:       []string{`not json`, `{"a":"evil"}`},
 			out:         []string{"A"},
@@ -93,7 +93,7 @@ func TestWhatBecomesOfLines(t *testing.T) {
 			metrics:     map[string]float64{"events_processed_total": 1, "events_parse_errors_total": 1, "dlq_events_total": 1},
 		},
 		{
-			name: "part 22 case 34c: an event that panics the engine is quarantined",
+			name: "an event that panics the engine is quarantined",
 			o: settings{rules: evil, dlq: true, tamper: func(b *graph.Batch) {
 				for i := range b.Lines {
 					if strings.Contains(string(b.Lines[i].Raw), "poison") {
@@ -177,7 +177,7 @@ func drain(t *testing.T, l *rig, within time.Duration) {
 	}
 }
 
-func TestPart24Case13PoisonousEventsHarmNobodyElse(t *testing.T) {
+func TestPoisonousEventsHarmNobodyElse(t *testing.T) {
 	poison := func(b *graph.Batch) {
 		for i := range b.Lines {
 			if strings.Contains(string(b.Lines[i].Raw), "poison") {
@@ -210,7 +210,7 @@ func TestPart24Case13PoisonousEventsHarmNobodyElse(t *testing.T) {
 	}
 }
 
-func TestPart24Case15ADrainDeliversWhatIsQueued(t *testing.T) {
+func TestADrainDeliversWhatIsQueued(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l, acks := assemble(t, settings{rules: ruleNamed("A", "evil"), unspawned: true}), &tally{}
 		l.put(acks.lines(slices.Repeat([]string{`{"a":"evil"}`}, 300)...))
@@ -232,7 +232,7 @@ func TestPart24Case15ADrainDeliversWhatIsQueued(t *testing.T) {
 	})
 }
 
-func TestCase34fBackPressureCountsLinesThatWait(t *testing.T) {
+func TestBackPressureCountsLinesThatWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := assemble(t, settings{rules: ruleNamed("A", "evil"), buffer: 100, unspawned: true})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -249,7 +249,7 @@ func TestCase34fBackPressureCountsLinesThatWait(t *testing.T) {
 	})
 }
 
-func TestPart14Case28eTheInputQueueIsBoundedInBytes(t *testing.T) {
+func TestTheInputQueueIsBoundedInBytes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := assemble(t, settings{rules: ruleNamed("A", "evil"), bytes: 1 << 20, unspawned: true})
 		long := `{"a":"` + strings.Repeat("x", 600<<10) + `"}`
@@ -273,7 +273,7 @@ func TestPart14Case28eTheInputQueueIsBoundedInBytes(t *testing.T) {
 
 func TestCommit(t *testing.T) {
 	evil := ruleNamed("A", "evil")
-	t.Run("case 28a: the answer comes when all lines ended", func(t *testing.T) {
+	t.Run("the answer comes when all lines ended", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			l := assemble(t, settings{rules: evil, format: format.JSON, dlq: true})
 			body := strings.NewReader("{\"a\":\"evil\"}\n{}\n{bad\n")
@@ -287,7 +287,7 @@ func TestCommit(t *testing.T) {
 			l.wantMetrics(map[string]float64{"events_parse_errors_total": 1})
 		})
 	})
-	t.Run("case 28b: a stuck sink", func(t *testing.T) {
+	t.Run("a stuck sink", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			slow, begin := newStuck(), time.Now()
 			l := assemble(t, settings{rules: evil, sinks: []sinkSettings{{transport: slow}}})

@@ -10,7 +10,7 @@ import (
 )
 
 func TestPublish(t *testing.T) {
-	t.Run("case 34g: on an idle daemon it counts in nothing", func(t *testing.T) {
+	t.Run("on an idle daemon it counts in nothing", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			l := assemble(t, settings{rules: ruleNamed("A", "evil")})
 			if err := l.Parse.Client().Publish(t.Context(), &graph.RuleSet{Generation: 2, Engine: compile(t, ruleNamed("B", "evil"))}); err != nil {
@@ -25,7 +25,7 @@ func TestPublish(t *testing.T) {
 			}
 		})
 	})
-	t.Run("part 24 case 18: under load every event is judged by one set", func(t *testing.T) {
+	t.Run("under load every event is judged by one set", func(t *testing.T) {
 		l, acks := assemble(t, settings{rules: ruleNamed("A", "evil") + ruleNamed("A2", "evil"), workers: 3, batch: 5}), &tally{}
 		next := &graph.RuleSet{Generation: 2, Engine: compile(t, ruleNamed("B", "evil")+ruleNamed("B2", "evil"))}
 		lines := acks.lines(slices.Repeat([]string{`{"a":"evil"}`}, 2000)...)

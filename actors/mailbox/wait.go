@@ -18,12 +18,7 @@ func (l *Lane[T]) Park(run []T, admitted func()) (takeBack func() []T) {
 		l.parked += units
 	}
 	l.waiters.push(w)
-	var served [followers]func()
-	done := l.followUp(served[:0]) // room may have appeared since the caller looked
-	m.wake()
-	for _, f := range done {
-		f()
-	}
+	l.serve() // room may have appeared since the caller looked
 	return func() []T { return l.takeBack(w) }
 }
 
@@ -38,13 +33,18 @@ func (l *Lane[T]) takeBack(w *waiter[T]) []T {
 	l.unpark(w.run)
 	w.gone = true
 	left := w.run
+	l.serve() // somebody behind w may fit
+	return left
+}
+
+// serve admits from waiting senders what fits, and ends the mailbox's critical section.
+func (l *Lane[T]) serve() {
 	var served [followers]func()
-	done := l.followUp(served[:0]) // somebody behind w may fit
-	m.wake()
-	for _, f := range done {
+	admitted := l.followUp(served[:0])
+	l.cell.box.wake()
+	for _, f := range admitted {
 		f()
 	}
-	return left
 }
 
 // followUp admits from waiting senders what fits, under the lock. The caller
@@ -81,12 +81,7 @@ func (l *Lane[T]) resize(capacity int) {
 	m.mu.Lock()
 	l.capacity = capacity
 	l.high = l.depth
-	var served [followers]func()
-	done := l.followUp(served[:0])
-	m.wake()
-	for _, f := range done {
-		f()
-	}
+	l.serve()
 }
 
 // closeLane refuses everything from now on; what was admitted stays.

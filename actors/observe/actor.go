@@ -24,7 +24,7 @@ func New(o actors.StageOptions, next mailbox.Outlet[*graph.Batch]) *Stage {
 }
 
 // Produce makes an instance of the actor.
-func (s *Stage) Produce(actors.RestartState) actor.Actor { return &shell{Stage: s} }
+func (s *Stage) Produce(actors.RestartState) actor.Actor { return actor.ReceiveFunc(s.receive) }
 
 // Detail is what the stage's record shows beside the common members.
 type Detail struct {
@@ -34,11 +34,8 @@ type Detail struct {
 	Quarantined int64 `json:"quarantined"`
 }
 
-// shell is the actor.
-type shell struct{ *Stage }
-
-// Receive passes batches on in order.
-func (s *shell) Receive(c actor.Context) {
+// receive passes batches on in order.
+func (s *Stage) receive(c actor.Context) {
 	begin := time.Now()
 	switch m := c.Message().(type) {
 	case *mailbox.Run[*graph.Batch]:

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/engine/internal/compile"
 	"github.com/sluicehq/sluice/sigma/internal/parallel"
 	"github.com/sluicehq/sluice/sigma/result"
@@ -58,7 +58,7 @@ type Set struct {
 
 // Compile builds a set of rules. The rules must have passed every check of package
 // load: a tree that package load would reject is an error.
-func Compile(rules []*sigma.Rule, o Options) (s *Set, err error) {
+func Compile(rules []*ast.Rule, o Options) (s *Set, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			s, err = nil, fmt.Errorf("compile rules: unsound rule tree: %v", r)
@@ -78,7 +78,7 @@ func Compile(rules []*sigma.Rule, o Options) (s *Set, err error) {
 }
 
 // describe makes what results show of the rules.
-func (s *Set) describe(rules []*sigma.Rule) {
+func (s *Set) describe(rules []*ast.Rule) {
 	for i, r := range rules {
 		s.handles[i] = result.NewRule(i, r)
 		s.include[i] = s.options.IncludeEvent || wantsEvent(r)
@@ -86,7 +86,7 @@ func (s *Set) describe(rules []*sigma.Rule) {
 }
 
 // prepare makes what workers look up in the plan.
-func (s *Set) prepare(rules []*sigma.Rule) {
+func (s *Set) prepare(rules []*ast.Rule) {
 	for i := range rules {
 		if names := constantSelections(s.plan.Rules[i]); names != nil {
 			s.constant[i] = result.NewSelections(s.handles[i], names).Detection()
@@ -116,7 +116,7 @@ func (o *Options) timeFields() []string {
 func (o *Options) names() []string { return slices.Concat(o.Fields, o.timeFields(), o.Routing.names()) }
 
 // wantsEvent reports whether the rule asks for events in its results.
-func wantsEvent(r *sigma.Rule) bool {
+func wantsEvent(r *ast.Rule) bool {
 	switch v := r.Attributes["sluice.include_event"].(type) {
 	case bool:
 		return v

@@ -6,8 +6,8 @@ import (
 	"errors"
 	"time"
 
+	"github.com/sluicehq/sluice/internal/document"
 	"github.com/sluicehq/sluice/sigma/internal/parallel"
-	"github.com/sluicehq/sluice/sigma/load/document"
 	"github.com/sluicehq/sluice/sigma/packed"
 )
 

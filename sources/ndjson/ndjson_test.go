@@ -47,11 +47,11 @@ func TestIngest(t *testing.T) {
 		excerpts int
 		err      error
 	}{
-		{"case 24: lines are not looked at", strings.NewReader("not json\n{\"CommandLine\":\"evil\"}"), ndjson.Options{}, 0, []string{"not json", `{"CommandLine":"evil"}`}, 0, nil},
-		{"case 25: an empty body", strings.NewReader(""), ndjson.Options{}, 0, nil, 0, nil},
+		{"lines are not looked at", strings.NewReader("not json\n{\"CommandLine\":\"evil\"}"), ndjson.Options{}, 0, []string{"not json", `{"CommandLine":"evil"}`}, 0, nil},
+		{"an empty body", strings.NewReader(""), ndjson.Options{}, 0, nil, 0, nil},
 		{"an empty compressed body", strings.NewReader(""), ndjson.Options{Gzip: true}, 0, nil, 0, nil},
-		{"case 26: a line that is too long ends the body", strings.NewReader("{\"a\":1}\n" + long + "\nb\n"), ndjson.Options{}, 0, []string{`{"a":1}`}, 1, ndjson.ErrLineTooLong},
-		{"case 28: a compressed body", strings.NewReader(compressed(t, "a\nb\n")), ndjson.Options{Gzip: true}, 0, []string{"a", "b"}, 0, nil},
+		{"a line that is too long ends the body", strings.NewReader("{\"a\":1}\n" + long + "\nb\n"), ndjson.Options{}, 0, []string{`{"a":1}`}, 1, ndjson.ErrLineTooLong},
+		{"a compressed body", strings.NewReader(compressed(t, "a\nb\n")), ndjson.Options{Gzip: true}, 0, []string{"a", "b"}, 0, nil},
 		{"exactly the cap is allowed", strings.NewReader("a\nbb\n"), ndjson.Options{}, 5, []string{"a", "bb"}, 0, nil},
 		{"the largest cap there is", strings.NewReader("a\nbb\n"), ndjson.Options{}, math.MaxInt64, []string{"a", "bb"}, 0, nil},
 		{"above the cap", strings.NewReader("a\nbb\nc"), ndjson.Options{}, 5, []string{"a", "bb"}, 0, ndjson.ErrBodyTooLarge},
@@ -91,7 +91,7 @@ func TestTheClientLeavesWhileTheQueueIsFull(t *testing.T) {
 	}()
 	accepted, err := ndjson.NewIntake(in, ndjson.DefaultMaxBody, nil).Ingest(ctx, strings.NewReader(strings.Repeat("{}\n", 300)), ndjson.Options{})
 	if accepted != 100 || len(in.Lines()) != 100 || !errors.Is(err, context.Canceled) {
-		t.Errorf("case 28d: accepted %d, admitted %d, error %v, want 100, 100 and the context's", accepted, len(in.Lines()), err)
+		t.Errorf("accepted %d, admitted %d, error %v, want 100, 100 and the context's", accepted, len(in.Lines()), err)
 	}
 }
 
@@ -119,7 +119,7 @@ func TestCommit(t *testing.T) {
 				l.Token.Settle()
 			}
 		}, nil, 4 * time.Second},
-		{"case 28b: a line that does not end", "a\nb\n", func(in *sourcetest.Intake, _ chan struct{}) {
+		{"a line that does not end", "a\nb\n", func(in *sourcetest.Intake, _ chan struct{}) {
 			in.Take()[0].Token.Settle()
 		}, ndjson.ErrCommitDeadline, 30 * time.Second},
 		{"the drain is over first", "a\n", func(_ *sourcetest.Intake, over chan struct{}) {

@@ -13,7 +13,7 @@ import (
 
 // StreamOptions say how a Stream behaves.
 type StreamOptions struct {
-	Pending int           // unacknowledged messages that are delivered at a time
+	Pending int           // unacknowledged messages at most; beyond that nothing new is delivered
 	AckWait time.Duration // after which a message is delivered again; 0 for never while connected
 	Shuffle *rand.Rand    // delivers in any order; nil for the oldest first
 	OnAck   func(acks int)
@@ -173,26 +173,32 @@ func (s *Stream) next() (text string, wait time.Duration) {
 		return text, 0
 	}
 	wait = time.Hour
+	open := 0 // delivered and not acknowledged
+	for _, m := range s.all {
+		if m.delivers > 0 && m.acks == 0 {
+			open++
+		}
+	}
 	var ready []*stored
-	out := 0
 	for _, m := range s.all {
 		switch {
 		case m.acks > 0:
-		case m.out && (m.expires.IsZero() || time.Until(m.expires) > 0):
-			out++
-			if !m.expires.IsZero() {
-				wait = min(wait, time.Until(m.expires))
-			}
-		default:
+		case m.out && m.expires.IsZero():
+		case m.out && time.Until(m.expires) > 0:
+			wait = min(wait, time.Until(m.expires))
+		case m.delivers > 0:
+			ready = append(ready, m)
+		case open < s.o.Pending:
+			open++
 			ready = append(ready, m)
 		}
 	}
-	if len(ready) == 0 || out >= s.o.Pending {
+	if len(ready) == 0 {
 		return "", wait
 	}
 	m := ready[0]
 	if s.o.Shuffle != nil {
-		m = ready[s.o.Shuffle.IntN(min(len(ready), s.o.Pending))]
+		m = ready[s.o.Shuffle.IntN(len(ready))]
 	}
 	m.out, m.expires = true, s.expiry()
 	m.delivers++

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-func TestTheVariableSaysHowManyBatchesAreJudgedAtOnce(t *testing.T) { // part 23 case 57
+func TestTheVariableSaysHowManyBatchesAreJudgedAtOnce(t *testing.T) {
 	procs := runtime.GOMAXPROCS(0)
 	for _, tc := range []struct {
 		value  string

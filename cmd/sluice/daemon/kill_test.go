@@ -25,7 +25,10 @@ const childDir = "SLUICE_DAEMON_TEST_DIR"
 
 // TestMain lets the test binary be the daemon that is killed.
 func TestMain(m *testing.M) {
-	if dir := os.Getenv(childDir); dir != "" {
+	switch dir, addr := os.Getenv(childDir), os.Getenv(childStream); {
+	case addr != "":
+		followStream(dir, addr)
+	case dir != "":
 		countForEver(dir)
 	}
 	leaktest.Main(m)
@@ -99,7 +102,7 @@ func countForEver(dir string) {
 	}
 }
 
-// Case 54 of part 23: however a daemon dies while it saves under traffic, it
+// However a daemon dies while it saves under traffic, it
 // starts with the last complete save, and nothing is counted twice.
 func TestAKilledDaemonStartsWithItsLastCompleteSave(t *testing.T) {
 	t.Parallel()

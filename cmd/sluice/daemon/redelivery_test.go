@@ -1,0 +1,571 @@
+package daemon
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"maps"
+	"math/rand/v2"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/sluicehq/sluice/cmd/sluice/config"
+	"github.com/sluicehq/sluice/sources"
+	"github.com/sluicehq/sluice/sources/sourcetest"
+	"github.com/sluicehq/sluice/state"
+)
+
+// An event that counts twice is counted twice by Count and once by Distinct.
+const onceRules = `title: Base
+id: id-base
+detection: {sel: {C: evil}, condition: sel}
+---
+title: Count
+id: id-count
+correlation: {type: event_count, rules: [id-base], group-by: [U], timespan: 1h, condition: {gte: 3}}
+---
+title: Distinct
+id: id-distinct
+correlation: {type: value_count, rules: [id-base], group-by: [U], timespan: 1h, condition: {gte: 1000000, field: N}}
+`
+
+// pending is how many unacknowledged messages the streams of these tests deliver.
+const pending = 40
+
+// event is the n-th message.
+func event(n int) string { return fmt.Sprintf(`{"C":"evil","U":"u%d","N":"%d"}`, n%4, n) }
+
+// streamed builds a daemon on the rules and the state below dir whose input is
+// the stream that dial reaches.
+func streamed(dir, ackMode string, dial func() (net.Conn, error), out io.Writer, log *slog.Logger, change func(*config.Daemon)) (*Daemon, error) {
+	cfg := &config.Loaded{Config: config.Default()}
+	c := &cfg.Config.Daemon
+	c.Rules, c.Input.Source, c.API.Addr = []string{filepath.Join(dir, "rules.yml")}, "stream://test", "127.0.0.1:0"
+	c.State.DB, c.NATS.AckMode, c.Output.DrainTimeout = filepath.Join(dir, "state"), ackMode, 5
+	if change != nil {
+		change(c)
+	}
+	stream := inputKind{name: "stream", url: true, open: func(d *Daemon) (sources.Source, error) {
+		conn, err := dial()
+		if err != nil {
+			return nil, err
+		}
+		return sourcetest.NewStreamSource(conn, sources.LedgerOptions{
+			Stream: "test", Consumer: "sluice", Snapshot: d.cfg.NATS.AckMode == "snapshot", Limit: pending,
+		}, 0), nil
+	}}
+	return New(context.Background(), Options{
+		Config: cfg, Log: log, Out: out, Err: os.Stderr, inputs: []inputKind{stream},
+	})
+}
+
+// totals are how many events the windows hold, and how many different ones.
+func (d *Daemon) totals() (count, distinct int) {
+	var answer struct {
+		Groups []struct {
+			CorrelationID string `json:"correlation_id"`
+			Got           int    `json:"got"`
+		} `json:"groups"`
+	}
+	if err := json.Unmarshal([]byte(d.call("GET", "/api/v1/correlations/state", "")), &answer); err != nil {
+		panic(err)
+	}
+	for _, g := range answer.Groups {
+		if g.CorrelationID == "id-count" {
+			count += g.Got
+		} else {
+			distinct += g.Got
+		}
+	}
+	return count, distinct
+}
+
+// A place is where a life of the child ends: in the so manieth call there.
+type place struct {
+	name string // empty for nowhere
+	call int
+}
+
+// haunted stops the process at a place, to be killed there.
+type haunted struct {
+	sources.Positions
+	out io.Writer
+
+	mu sync.Mutex
+	place
+}
+
+func (h *haunted) at(name string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.name != name {
+		return
+	}
+	if h.call--; h.call == 0 {
+		fmt.Println("# stopped")
+		select {}
+	}
+}
+
+// Cover comes when everything before the barrier has ended, and before the head is
+// written.
+func (h *haunted) Cover(epoch uint64) (*state.Position, state.Covered) {
+	h.at("before the head")
+	return h.Positions.Cover(epoch)
+}
+
+// Saved comes when the head is written, and before anything is acknowledged for it.
+func (h *haunted) Saved(epoch uint64) {
+	h.at("behind the head")
+	h.Positions.Saved(epoch)
+}
+
+func (h *haunted) Write(b []byte) (int, error) {
+	h.at("inside the sink")
+	return h.out.Write(b)
+}
+
+const childStream, childMode, childPlace = "SLUICE_DAEMON_TEST_STREAM", "SLUICE_DAEMON_TEST_MODE", "SLUICE_DAEMON_TEST_PLACE"
+
+// followStream is the life of a child: it saves all the time and prints results,
+// until its standard input ends. Then it prints what the windows hold and stops.
+func followStream(dir, addr string) {
+	h := &haunted{out: os.Stdout}
+	_, _ = fmt.Sscanf(os.Getenv(childPlace), "%d %q", &h.call, &h.name)
+	dial := func() (net.Conn, error) { return net.Dial("tcp", addr) }
+	d, err := streamed(dir, os.Getenv(childMode), dial, h, slog.New(slog.NewTextHandler(os.Stderr, nil)), nil)
+	if err != nil {
+		panic(err)
+	}
+	d.checkpointer.interval = 5 * time.Millisecond
+	h.Positions, d.checkpointer.input = d.checkpointer.input, h
+	if err := d.Start(); err != nil {
+		panic(err)
+	}
+	fmt.Println("# started")
+	_, _ = io.Copy(io.Discard, os.Stdin)
+	count, distinct := d.totals()
+	if err := d.Stop(); err != nil {
+		panic(err)
+	}
+	fmt.Println("#", count, distinct)
+	os.Exit(0)
+}
+
+// life is one run of a child.
+type life struct {
+	cmd   *exec.Cmd
+	in    io.Closer
+	out   *bufio.Scanner
+	log   strings.Builder
+	fired map[string]bool // the correlation results of all lives
+}
+
+func (l *life) kill() { _ = l.cmd.Process.Kill() }
+
+// read reads what the child prints until it says what is wanted, or is dead.
+func (l *life) read(want string) (said string) {
+	for l.out.Scan() {
+		line := l.out.Text()
+		if strings.HasPrefix(line, "#") && strings.HasPrefix(line, want) {
+			return line
+		}
+		if strings.Contains(line, `"correlation_type"`) {
+			l.fired[line] = true
+		}
+	}
+	return ""
+}
+
+// finish ends the child when everything is acknowledged.
+func (l *life) finish(s *sourcetest.Stream) {
+	for slices.Contains(s.Acks(), 0) {
+		time.Sleep(time.Millisecond)
+	}
+	_ = l.in.Close()
+}
+
+func begin(t *testing.T, dir, mode string, s *sourcetest.Stream, at place, fired map[string]bool) *life {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &life{cmd: exec.Command(os.Args[0]), fired: fired}
+	l.cmd.Env = append(os.Environ(), childDir+"="+dir, childStream+"="+listener.Addr().String(), childMode+"="+mode,
+		fmt.Sprintf("%s=%d %q", childPlace, at.call, at.name))
+	l.cmd.Stderr = &l.log
+	out, err := l.cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l.in, err = l.cmd.StdinPipe(); err != nil {
+		t.Fatal(err)
+	}
+	l.out = bufio.NewScanner(out)
+	if err := l.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	conn, err := listener.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = listener.Close()
+	go s.Serve(conn)
+	return l
+}
+
+// A daemon is killed at every place that matters, again and again on the same
+// state, while its stream delivers in any order and loses acknowledgements.
+func TestAKilledDaemonCountsWhatItsStreamDeliversAgain(t *testing.T) {
+	t.Parallel()
+	deaths := []struct {
+		name    string
+		at      place
+		acks    int           // kill at so manieth acknowledgement of the life
+		after   time.Duration // kill
+		lose    bool          // acknowledgements
+		unheard bool          // confirmations get lost
+	}{
+		{name: "before anything is saved", after: time.Millisecond},
+		{name: "before the first head", at: place{"before the head", 1}},
+		{name: "before a later head", at: place{"before the head", 4}},
+		{name: "behind the first head", at: place{"behind the head", 1}},
+		{name: "behind a later head", at: place{"behind the head", 4}},
+		{name: "behind a head, in the middle of the acknowledgements", acks: 7},
+		{name: "with results that no sink has taken", at: place{"inside the sink", 20}},
+		{name: "with acknowledgements on their way", lose: true, after: 60 * time.Millisecond},
+		{name: "with confirmations on their way", unheard: true, after: 60 * time.Millisecond},
+		{name: "at any time", after: 20 * time.Millisecond},
+		{name: "at any later time", after: 50 * time.Millisecond},
+	}
+	const perLife = 40
+	events := perLife * (2*len(deaths) + 1)
+	want := uninterrupted(t, events)
+	for _, mode := range []string{"snapshot", "delivered"} {
+		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			writeRules(t, dir)
+			var mu sync.Mutex
+			onAck := func() {}
+			random := rand.New(rand.NewPCG(3, 4))
+			s := sourcetest.NewStream(sourcetest.StreamOptions{Pending: pending, Shuffle: random, OnAck: func(int) {
+				mu.Lock()
+				defer mu.Unlock()
+				onAck()
+			}})
+			published := 0
+			publish := func() {
+				for range perLife {
+					s.Publish(event(published))
+					published++
+				}
+			}
+			fired := make(map[string]bool)
+			for range 2 {
+				for _, death := range deaths {
+					publish()
+					s.LoseAcks(death.lose, death.unheard)
+					l := begin(t, dir, mode, s, death.at, fired)
+					left := death.acks
+					mu.Lock()
+					onAck = func() {
+						if left--; left == 0 {
+							l.kill()
+						}
+					}
+					mu.Unlock()
+					switch {
+					case death.at.name != "":
+						time.AfterFunc(20*time.Second, l.kill)
+						if l.read("# stopped") == "" {
+							t.Fatalf("%s: the child did not get there:\n%s", death.name, l.log.String())
+						}
+						l.kill()
+					case death.after > 0:
+						l.read("# started")
+						time.AfterFunc(death.after, l.kill)
+					}
+					l.read("# dead")
+					_ = l.cmd.Wait()
+					if log := l.log.String(); strings.Contains(log, "level=WARN") || strings.Contains(log, "level=ERROR") || strings.Contains(log, "panic") {
+						t.Fatalf("%s: the child complained:\n%s", death.name, log)
+					}
+				}
+			}
+			publish()
+			s.LoseAcks(false, false)
+			l := begin(t, dir, mode, s, place{}, fired)
+			go l.finish(s)
+			l.read("# started")
+			var count, distinct int
+			_, err := fmt.Sscanf(l.read("# "), "# %d %d", &count, &distinct)
+			if waited := l.cmd.Wait(); err != nil || waited != nil {
+				t.Fatalf("the last life ended with %v, %v:\n%s", err, waited, l.log.String())
+			}
+			if count != distinct {
+				t.Errorf("the windows hold %d events of which %d are different, want none twice", count, distinct)
+			}
+			if mode == "delivered" {
+				t.Logf("%d of %d events are in the windows", distinct, events)
+				return
+			}
+			if distinct != events {
+				t.Errorf("the windows hold %d events, want all %d", distinct, events)
+			}
+			if !maps.Equal(fired, want) {
+				t.Errorf("%d different results, want the %d of an uninterrupted run", len(fired), len(want))
+			}
+		})
+	}
+}
+
+// uninterrupted returns the correlation results of a run that nothing happens to.
+func uninterrupted(t *testing.T, events int) map[string]bool {
+	t.Helper()
+	dir := t.TempDir()
+	writeRules(t, dir)
+	s := sourcetest.NewStream(sourcetest.StreamOptions{Pending: pending})
+	for n := range events {
+		s.Publish(event(n))
+	}
+	fired := make(map[string]bool)
+	l := begin(t, dir, "delivered", s, place{}, fired)
+	go l.finish(s)
+	l.read("# dead")
+	if err := l.cmd.Wait(); err != nil {
+		t.Fatalf("%v:\n%s", err, l.log.String())
+	}
+	return fired
+}
+
+func writeRules(t *testing.T, dir string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(dir, "rules.yml"), []byte(onceRules), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// attached runs a daemon of this process on a stream until the test is done with
+// it. It saves at the end and when it is asked to.
+func attached(t *testing.T, dir, mode string, s *sourcetest.Stream, out io.Writer, change func(*config.Daemon)) *Daemon {
+	t.Helper()
+	dial := func() (net.Conn, error) {
+		near, far := net.Pipe()
+		go s.Serve(far)
+		return near, nil
+	}
+	d, err := streamed(dir, mode, dial, out, slog.New(slog.DiscardHandler), change)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.checkpointer.interval = time.Hour
+	if err := d.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func eventually(t *testing.T, what string, done func() bool) {
+	t.Helper()
+	for begin := time.Now(); !done(); time.Sleep(time.Millisecond) {
+		if time.Since(begin) > 20*time.Second {
+			t.Fatalf("%s: not yet", what)
+		}
+	}
+}
+
+func published(n int) *sourcetest.Stream {
+	s := sourcetest.NewStream(sourcetest.StreamOptions{Pending: pending})
+	for i := range n {
+		s.Publish(event(i))
+	}
+	return s
+}
+
+func (d *Daemon) wantTotals(t *testing.T, count, distinct int) {
+	t.Helper()
+	if c, n := d.totals(); c != count || n != distinct {
+		t.Errorf("the windows hold %d events of which %d are different, want %d and %d", c, n, count, distinct)
+	}
+}
+
+func acknowledged(s *sourcetest.Stream) (n int) {
+	for _, a := range s.Acks() {
+		n += min(a, 1)
+	}
+	return n
+}
+
+func TestALastSaveAcknowledgesWhatItCovers(t *testing.T) {
+	dir := t.TempDir()
+	writeRules(t, dir)
+	s := published(10)
+	d := attached(t, dir, "snapshot", s, io.Discard, nil)
+	eventually(t, "10 events counted", func() bool { n, _ := d.totals(); return n == 10 })
+	if n := acknowledged(s); n != 0 {
+		t.Errorf("%d messages are acknowledged before a save, want none", n)
+	}
+	if err := d.Stop(); err != nil {
+		t.Errorf("stop: %v", err)
+	}
+	if n := acknowledged(s); n != 10 {
+		t.Errorf("%d messages are acknowledged by the last save, want 10", n)
+	}
+	s.Publish(event(10))
+	d = attached(t, dir, "snapshot", s, io.Discard, nil)
+	eventually(t, "the eleventh event counted", func() bool { n, _ := d.totals(); return n == 11 })
+	d.wantTotals(t, 11, 11)
+	head, err := d.checkpointer.series.Head()
+	if err != nil || head.Position == nil || head.Position.Sequence != 14 || head.Position.Time != sourcetest.Published(14) {
+		t.Errorf("head %+v, %v, want the position of the tenth message, 14", head, err)
+	}
+	if err := d.Stop(); err != nil {
+		t.Errorf("stop: %v", err)
+	}
+}
+
+func TestASaveBeginsEarlyWhenTheStreamWouldHoldMessagesBack(t *testing.T) {
+	dir := t.TempDir()
+	writeRules(t, dir)
+	s := published(10 * pending)
+	d := attached(t, dir, "snapshot", s, io.Discard, nil) // the first save by interval is an hour away
+	eventually(t, "everything delivered", func() bool { n, _ := d.totals(); return n == 10*pending })
+	if err := d.Stop(); err != nil {
+		t.Errorf("stop: %v", err)
+	}
+	if n := acknowledged(s); n != 10*pending {
+		t.Errorf("%d messages are acknowledged, want all %d", n, 10*pending)
+	}
+}
+
+// stuck is a sink that takes some writes and then waits to be freed.
+type stuck struct {
+	mu    sync.Mutex
+	takes int
+	freed chan struct{}
+}
+
+func (s *stuck) Write(b []byte) (int, error) {
+	s.mu.Lock()
+	s.takes--
+	waits := s.takes < 0
+	s.mu.Unlock()
+	if waits {
+		<-s.freed
+	}
+	return len(b), nil
+}
+
+func TestTheSaveBeforeStaysCurrentWhenTheDrainLeavesLinesOpen(t *testing.T) {
+	for _, mode := range []string{"delivered", "snapshot"} {
+		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			writeRules(t, dir)
+			s := published(5)
+			out := &stuck{takes: 1000, freed: make(chan struct{})}
+			d := attached(t, dir, mode, s, out, func(c *config.Daemon) { c.Output.DrainTimeout = 1 })
+			eventually(t, "5 events counted", func() bool { n, _ := d.totals(); return n == 5 })
+			if err := d.checkpointer.save(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			eventually(t, "5 messages acknowledged", func() bool { return acknowledged(s) == 5 })
+			out.mu.Lock()
+			out.takes = 0
+			out.mu.Unlock()
+			for n := range 5 {
+				s.Publish(event(5 + n))
+			}
+			eventually(t, "10 events counted", func() bool { n, _ := d.totals(); return n == 10 })
+			time.AfterFunc(3*time.Second, func() { close(out.freed) })
+			err := d.Stop()
+			if err == nil || !strings.Contains(err.Error(), "messages of the input did not end in time") {
+				t.Errorf("stop: %v, want that messages did not end", err)
+			}
+			if n := acknowledged(s); n != 5 {
+				t.Errorf("%d messages are acknowledged, want the 5 that were saved", n)
+			}
+			d = attached(t, dir, mode, s, io.Discard, nil)
+			eventually(t, "all acknowledged or counted", func() bool { n, _ := d.totals(); return n >= 10 })
+			d.wantTotals(t, 10, 10)
+			if err := d.Stop(); err != nil {
+				t.Errorf("stop: %v", err)
+			}
+		})
+	}
+}
+
+// What a save covers is evaluated again only when the state is given up, and a run
+// with another input forgets neither it nor the position.
+func TestCoveredMessagesFollowTheStateTheyAreIn(t *testing.T) {
+	for _, tc := range []struct {
+		name   string
+		change func(*config.Daemon)
+	}{
+		{"a restored state", nil},
+		{"a cleared state", func(c *config.Daemon) { c.State.Clear = true }},
+		{"a state that the replay does not fit", func(c *config.Daemon) { c.NATS.ReplayFromSequence = "3" }},
+		{"a state that is kept all the same", func(c *config.Daemon) { c.NATS.ReplayFromSequence, c.State.Keep = "3", true }},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			writeRules(t, dir)
+			s := published(10)
+			s.LoseAcks(true, false)
+			d := attached(t, dir, "snapshot", s, io.Discard, nil)
+			eventually(t, "10 events counted", func() bool { n, _ := d.totals(); return n == 10 })
+			_ = d.Stop() // nothing is acknowledged
+			between(t, dir)
+			s.LoseAcks(false, false)
+			d = attached(t, dir, "snapshot", s, io.Discard, tc.change)
+			restored := d.checkpointer.restores
+			ledger := d.source.(*sourcetest.StreamSource).Ledger
+			eventually(t, "10 messages delivered again", func() bool {
+				n, _ := d.totals()
+				return n == 10 && (!restored || acknowledged(s) == 10)
+			})
+			d.wantTotals(t, 10, 10)
+			if n := ledger.Repeats(); restored && n != 10 || !restored && n != 0 {
+				t.Errorf("%d messages were acknowledged without evaluation; restored: %v", n, restored)
+			}
+			if err := d.Stop(); err != nil {
+				t.Errorf("stop: %v", err)
+			}
+		})
+	}
+}
+
+// between is a run on the same state whose input cannot deliver again.
+func between(t *testing.T, dir string) {
+	t.Helper()
+	d, err := stateful(dir, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.checkpointer.save(t.Context()); err != nil {
+		t.Error(err)
+	}
+	head, err := d.checkpointer.series.Head()
+	if err != nil || head.Position == nil || head.Position.Sequence != 14 || len(head.Covered) != 1 {
+		t.Errorf("head %+v, %v, want the position and what is covered kept", head, err)
+	}
+	if err := d.Stop(); err != nil {
+		t.Error(err)
+	}
+}

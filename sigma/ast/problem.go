@@ -1,0 +1,49 @@
+package ast
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Stage says where a document's problem was found.
+type Stage string
+
+// The stages, in the order in which a document passes them.
+const (
+	StageParse   Stage = "parse"
+	StageCompile Stage = "compile"
+)
+
+// Problem is one reason why a document is rejected, or, in a list of warnings,
+// one thing an author should know.
+type Problem struct {
+	File     string `json:"file"`
+	Document int    `json:"document"`       // from 1; 0 is the file as a whole
+	Line     int    `json:"line,omitempty"` // 0 when unknown
+	Title    string `json:"title,omitempty"`
+	ID       string `json:"id,omitempty"`
+	Stage    Stage  `json:"stage"`
+	Reason   string `json:"reason"`
+}
+
+// Error renders the problem on one line: place, document, title and reason.
+func (p Problem) Error() string {
+	var b strings.Builder
+	b.WriteString(p.File)
+	if p.Line > 0 {
+		fmt.Fprintf(&b, ":%d", p.Line)
+	}
+	if p.Document > 0 {
+		fmt.Fprintf(&b, ": document %d", p.Document)
+	}
+	switch {
+	case p.Title != "" && p.ID != "":
+		fmt.Fprintf(&b, " (%q, %s)", p.Title, p.ID)
+	case p.Title != "":
+		fmt.Fprintf(&b, " (%q)", p.Title)
+	case p.ID != "":
+		fmt.Fprintf(&b, " (%s)", p.ID)
+	}
+	fmt.Fprintf(&b, ": %s", p.Reason)
+	return b.String()
+}
