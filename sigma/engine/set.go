@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/sluicehq/sluice/internal/parallel"
 	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/engine/internal/compile"
-	"github.com/sluicehq/sluice/sigma/internal/parallel"
 	"github.com/sluicehq/sluice/sigma/result"
 )
 

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/sluicehq/sluice/internal/parallel"
 	"github.com/sluicehq/sluice/sigma/ast"
-	"github.com/sluicehq/sluice/sigma/internal/parallel"
 )
 
 // Collect judges documents together: it merges filters, runs the pipelines,

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/sluicehq/sluice/internal/document"
-	"github.com/sluicehq/sluice/sigma/internal/parallel"
+	"github.com/sluicehq/sluice/internal/parallel"
 	"github.com/sluicehq/sluice/sigma/packed"
 )
 

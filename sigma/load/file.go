@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/sluicehq/sluice/sigma/internal/parallel"
+	"github.com/sluicehq/sluice/internal/parallel"
 )
 
 // File is a file as it was when it was read. What a link points to counts, not
