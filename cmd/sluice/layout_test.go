@@ -33,7 +33,7 @@ var layout = map[string]place{
 	"sigma/engine":                       {1, "sigma", false},
 	"sigma/event":                        {1, "sigma", false},
 	"sigma/load":                         {1, "sigma", false},
-	"sigma/internal/parallel":            {1, "sigma", false},
+	"internal/parallel":                  {0, "internal/parallel", false},
 	"sigma/packed":                       {1, "sigma", false},
 	"sigma/pipeline":                     {1, "sigma", false},
 	"sigma/result":                       {1, "sigma", false},
