@@ -13,6 +13,8 @@ import (
 	"github.com/sluicehq/sluice/actors/actorstest"
 	"github.com/sluicehq/sluice/actors/mailbox"
 	"github.com/sluicehq/sluice/graph"
+	"github.com/sluicehq/sluice/graph/step"
+	"github.com/sluicehq/sluice/graph/step/steptest"
 )
 
 // windows is the state of a stage that works through batches event by event.
@@ -171,40 +173,10 @@ func TestALingeringLaneWaitsForARunToFill(t *testing.T) {
 	})
 }
 
-func TestEachContainsThePanicsOfABatch(t *testing.T) {
-	for _, tc := range []struct {
-		name     string
-		panics   map[int]int // event: times
-		want     []int
-		poisoned []int
-	}{
-		{"no panic", nil, []int{0, 1, 2, 3, 4}, nil},
-		{"one panics once", map[int]int{2: 1}, []int{0, 1, 2, 3, 4}, nil},
-		{"one panics always", map[int]int{2: always}, []int{0, 1, 3, 4}, []int{2}},
-		{"the first and the last", map[int]int{0: always, 4: always}, []int{1, 2, 3}, []int{0, 4}},
-		{"all", map[int]int{0: always, 1: always, 2: always, 3: always, 4: always}, nil, []int{0, 1, 2, 3, 4}},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			cell := mailbox.NewCell("evaluate", actors.KindStage, mailbox.CellOptions{})
-			var done, poisoned []int
-			cell.Guard().Each(0, 5, func(i int) {
-				done = append(done, i)
-				if tc.panics[i] > 0 {
-					tc.panics[i]--
-					panic("boom")
-				}
-			}, func(i int) {
-				done = done[:len(done)-1]
-			}, func(i int, p error) {
-				poisoned = append(poisoned, i)
-			})
-			wantIDs(t, "done", done, tc.want)
-			wantIDs(t, "poisoned", poisoned, tc.poisoned)
-			if got := cell.Quarantined(); got != int64(len(tc.poisoned)) {
-				t.Errorf("quarantined: got %d, want %d", got, len(tc.poisoned))
-			}
-		})
-	}
+func TestAnActorIsolatesThePanicsOfEvents(t *testing.T) {
+	steptest.Isolate(t, func() step.Isolate {
+		return mailbox.NewCell("evaluate", actors.KindStage, mailbox.CellOptions{}).Guard()
+	})
 }
 
 func TestAGuardedStepDoesNotAllocate(t *testing.T) {

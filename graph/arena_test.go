@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/result"
 )
 
@@ -13,7 +13,7 @@ func TestAListStaysWhatItIsUntilItHasEnded(t *testing.T) {
 	var batch result.Batch
 	add := func(p *ResultArena, title string) *ResultSet {
 		p.Begin()
-		p.Add(Result{Detection: batch.Add(result.NewRule(0, &sigma.Rule{Meta: sigma.Meta{Title: title}}))})
+		p.Add(Result{Detection: batch.Add(result.NewRule(0, &ast.Rule{Meta: ast.Meta{Title: title}}))})
 		return p.List(Token{})
 	}
 	type held struct {

@@ -50,9 +50,23 @@ type Batch struct {
 	Events   *engine.Events
 	Results  *result.Batch
 	Matches  []Match // none without correlations
+	Records  []byte  // what the records of Matches lie in
 	Barrier  *Barrier
 	Timing   Timing
 	Release  func(*Batch) // gives the batch back to parse once nobody needs it; may be nil
+}
+
+// Reset makes b empty. It keeps the memory of what nobody else refers to: results
+// belong to whoever has them.
+func (b *Batch) Reset() {
+	b.Events.Reset()
+	ReleaseLines(b.Lines)
+	clear(b.Lines) // what they refer to is needed no longer
+	clear(b.Matches)
+	*b = Batch{
+		Lines: b.Lines[:0], Outcomes: b.Outcomes[:0], Events: b.Events,
+		Matches: b.Matches[:0], Records: b.Records[:0], Release: b.Release,
+	}
 }
 
 // SizeOfBatch is the size of a batch in a data lane: one unit per line, at least

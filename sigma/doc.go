@@ -1,10 +1,20 @@
-// Package sigma holds Sigma documents as values: detection rules, their levels
-// and logsources, and the tree of what a rule demands of an event.
+// Package sigma evaluates events against Sigma rules.
 //
-// The tree is the one form in which a rule exists between reading and
-// compiling. The loader makes it, processing pipelines rewrite it, the cache
-// stores it, the command line prints it, and the engine compiles only from it.
-// Values of this package are plain data: once loading is over nobody changes
-// them, so they may be read from any goroutine. Every type encodes to JSON and
-// back without loss.
+//	detector, err := sigma.Open(os.DirFS("rules"))
+//	if err != nil {
+//		log.Fatal(err)
+//	}
+//	found, err := detector.Detect([]byte(`{"CommandLine": "whoami /all"}`), time.Now())
+//	if err != nil {
+//		log.Fatal(err)
+//	}
+//	for _, d := range found.Detections {
+//		fmt.Println(d.Rule.Level, d.Rule.Title)
+//	}
+//
+// A Detector is one goroutine's view of the packages below, which programs may also
+// use on their own: package load reads rules into the trees of package ast and rejects
+// the faulty ones, package pipeline rewrites them, package engine evaluates them in
+// parallel, and package correlation counts their matches over time. Package result
+// holds what a detection says.
 package sigma

@@ -8,6 +8,7 @@ import (
 	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/actors/mailbox"
 	"github.com/sluicehq/sluice/graph"
+	"github.com/sluicehq/sluice/graph/step"
 	"github.com/sluicehq/sluice/sigma/correlation"
 )
 
@@ -25,34 +26,25 @@ const (
 // never waits for more than one.
 type shell struct {
 	*Stage
-	engine *correlation.Engine
-	now    int64 // Unix seconds, at the begin of the step
-
-	// The event in hand: its record, and what came of it.
-	record  []byte
-	fired   []*correlation.Result
-	outcome correlation.Outcome
-
-	step, process, undo func() // event, apply and rollback, made once
+	isolate step.Isolate
+	now     int64 // Unix seconds, at the begin of the step
 }
 
 // Produce makes an instance of the actor: the first with the state the stage was
 // built with, another with that of the one before it or of the last save.
 func (s *Stage) Produce(h actors.RestartState) actor.Actor {
-	sh := &shell{Stage: s}
 	switch {
 	case h.State != nil:
-		sh.engine = h.State.(*correlation.Engine)
+		s.step.Engine = h.State.(*correlation.Engine)
 	case h.Export != nil:
-		sh.engine = s.revive(h.Export.(*correlation.View), time.Now().Unix())
+		s.step.Engine = s.revive(h.Export.(*correlation.View), time.Now().Unix())
 	case s.first != nil:
-		sh.engine, s.first = s.first, nil
+		s.step.Engine, s.first = s.first, nil
 	default:
-		sh.engine = s.empty()
+		s.step.Engine = s.empty()
 	}
-	sh.step, sh.process, sh.undo = sh.event, sh.apply, sh.rollback
-	s.metrics.groups.Store(int64(sh.engine.Groups()))
-	return sh
+	s.metrics.groups.Store(int64(s.step.Engine.Groups()))
+	return &shell{Stage: s, isolate: s.Cell().Guard()}
 }
 
 // Detail is what the stage's record shows beside the common members.
@@ -64,7 +56,7 @@ type Detail struct {
 }
 
 // State is handed over to the next instance after a panic that left it whole.
-func (s *shell) State() any { return s.engine }
+func (s *shell) State() any { return s.step.Engine }
 
 // Receive ends batches in order.
 func (s *shell) Receive(c actor.Context) {
@@ -85,11 +77,11 @@ func (s *shell) Receive(c actor.Context) {
 			}
 		}
 	case Export:
-		c.Respond(s.engine.Export())
+		c.Respond(s.step.Engine.Export())
 	case actors.Detail:
 		c.Respond(Detail{
-			CorrelationRules: s.engine.Program().Len(), StateEntries: s.engine.Groups(),
-			StreamClock: s.engine.StreamClock(s.now), Quarantined: s.Cell().Quarantined(),
+			CorrelationRules: s.step.Engine.Program().Len(), StateEntries: s.step.Engine.Groups(),
+			StreamClock: s.step.Engine.StreamClock(s.now), Quarantined: s.Cell().Quarantined(),
 		})
 	case mailbox.Drain:
 		s.notices.rest(s.log, now)
@@ -101,11 +93,11 @@ func (s *shell) Receive(c actor.Context) {
 
 // export is what a save keeps of the stage; nil is nothing.
 func (s *shell) export() any {
-	if s.engine.Program().Len() == 0 {
+	if s.step.Engine.Program().Len() == 0 {
 		return nil
 	}
-	s.exported = s.engine.Revision()
-	return s.engine.Export()
+	s.exported = s.step.Engine.Revision()
+	return s.step.Engine.Export()
 }
 
 // batch goes on with b and reports whether it is through.
@@ -113,12 +105,12 @@ func (s *shell) batch(run *mailbox.Run[*graph.Batch], b *graph.Batch) bool {
 	begin := time.Now()
 	if s.begun != b {
 		s.begin(b)
-		s.merge.took = time.Since(begin)
-		begin = begin.Add(s.merge.took)
+		s.times.merging = time.Since(begin)
+		begin = begin.Add(s.times.merging)
 	}
-	counted := s.merge.counting
+	counted := s.times.counting
 	through := s.lines(run, b)
-	s.merge.sending += time.Since(begin) - (s.merge.counting - counted)
+	s.times.sending += time.Since(begin) - (s.times.counting - counted)
 	if through {
 		s.end(b)
 	}
@@ -148,9 +140,13 @@ func (s *shell) begin(b *graph.Batch) {
 		s.set = b.Set
 		s.metrics.serve(b.Set)
 	}
-	s.swap()
-	s.merge.begin(b)
-	s.metrics.count(b, &s.merge)
+	begun := s.step.Begin(s.isolate, b, s.now)
+	for _, d := range begun.Dropped {
+		s.log.Warn("correlation state dropped", "correlation", d.Correlation, "reason", d.Reason, "groups", d.Groups)
+		s.metrics.effects.reload.Add(float64(d.Groups))
+	}
+	s.metrics.count(b, begun)
+	s.times = times{events: begun.Events}
 	s.begun = b
 }
 
@@ -162,25 +158,48 @@ func (s *shell) line(b *graph.Batch, i int) {
 		s.Reject(graph.DeadLetter{Original: line.Raw, Error: errUndecodable, Stage: string(graph.StageParse), Token: line.Token})
 	case graph.Decoded:
 		if f.Matches.Len() > 0 {
-			if p := s.counted(b, i); p != nil {
-				s.Quarantine(line.Raw, line.Token, p)
+			if err := s.count(b, i); err != nil {
+				s.Quarantine(line.Raw, line.Token, err)
 				return
 			}
 		}
-		if list := s.merge.list(b, i, &s.arenas); list != nil {
-			s.next.Push(list)
+		if results := s.step.Merge(b, i); results != nil {
+			s.next.Push(results)
 		} else {
 			line.Token.Settle()
 		}
 	}
 }
 
-// counted counts the matches of line i and takes the time.
-func (s *shell) counted(b *graph.Batch, i int) error {
+// count brings the matches of line i to the correlations, takes the time and says
+// what happened.
+func (s *shell) count(b *graph.Batch, i int) error {
 	begin := time.Now()
-	p := s.correlate(b, i, begin)
-	s.merge.counting += time.Since(begin)
-	return p
+	counted, err := s.step.Count(s.isolate, b, i, s.now)
+	for j := range counted.Effects {
+		o := &counted.Effects[j]
+		s.metrics.effects.add(o)
+		s.notices.add(o)
+		if o.Evicted > 0 {
+			s.notices.evicted(s.log, o, s.step.Engine.MaxGroups(), begin)
+		}
+	}
+	for _, f := range counted.Firings {
+		s.metrics.fired(f.Result.Rule)
+	}
+	s.times.counting += time.Since(begin)
+	return err
+}
+
+// advance lets go of groups whose time is over: of some, if there are many, and
+// reports whether that was all.
+func (s *shell) advance(now time.Time) (all bool) {
+	var o correlation.Outcome
+	s.isolate.Apply(func() { o, all = s.step.Engine.AdvanceSome(now.Unix(), timersAtOnce) })
+	s.metrics.effects.add(&o)
+	s.metrics.groups.Store(int64(s.step.Engine.Groups()))
+	s.notices.tell(s.log, now)
+	return all
 }
 
 // left tells how long the batches took that have handed on all of their results.
@@ -194,19 +213,19 @@ func (s *Stage) left() {
 
 // end reports the batch and gives it back.
 func (s *shell) end(b *graph.Batch) {
-	s.metrics.groups.Store(int64(s.engine.Groups()))
+	s.metrics.groups.Store(int64(s.step.Engine.Groups()))
 	if b.Barrier != nil {
 		s.Export(b.Barrier, s.export())
 		s.next.Push(&graph.ResultSet{Barrier: b.Barrier})
 	}
 	if !b.Empty() {
-		s.metrics.phases(b, &s.merge)
+		s.metrics.phases(b, &s.times)
 		s.leaving = append(s.leaving, b.Timing.Taken)
 		if s.next.Waiting() == 0 {
 			s.left()
 		}
 	}
-	s.merge.end()
+	s.step.End()
 	s.begun = nil
 	if b.Release != nil {
 		b.Release(b)

@@ -1,6 +1,7 @@
 package correlate
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"strings"
@@ -13,8 +14,9 @@ import (
 	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/actors/actorstest"
 	"github.com/sluicehq/sluice/graph"
+	"github.com/sluicehq/sluice/graph/step"
 	"github.com/sluicehq/sluice/sigma/correlation"
-	"github.com/sluicehq/sluice/sigma/correlation/match"
+
 	"github.com/sluicehq/sluice/sigma/engine"
 	"github.com/sluicehq/sluice/sigma/load"
 	"github.com/sluicehq/sluice/sigma/result"
@@ -60,6 +62,14 @@ type bench struct {
 // newBench starts a stage. alter, unless nil, is given every instance.
 func newBench(t *testing.T, rules string, alter func(*shell), options ...func(*Options)) *bench {
 	t.Helper()
+	b := buildBench(t, rules, options...)
+	b.spawn(alter)
+	return b
+}
+
+// buildBench returns a bench whose stage is not spawned yet.
+func buildBench(t *testing.T, rules string, options ...func(*Options)) *bench {
+	t.Helper()
 	b := &bench{
 		t: t, set: compiled(t, 1, rules),
 		next: actorstest.NewRecorder[*graph.ResultSet](), deadLetters: actorstest.NewRecorder[graph.DeadLetter](),
@@ -72,7 +82,12 @@ func newBench(t *testing.T, rules string, alter func(*shell), options ...func(*O
 		f(&o)
 	}
 	b.stage = New(o)
-	b.system = actorstest.System(t, actors.Options{MaxRestarts: 10, RestartWindow: time.Minute, Log: b.log.Logger()})
+	return b
+}
+
+func (b *bench) spawn(alter func(*shell)) {
+	b.t.Helper()
+	b.system = actorstest.System(b.t, actors.Options{MaxRestarts: 10, RestartWindow: time.Minute, Log: b.log.Logger()})
 	_, err := b.system.Spawn(b.stage.Cell(), func(h actors.RestartState) actor.Actor {
 		sh := b.stage.Produce(h).(*shell)
 		if alter != nil {
@@ -81,10 +96,9 @@ func newBench(t *testing.T, rules string, alter func(*shell), options ...func(*O
 		return sh
 	})
 	if err != nil {
-		t.Fatal(err)
+		b.t.Fatal(err)
 	}
 	b.client = b.stage.Client()
-	return b
 }
 
 // batch judges one event per line, at the second its field n has.
@@ -92,8 +106,8 @@ func (b *bench) batch(lines ...string) *graph.Batch {
 	b.t.Helper()
 	out := &graph.Batch{Seq: b.seq, Set: b.set, Events: new(engine.Events), Results: new(result.Batch)}
 	b.seq++
-	spec := b.set.Correlation.Spec()
-	x, doc, w := match.NewExtractor(spec), match.NewDocument(spec), b.set.Engine.NewWorker()
+	p := b.set.Correlation
+	x, source, w := correlation.NewExtractor(p), correlation.NewEventSource(p, b.set.Engine), b.set.Engine.NewWorker()
 	for i, line := range lines {
 		if err := w.DecodeJSON(out.Events, []byte(line)); err != nil {
 			b.t.Fatal(err)
@@ -106,9 +120,9 @@ func (b *bench) batch(lines ...string) *graph.Batch {
 		for r := f.Results.From; r < f.Results.To; r++ {
 			rules = append(rules, out.Results.At(int(r)).Rule.Index)
 		}
-		doc.Set([]byte(line))
+		source.Open(w, out.Events, i)
 		at, _ := w.Time(out.Events, i)
-		if record := x.Append(nil, rules, at, doc); len(record) > 0 {
+		if record := x.Append(nil, rules, at, source); len(record) > 0 {
 			out.Matches = append(out.Matches, graph.Match{Record: record, Results: f.Results.To})
 		}
 		f.Matches.To = uint32(len(out.Matches))
@@ -178,44 +192,34 @@ func TestResultsOfALineAreItsDetectionsAndWhatFired(t *testing.T) {
 	})
 }
 
-func TestOfSeveralEventsOfALineTheResultsOfEachStandTogether(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		b := newBench(t, login+counting("c", "user", 1), nil)
-		batch := b.batch(user("ann", 100), user("bob", 101), user("cid", 102))
-		// The first two are one line's, as an event filter makes them.
-		batch.Lines = batch.Lines[1:]
-		batch.Outcomes[1].Events.From, batch.Outcomes[1].Results.From, batch.Outcomes[1].Matches.From = 0, 0, 0
-		batch.Outcomes = batch.Outcomes[1:]
-		b.put(batch)
-		var got []string
-		for _, l := range b.next.All() {
-			for i := range l.Results {
-				if l.Results[i].Correlation != nil {
-					got = append(got, l.Results[i].Correlation.Key[0].Value)
-				} else {
-					got = append(got, "d")
-				}
-			}
-			got = append(got, "|")
-		}
-		if s := strings.Join(got, " "); s != "d ann d bob | d cid |" {
-			t.Errorf("got %s, want detection and firing of each event together", s)
+// breaking is an isolation whose steps and undoings break at their end.
+type breaking struct {
+	step.Isolate
+	step, undo func()
+}
+
+func (b breaking) Step(step, undo func()) error {
+	return b.Isolate.Step(func() { step(); b.step() }, func() {
+		undo()
+		if b.undo != nil {
+			b.undo()
 		}
 	})
 }
 
-func TestPart24Case10AnEventThatPanicsOnceCountsOnce(t *testing.T) {
+// broken makes the steps of every instance call step, and their undoing undo.
+func broken(step, undo func()) func(*shell) {
+	return func(s *shell) { s.isolate = breaking{s.isolate, step, undo} }
+}
+
+func TestAnEventThatPanicsOnceCountsOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		calls := 0
-		b := newBench(t, login+counting("u", "user", 3)+counting("h", "host", 3), func(s *shell) {
-			process := s.process
-			s.process = func() {
-				process()
-				if calls++; calls == 3 {
-					panic("boom") // both groups are changed
-				}
+		b := newBench(t, login+counting("u", "user", 3)+counting("h", "host", 3), broken(func() {
+			if calls++; calls == 3 {
+				panic("boom") // both groups are changed
 			}
-		})
+		}, nil))
 		b.put(b.batch(user("ann", 1), user("ann", 2), user("ann", 3)))
 		b.wantFirings("u(3)@3 h(3)@3")
 		b.wantRestarts(0)
@@ -229,15 +233,12 @@ func TestPart24Case10AnEventThatPanicsOnceCountsOnce(t *testing.T) {
 
 func TestAnEventThatPanicsTwiceLeavesNoTrace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBench(t, login+counting("u", "user", 3)+counting("h", "host", 3), func(s *shell) {
-			process := s.process
-			s.process = func() {
-				process()
-				if strings.Contains(string(s.record), "mal") {
-					panic("boom")
-				}
+		calls := 0
+		b := newBench(t, login+counting("u", "user", 3)+counting("h", "host", 3), broken(func() {
+			if calls++; calls == 3 || calls == 4 {
+				panic("boom")
 			}
-		})
+		}, nil))
 		b.put(b.batch(user("ann", 1), user("ann", 2), user("mal", 3), user("ann", 4)))
 		b.wantFirings("u(3)@4 h(3)@4")
 		b.wantRestarts(0)
@@ -264,7 +265,7 @@ func TestARecordThatCannotBeReadIsQuarantined(t *testing.T) {
 	})
 }
 
-func TestPart24Case11ARollbackThatPanicsCostsTheState(t *testing.T) {
+func TestARollbackThatPanicsCostsTheState(t *testing.T) {
 	for _, tc := range []struct {
 		name  string
 		saved bool
@@ -278,20 +279,14 @@ func TestPart24Case11ARollbackThatPanicsCostsTheState(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var view *correlation.View
 				armed := false
-				b := newBench(t, login+counting("c", "user", 1), func(s *shell) {
-					process, undo := s.process, s.undo
-					s.process = func() {
-						process()
-						if armed {
-							panic("boom")
-						}
+				b := newBench(t, login+counting("c", "user", 1), broken(func() {
+					if armed {
+						panic("boom")
 					}
-					s.undo = func() {
-						undo()
-						armed = false
-						panic("worse")
-					}
-				})
+				}, func() {
+					armed = false
+					panic("worse")
+				}))
 				b.put(b.batch(user("ann", 1), user("ann", 2)))
 				if tc.saved {
 					save := b.batch()
@@ -324,7 +319,7 @@ func TestPart24Case11ARollbackThatPanicsCostsTheState(t *testing.T) {
 	}
 }
 
-func TestPart24Case22ARuleSetWithoutTrafficCarriesTheStateOver(t *testing.T) {
+func TestARuleSetWithoutTrafficCarriesTheStateOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, login+counting("keep", "user", 3)+counting("gone", "user", 3)+counting("other", "user", 3), nil)
 		b.put(b.batch(user("ann", 1), user("ann", 2)))
@@ -401,7 +396,15 @@ func TestTheStageBeginsWithWhatWasRestored(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		b := newBench(t, login+counting("c", "user", 3), nil, func(o *Options) { o.Restored = New(*o).revive(view, time.Now().Unix()) })
+		var saved bytes.Buffer
+		if err := view.Encode(&saved, time.Now().Unix()); err != nil {
+			t.Fatal(err)
+		}
+		b := buildBench(t, login+counting("c", "user", 3))
+		if err := b.stage.Feature().Saved[0].Restore(&saved, time.Now()); err != nil {
+			t.Fatal(err)
+		}
+		b.spawn(nil)
 		if g := b.stage.Groups(); g != 1 {
 			t.Errorf("%d groups before the first event, want 1", g)
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/sluicehq/sluice/graph"
+	"github.com/sluicehq/sluice/graph/step"
 	"github.com/sluicehq/sluice/sigma/correlation"
 	"github.com/sluicehq/sluice/sigma/result"
 )
@@ -153,15 +154,15 @@ func label(s string) string {
 }
 
 // count adds what a batch came to.
-func (m *Metrics) count(b *graph.Batch, c *merging) {
-	if c.events == 0 {
+func (m *Metrics) count(b *graph.Batch, begun step.Begun) {
+	if begun.Events == 0 {
 		return
 	}
-	m.processed.Add(float64(c.events))
-	if c.results == 0 {
+	m.processed.Add(float64(begun.Events))
+	if begun.Detections == 0 {
 		return
 	}
-	m.detections.Add(float64(c.results))
+	m.detections.Add(float64(begun.Detections))
 	for i := range b.Results.Len() {
 		m.rule(b.Results.At(i).Rule).Inc()
 	}
@@ -191,17 +192,17 @@ func (m *Metrics) fired(r *correlation.Rule) {
 
 // phases reports where the time of a batch went. A batch of which nothing was
 // decoded was never observed, evaluated or merged.
-func (m *Metrics) phases(b *graph.Batch, c *merging) {
+func (m *Metrics) phases(b *graph.Batch, t *times) {
 	see := func(p phase, d time.Duration) { m.observers[p].Observe(d.Seconds()) }
 	see(phaseParse, b.Timing.Parse)
 	see(phaseDecodeMerge, b.Timing.DecodeMerge)
 	if b.Events.Len() > 0 {
 		see(phaseObserve, b.Timing.Observe)
-		see(phaseEvaluate, b.Timing.Evaluate+c.counting)
-		see(phaseResultMerge, c.took)
-		if c.events > 0 {
-			m.perEvent.observe((b.Timing.Evaluate+c.counting).Seconds()/float64(c.events), c.events)
+		see(phaseEvaluate, b.Timing.Evaluate+t.counting)
+		see(phaseResultMerge, t.merging)
+		if t.events > 0 {
+			m.perEvent.observe((b.Timing.Evaluate+t.counting).Seconds()/float64(t.events), t.events)
 		}
 	}
-	see(phaseDispatch, c.sending)
+	see(phaseDispatch, t.sending)
 }

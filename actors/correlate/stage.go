@@ -8,6 +8,7 @@ import (
 	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/actors/mailbox"
 	"github.com/sluicehq/sluice/graph"
+	"github.com/sluicehq/sluice/graph/step"
 	"github.com/sluicehq/sluice/sigma/correlation"
 )
 
@@ -18,8 +19,7 @@ const tick = time.Second
 type Options struct {
 	actors.StageOptions
 	Set       *graph.RuleSet
-	MaxGroups int                 // over all correlations; 0 is correlation.DefaultMaxGroups
-	Restored  *correlation.Engine // the state to begin with, for the correlations of Set; nil is none
+	MaxGroups int // over all correlations; 0 is correlation.DefaultMaxGroups
 	Next      mailbox.Outlet[*graph.ResultSet]
 	Metrics   *Metrics
 	Log       *slog.Logger
@@ -33,17 +33,24 @@ type Stage struct {
 	metrics *Metrics
 
 	maxGroups int
-	first     *correlation.Engine  // of the first instance of the actor
-	none      *correlation.Program // of rule sets without correlations
+	first     *correlation.Engine // of the first instance of the actor
 
 	exported uint64 // revision of the last export
 	seq      uint64 // of the next batch
 	set      *graph.RuleSet
 	begun    *graph.Batch // in hand, and counted
 	leaving  []time.Time  // when the batches were taken whose results are on their way
-	merge    merging
-	arenas   graph.ResultArenas
+	times    times        // of it
+	step     *step.Correlate
 	notices  notices
+}
+
+// times say where the time of the batch in hand went.
+type times struct {
+	events   int           // decoded and evaluated
+	merging  time.Duration // preparing to merge results
+	counting time.Duration // correlations
+	sending  time.Duration // dispatch, interruptions and correlations excluded
 }
 
 // New builds the stage.
@@ -52,15 +59,12 @@ func New(o Options) *Stage {
 		Stage: actors.NewStage(o.StageOptions, actors.Shape[*graph.Batch]{
 			Name: string(graph.StageCorrelate), Size: graph.SizeOfBatch, Tick: tick,
 		}),
-		log: o.Log, metrics: o.Metrics, set: o.Set, maxGroups: o.MaxGroups, none: new(correlation.Program),
+		log: o.Log, metrics: o.Metrics, set: o.Set, maxGroups: o.MaxGroups,
 	}
 	s.next = mailbox.NewOutbox(s.Cell(), o.Next)
 	s.next.OnSent(s.left)
-	s.first = o.Restored
-	if s.first == nil {
-		s.first = s.empty()
-	}
-	s.metrics.groups.Store(int64(s.first.Groups()))
+	s.first = s.empty()
+	s.step = step.NewCorrelate(s.first)
 	s.metrics.serve(o.Set)
 	return s
 }
@@ -71,7 +75,7 @@ func (s *Stage) Groups() int { return int(s.metrics.groups.Load()) }
 
 // empty returns an engine without state.
 func (s *Stage) empty() *correlation.Engine {
-	e := correlation.New(s.planOf(s.set), s.maxGroups)
+	e := correlation.New(step.Program(s.set), s.maxGroups)
 	e.ContinueRevision(s.exported)
 	return e
 }
@@ -88,11 +92,4 @@ func (s *Stage) revive(v *correlation.View, now int64) *correlation.Engine {
 		s.log.Warn("correlation state lost", "err", err)
 	}
 	return e
-}
-
-func (s *Stage) planOf(set *graph.RuleSet) *correlation.Program {
-	if set.Correlation == nil {
-		return s.none
-	}
-	return set.Correlation
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/sluicehq/sluice/actors/actorstest"
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/graph/leaktest"
-	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/engine"
 	"github.com/sluicehq/sluice/sigma/result"
 )
@@ -32,12 +32,12 @@ type rig struct {
 
 func newRig(t *testing.T) *rig {
 	t.Helper()
-	set, err := engine.Compile([]*sigma.Rule{}, engine.Options{})
+	set, err := engine.Compile([]*ast.Rule{}, engine.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	r := &rig{
-		set: &graph.RuleSet{Engine: set}, rule: result.NewRule(0, &sigma.Rule{Meta: sigma.Meta{Title: "A"}}),
+		set: &graph.RuleSet{Engine: set}, rule: result.NewRule(0, &ast.Rule{Meta: ast.Meta{Title: "A"}}),
 		next: actorstest.NewRecorder[*graph.ResultSet](), deadLetters: actorstest.NewRecorder[graph.DeadLetter](),
 	}
 	r.stage = New(Options{
@@ -184,47 +184,4 @@ func TestABarrierFollowsTheListsBeforeIt(t *testing.T) {
 			t.Errorf("%d lists, want a barrier between two", len(got))
 		}
 	})
-}
-
-func TestWhatAListKeepsOfTheMemoryOfItsLine(t *testing.T) {
-	for _, tc := range []struct {
-		name     string
-		outcomes []any
-		shared   bool
-	}{
-		{"few lists would keep much, and get copies", []any{0, 1, 0, 0, 0, 0, 0, 0, 0}, false},
-		{"many lists keep what is mostly theirs", []any{1, 1, 0, 2}, true},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				r := newRig(t)
-				b := r.batch(0, tc.outcomes...)
-				spent := 0
-				memory := make([]byte, 0, 3*len(b.Lines))
-				chunk := graph.NewBuffer(memory, func(*graph.Buffer) { spent++ })
-				for i := range b.Lines {
-					line := &b.Lines[i]
-					memory = append(memory, line.Raw...)
-					line.Raw, line.Buffer = memory[3*i:len(memory):len(memory)], chunk
-				}
-				chunk.Retain(len(b.Lines) - 1)
-				b.Release = func(b *graph.Batch) { graph.ReleaseLines(b.Lines) }
-				r.stage.Lane().TryPut([]*graph.Batch{b})
-				synctest.Wait()
-				if got := spent == 0; got != tc.shared {
-					t.Errorf("the chunk is kept: %t, want %t", got, tc.shared)
-				}
-				clear(memory) // what is not shared is its maker's again
-				for _, list := range r.next.All() {
-					if got := list.Raw[0] != 0; got == tc.shared || (list.Buffer != nil) != tc.shared {
-						t.Errorf("list has the line %q, and a share: %t, want one or the other", list.Raw, list.Buffer != nil)
-					}
-					list.Buffer.Release(1)
-				}
-				if spent != 1 {
-					t.Errorf("the chunk came back %d times, want once", spent)
-				}
-			})
-		})
-	}
 }

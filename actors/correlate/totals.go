@@ -19,8 +19,8 @@ func (s *Stage) Totals() Totals {
 	return Totals{Events: total(s.metrics.processed), Detections: total(s.metrics.detections), Correlations: total(s.metrics.correlations)}
 }
 
-// Status is what the status of the daemon shows of the stage.
-func (s *Stage) Status() []actors.Member {
+// status is what the status of the daemon shows of the stage.
+func (s *Stage) status() []actors.Member {
 	t := s.Totals()
 	return []actors.Member{
 		{Name: "correlation_state_entries", Value: s.Groups()}, {Name: "events_processed", Value: t.Events},

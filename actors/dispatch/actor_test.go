@@ -13,7 +13,7 @@ import (
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/graph/leaktest"
 	"github.com/sluicehq/sluice/graph/step"
-	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/correlation"
 	"github.com/sluicehq/sluice/sigma/result"
 )
@@ -28,7 +28,7 @@ func (n note) Kind() graph.Kind               { return "incident" }
 
 func detection(title string) graph.Result {
 	var b result.Batch
-	return graph.Result{Detection: b.Add(result.NewRule(0, &sigma.Rule{Meta: sigma.Meta{Title: title}}))}
+	return graph.Result{Detection: b.Add(result.NewRule(0, &ast.Rule{Meta: ast.Meta{Title: title}}))}
 }
 
 // spawn starts a stage with two sinks that block and one that drops.

@@ -9,11 +9,18 @@ import (
 	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/actors/mailbox"
 	"github.com/sluicehq/sluice/graph"
+	"github.com/sluicehq/sluice/graph/step"
 )
 
 // shell is the actor: it gives batches to workers. Its pool gives them back in
 // order.
 type shell struct{ *Stage }
+
+// detected is a batch on its way back from a worker.
+type detected struct {
+	batch   *graph.Batch
+	outcome step.Detected
+}
 
 // Produce makes an instance of the actor.
 func (s *Stage) Produce(actors.RestartState) actor.Actor { return &shell{Stage: s} }
@@ -34,7 +41,7 @@ func (s *shell) Receive(c actor.Context) {
 		for _, b := range m.Take() {
 			s.start(b)
 		}
-	case *judging:
+	case *detected:
 		s.finish(m)
 	case actors.Detail:
 		c.Respond(Detail{
@@ -46,33 +53,23 @@ func (s *shell) Receive(c actor.Context) {
 
 func (s *shell) start(b *graph.Batch) {
 	s.set = b.Set
-	j := &judging{batch: b}
 	units, _ := graph.SizeOfBatch(b)
 	s.pool.Start(units, func(_ context.Context, slot int) any {
-		if b.Events.Len() == 0 {
-			return j // nothing to judge: an empty batch, or one of parse errors
-		}
 		begin := time.Now()
-		judge := s.judge(slot, b.Set)
-		j.worker, j.matching = judge.worker, judge.matching
-		j.run(s.pool.Guard(slot))
-		stats := j.worker.TakeStats()
-		s.metrics.pruned.Add(stats.Pruned)
-		s.metrics.unsourced.Add(stats.WithoutLogsource)
-		if j.matching != nil {
-			s.metrics.fallbacks.Add(j.matching.takeFallbacks())
-		}
+		d := &detected{batch: b, outcome: s.steps[slot].Batch(s.pool.Guard(slot), b)}
+		s.metrics.pruned.Add(d.outcome.Pruned)
+		s.metrics.unsourced.Add(d.outcome.WithoutLogsource)
+		s.metrics.fallbacks.Add(d.outcome.Fallbacks)
 		b.Timing.Evaluate = time.Since(begin)
-		return j
+		return d
 	})
 }
 
-func (s *shell) finish(j *judging) {
-	b := j.batch
-	for _, p := range j.poison {
-		line := b.Lines[p.line]
-		s.Quarantine(line.Raw, line.Token, p.cause)
+func (s *shell) finish(d *detected) {
+	for _, p := range d.outcome.Poisoned {
+		line := d.batch.Lines[p.Line]
+		s.Quarantine(line.Raw, line.Token, p.Cause)
 	}
-	s.Export(b.Barrier, nil)
-	s.next.Push(b)
+	s.Export(d.batch.Barrier, nil)
+	s.next.Push(d.batch)
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/actors/mailbox"
 	"github.com/sluicehq/sluice/graph"
-	"github.com/sluicehq/sluice/sigma/engine"
+	"github.com/sluicehq/sluice/graph/step"
 )
 
 // Options describe the stage. Set, Next and Metrics are required.
@@ -25,17 +25,9 @@ type Stage struct {
 	pool *mailbox.Pool
 	next *mailbox.Outbox[*graph.Batch]
 
-	judges  []judge // one per worker
-	timed   bool
+	steps   []*step.Detect // one per worker
 	set     *graph.RuleSet // of the newest batch seen
 	metrics *Metrics
-}
-
-// judge is what a worker evaluates with.
-type judge struct {
-	set      *graph.RuleSet
-	worker   *engine.Worker
-	matching *matching
 }
 
 // New builds the stage.
@@ -45,19 +37,12 @@ func New(o Options) *Stage {
 	}
 	s := &Stage{
 		Stage: actors.NewStage(o.StageOptions, actors.Shape[*graph.Batch]{Name: string(graph.StageEvaluate), Size: graph.SizeOfBatch}),
-		set:   o.Set, judges: make([]judge, o.Workers), timed: o.Timed, metrics: o.Metrics,
+		set:   o.Set, metrics: o.Metrics,
+	}
+	for range o.Workers {
+		s.steps = append(s.steps, step.NewDetect(o.Timed))
 	}
 	s.next = mailbox.NewOutbox(s.Cell(), o.Next)
 	s.pool = mailbox.NewOrderedPool(s.Cell(), o.Workers)
 	return s
-}
-
-// judge returns what a slot judges with by a rule set. Each slot is used by one
-// goroutine at a time.
-func (s *Stage) judge(slot int, set *graph.RuleSet) *judge {
-	j := &s.judges[slot]
-	if j.set == nil || !j.set.Same(set) {
-		*j = judge{set, set.Engine.NewWorker(), newMatching(set, s.timed)}
-	}
-	return j
 }

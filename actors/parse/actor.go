@@ -9,12 +9,18 @@ import (
 	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/actors/mailbox"
 	"github.com/sluicehq/sluice/graph"
-	"github.com/sluicehq/sluice/sigma/engine"
+	"github.com/sluicehq/sluice/graph/step"
 )
 
 // shell is the actor: it forms batches and has them decoded. Its pool gives them
 // back in order.
 type shell struct{ *Stage }
+
+// decoded is a batch on its way back from a worker.
+type decoded struct {
+	batch   *graph.Batch
+	outcome step.Decoded
+}
 
 // Produce makes an instance of the actor.
 func (s *Stage) Produce(actors.RestartState) actor.Actor { return &shell{Stage: s} }
@@ -25,7 +31,7 @@ func (s *shell) Receive(c actor.Context) {
 	switch m := c.Message().(type) {
 	case *mailbox.Run[graph.Line]:
 		s.form(m, now)
-	case *decoding:
+	case *decoded:
 		s.merge(m, now)
 	case Publish:
 		s.set = m.Set
@@ -64,11 +70,9 @@ func (s *shell) form(run *mailbox.Run[graph.Line], now time.Time) {
 		b.Bytes += len(lines[i].Raw)
 		lines[i].Token = lines[i].Token.In(s.epoch)
 	}
-	d := &decoding{batch: b, decoder: &s.format}
 	s.pool.Start(len(lines), func(_ context.Context, slot int) any {
 		begin := time.Now()
-		d.worker = s.worker(slot, b.Set)
-		d.run(s.pool.Guard(slot))
+		d := &decoded{batch: b, outcome: s.steps[slot].Batch(s.pool.Guard(slot), b)}
 		b.Timing.Parse = time.Since(begin)
 		return d
 	})
@@ -77,30 +81,20 @@ func (s *shell) form(run *mailbox.Run[graph.Line], now time.Time) {
 
 // empty sends a batch without lines, behind those that are being decoded.
 func (s *shell) empty(b *graph.Batch) {
-	s.pool.Start(0, func(context.Context, int) any { return &decoding{batch: b} })
-}
-
-// worker returns the worker of a slot for a rule set. Each slot is used by one
-// goroutine at a time.
-func (s *shell) worker(slot int, set *graph.RuleSet) *engine.Worker {
-	d := &s.decoders[slot]
-	if d.set != set.Engine {
-		d.set, d.worker = set.Engine, set.Engine.NewWorker()
-	}
-	return d.worker
+	s.pool.Start(0, func(context.Context, int) any { return &decoded{batch: b} })
 }
 
 // merge takes a decoded batch back, counts and sends it on.
-func (s *shell) merge(d *decoding, now time.Time) {
-	if n := undecodable(d.batch); n > 0 {
-		s.metrics.parseErrors.Add(n)
+func (s *shell) merge(d *decoded, now time.Time) {
+	if n := d.outcome.Undecodable; n > 0 {
+		s.metrics.parseErrors.Add(int64(n))
 		if s.o.DeadLetters == nil {
 			s.o.Log.Debug("lines not decoded", "lines", n, "batch", d.batch.Seq)
 		}
 	}
-	for _, p := range d.poison {
-		line := d.batch.Lines[p.line]
-		s.Quarantine(line.Raw, line.Token, p.cause)
+	for _, p := range d.outcome.Poisoned {
+		line := d.batch.Lines[p.Line]
+		s.Quarantine(line.Raw, line.Token, p.Cause)
 	}
 	d.batch.Timing.DecodeMerge = time.Since(now)
 	s.next.Push(d.batch)

@@ -10,7 +10,6 @@ import (
 
 	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/actors/actorstest"
-	"github.com/sluicehq/sluice/actors/mailbox"
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/graph/format"
 	"github.com/sluicehq/sluice/graph/leaktest"
@@ -42,6 +41,9 @@ func newRig(t *testing.T, o Options) *rig {
 	r := &rig{
 		next: actorstest.NewRecorder[*graph.Batch](), deadLetters: actorstest.NewRecorder[graph.DeadLetter](),
 		system: actorstest.System(t, actors.Options{MaxRestarts: 10}),
+	}
+	if o.Decoder == nil {
+		o.Decoder = new(format.Decoder)
 	}
 	o.Set, o.Next, o.Log = ruleSet(t, 1), r.next, (&actorstest.Log{}).Logger()
 	o.Metrics = actorstest.Metrics(t, NewMetrics)
@@ -125,7 +127,7 @@ func TestTheBatchSizeFollowsTheCapacity(t *testing.T) {
 
 func TestStructuredLinesAreJSONWhateverTheFormat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, Options{StageOptions: actors.StageOptions{Capacity: 10}, BatchSize: 10, Format: format.Plain})
+		r := newRig(t, Options{StageOptions: actors.StageOptions{Capacity: 10}, BatchSize: 10, Decoder: &format.Decoder{Format: format.Plain}})
 		run := raws(`{"a":1}`, `{"a":1}`)
 		run[0].Structured = true
 		r.stage.Lane().TryPut(run)
@@ -187,18 +189,5 @@ func TestOversizeLines(t *testing.T) {
 				}
 			})
 		})
-	}
-}
-
-// Without a worker every line panics.
-func TestALineThatPanicsTheDecoderIsQuarantined(t *testing.T) {
-	cell := mailbox.NewCell("parse", actors.KindStage, mailbox.CellOptions{})
-	b := &graph.Batch{Lines: raws("{}", "{}"), Events: new(engine.Events)}
-	d := &decoding{batch: b, decoder: &format.Decoder{Format: format.JSON}}
-	for range 2 { // begun again, as after a restart
-		d.run(cell.Guard())
-		if len(d.poison) != 2 || b.Outcomes[1].Kind != graph.Quarantined || b.Events.Len() != 0 {
-			t.Errorf("poison %v, fates %v, %d events, want both lines taken out", d.poison, b.Outcomes, b.Events.Len())
-		}
 	}
 }

@@ -66,6 +66,11 @@ func New(o Options) *Reloader {
 // Produce makes an instance of the actor.
 func (r *Reloader) Produce(actors.RestartState) actor.Actor { return shell{r} }
 
+// Feature is the row of the reloads.
+func (r *Reloader) Feature() actors.Feature {
+	return actors.Feature{Name: Name, Actors: []actors.Actor{r}}
+}
+
 // Watch makes changes of the components' paths triggers, until Close. The actor
 // must have been spawned. Without it only Trigger asks for a reload.
 func (r *Reloader) Watch() error {

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/sluicehq/sluice/internal/sigmatest"
-	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/ast"
 )
 
 // bar is what the engine must reach on a lane, as ratios to json.Valid.
@@ -143,7 +143,7 @@ func (r *report) allocations(lane string, j *judge, s figures, lines [][]byte) e
 	return nil
 }
 
-func (r *report) overReference(lane string, rules []*sigma.Rule, lines [][]byte, j *judge) error {
+func (r *report) overReference(lane string, rules []*ast.Rule, lines [][]byte, j *judge) error {
 	times, d, err := overReference(rules, j, lines)
 	if err != nil {
 		return err
@@ -157,7 +157,7 @@ func (r *report) overReference(lane string, rules []*sigma.Rule, lines [][]byte,
 }
 
 // tenfold compares the corpus with ten variants of it.
-func (r *report) tenfold(o options, rules []*sigma.Rule, once *judge) error {
+func (r *report) tenfold(o options, rules []*ast.Rule, once *judge) error {
 	for _, lane := range []string{structuredWindows, sigmatest.Telemetry} {
 		lines, err := sigmatest.ReadLane(o.data, lane)
 		if err != nil {
@@ -185,7 +185,7 @@ func (r *report) tenfold(o options, rules []*sigma.Rule, once *judge) error {
 // silentVariants returns ten times the rules, less the variants that fire on
 // the lines: a variant whose filters no longer exclude anything would measure
 // the writing of results.
-func silentVariants(rules []*sigma.Rule, lines [][]byte) ([]*sigma.Rule, error) {
+func silentVariants(rules []*ast.Rule, lines [][]byte) ([]*ast.Rule, error) {
 	many, err := multiplied(rules, 10)
 	if err != nil {
 		return nil, err

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/sluicehq/sluice/internal/sigmatest"
-	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/load"
 )
 
@@ -21,7 +21,7 @@ detection:
   condition: sel
 `
 
-func sampleRules(t *testing.T) []*sigma.Rule {
+func sampleRules(t *testing.T) []*ast.Rule {
 	t.Helper()
 	return load.FromBytes("sample.yml", []byte(sampleRule), load.Options{}).Rules
 }

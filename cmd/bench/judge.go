@@ -5,7 +5,7 @@ import (
 	"io/fs"
 
 	"github.com/sluicehq/sluice/internal/sigmatest"
-	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/engine"
 	"github.com/sluicehq/sluice/sigma/load"
 	"github.com/sluicehq/sluice/sigma/result"
@@ -14,7 +14,7 @@ import (
 // batchSize is the number of lines that travel together.
 const batchSize = 256
 
-func loadRules(data string) ([]*sigma.Rule, error) {
+func loadRules(data string) ([]*ast.Rule, error) {
 	archive, err := sigmatest.ReadRuleArchive(data)
 	if err != nil {
 		return nil, err
@@ -44,7 +44,7 @@ type judge struct {
 	bytes   int
 }
 
-func newJudge(rules []*sigma.Rule, routed bool) (*judge, error) {
+func newJudge(rules []*ast.Rule, routed bool) (*judge, error) {
 	var o engine.Options
 	if routed {
 		o.Routing = engine.DefaultRouting()

@@ -9,7 +9,7 @@ import (
 
 	"github.com/sluicehq/sluice/internal/reference"
 	"github.com/sluicehq/sluice/internal/sigmatest"
-	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/ast"
 )
 
 // minRounds keeps a median meaningful on short runs.
@@ -115,7 +115,7 @@ func unmatched(j *judge, lines [][]byte) ([][]byte, error) {
 // overReference is how many times faster than the exhaustive evaluator the
 // engine is, and what that one takes for an event, over a few lines from all
 // parts of the lane.
-func overReference(rules []*sigma.Rule, j *judge, lines [][]byte) (times float64, perEvent time.Duration, err error) {
+func overReference(rules []*ast.Rule, j *judge, lines [][]byte) (times float64, perEvent time.Duration, err error) {
 	e, err := reference.New(rules, reference.Options{})
 	if err != nil {
 		return 0, 0, err

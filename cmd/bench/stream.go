@@ -8,7 +8,7 @@ import (
 
 	"github.com/sluicehq/sluice/internal/sigmatest"
 	"github.com/sluicehq/sluice/sigma/correlation"
-	"github.com/sluicehq/sluice/sigma/correlation/match"
+
 	"github.com/sluicehq/sluice/sigma/event"
 	"github.com/sluicehq/sluice/sigma/load"
 )
@@ -16,7 +16,7 @@ import (
 // stream drives one correlation with events spread over groups and values.
 type stream struct {
 	engine    *correlation.Engine
-	extractor *match.Extractor
+	extractor *correlation.Extractor
 	event     numbered
 	shape     shape
 	n         int
@@ -96,7 +96,7 @@ func newStream(s shape) (*stream, error) {
 		return nil, err
 	}
 	return &stream{
-		engine: correlation.New(p, 2_000_000), extractor: match.NewExtractor(p.Spec()),
+		engine: correlation.New(p, 2_000_000), extractor: correlation.NewExtractor(p),
 		event: numbered{fields: p.Spec().Fields}, shape: s,
 	}, nil
 }

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/ast"
 )
 
 // judgeFile judges a file batch by batch, the way a daemon reads its input.
@@ -49,8 +49,8 @@ const longLiteral = 4
 
 // multiplied returns the rules and times-1 variants of them in which every
 // longer literal is another one.
-func multiplied(rules []*sigma.Rule, times int) ([]*sigma.Rule, error) {
-	out := append([]*sigma.Rule{}, rules...)
+func multiplied(rules []*ast.Rule, times int) ([]*ast.Rule, error) {
+	out := append([]*ast.Rule{}, rules...)
 	for n := 1; n < times; n++ {
 		for _, r := range rules {
 			c, err := variant(r, n)
@@ -64,20 +64,20 @@ func multiplied(rules []*sigma.Rule, times int) ([]*sigma.Rule, error) {
 }
 
 // raw are the modifiers whose values are no literals.
-const raw = sigma.Modifiers(sigma.Re | sigma.CIDR | sigma.FieldRef | sigma.Expand)
+const raw = ast.Modifiers(ast.Re | ast.CIDR | ast.FieldRef | ast.Expand)
 
-func variant(r *sigma.Rule, n int) (*sigma.Rule, error) {
+func variant(r *ast.Rule, n int) (*ast.Rule, error) {
 	b, err := json.Marshal(r)
 	if err != nil {
 		return nil, fmt.Errorf("copy rule %s: %w", r.Key(), err)
 	}
-	c := &sigma.Rule{}
+	c := &ast.Rule{}
 	if err := json.Unmarshal(b, c); err != nil {
 		return nil, fmt.Errorf("copy rule %s: %w", r.Key(), err)
 	}
 	c.ID = fmt.Sprintf("%s-%d", r.ID, n)
 	for i := range c.Detections {
-		c.Detections[i].Node.Walk(func(node *sigma.Node) bool {
+		c.Detections[i].Node.Walk(func(node *ast.Node) bool {
 			for k := range node.Items {
 				if node.Items[k].Modifiers.HasAny(raw) {
 					continue
@@ -92,13 +92,13 @@ func variant(r *sigma.Rule, n int) (*sigma.Rule, error) {
 	return c, nil
 }
 
-func change(v *sigma.Value, n int) {
-	if v.Kind != sigma.String {
+func change(v *ast.Value, n int) {
+	if v.Kind != ast.String {
 		return
 	}
 	changed := false
 	for i := range v.Parts {
-		if p := &v.Parts[i]; p.Kind == sigma.Literal && len(p.Text) >= longLiteral {
+		if p := &v.Parts[i]; p.Kind == ast.Literal && len(p.Text) >= longLiteral {
 			// In the middle, so that prefixes and suffixes stay what they are.
 			mid := len(p.Text) / 2
 			for mid > 0 && p.Text[mid]&0xC0 == 0x80 {
@@ -109,6 +109,6 @@ func change(v *sigma.Value, n int) {
 		}
 	}
 	if changed {
-		v.Text = sigma.JoinParts(v.Parts)
+		v.Text = ast.JoinParts(v.Parts)
 	}
 }

@@ -46,6 +46,20 @@ type Decoder struct {
 	KeepBOM bool           // leave a byte order mark at the start of a syslog message
 }
 
+// NewDecoder reads the settings of an input: the name of its format, and for syslog
+// the zone of timestamps that name none, and whether a byte order mark is removed.
+func NewDecoder(name, zone string, stripBOM bool) (*Decoder, error) {
+	f, err := Parse(name)
+	if err != nil {
+		return nil, err
+	}
+	z, err := ParseZone(zone)
+	if err != nil {
+		return nil, err
+	}
+	return &Decoder{Format: f, Zone: z, KeepBOM: !stripBOM}, nil
+}
+
 // ErrFormat is a line that is not what the format demands.
 var ErrFormat = errors.New("line does not have the input format")
 

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/sluicehq/sluice/graph"
-	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/result"
 )
 
@@ -21,7 +21,7 @@ func (n note) Kind() graph.Kind               { return "incident" }
 
 func detection(title string) graph.Result {
 	var b result.Batch
-	return graph.Result{Detection: b.Add(result.NewRule(0, &sigma.Rule{Meta: sigma.Meta{Title: title}}))}
+	return graph.Result{Detection: b.Add(result.NewRule(0, &ast.Rule{Meta: ast.Meta{Title: title}}))}
 }
 
 func detections(titles ...string) (all []graph.Result) {
@@ -129,7 +129,7 @@ func TestAFormThatPanicsLeavesNothingBehind(t *testing.T) {
 
 func TestPrettyIndentsResultsAndLeavesRecords(t *testing.T) {
 	var batch result.Batch
-	d := batch.Add(result.NewRule(0, &sigma.Rule{Meta: sigma.Meta{Title: "<"}}))
+	d := batch.Add(result.NewRule(0, &ast.Rule{Meta: ast.Meta{Title: "<"}}))
 	d.Fields = batch.FieldList([]result.Field{{Name: "n", Value: []byte("1.0")}})
 	for _, tc := range []struct {
 		name string

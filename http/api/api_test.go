@@ -24,7 +24,7 @@ import (
 	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/actors/mailbox"
 	"github.com/sluicehq/sluice/internal/unavailable"
-	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/correlation"
 	"github.com/sluicehq/sluice/sources/ndjson"
 )
@@ -348,11 +348,11 @@ func TestRules(t *testing.T) {
 			`{"detection_rules":0,"correlation_rules":1,"rules_path":"a, b c","rejected":[],"excluded":4}`,
 		},
 		{"one rejected document", RuleReport{Counts: counts(1, 0), Paths: []string{"r"}, Rejected: []RejectedDocument{{
-			File: "b.yml", Document: 1, Problems: []sigma.Problem{{File: "b.yml", Document: 1, Stage: sigma.StageParse, Reason: "Missing required field 'title'"}},
+			File: "b.yml", Document: 1, Problems: []ast.Problem{{File: "b.yml", Document: 1, Stage: ast.StageParse, Reason: "Missing required field 'title'"}},
 		}}}, `{"detection_rules":1,"correlation_rules":0,"rules_path":"r","rejected":[{"file":"b.yml","document":1,` +
 			`"problems":[{"stage":"parse","reason":"Missing required field 'title'"}]}],"excluded":0}`},
 		{"what is known of a document is shown", RuleReport{Counts: counts(0, 0), Rejected: []RejectedDocument{{
-			File: "c.yml", Document: 2, Title: "A < B", ID: "i", Problems: []sigma.Problem{{Line: 9, Stage: sigma.StageCompile, Reason: "invalid regex: ["}},
+			File: "c.yml", Document: 2, Title: "A < B", ID: "i", Problems: []ast.Problem{{Line: 9, Stage: ast.StageCompile, Reason: "invalid regex: ["}},
 		}}}, `{"detection_rules":0,"correlation_rules":0,"rules_path":"","rejected":[{"file":"c.yml","document":2,"title":"A < B","id":"i",` +
 			`"problems":[{"line":9,"stage":"compile","reason":"invalid regex: ["}]}],"excluded":0}`},
 	} {

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/sluicehq/sluice/actors"
-	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/ast"
 )
 
 var ruleRoutes = []route{{pattern: "/api/v1/rules", endpoints: get("rules:read", (*Resources).getRules)}}
@@ -30,7 +30,7 @@ type RejectedDocument struct {
 	Document int // from 1; 0 is the file as a whole
 	Title    string
 	ID       string
-	Problems []sigma.Problem
+	Problems []ast.Problem
 }
 
 type rejectedDocument struct {
@@ -43,9 +43,9 @@ type rejectedDocument struct {
 
 // problem leaves out what its document already says.
 type problem struct {
-	Line   int         `json:"line,omitempty"`
-	Stage  sigma.Stage `json:"stage"`
-	Reason string      `json:"reason"`
+	Line   int       `json:"line,omitempty"`
+	Stage  ast.Stage `json:"stage"`
+	Reason string    `json:"reason"`
 }
 
 func (res *Resources) getRules(w http.ResponseWriter, _ *http.Request) {

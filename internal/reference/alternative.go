@@ -5,49 +5,49 @@ import (
 	"net/netip"
 	"regexp"
 
-	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/ast"
 )
 
 // alternatives compiles one value of an item. What
 // windash and base64offset multiply stays one alternative.
-func (c *compiler) alternatives(v sigma.Value, m sigma.Modifiers, version int, keyword bool) (*alternative, error) {
+func (c *compiler) alternatives(v ast.Value, m ast.Modifiers, version int, keyword bool) (*alternative, error) {
 	switch {
-	case v.Kind == sigma.Invalid || v.Kind == sigma.Null && keyword:
+	case v.Kind == ast.Invalid || v.Kind == ast.Null && keyword:
 		return &alternative{matcher: "null", matches: func(*Event, *value) bool { return false }}, nil
-	case v.Kind == sigma.Null:
+	case v.Kind == ast.Null:
 		return &alternative{matcher: "null", whole: true, matches: func(_ *Event, v *value) bool { return v.kind == null }}, nil
-	case m.Has(sigma.Re):
+	case m.Has(ast.Re):
 		return regex(v.Text, m)
-	case m.Has(sigma.CIDR):
+	case m.Has(ast.CIDR):
 		return network(v.Text)
-	case m.Has(sigma.FieldRef):
+	case m.Has(ast.FieldRef):
 		return c.reference(v, m, version), nil
-	case m.HasAny(sigma.TimeParts):
+	case m.HasAny(ast.TimeParts):
 		return timePart(v, m)
-	case m.HasAny(sigma.OrderOperators):
+	case m.HasAny(ast.OrderOperators):
 		return ordering(v, m)
-	case m.Has(sigma.Expand):
+	case m.Has(ast.Expand):
 		if a := c.expansion(v, m, version); a != nil {
 			return a, nil
 		}
 	}
-	asText := keyword || m.Has(sigma.Cased) || m.HasAny(sigma.Encodings)
+	asText := keyword || m.Has(ast.Cased) || m.HasAny(ast.Encodings)
 	switch {
-	case v.Kind == sigma.Bool && (m.HasAny(sigma.StringOperators) && !keyword || !asText):
+	case v.Kind == ast.Bool && (m.HasAny(ast.StringOperators) && !keyword || !asText):
 		return truth(v.Text), nil
-	case v.Kind == sigma.Number && !asText && !m.HasAny(sigma.StringOperators):
+	case v.Kind == ast.Number && !asText && !m.HasAny(ast.StringOperators):
 		return numberAlternative("numeric", "= ", v.Text, func(v *value) (numeric, bool) { return v.numericForm() },
 			func(order int) bool { return order == 0 })
-	case v.Kind != sigma.String:
-		v = sigma.LiteralValue(v.Text)
+	case v.Kind != ast.String:
+		v = ast.LiteralValue(v.Text)
 	}
 	return textual(v, m, keyword)
 }
 
-func regex(source string, m sigma.Modifiers) (*alternative, error) {
+func regex(source string, m ast.Modifiers) (*alternative, error) {
 	flags := ""
 	for _, f := range m.List() {
-		if sigma.RegexFlags.Has(f) {
+		if ast.RegexFlags.Has(f) {
 			flags += f.String()
 		}
 	}
@@ -97,14 +97,14 @@ func truth(want string) *alternative {
 	}}
 }
 
-func ordering(v sigma.Value, m sigma.Modifiers) (*alternative, error) {
+func ordering(v ast.Value, m ast.Modifiers) (*alternative, error) {
 	sign, want := "> ", func(order int) bool { return order > 0 }
 	switch {
-	case m.Has(sigma.GTE):
+	case m.Has(ast.GTE):
 		sign, want = ">= ", func(order int) bool { return order >= 0 }
-	case m.Has(sigma.LT):
+	case m.Has(ast.LT):
 		sign, want = "< ", func(order int) bool { return order < 0 }
-	case m.Has(sigma.LTE):
+	case m.Has(ast.LTE):
 		sign, want = "<= ", func(order int) bool { return order <= 0 }
 	}
 	return numberAlternative("numeric", sign, v.Text, func(v *value) (numeric, bool) { return v.numericForm() }, want)

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/condition"
 )
 
@@ -24,7 +24,7 @@ type expr struct {
 	count   int
 }
 
-func (c *compiler) block(ds []sigma.Detection, conds []sigma.Condition, version int) (*block, error) {
+func (c *compiler) block(ds []ast.Detection, conds []ast.Condition, version int) (*block, error) {
 	compiled, err := c.detections(ds, version)
 	if err != nil {
 		return nil, err

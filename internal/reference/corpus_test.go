@@ -5,12 +5,12 @@ import (
 	"testing"
 
 	"github.com/sluicehq/sluice/internal/sigmatest"
-	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/load"
 )
 
 // corpus loads all of rules/.
-func corpus(tb testing.TB) []*sigma.Rule {
+func corpus(tb testing.TB) []*ast.Rule {
 	tb.Helper()
 	sub, err := fs.Sub(sigmatest.RuleArchive(tb), "rules")
 	if err != nil {

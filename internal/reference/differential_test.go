@@ -9,7 +9,7 @@ import (
 
 	"github.com/sluicehq/sluice/internal/reference"
 	"github.com/sluicehq/sluice/internal/sigmatest"
-	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/engine"
 	"github.com/sluicehq/sluice/sigma/event"
 	"github.com/sluicehq/sluice/sigma/result"
@@ -22,12 +22,12 @@ type indexed struct {
 	batch  *result.Batch
 }
 
-func newIndexed(tb testing.TB, rules []*sigma.Rule, o reference.Options) *indexed {
+func newIndexed(tb testing.TB, rules []*ast.Rule, o reference.Options) *indexed {
 	tb.Helper()
 	return workerOf(setOf(tb, rules, o))
 }
 
-func set(l *sigma.Logsource, dimensions map[string]string) {
+func set(l *ast.Logsource, dimensions map[string]string) {
 	for d, v := range dimensions {
 		switch d {
 		case "product":
@@ -45,7 +45,7 @@ func set(l *sigma.Logsource, dimensions map[string]string) {
 	}
 }
 
-func setOf(tb testing.TB, rules []*sigma.Rule, o reference.Options) *engine.Set {
+func setOf(tb testing.TB, rules []*ast.Rule, o reference.Options) *engine.Set {
 	tb.Helper()
 	set, err := engine.Compile(rules, engineOptions(o))
 	if err != nil {

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/ast"
 )
 
 // Options choose what results carry and which rules are tried.
@@ -30,14 +30,14 @@ type Evaluator struct {
 }
 
 type rule struct {
-	rule    *sigma.Rule
+	rule    *ast.Rule
 	block   *block
 	filters []*block
 }
 
 // New compiles rules; their order is the load order. The error names a rule
 // whose tree is unsound.
-func New(rules []*sigma.Rule, o Options) (*Evaluator, error) {
+func New(rules []*ast.Rule, o Options) (*Evaluator, error) {
 	c := &compiler{fields: map[string]*field{}}
 	e := &Evaluator{options: o}
 	for _, in := range rules {
@@ -50,7 +50,7 @@ func New(rules []*sigma.Rule, o Options) (*Evaluator, error) {
 	return e, nil
 }
 
-func (c *compiler) rule(in *sigma.Rule) (*rule, error) {
+func (c *compiler) rule(in *ast.Rule) (*rule, error) {
 	b, err := c.block(in.Detections, in.Conditions, in.Version)
 	if err != nil {
 		return nil, err
@@ -121,7 +121,7 @@ func (e *Evaluator) Routed(ev *Event) (pruned int, hasLogsource bool) {
 }
 
 // excludes reports a dimension that is set on both sides and differs.
-func (r *Routing) excludes(l sigma.Logsource, ev *Event) bool {
+func (r *Routing) excludes(l ast.Logsource, ev *Event) bool {
 	if r == nil {
 		return false
 	}

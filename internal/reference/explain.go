@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/ast"
 )
 
 // Detail is how much matched_fields tells.
@@ -40,23 +40,23 @@ const (
 // explain appends the entries of a node that holds.
 func (n *node) explain(s scope, selection string, d Detail, out []entry) []entry {
 	switch n.kind {
-	case sigma.KindItems:
+	case ast.KindItems:
 		for _, it := range n.items {
 			out = it.explain(s, selection, d, out)
 		}
-	case sigma.KindAny, sigma.KindAll:
+	case ast.KindAny, ast.KindAll:
 		for _, m := range n.nodes {
 			if m.holds(s) {
 				out = m.explain(s, selection, d, out)
 			}
 		}
-	case sigma.KindKeywords:
+	case ast.KindKeywords:
 		out = n.items[0].explainKeywords(s, selection, d, out)
-	case sigma.KindNested:
+	case ast.KindNested:
 		for _, d2 := range n.nested.winner(s).support(s, nil) {
 			out = d2.node.explain(s, selection, d, out)
 		}
-	case sigma.KindArray:
+	case ast.KindArray:
 		out = n.explainArray(s, selection, d, out)
 	}
 	return out
@@ -66,7 +66,7 @@ func (n *node) explain(s scope, selection string, d Detail, out []entry) []entry
 // members tells the array as a whole.
 func (n *node) explainArray(s scope, selection string, d Detail, out []entry) []entry {
 	members := n.satisfying(n.members(s))
-	if n.quantifier == sigma.NoMember || len(members) == 0 {
+	if n.quantifier == ast.NoMember || len(members) == 0 {
 		if v := joinedHits(s.hits(n.array)); v != nil {
 			e := entry{field: join(s.at, n.array.name), value: v, selection: selection, matcher: "exists"}
 			if n.array.name == "." {

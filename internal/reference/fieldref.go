@@ -1,16 +1,16 @@
 package reference
 
-import "github.com/sluicehq/sluice/sigma"
+import "github.com/sluicehq/sluice/sigma/ast"
 
 // reference compares with another field of the whole event (section 4.3).
-func (c *compiler) reference(v sigma.Value, m sigma.Modifiers, version int) *alternative {
+func (c *compiler) reference(v ast.Value, m ast.Modifiers, version int) *alternative {
 	name := v.Text
-	if v.Kind == sigma.String {
+	if v.Kind == ast.String {
 		name = v.Plain()
 	}
 	other := c.field(name, nil, version)
 	op := operatorOf(m)
-	cased := m.Has(sigma.Cased)
+	cased := m.Has(ast.Cased)
 	var pair func(a, b *value) bool
 	pair = func(a, b *value) bool {
 		if b.kind == list {

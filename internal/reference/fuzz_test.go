@@ -7,20 +7,20 @@ import (
 
 	"github.com/sluicehq/sluice/internal/reference"
 	"github.com/sluicehq/sluice/internal/sigmatest"
-	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/engine"
 	"github.com/sluicehq/sluice/sigma/load"
 )
 
 // pair is an engine and the reference over the same rules.
 type pair struct {
-	rules   []*sigma.Rule
+	rules   []*ast.Rule
 	e       *reference.Evaluator
 	engines []*indexed
 	options []reference.Options
 }
 
-func newPair(tb testing.TB, rules []*sigma.Rule, options ...reference.Options) *pair {
+func newPair(tb testing.TB, rules []*ast.Rule, options ...reference.Options) *pair {
 	tb.Helper()
 	e, err := reference.New(rules, reference.Options{})
 	if err != nil {
@@ -82,8 +82,8 @@ func randomPair(tb testing.TB, seed uint64) (*pair, string) {
 }
 
 // scatter gives some items several paths, as a pipeline may.
-func scatter(n *sigma.Node) {
-	if n.Kind == sigma.KindArray {
+func scatter(n *ast.Node) {
+	if n.Kind == ast.KindArray {
 		return
 	}
 	for i := range n.Items {

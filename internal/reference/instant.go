@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/ast"
 )
 
 // stamp is every textual time: date and time, fraction, offset.
@@ -83,18 +83,18 @@ func scaled(n numeric) int64 {
 }
 
 // timePart compares a part of a time.
-func timePart(v sigma.Value, m sigma.Modifiers) (*alternative, error) {
+func timePart(v ast.Value, m ast.Modifiers) (*alternative, error) {
 	part := func(t time.Time) int {
 		switch {
-		case m.Has(sigma.Minute):
+		case m.Has(ast.Minute):
 			return t.Minute()
-		case m.Has(sigma.Hour):
+		case m.Has(ast.Hour):
 			return t.Hour()
-		case m.Has(sigma.Day):
+		case m.Has(ast.Day):
 			return t.Day()
-		case m.Has(sigma.Month):
+		case m.Has(ast.Month):
 			return int(t.Month())
-		case m.Has(sigma.Year):
+		case m.Has(ast.Year):
 			return t.Year()
 		}
 		_, week := t.ISOWeek()

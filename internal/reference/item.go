@@ -1,7 +1,7 @@
 package reference
 
 import (
-	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/ast"
 )
 
 // alternative is one value of an item, ready to be compared. Matches sees
@@ -138,13 +138,13 @@ func (c *compiler) field(name string, paths []string, version int) *field {
 }
 
 // item compiles one item. As a keyword its values are texts to be found inside.
-func (c *compiler) item(in *sigma.Item, version int, keyword bool) (*item, error) {
+func (c *compiler) item(in *ast.Item, version int, keyword bool) (*item, error) {
 	m := in.Modifiers
 	it := &item{
-		field: c.field(in.Field, in.Paths, version), all: m.Has(sigma.All), neq: m.Has(sigma.Neq), cased: m.Has(sigma.Cased),
-		several: m.Has(sigma.Windash) || m.Has(sigma.Base64Offset),
+		field: c.field(in.Field, in.Paths, version), all: m.Has(ast.All), neq: m.Has(ast.Neq), cased: m.Has(ast.Cased),
+		several: m.Has(ast.Windash) || m.Has(ast.Base64Offset),
 	}
-	if m.Has(sigma.Exists) {
+	if m.Has(ast.Exists) {
 		it.exists, it.wanted = true, true
 		if len(in.Values) > 0 {
 			it.wanted = wanted(in.Values[0])
@@ -156,16 +156,16 @@ func (c *compiler) item(in *sigma.Item, version int, keyword bool) (*item, error
 		if err != nil {
 			return nil, err
 		}
-		it.nullable = it.nullable || in.Values[i].Kind == sigma.Null && !keyword
+		it.nullable = it.nullable || in.Values[i].Kind == ast.Null && !keyword
 		it.alternatives = append(it.alternatives, as)
 	}
 	return it, nil
 }
 
 // wanted reads the value of exists: anything that is not a form of no is yes.
-func wanted(v sigma.Value) bool {
+func wanted(v ast.Value) bool {
 	switch v.Kind {
-	case sigma.Bool, sigma.String:
+	case ast.Bool, ast.String:
 		return v.Text != "false" && v.Text != "no"
 	}
 	return true

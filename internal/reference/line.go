@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"time"
 
-	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/ast"
 )
 
 // line is one result as JSON, without line feed.
@@ -54,7 +54,7 @@ func (e *Evaluator) line(r *rule, ev *Event, arrival int64) []byte {
 	return append(dst, '}')
 }
 
-func includesEvent(r *sigma.Rule) bool {
+func includesEvent(r *ast.Rule) bool {
 	switch v := r.Attributes["sluice.include_event"].(type) {
 	case bool:
 		return v

@@ -4,16 +4,16 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/ast"
 )
 
-// node is a compiled detection, of the same shapes as sigma.Node.
+// node is a compiled detection, of the same shapes as ast.Node.
 type node struct {
-	kind       sigma.Kind
+	kind       ast.Kind
 	items      []*item
 	nodes      []*node
 	array      path
-	quantifier sigma.Quantifier
+	quantifier ast.Quantifier
 	nested     *block
 }
 
@@ -23,7 +23,7 @@ type detection struct {
 	node *node
 }
 
-func (c *compiler) detections(in []sigma.Detection, version int) ([]detection, error) {
+func (c *compiler) detections(in []ast.Detection, version int) ([]detection, error) {
 	out := make([]detection, 0, len(in))
 	for i := range in {
 		n, err := c.node(in[i].Node, version)
@@ -35,10 +35,10 @@ func (c *compiler) detections(in []sigma.Detection, version int) ([]detection, e
 	return out, nil
 }
 
-func (c *compiler) node(in *sigma.Node, version int) (*node, error) {
+func (c *compiler) node(in *ast.Node, version int) (*node, error) {
 	n := &node{kind: in.Kind, quantifier: in.Quantifier}
 	for i := range in.Items {
-		it, err := c.item(&in.Items[i], version, in.Kind == sigma.KindKeywords)
+		it, err := c.item(&in.Items[i], version, in.Kind == ast.KindKeywords)
 		if err != nil {
 			return nil, fmt.Errorf("field %s: %w", in.Items[i].Field, err)
 		}
@@ -52,9 +52,9 @@ func (c *compiler) node(in *sigma.Node, version int) (*node, error) {
 		n.nodes = append(n.nodes, m)
 	}
 	switch in.Kind {
-	case sigma.KindArray:
+	case ast.KindArray:
 		n.array = parsePath(in.Path, version)
-	case sigma.KindNested:
+	case ast.KindNested:
 		b, err := c.block(in.Detections, in.Conditions, version)
 		if err != nil {
 			return nil, err
@@ -67,30 +67,30 @@ func (c *compiler) node(in *sigma.Node, version int) (*node, error) {
 // holds reports whether a detection holds in a scope.
 func (n *node) holds(s scope) bool {
 	switch n.kind {
-	case sigma.KindItems:
+	case ast.KindItems:
 		for _, it := range n.items {
 			if !it.holds(s) {
 				return false
 			}
 		}
 		return true
-	case sigma.KindAny:
+	case ast.KindAny:
 		for _, m := range n.nodes {
 			if m.holds(s) {
 				return true
 			}
 		}
 		return false
-	case sigma.KindAll:
+	case ast.KindAll:
 		for _, m := range n.nodes {
 			if !m.holds(s) {
 				return false
 			}
 		}
 		return true
-	case sigma.KindKeywords:
+	case ast.KindKeywords:
 		return n.items[0].searches(s.ev, s.words())
-	case sigma.KindNested:
+	case ast.KindNested:
 		return n.nested.winner(s) != nil
 	}
 	return n.arrayHolds(s)
@@ -136,11 +136,11 @@ func (n *node) arrayHolds(s scope) bool {
 	members := n.members(s)
 	satisfying := len(n.satisfying(members))
 	switch n.quantifier {
-	case sigma.AnyMember:
+	case ast.AnyMember:
 		return satisfying > 0
-	case sigma.AllMembers:
+	case ast.AllMembers:
 		return len(members) > 0 && satisfying == len(members)
-	case sigma.AllOrEmpty:
+	case ast.AllOrEmpty:
 		return satisfying == len(members)
 	}
 	return satisfying == 0

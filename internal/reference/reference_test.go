@@ -4,13 +4,12 @@ import (
 	"testing"
 
 	"github.com/sluicehq/sluice/internal/reference"
-	"github.com/sluicehq/sluice/internal/sigmatest"
-	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/load"
 )
 
 // rulesOf loads a YAML text all of whose documents are sound.
-func rulesOf(tb testing.TB, yaml string) []*sigma.Rule {
+func rulesOf(tb testing.TB, yaml string) []*ast.Rule {
 	tb.Helper()
 	c := load.FromBytes("rules.yml", []byte(yaml), load.Options{})
 	for _, p := range c.Problems() {
@@ -34,7 +33,7 @@ func detailOf(tb testing.TB, s string) reference.Detail {
 }
 
 func TestReferenceFollowsTheCaseTable(t *testing.T) {
-	for _, c := range sigmatest.Cases() {
+	for _, c := range cases() {
 		t.Run(c.Name, func(t *testing.T) {
 			o := reference.Options{Detail: detailOf(t, c.Detail), IncludeEvent: c.IncludeEvent, ResultTime: c.ResultTime}
 			if c.Routing != nil {
@@ -49,12 +48,12 @@ func TestReferenceFollowsTheCaseTable(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				got := sigmatest.Outcome{Lines: e.Evaluate(ev, c.Arrival)}
+				got := outcome{Lines: e.Evaluate(ev, c.Arrival)}
 				if c.Routing != nil {
 					pruned, has := e.Routed(ev)
 					got.Pruned, got.WithoutLogsource = pruned, !has
 				}
-				c.Events[i].Check(t, got)
+				c.Events[i].check(t, got)
 			}
 		})
 	}

@@ -11,13 +11,13 @@ import (
 
 	"github.com/sluicehq/sluice/internal/reference"
 	"github.com/sluicehq/sluice/internal/sigmatest"
-	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/load"
 	"github.com/sluicehq/sluice/sigma/pipeline"
 )
 
 // corpusThrough loads all of rules/ through pipelines.
-func corpusThrough(tb testing.TB, names ...string) []*sigma.Rule {
+func corpusThrough(tb testing.TB, names ...string) []*ast.Rule {
 	tb.Helper()
 	set, err := pipeline.Load(names)
 	if err != nil {

@@ -3,7 +3,7 @@ package reference
 import (
 	"strings"
 
-	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/ast"
 )
 
 // template is a text with fields to be filled in: texts[0], fields[0], texts[1]
@@ -50,16 +50,16 @@ func (t template) reachable(ev *Event) bool {
 
 // expansion compares with a template; it is nil when the text has no
 // placeholder.
-func (c *compiler) expansion(v sigma.Value, m sigma.Modifiers, version int) *alternative {
+func (c *compiler) expansion(v ast.Value, m ast.Modifiers, version int) *alternative {
 	source := v.Text
-	if v.Kind == sigma.String {
+	if v.Kind == ast.String {
 		source = templateText(v)
 	}
 	t := c.template(source, version)
 	if len(t.fields) == 0 {
 		return nil
 	}
-	op, cased := operatorOf(m), m.Has(sigma.Cased)
+	op, cased := operatorOf(m), m.Has(ast.Cased)
 	return &alternative{
 		matcher: "expand", pattern: source, textual: true, reachable: t.reachable,
 		matches: func(ev *Event, v *value) bool {
@@ -112,13 +112,13 @@ func leaves(v *value, out []string) []string {
 }
 
 // templateText is a string value with escapes decoded and wildcards as characters.
-func templateText(v sigma.Value) string {
+func templateText(v ast.Value) string {
 	var b strings.Builder
 	for _, p := range v.Parts {
 		switch p.Kind {
-		case sigma.Many:
+		case ast.Many:
 			b.WriteByte('*')
-		case sigma.One:
+		case ast.One:
 			b.WriteByte('?')
 		default:
 			b.WriteString(p.Text)

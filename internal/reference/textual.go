@@ -8,7 +8,7 @@ import (
 	"unicode"
 	"unicode/utf16"
 
-	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/ast"
 )
 
 // operator is how a text is laid against another.
@@ -21,13 +21,13 @@ const (
 	end
 )
 
-func operatorOf(m sigma.Modifiers) operator {
+func operatorOf(m ast.Modifiers) operator {
 	switch {
-	case m.Has(sigma.Contains):
+	case m.Has(ast.Contains):
 		return inside
-	case m.Has(sigma.StartsWith):
+	case m.Has(ast.StartsWith):
 		return start
-	case m.Has(sigma.EndsWith):
+	case m.Has(ast.EndsWith):
 		return end
 	}
 	return wholly
@@ -51,23 +51,23 @@ func (o operator) compare(s, with string) bool {
 
 // textual compiles a string value: windash, UTF-16 and Base64 in this order,
 // then the operator.
-func textual(v sigma.Value, m sigma.Modifiers, keyword bool) (*alternative, error) {
+func textual(v ast.Value, m ast.Modifiers, keyword bool) (*alternative, error) {
 	op := operatorOf(m)
-	if keyword && op == wholly || m.Has(sigma.Base64Offset) {
+	if keyword && op == wholly || m.Has(ast.Base64Offset) {
 		op = inside
 	}
 	switch {
-	case m.HasAny(sigma.Base64Encodings):
+	case m.HasAny(ast.Base64Encodings):
 		return encodedText(v, m, op)
-	case m.Has(sigma.Windash):
-		return dashedText(v, op, m.Has(sigma.Cased)), nil
+	case m.Has(ast.Windash):
+		return dashedText(v, op, m.Has(ast.Cased)), nil
 	case v.HasWildcard():
 		return &alternative{
 			matcher: "regex", pattern: v.Text,
-			matches: globbing(tokens(v, op, m.Has(sigma.Cased), false), m.Has(sigma.Cased)),
+			matches: globbing(tokens(v, op, m.Has(ast.Cased), false), m.Has(ast.Cased)),
 		}, nil
 	}
-	return plainText(v.Plain(), op, m.Has(sigma.Cased)), nil
+	return plainText(v.Plain(), op, m.Has(ast.Cased)), nil
 }
 
 func plainText(want string, op operator, cased bool) *alternative {
@@ -81,11 +81,11 @@ func plainText(want string, op operator, cased bool) *alternative {
 }
 
 // encodedText compares with each of the Base64 texts that a value stands for.
-func encodedText(v sigma.Value, m sigma.Modifiers, op operator) (*alternative, error) {
+func encodedText(v ast.Value, m ast.Modifiers, op operator) (*alternative, error) {
 	if v.HasWildcard() {
 		return nil, fmt.Errorf("wildcard under an encoding: %s", v.Text)
 	}
-	cased := m.Has(sigma.Cased)
+	cased := m.Has(ast.Cased)
 	texts := encoded(v.Plain(), m)
 	if !cased {
 		for i := range texts {
@@ -108,7 +108,7 @@ func encodedText(v sigma.Value, m sigma.Modifiers, op operator) (*alternative, e
 
 // dashedText accepts any dash where the value has one. Its alternatives are
 // spellings, compared as texts even when they have wildcards.
-func dashedText(v sigma.Value, op operator, cased bool) *alternative {
+func dashedText(v ast.Value, op operator, cased bool) *alternative {
 	shown := v.Text
 	if !v.HasWildcard() {
 		shown = v.Plain()
@@ -145,15 +145,15 @@ func compared(v *value, cased bool) (string, bool) {
 }
 
 // encoded lists the Base64 texts a plain text stands for.
-func encoded(s string, m sigma.Modifiers) []string {
+func encoded(s string, m ast.Modifiers) []string {
 	variants := []string{s}
-	if m.Has(sigma.Windash) {
+	if m.Has(ast.Windash) {
 		variants = spellings(s)
 	}
 	var out []string
 	for _, s := range variants {
 		b := utf16Bytes(s, m)
-		if m.Has(sigma.Base64) {
+		if m.Has(ast.Base64) {
 			out = append(out, base64.StdEncoding.EncodeToString(b))
 			continue
 		}
@@ -169,16 +169,16 @@ func encoded(s string, m sigma.Modifiers) []string {
 	return out
 }
 
-func utf16Bytes(s string, m sigma.Modifiers) []byte {
-	if !m.HasAny(sigma.UTF16Encodings) {
+func utf16Bytes(s string, m ast.Modifiers) []byte {
+	if !m.HasAny(ast.UTF16Encodings) {
 		return []byte(s)
 	}
 	var order binary.AppendByteOrder = binary.LittleEndian
 	var out []byte
-	if m.Has(sigma.UTF16BE) {
+	if m.Has(ast.UTF16BE) {
 		order = binary.BigEndian
 	}
-	if m.Has(sigma.UTF16) {
+	if m.Has(ast.UTF16) {
 		out = append(out, 0xFF, 0xFE)
 	}
 	for _, u := range utf16.Encode([]rune(s)) {
@@ -197,13 +197,13 @@ const dashes = "-/\u2013\u2014\u2015"
 
 // tokens spells a value out. An operator that leaves an end open puts a many
 // there.
-func tokens(v sigma.Value, op operator, cased, windash bool) []token {
+func tokens(v ast.Value, op operator, cased, windash bool) []token {
 	var out []token
 	for _, p := range v.Parts {
 		switch p.Kind {
-		case sigma.Many:
+		case ast.Many:
 			out = append(out, token{many: true})
-		case sigma.One:
+		case ast.One:
 			out = append(out, token{one: true})
 		default:
 			for _, r := range p.Text {

@@ -8,18 +8,18 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/ast"
 )
 
 // Generator makes events that rules nearly match. The same seed and rules give
 // the same events.
 type Generator struct {
 	rng   *rand.Rand
-	rules []*sigma.Rule
+	rules []*ast.Rule
 }
 
 // NewGenerator makes events for rules.
-func NewGenerator(seed uint64, rules []*sigma.Rule) *Generator {
+func NewGenerator(seed uint64, rules []*ast.Rule) *Generator {
 	return &Generator{rng: rand.New(rand.NewPCG(seed, 0)), rules: rules}
 }
 
@@ -81,7 +81,7 @@ func (g *Generator) object(members []string) string {
 	return "{" + gap + strings.Join(members, gap+","+gap) + gap + "}"
 }
 
-func (g *Generator) logsource(l sigma.Logsource, members []string) []string {
+func (g *Generator) logsource(l ast.Logsource, members []string) []string {
 	for _, d := range [][2]string{{"product", l.Product}, {"service", l.Service}, {"category", l.Category}} {
 		if d[1] != "" && !g.oneIn(3) {
 			members = append(members, g.key(d[0])+g.value(g.vary(d[1])))
@@ -91,17 +91,17 @@ func (g *Generator) logsource(l sigma.Logsource, members []string) []string {
 }
 
 // node appends members that tend to satisfy n, relative to the path prefix.
-func (g *Generator) node(n *sigma.Node, prefix string, members []string) []string {
+func (g *Generator) node(n *ast.Node, prefix string, members []string) []string {
 	for i := range n.Items {
 		if !g.oneIn(6) {
 			members = g.item(&n.Items[i], prefix, members)
 		}
 	}
 	children := n.Nodes
-	if n.Kind == sigma.KindAny && len(children) > 1 {
-		children = []*sigma.Node{pick(g.rng, children), pick(g.rng, children)}
+	if n.Kind == ast.KindAny && len(children) > 1 {
+		children = []*ast.Node{pick(g.rng, children), pick(g.rng, children)}
 	}
-	if n.Kind == sigma.KindArray {
+	if n.Kind == ast.KindArray {
 		return g.array(n, prefix, members)
 	}
 	for _, c := range children {
@@ -113,7 +113,7 @@ func (g *Generator) node(n *sigma.Node, prefix string, members []string) []strin
 	return members
 }
 
-func (g *Generator) array(n *sigma.Node, prefix string, members []string) []string {
+func (g *Generator) array(n *ast.Node, prefix string, members []string) []string {
 	var list []string
 	for range g.rng.IntN(4) {
 		inner := g.node(n.Nodes[0], "", nil)
@@ -136,7 +136,7 @@ func (g *Generator) array(n *sigma.Node, prefix string, members []string) []stri
 }
 
 // item appends a value for the item's field, perhaps twice.
-func (g *Generator) item(it *sigma.Item, prefix string, members []string) []string {
+func (g *Generator) item(it *ast.Item, prefix string, members []string) []string {
 	name := it.Field
 	if len(it.Paths) > 0 {
 		name = strings.ReplaceAll(pick(g.rng, it.Paths), "*", pick(g.rng, []string{"C", "D"}))
@@ -144,12 +144,12 @@ func (g *Generator) item(it *sigma.Item, prefix string, members []string) []stri
 	if name == "" {
 		name = pick(g.rng, []string{"message", "m", "raw.text"})
 	}
-	if it.Modifiers.HasAny(sigma.Modifiers(sigma.FieldRef|sigma.Expand)) && len(it.Values) > 0 {
+	if it.Modifiers.HasAny(ast.Modifiers(ast.FieldRef|ast.Expand)) && len(it.Values) > 0 {
 		return g.referring(it, prefix+name, members)
 	}
 	v := g.forItem(it)
 	switch {
-	case it.Modifiers.Has(sigma.All) && len(it.Values) > 0 && !g.oneIn(4):
+	case it.Modifiers.Has(ast.All) && len(it.Values) > 0 && !g.oneIn(4):
 		var texts []string
 		for _, a := range it.Values {
 			texts = append(texts, g.text(a, it.Modifiers))
@@ -171,12 +171,12 @@ func (g *Generator) item(it *sigma.Item, prefix string, members []string) []stri
 }
 
 // referring appends a field and what it is compared with.
-func (g *Generator) referring(it *sigma.Item, name string, members []string) []string {
+func (g *Generator) referring(it *ast.Item, name string, members []string) []string {
 	v := it.Values[g.rng.IntN(len(it.Values))]
 	word := pick(g.rng, words)
 	text := word
 	others := []string{v.Plain()}
-	if it.Modifiers.Has(sigma.Expand) {
+	if it.Modifiers.Has(ast.Expand) {
 		others = nil
 		for i, part := range strings.Split(plain(v), "%") {
 			if i%2 == 1 {
@@ -202,10 +202,10 @@ func (g *Generator) referring(it *sigma.Item, name string, members []string) []s
 	return members
 }
 
-func plain(v sigma.Value) string {
+func plain(v ast.Value) string {
 	var b strings.Builder
 	for _, p := range v.Parts {
-		b.WriteString(map[sigma.PartKind]string{sigma.Many: "*", sigma.One: "?", sigma.Literal: p.Text}[p.Kind])
+		b.WriteString(map[ast.PartKind]string{ast.Many: "*", ast.One: "?", ast.Literal: p.Text}[p.Kind])
 	}
 	return b.String()
 }

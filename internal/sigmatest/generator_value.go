@@ -9,26 +9,26 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/ast"
 )
 
 // forItem is a JSON value for one alternative of the item, or something else.
-func (g *Generator) forItem(it *sigma.Item) string {
-	if len(it.Values) == 0 || it.Modifiers.Has(sigma.Exists) || g.oneIn(12) {
+func (g *Generator) forItem(it *ast.Item) string {
+	if len(it.Values) == 0 || it.Modifiers.Has(ast.Exists) || g.oneIn(12) {
 		return g.odd()
 	}
 	v := pick(g.rng, it.Values)
 	switch v.Kind {
-	case sigma.Null, sigma.Invalid:
+	case ast.Null, ast.Invalid:
 		return pick(g.rng, []string{"null", `""`, "[null]", "0"})
-	case sigma.Bool:
+	case ast.Bool:
 		return pick(g.rng, []string{"true", "false", `"YES"`, `"no"`, "1", `"0"`, `"True"`})
 	}
 	m := it.Modifiers
 	switch {
-	case m.HasAny(sigma.TimeParts):
+	case m.HasAny(ast.TimeParts):
 		return g.value(g.time())
-	case v.Kind == sigma.Number && !m.HasAny(sigma.StringOperators), m.HasAny(sigma.OrderOperators):
+	case v.Kind == ast.Number && !m.HasAny(ast.StringOperators), m.HasAny(ast.OrderOperators):
 		return g.number(v.Text)
 	}
 	return g.value(g.text(v, m))
@@ -77,31 +77,31 @@ func (g *Generator) time() string {
 }
 
 // text is a text that the value, under the modifiers, probably matches.
-func (g *Generator) text(v sigma.Value, m sigma.Modifiers) string {
+func (g *Generator) text(v ast.Value, m ast.Modifiers) string {
 	switch {
-	case m.Has(sigma.Re):
-		return g.around(g.matching(v.Text), sigma.Modifiers(sigma.Contains))
-	case m.Has(sigma.CIDR):
+	case m.Has(ast.Re):
+		return g.around(g.matching(v.Text), ast.Modifiers(ast.Contains))
+	case m.Has(ast.CIDR):
 		return g.address(v.Text)
-	case m.HasAny(sigma.Encodings):
+	case m.HasAny(ast.Encodings):
 		return g.encoded(v, m)
 	}
 	var b strings.Builder
 	for _, p := range v.Parts {
 		switch p.Kind {
-		case sigma.Many:
+		case ast.Many:
 			b.WriteString(pick(g.rng, []string{"", "x", "\n", "foo bar", "é", "..."}))
-		case sigma.One:
+		case ast.One:
 			b.WriteString(pick(g.rng, []string{"x", "\n", "é", "\U0001F600", "", "\ufffd"}))
 		default:
 			b.WriteString(p.Text)
 		}
 	}
 	s := b.String()
-	if v.Kind != sigma.String {
+	if v.Kind != ast.String {
 		s = v.Text
 	}
-	if m.Has(sigma.Windash) && !g.oneIn(3) {
+	if m.Has(ast.Windash) && !g.oneIn(3) {
 		s = strings.ReplaceAll(s, "-", pick(g.rng, []string{"-", "/", "\u2013", "\u2014", "\u2015"}))
 	}
 	return g.around(g.vary(s), m)
@@ -109,14 +109,14 @@ func (g *Generator) text(v sigma.Value, m sigma.Modifiers) string {
 
 // around puts something where the operator leaves an end open, and sometimes
 // where it does not.
-func (g *Generator) around(s string, m sigma.Modifiers) string {
+func (g *Generator) around(s string, m ast.Modifiers) string {
 	noise := func(open bool) string {
 		if open != g.oneIn(12) {
 			return pick(g.rng, []string{"", "x", " ", "\\", "C:\\Windows\\", "é", "-a /b ", "foo"})
 		}
 		return ""
 	}
-	return noise(m.Has(sigma.Contains) || m.Has(sigma.EndsWith)) + s + noise(m.Has(sigma.Contains) || m.Has(sigma.StartsWith))
+	return noise(m.Has(ast.Contains) || m.Has(ast.EndsWith)) + s + noise(m.Has(ast.Contains) || m.Has(ast.StartsWith))
 }
 
 // vary changes the case of a text, its look-alikes, and now and then a letter.
@@ -163,20 +163,20 @@ func (g *Generator) address(network string) string {
 	return s
 }
 
-func (g *Generator) encoded(v sigma.Value, m sigma.Modifiers) string {
+func (g *Generator) encoded(v ast.Value, m ast.Modifiers) string {
 	b := []byte(v.Plain())
-	if m.HasAny(sigma.UTF16Encodings) {
+	if m.HasAny(ast.UTF16Encodings) {
 		var wide []byte
 		for _, c := range v.Plain() {
 			wide = append(wide, byte(c), byte(c>>8))
 		}
 		b = wide
 	}
-	if !m.HasAny(sigma.Base64Encodings) {
+	if !m.HasAny(ast.Base64Encodings) {
 		return g.vary(v.Plain())
 	}
 	s := base64.StdEncoding.EncodeToString(b)
-	if m.Has(sigma.Base64Offset) {
+	if m.Has(ast.Base64Offset) {
 		b = append([]byte("abcd"[:g.rng.IntN(4)]), b...)
 		s = base64.StdEncoding.EncodeToString(append(b, "xyz"[:g.rng.IntN(4)]...))
 	}

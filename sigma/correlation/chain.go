@@ -1,9 +1,9 @@
 package correlation
 
 import (
+	"github.com/sluicehq/sluice/sigma/correlation/internal/match"
 	"github.com/sluicehq/sluice/sigma/correlation/internal/program"
 	"github.com/sluicehq/sluice/sigma/correlation/internal/window"
-	"github.com/sluicehq/sluice/sigma/correlation/match"
 )
 
 // propagate forwards the firings of the current event to dependent correlations,

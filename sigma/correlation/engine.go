@@ -6,10 +6,10 @@ import (
 	"io"
 	"math"
 
+	"github.com/sluicehq/sluice/sigma/correlation/internal/match"
 	"github.com/sluicehq/sluice/sigma/correlation/internal/program"
 	"github.com/sluicehq/sluice/sigma/correlation/internal/wheel"
 	"github.com/sluicehq/sluice/sigma/correlation/internal/window"
-	"github.com/sluicehq/sluice/sigma/correlation/match"
 )
 
 // DefaultMaxGroups is the limit on groups when none is configured.

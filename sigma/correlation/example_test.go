@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"github.com/sluicehq/sluice/sigma/correlation"
+	"github.com/sluicehq/sluice/sigma/correlation/internal/match"
 	"github.com/sluicehq/sluice/sigma/correlation/internal/program"
-	"github.com/sluicehq/sluice/sigma/correlation/match"
 	"github.com/sluicehq/sluice/sigma/load"
 )
 

@@ -4,9 +4,9 @@ import (
 	"math"
 
 	"github.com/sluicehq/sluice/sigma/correlation/internal/age"
+	"github.com/sluicehq/sluice/sigma/correlation/internal/match"
 	"github.com/sluicehq/sluice/sigma/correlation/internal/program"
 	"github.com/sluicehq/sluice/sigma/correlation/internal/window"
-	"github.com/sluicehq/sluice/sigma/correlation/match"
 )
 
 // group is the state of one group key of one correlation.

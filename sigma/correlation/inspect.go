@@ -5,26 +5,26 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/ast"
+	"github.com/sluicehq/sluice/sigma/correlation/internal/match"
 	"github.com/sluicehq/sluice/sigma/correlation/internal/program"
 	"github.com/sluicehq/sluice/sigma/correlation/internal/window"
-	"github.com/sluicehq/sluice/sigma/correlation/match"
 )
 
 // Entry is one correlation as GET /api/v1/correlations lists it.
 type Entry struct {
-	Index        int                   `json:"index"`
-	ID           string                `json:"id,omitempty"`
-	Name         string                `json:"name,omitempty"`
-	Title        string                `json:"title"`
-	Type         sigma.CorrelationType `json:"type"`
-	TimespanSecs int64                 `json:"timespan_secs"`
-	Window       sigma.Window          `json:"window"`
-	GapSecs      int64                 `json:"gap_secs,omitempty"`
-	GroupBy      []string              `json:"group_by"`
-	RuleRefs     []string              `json:"rule_refs"`
-	Threshold    string                `json:"threshold"`
-	ActiveGroups int                   `json:"active_groups"`
+	Index        int                 `json:"index"`
+	ID           string              `json:"id,omitempty"`
+	Name         string              `json:"name,omitempty"`
+	Title        string              `json:"title"`
+	Type         ast.CorrelationType `json:"type"`
+	TimespanSecs int64               `json:"timespan_secs"`
+	Window       ast.Window          `json:"window"`
+	GapSecs      int64               `json:"gap_secs,omitempty"`
+	GroupBy      []string            `json:"group_by"`
+	RuleRefs     []string            `json:"rule_refs"`
+	Threshold    string              `json:"threshold"`
+	ActiveGroups int                 `json:"active_groups"`
 }
 
 // KeyPart is one part of a group key; Value is nil when it is missing.
@@ -35,25 +35,25 @@ type KeyPart struct {
 
 // GroupEntry is one group as GET /api/v1/correlations/state lists it.
 type GroupEntry struct {
-	CorrelationIndex     int                   `json:"correlation_index"`
-	CorrelationID        string                `json:"correlation_id,omitempty"`
-	CorrelationName      string                `json:"correlation_name,omitempty"`
-	CorrelationTitle     string                `json:"correlation_title"`
-	Type                 sigma.CorrelationType `json:"type"`
-	GroupKey             []KeyPart             `json:"group_key"`
-	GroupKeyDisplay      string                `json:"group_key_display"`
-	Got                  *float64              `json:"got,omitempty"`
-	Threshold            string                `json:"threshold"`
-	Met                  bool                  `json:"met"`
-	Entries              int                   `json:"entries"`
-	Earliest             *int64                `json:"earliest,omitempty"`
-	Latest               *int64                `json:"latest,omitempty"`
-	TimespanSecs         int64                 `json:"timespan_secs"`
-	SecondsToEviction    *int64                `json:"seconds_to_eviction,omitempty"`
-	LastAlert            *int64                `json:"last_alert,omitempty"`
-	SuppressSecs         *int64                `json:"suppress_secs,omitempty"`
-	SuppressionRemaining *int64                `json:"suppression_remaining,omitempty"`
-	Window               any                   `json:"window,omitempty"`
+	CorrelationIndex     int                 `json:"correlation_index"`
+	CorrelationID        string              `json:"correlation_id,omitempty"`
+	CorrelationName      string              `json:"correlation_name,omitempty"`
+	CorrelationTitle     string              `json:"correlation_title"`
+	Type                 ast.CorrelationType `json:"type"`
+	GroupKey             []KeyPart           `json:"group_key"`
+	GroupKeyDisplay      string              `json:"group_key_display"`
+	Got                  *float64            `json:"got,omitempty"`
+	Threshold            string              `json:"threshold"`
+	Met                  bool                `json:"met"`
+	Entries              int                 `json:"entries"`
+	Earliest             *int64              `json:"earliest,omitempty"`
+	Latest               *int64              `json:"latest,omitempty"`
+	TimespanSecs         int64               `json:"timespan_secs"`
+	SecondsToEviction    *int64              `json:"seconds_to_eviction,omitempty"`
+	LastAlert            *int64              `json:"last_alert,omitempty"`
+	SuppressSecs         *int64              `json:"suppress_secs,omitempty"`
+	SuppressionRemaining *int64              `json:"suppression_remaining,omitempty"`
+	Window               any                 `json:"window,omitempty"`
 }
 
 // Filter chooses what is listed. The zero value lists everything.

@@ -1,7 +1,7 @@
 package correlation
 
 import (
-	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/correlation/internal/program"
 )
 
@@ -33,7 +33,7 @@ const (
 const MaxLevels = program.MaxLevels
 
 // Compile compiles correlations over the detection rules of the same load.
-func Compile(correlations []*sigma.Correlation, rules []*sigma.Rule, o Options) (*Program, error) {
+func Compile(correlations []*ast.Correlation, rules []*ast.Rule, o Options) (*Program, error) {
 	return program.Compile(correlations, rules, o)
 }
 

@@ -8,10 +8,10 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/ast"
+	"github.com/sluicehq/sluice/sigma/correlation/internal/match"
 	"github.com/sluicehq/sluice/sigma/correlation/internal/program"
 	"github.com/sluicehq/sluice/sigma/correlation/internal/window"
-	"github.com/sluicehq/sluice/sigma/correlation/match"
 )
 
 // ErrCorrupt is wrapped by errors about stored state that cannot be read.
@@ -184,7 +184,7 @@ func readWindow(c *program.Correlation, buf []byte, members []string) (window.Wi
 			return nil, nil, window.ErrCorrupt
 		}
 		return w.Pick(memberMap(members, c.Members)), rest, nil
-	case t == sigma.ValueCount:
+	case t == ast.ValueCount:
 		return orNil(window.ReadDistinct(buf))
 	case t.Numeric():
 		return orNil(window.ReadNumbers(buf, c.Ranked()))

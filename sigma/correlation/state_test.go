@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"github.com/sluicehq/sluice/sigma/correlation"
+	"github.com/sluicehq/sluice/sigma/correlation/internal/match"
 	"github.com/sluicehq/sluice/sigma/correlation/internal/program"
-	"github.com/sluicehq/sluice/sigma/correlation/match"
 )
 
 // save returns the encoded state.

@@ -3,7 +3,7 @@ package engine
 import (
 	"strconv"
 
-	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/condition"
 	"github.com/sluicehq/sluice/sigma/engine/internal/compile"
 	"github.com/sluicehq/sluice/sigma/event"
@@ -40,14 +40,14 @@ func members(b *compile.ArrayBlock, root event.Value, named bool) []event.Hit {
 func (w *Worker) blockHolds(b *compile.ArrayBlock, root event.Value) bool {
 	list := members(b, root, false)
 	switch b.Quantifier {
-	case sigma.AnyMember:
+	case ast.AnyMember:
 		for _, m := range list {
 			if w.nodeHolds(b.Body, m.Value) {
 				return true
 			}
 		}
 		return false
-	case sigma.NoMember:
+	case ast.NoMember:
 		for _, m := range list {
 			if w.nodeHolds(b.Body, m.Value) {
 				return false
@@ -60,17 +60,17 @@ func (w *Worker) blockHolds(b *compile.ArrayBlock, root event.Value) bool {
 			return false
 		}
 	}
-	return len(list) > 0 || b.Quantifier == sigma.AllOrEmpty
+	return len(list) > 0 || b.Quantifier == ast.AllOrEmpty
 }
 
 // nodeHolds evaluates a node of a body for a member.
 func (w *Worker) nodeHolds(n *compile.Node, member event.Value) bool {
 	switch n.Kind {
-	case sigma.KindArray:
+	case ast.KindArray:
 		return w.blockHolds(n.Block, member)
-	case sigma.KindNested:
+	case ast.KindNested:
 		return w.scopeWinner(n.Scope, member) != nil
-	case sigma.KindAny:
+	case ast.KindAny:
 		for _, sub := range n.Nodes {
 			if w.nodeHolds(sub, member) {
 				return true

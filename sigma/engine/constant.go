@@ -1,7 +1,7 @@
 package engine
 
 import (
-	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/condition"
 	"github.com/sluicehq/sluice/sigma/engine/internal/compile"
 )
@@ -52,5 +52,5 @@ func noEntries(n *compile.Node) bool {
 			return false
 		}
 	}
-	return n.Kind != sigma.KindArray && n.Kind != sigma.KindNested
+	return n.Kind != ast.KindArray && n.Kind != ast.KindNested
 }

@@ -5,14 +5,14 @@ import (
 	"testing"
 
 	"github.com/sluicehq/sluice/internal/sigmatest"
-	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/engine"
 	"github.com/sluicehq/sluice/sigma/load"
 	"github.com/sluicehq/sluice/sigma/result"
 )
 
 // corpusRules loads SigmaHQ's rules.
-func corpusRules(tb testing.TB) []*sigma.Rule {
+func corpusRules(tb testing.TB) []*ast.Rule {
 	tb.Helper()
 	c, err := load.Load(tb.Context(), []string{sigmatest.RuleDir(tb, "rules")}, load.Options{})
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/engine"
 	"github.com/sluicehq/sluice/sigma/event"
 	"github.com/sluicehq/sluice/sigma/load"
@@ -14,7 +14,7 @@ import (
 )
 
 // rulesOf reads rules from YAML documents.
-func rulesOf(tb testing.TB, text string) []*sigma.Rule {
+func rulesOf(tb testing.TB, text string) []*ast.Rule {
 	tb.Helper()
 	c := load.FromBytes("rules.yml", []byte(text), load.Options{})
 	for _, r := range c.Rejected {
@@ -23,7 +23,7 @@ func rulesOf(tb testing.TB, text string) []*sigma.Rule {
 	return c.Rules
 }
 
-func compile(tb testing.TB, rules []*sigma.Rule, o engine.Options) *engine.Set {
+func compile(tb testing.TB, rules []*ast.Rule, o engine.Options) *engine.Set {
 	tb.Helper()
 	set, err := engine.Compile(rules, o)
 	if err != nil {
@@ -157,7 +157,7 @@ detection: {sel: {C: x}, condition: sel}
 		{"conflicts count though nothing fires", `{"C":"y","product":"windows"}`, "", nil, 1, 0},
 		{"an array is no value", `{"C":"x","product":["windows"]}`, "", []string{"L", "W", "G"}, 0, 1},
 	} {
-		w := compile(t, rules, engine.Options{Routing: &engine.Routing{Static: sigma.Logsource{Product: tc.static}}}).NewWorker()
+		w := compile(t, rules, engine.Options{Routing: &engine.Routing{Static: ast.Logsource{Product: tc.static}}}).NewWorker()
 		var ev engine.Events
 		mustDecode(t, w, &ev, tc.line)
 		for range 2 { // the second time from memory
@@ -175,7 +175,7 @@ func TestAnImpliedLogsourceFillsWhatIsUnset(t *testing.T) {
 	w := compile(t, rulesOf(t, twoRules), engine.Options{Routing: engine.DefaultRouting()}).NewWorker()
 	var ev engine.Events
 	mustDecode(t, w, &ev, `{"CommandLine":"whoami","m":"mimikatz","Image":".exe"}`)
-	ev.Imply(0, &sigma.Logsource{Product: "Windows"})
+	ev.Imply(0, &ast.Logsource{Product: "Windows"})
 	if got := titles(w, &ev); !slices.Equal(got, []string{"Words"}) {
 		t.Errorf("fired %v, want [Words]", got)
 	}
@@ -230,8 +230,8 @@ func TestTimeOfAnEvent(t *testing.T) {
 }
 
 func TestAnUnsoundTreeIsAnError(t *testing.T) {
-	rule := &sigma.Rule{Detections: []sigma.Detection{{Name: "sel"}}, Conditions: []sigma.Condition{{}}}
-	if _, err := engine.Compile([]*sigma.Rule{rule}, engine.Options{}); err == nil {
+	rule := &ast.Rule{Detections: []ast.Detection{{Name: "sel"}}, Conditions: []ast.Condition{{}}}
+	if _, err := engine.Compile([]*ast.Rule{rule}, engine.Options{}); err == nil {
 		t.Error("a rule without nodes compiled")
 	}
 }

@@ -1,7 +1,7 @@
 package engine
 
 import (
-	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/engine/internal/scan"
 	"github.com/sluicehq/sluice/sigma/event"
 )
@@ -21,7 +21,7 @@ type decoded struct {
 	doc         []byte // what the cells point into
 	root        event.Value
 	first, last int
-	implied     *sigma.Logsource
+	implied     *ast.Logsource
 }
 
 // Reset removes all events and keeps the memory.
@@ -57,7 +57,7 @@ func (ev *Events) Root(i int) event.Value { return ev.list[i].root }
 
 // Imply gives event i a logsource, for the dimensions that neither its fields
 // nor the configuration set.
-func (ev *Events) Imply(i int, l *sigma.Logsource) { ev.list[i].implied = l }
+func (ev *Events) Imply(i int, l *ast.Logsource) { ev.list[i].implied = l }
 
 // AppendJSON appends the JSON form of event i: the text as received without
 // insignificant white space, an object of strings, or the plain line under _raw.

@@ -3,7 +3,7 @@ package engine
 import (
 	"slices"
 
-	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/condition"
 	"github.com/sluicehq/sluice/sigma/engine/internal/compile"
 	"github.com/sluicehq/sluice/sigma/engine/internal/scan"
@@ -73,10 +73,10 @@ func (w *Worker) entries(n *compile.Node, out *result.Batch) {
 		w.entry(&n.Items[i], out)
 	}
 	switch n.Kind {
-	case sigma.KindArray:
+	case ast.KindArray:
 		w.blockEntries(n.Block, w.view.root, "", out)
 		return
-	case sigma.KindNested:
+	case ast.KindNested:
 		for _, k := range n.Scope.Conditions {
 			if w.expr(k.Expr) {
 				w.nested(n.Scope, k, out)
@@ -85,7 +85,7 @@ func (w *Worker) entries(n *compile.Node, out *result.Batch) {
 		}
 	}
 	for _, sub := range n.Nodes {
-		if n.Kind != sigma.KindAny || w.expr(sub.Expr) {
+		if n.Kind != ast.KindAny || w.expr(sub.Expr) {
 			w.entries(sub, out)
 		}
 	}

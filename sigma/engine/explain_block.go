@@ -1,7 +1,7 @@
 package engine
 
 import (
-	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/condition"
 	"github.com/sluicehq/sluice/sigma/engine/internal/compile"
 	"github.com/sluicehq/sluice/sigma/event"
@@ -12,7 +12,7 @@ import (
 // satisfying member, or the bare array where no member satisfies.
 func (w *Worker) blockEntries(b *compile.ArrayBlock, root event.Value, prefix string, out *result.Batch) {
 	list := members(b, root, true)
-	if b.Quantifier == sigma.NoMember || b.Quantifier == sigma.AllOrEmpty && len(list) == 0 {
+	if b.Quantifier == ast.NoMember || b.Quantifier == ast.AllOrEmpty && len(list) == 0 {
 		w.arrayEntry(b, root, prefix, out)
 		return
 	}
@@ -70,10 +70,10 @@ func (w *Worker) renderHits(hits []event.Hit, out *result.Batch) []byte {
 // memberEntries adds the entries of a body for a member that satisfies it.
 func (w *Worker) memberEntries(n *compile.Node, member event.Value, name string, out *result.Batch) {
 	switch n.Kind {
-	case sigma.KindArray:
+	case ast.KindArray:
 		w.blockEntries(n.Block, member, name, out)
 		return
-	case sigma.KindNested:
+	case ast.KindNested:
 		if k := w.scopeWinner(n.Scope, member); k != nil {
 			w.memberWalk(n.Scope, k, member, name, map[int]bool{}, out)
 		}
@@ -83,7 +83,7 @@ func (w *Worker) memberEntries(n *compile.Node, member event.Value, name string,
 		w.memberEntry(&n.Items[i], member, name, out)
 	}
 	for _, sub := range n.Nodes {
-		if n.Kind != sigma.KindAny || w.nodeHolds(sub, member) {
+		if n.Kind != ast.KindAny || w.nodeHolds(sub, member) {
 			w.memberEntries(sub, member, name, out)
 		}
 	}

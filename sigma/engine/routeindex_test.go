@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/sluicehq/sluice/internal/sigmatest"
-	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/load"
 	"github.com/sluicehq/sluice/sigma/result"
 )
@@ -65,7 +65,7 @@ func TestIndexesBuiltInTheBackgroundAnswerAlike(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var some []*sigma.Rule
+	var some []*ast.Rule
 	for i := 0; i < len(c.Rules); i += 8 {
 		some = append(some, c.Rules[i])
 	}

@@ -7,22 +7,22 @@ import (
 	"math/bits"
 	"slices"
 
-	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/engine/internal/compile"
 	"github.com/sluicehq/sluice/sigma/engine/internal/scan"
 )
 
 // Routing says how the logsource of an event is found.
 type Routing struct {
-	Fields sigma.Logsource // fields that hold the dimensions; by default product, service and category
-	Static sigma.Logsource // values where the fields have none
+	Fields ast.Logsource // fields that hold the dimensions; by default product, service and category
+	Static ast.Logsource // values where the fields have none
 }
 
 // DefaultRouting reads each dimension from the field of its own name.
 func DefaultRouting() *Routing { return new(Routing) }
 
 // fields returns the names of the fields, defaults included.
-func (r *Routing) fields() *sigma.Logsource {
+func (r *Routing) fields() *ast.Logsource {
 	f := r.Fields
 	f.Product = cmp.Or(f.Product, "product")
 	f.Service = cmp.Or(f.Service, "service")
@@ -45,7 +45,7 @@ func (r *Routing) names() []string {
 type dimension struct{ name, value string }
 
 // dimensions lists what a logsource sets, custom dimensions with a prefix.
-func dimensions(l *sigma.Logsource) []dimension {
+func dimensions(l *ast.Logsource) []dimension {
 	var out []dimension
 	for _, d := range []dimension{{"product", l.Product}, {"service", l.Service}, {"category", l.Category}} {
 		if d.value != "" {
@@ -75,7 +75,7 @@ type routeDimension struct {
 	values map[string][]uint64 // lower case value: the rules that have it
 }
 
-func newRouteTable(rules []*sigma.Rule, r *Routing, fields *compile.Fields) *routeTable {
+func newRouteTable(rules []*ast.Rule, r *Routing, fields *compile.Fields) *routeTable {
 	if r == nil {
 		return nil
 	}
@@ -235,7 +235,7 @@ func (w *Worker) sameAsLast(t *routeTable) bool {
 }
 
 // route finds the route by the values in the form in which they are compared.
-func (w *Worker) route(t *routeTable, implied *sigma.Logsource) *route {
+func (w *Worker) route(t *routeTable, implied *ast.Logsource) *route {
 	w.router.key, w.router.values = w.router.key[:0], w.router.values[:0]
 	for i := range t.dims {
 		w.appendDimension(&t.dims[i], implied)
@@ -250,7 +250,7 @@ func (w *Worker) route(t *routeTable, implied *sigma.Logsource) *route {
 
 // appendDimension adds the event's value of a dimension to the key, in lower
 // case, nothing when it is unset.
-func (w *Worker) appendDimension(d *routeDimension, implied *sigma.Logsource) {
+func (w *Worker) appendDimension(d *routeDimension, implied *ast.Logsource) {
 	at := len(w.router.key)
 	if c, ok := w.view.single(d.field); ok {
 		w.router.key, _ = c.Value(w.view.doc).AppendText(w.router.key)

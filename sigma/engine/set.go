@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/engine/internal/compile"
 	"github.com/sluicehq/sluice/sigma/internal/parallel"
 	"github.com/sluicehq/sluice/sigma/result"
@@ -58,7 +58,7 @@ type Set struct {
 
 // Compile builds a set of rules. The rules must have passed every check of package
 // load: a tree that package load would reject is an error.
-func Compile(rules []*sigma.Rule, o Options) (s *Set, err error) {
+func Compile(rules []*ast.Rule, o Options) (s *Set, err error) {
 	defer func() {
 		if r := recover(); r != nil {
 			s, err = nil, fmt.Errorf("compile rules: unsound rule tree: %v", r)
@@ -68,7 +68,7 @@ func Compile(rules []*sigma.Rule, o Options) (s *Set, err error) {
 	return newSet(rules, o, p), nil
 }
 
-func newSet(rules []*sigma.Rule, o Options, p *compile.Plan) *Set {
+func newSet(rules []*ast.Rule, o Options, p *compile.Plan) *Set {
 	s := &Set{
 		options: o, plan: p, handles: make([]*result.Rule, len(rules)), include: make([]bool, len(rules)),
 		constant: make([]*result.Detection, len(rules)),
@@ -106,7 +106,7 @@ func (o *Options) timeFields() []string {
 func (o *Options) names() []string { return slices.Concat(o.Fields, o.timeFields(), o.Routing.names()) }
 
 // wantsEvent reports whether the rule asks for events in its results.
-func wantsEvent(r *sigma.Rule) bool {
+func wantsEvent(r *ast.Rule) bool {
 	switch v := r.Attributes["sluice.include_event"].(type) {
 	case bool:
 		return v

@@ -5,14 +5,14 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/sluicehq/sluice/sigma"
-	"github.com/sluicehq/sluice/sigma/load/document"
+	"github.com/sluicehq/sluice/internal/document"
+	"github.com/sluicehq/sluice/sigma/ast"
 )
 
 // selectors is a field name, read for array selectors. With a quantifier, path
 // names the array and rest the field inside a member.
 type selectors struct {
-	quantifier sigma.Quantifier
+	quantifier ast.Quantifier
 	path, rest string
 	indexed    bool // some segment has a position
 	position   bool // the last segment has one
@@ -35,8 +35,8 @@ func splitSelectors(field string) (selectors, error) {
 		switch {
 		case token == "":
 			s.position = false
-		case quantifier != sigma.NoQuantifier:
-			if s.quantifier == sigma.NoQuantifier {
+		case quantifier != ast.NoQuantifier:
+			if s.quantifier == ast.NoQuantifier {
 				s.quantifier = quantifier
 				s.path = field[:start] + name
 				s.rest = strings.TrimPrefix(field[end:], ".")
@@ -55,18 +55,18 @@ func splitSelectors(field string) (selectors, error) {
 	return s, nil
 }
 
-func quantifierOf(token string) sigma.Quantifier {
+func quantifierOf(token string) ast.Quantifier {
 	switch token {
 	case "any":
-		return sigma.AnyMember
+		return ast.AnyMember
 	case "all":
-		return sigma.AllMembers
+		return ast.AllMembers
 	case "all_or_empty":
-		return sigma.AllOrEmpty
+		return ast.AllOrEmpty
 	case "none":
-		return sigma.NoMember
+		return ast.NoMember
 	}
-	return sigma.NoQuantifier
+	return ast.NoQuantifier
 }
 
 // segmentSelector splits "name[token]". A segment that does not end in an
@@ -102,16 +102,16 @@ func segmentSelector(seg string) (name, token string, err error) {
 func escaped(s string, i int) bool { return i > 0 && s[i-1] == '\\' }
 
 // array reads an array block; nil when it is faulty.
-func (b *builder) array(r row, sel selectors) *sigma.Node {
-	block := &sigma.Node{Kind: sigma.KindArray, Path: sel.path, Quantifier: sel.quantifier, Line: r.number}
+func (b *builder) array(r row, sel selectors) *ast.Node {
+	block := &ast.Node{Kind: ast.KindArray, Path: sel.path, Quantifier: sel.quantifier, Line: r.number}
 	inner, err := splitSelectors(sel.rest)
 	if err != nil {
 		b.fail(r.number, "%v", err)
 		return nil
 	}
-	var body *sigma.Node
+	var body *ast.Node
 	switch {
-	case inner.quantifier != sigma.NoQuantifier:
+	case inner.quantifier != ast.NoQuantifier:
 		r.field = sel.rest
 		body = b.array(r, inner)
 	case r.value.Kind == document.Map:
@@ -126,22 +126,22 @@ func (b *builder) array(r row, sel selectors) *sigma.Node {
 		body = b.body(r.value, at)
 	default:
 		r.field = place{member: true, prefix: sel.rest}.self()
-		body = &sigma.Node{Kind: sigma.KindItems, Items: []sigma.Item{b.item(r)}, Line: r.number}
+		body = &ast.Node{Kind: ast.KindItems, Items: []ast.Item{b.item(r)}, Line: r.number}
 	}
 	if body == nil {
 		return nil
 	}
-	block.Nodes = []*sigma.Node{body}
+	block.Nodes = []*ast.Node{body}
 	return block
 }
 
 // body reads the mapping of an array block. The key condition makes it an
 // extended one, whose other keys are named detections.
-func (b *builder) body(v *document.Node, at place) *sigma.Node {
+func (b *builder) body(v *document.Node, at place) *ast.Node {
 	if v.Get("condition") == nil {
 		return b.mapping(v, at)
 	}
-	node := &sigma.Node{Kind: sigma.KindNested, Line: v.Line}
+	node := &ast.Node{Kind: ast.KindNested, Line: v.Line}
 	for _, e := range v.Entries {
 		if e.Key.Kind == document.String && e.Key.Text != "condition" {
 			node.Detections = append(node.Detections, b.named(e, at))

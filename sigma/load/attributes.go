@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sluicehq/sluice/sigma"
-	"github.com/sluicehq/sluice/sigma/load/document"
+	"github.com/sluicehq/sluice/internal/document"
+	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/timespan"
 )
 
@@ -31,7 +31,7 @@ var knownAttributes = []string{
 }
 
 // attribute keeps a top-level key that nobody else reads.
-func (d *draft) attribute(m *sigma.Meta, key string, v *document.Node) {
+func (d *draft) attribute(m *ast.Meta, key string, v *document.Node) {
 	if m.Attributes == nil {
 		m.Attributes = make(map[string]any)
 	}
@@ -43,7 +43,7 @@ func (d *draft) attribute(m *sigma.Meta, key string, v *document.Node) {
 
 // customAttributes adds the entries of custom_attributes, which win over
 // top-level keys.
-func (d *draft) customAttributes(m *sigma.Meta, v *document.Node) {
+func (d *draft) customAttributes(m *ast.Meta, v *document.Node) {
 	if v == nil {
 		return
 	}
@@ -59,7 +59,7 @@ func (d *draft) customAttributes(m *sigma.Meta, v *document.Node) {
 }
 
 // attributeText returns an attribute as text: values may be quoted or not.
-func attributeText(m *sigma.Meta, key string) (text string, ok bool) {
+func attributeText(m *ast.Meta, key string) (text string, ok bool) {
 	v, ok := m.Attributes[key]
 	if !ok || v == nil {
 		return "", false
@@ -72,7 +72,7 @@ func attributeText(m *sigma.Meta, key string) (text string, ok bool) {
 }
 
 // unusable warns of an attribute that has no effect.
-func (d *draft) unusable(m *sigma.Meta, key, text string) {
+func (d *draft) unusable(m *ast.Meta, key, text string) {
 	d.warn(m.Origin.Line, "rule '%s': attribute '%s' has the unusable value %q and is ignored", m.Key(), key, text)
 }
 
@@ -102,7 +102,7 @@ func (l *collector) defaults(d *draft) {
 }
 
 // timestampField puts the field a rule names in front of those before it.
-func (l *collector) timestampField(d *draft, m *sigma.Meta) {
+func (l *collector) timestampField(d *draft, m *ast.Meta) {
 	text, ok := attributeText(m, attrTimestampField)
 	if !ok {
 		return

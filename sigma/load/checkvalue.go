@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/ast"
 )
 
 // Limits of dashes under windash: each accepts five characters, and Base64 has
@@ -19,34 +19,34 @@ const (
 )
 
 // numberOperators compare as numbers.
-const numberOperators = sigma.OrderOperators | sigma.TimeParts
+const numberOperators = ast.OrderOperators | ast.TimeParts
 
 // value checks one alternative of an item whose modifiers do not conflict.
-func (c *checker) value(it *sigma.Item, v *sigma.Value, keyword bool) {
+func (c *checker) value(it *ast.Item, v *ast.Value, keyword bool) {
 	m := it.Modifiers
 	if !c.beforePipelines && strings.Contains(v.Text, "${source.") {
 		c.fail(it.Line, "unresolved source placeholder in detection value: %s", v.Text)
 	}
 	switch {
-	case v.Kind == sigma.Invalid:
-	case m.Has(sigma.Exists):
+	case v.Kind == ast.Invalid:
+	case m.Has(ast.Exists):
 		c.presence(it, v)
-	case v.Kind == sigma.Null:
+	case v.Kind == ast.Null:
 		c.null(it, keyword)
 	case m.HasAny(numberOperators):
 		if !isNumeric(v) {
 			c.fail(it.Line, "expected numeric value: %s", v.Text)
 		}
-	case m.Has(sigma.FieldRef):
+	case m.Has(ast.FieldRef):
 		if v.HasWildcard() {
 			c.fail(it.Line, "wildcards are not allowed in a field reference: %s", v.Text)
 		}
-	case m.Has(sigma.Re):
+	case m.Has(ast.Re):
 		// Parsing finds every fault of an expression, at a fraction of the cost of compiling it.
 		if _, err := syntax.Parse(v.Text, syntax.Perl); err != nil {
 			c.fail(it.Line, "invalid regex: %s", regexReason(err))
 		}
-	case m.Has(sigma.CIDR):
+	case m.Has(ast.CIDR):
 		if _, err := netip.ParsePrefix(v.Text); err != nil {
 			c.fail(it.Line, "invalid CIDR: %s", v.Text)
 		}
@@ -55,17 +55,17 @@ func (c *checker) value(it *sigma.Item, v *sigma.Value, keyword bool) {
 	}
 }
 
-func (c *checker) presence(it *sigma.Item, v *sigma.Value) {
+func (c *checker) presence(it *ast.Item, v *ast.Value) {
 	switch {
-	case v.Kind == sigma.Bool:
-	case v.Kind == sigma.String && (v.Text == "true" || v.Text == "yes" || v.Text == "false" || v.Text == "no"):
+	case v.Kind == ast.Bool:
+	case v.Kind == ast.String && (v.Text == "true" || v.Text == "yes" || v.Text == "false" || v.Text == "no"):
 	default:
 		c.warn(it.Line, "value %q of '%s|exists' is neither true nor false and means true", v.Text, it.Field)
 	}
 }
 
-func (c *checker) null(it *sigma.Item, keyword bool) {
-	const refused = numberOperators | sigma.Modifiers(sigma.Re|sigma.CIDR|sigma.FieldRef|sigma.Expand)
+func (c *checker) null(it *ast.Item, keyword bool) {
+	const refused = numberOperators | ast.Modifiers(ast.Re|ast.CIDR|ast.FieldRef|ast.Expand)
 	switch {
 	case it.Modifiers.HasAny(refused):
 		c.fail(it.Line, "null cannot be used with '%s'", it.Modifiers&refused)
@@ -77,19 +77,19 @@ func (c *checker) null(it *sigma.Item, keyword bool) {
 }
 
 // text checks strings, and numbers that are used by their text.
-func (c *checker) text(it *sigma.Item, v *sigma.Value) {
+func (c *checker) text(it *ast.Item, v *ast.Value) {
 	m := it.Modifiers
-	if m.HasAny(sigma.Base64Encodings) && v.HasWildcard() {
-		c.fail(it.Line, "wildcards cannot be used with '%s': %s", m&sigma.Base64Encodings, v.Text)
+	if m.HasAny(ast.Base64Encodings) && v.HasWildcard() {
+		c.fail(it.Line, "wildcards cannot be used with '%s': %s", m&ast.Base64Encodings, v.Text)
 	}
-	if m.Has(sigma.Expand) && m.HasAny(sigma.Encodings) && !c.beforePipelines && hasPlaceholder(v) {
-		c.fail(it.Line, "placeholders cannot be used with '%s': %s", m&sigma.Encodings, v.Text)
+	if m.Has(ast.Expand) && m.HasAny(ast.Encodings) && !c.beforePipelines && hasPlaceholder(v) {
+		c.fail(it.Line, "placeholders cannot be used with '%s': %s", m&ast.Encodings, v.Text)
 	}
-	if !m.Has(sigma.Windash) {
+	if !m.Has(ast.Windash) {
 		return
 	}
 	limit := maxDashes
-	if m.HasAny(sigma.Base64Encodings) {
+	if m.HasAny(ast.Base64Encodings) {
 		limit = maxDashesBase64
 	}
 	if n := strings.Count(v.Text, "-"); n > limit {
@@ -98,8 +98,8 @@ func (c *checker) text(it *sigma.Item, v *sigma.Value) {
 }
 
 // hasPlaceholder reports whether a %name% remains in the value.
-func hasPlaceholder(v *sigma.Value) bool {
-	if v.Kind != sigma.String {
+func hasPlaceholder(v *ast.Value) bool {
+	if v.Kind != ast.String {
 		return false
 	}
 	_, rest, found := strings.Cut(v.Text, "%")
@@ -114,8 +114,8 @@ func hasPlaceholder(v *sigma.Value) bool {
 }
 
 // isNumeric accepts numbers, and texts that are entirely a decimal number.
-func isNumeric(v *sigma.Value) bool {
-	if v.Kind != sigma.Number && v.Kind != sigma.String {
+func isNumeric(v *ast.Value) bool {
+	if v.Kind != ast.Number && v.Kind != ast.String {
 		return false
 	}
 	for i := range len(v.Text) {

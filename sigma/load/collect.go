@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/internal/parallel"
 )
 
@@ -41,7 +41,7 @@ func (d *Documents) Collect(o Options) *Collection {
 	c.reject()
 	for i, used := range covers {
 		if !used {
-			c.out.Warnings = append(c.out.Warnings, sigma.Problem{Reason: fmt.Sprintf("exclude rule %q leaves nothing out", o.ExcludeRules[i])})
+			c.out.Warnings = append(c.out.Warnings, ast.Problem{Reason: fmt.Sprintf("exclude rule %q leaves nothing out", o.ExcludeRules[i])})
 		}
 	}
 	c.out.Excluded = len(c.excluded)

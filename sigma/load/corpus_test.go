@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/sluicehq/sluice/internal/sigmatest"
-	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/ast"
 )
 
 // A rule file that does not load is a bug of ours. Rules with placeholders load
@@ -74,7 +74,7 @@ func BenchmarkCorpus(b *testing.B) {
 }
 
 // wantRoundTrip encodes a document to JSON and back.
-func wantRoundTrip[T sigma.Rule | sigma.Correlation](t *testing.T, v *T) {
+func wantRoundTrip[T ast.Rule | ast.Correlation](t *testing.T, v *T) {
 	t.Helper()
 	first, err := json.Marshal(v)
 	if err != nil {
@@ -106,9 +106,9 @@ func wantRoundTrip[T sigma.Rule | sigma.Correlation](t *testing.T, v *T) {
 // clearAttributes drops what encoding/json reads back as other types of numbers.
 func clearAttributes(v any) {
 	switch v := v.(type) {
-	case *sigma.Rule:
+	case *ast.Rule:
 		v.Attributes = nil
-	case *sigma.Correlation:
+	case *ast.Correlation:
 		v.Attributes = nil
 	}
 }

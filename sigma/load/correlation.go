@@ -5,16 +5,16 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/internal/document"
+	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/condition"
-	"github.com/sluicehq/sluice/sigma/load/document"
 	"github.com/sluicehq/sluice/sigma/timespan"
 )
 
 // correlation is a correlation document as it was written. Attributes, which
 // pipelines may change, have no say in it yet.
 type correlation struct {
-	Rule   *sigma.Correlation
+	Rule   *ast.Correlation
 	Refs   []string // the list rules, each string once
 	Line   int      // of the list
 	Window string   // as written, empty when absent
@@ -35,7 +35,7 @@ func (c *correlation) working() *correlation {
 
 // parseCorrelation reads a correlation document.
 func (d *draft) parseCorrelation() {
-	c := &correlation{Rule: &sigma.Correlation{}}
+	c := &correlation{Rule: &ast.Correlation{}}
 	d.Correlation = c
 	generate := false
 	d.meta(&c.Rule.Meta, func(key string, v *document.Node) bool {
@@ -112,7 +112,7 @@ func (d *draft) correlationBlock(c *correlation, v *document.Node) {
 
 func (d *draft) correlationType(c *correlation, v *document.Node) {
 	text, ok := v.Str()
-	t := sigma.CorrelationType(text)
+	t := ast.CorrelationType(text)
 	if !ok || !t.Valid() {
 		d.failKey(v.Line, "type", "unknown type %q", v.Text)
 		return
@@ -198,22 +198,22 @@ func (d *draft) correlationCondition(c *correlation, block int, v *document.Node
 	}
 }
 
-var thresholdOps = []sigma.ThresholdOp{sigma.OpLT, sigma.OpLTE, sigma.OpGT, sigma.OpGTE, sigma.OpEQ, sigma.OpNEQ}
+var thresholdOps = []ast.ThresholdOp{ast.OpLT, ast.OpLTE, ast.OpGT, ast.OpGTE, ast.OpEQ, ast.OpNEQ}
 
 // threshold reads the mapping form of a condition. Thresholds are kept in the
 // order in which displays show them.
 func (d *draft) threshold(c *correlation, v *document.Node) {
 	cond, t := &c.Rule.Condition, c.Rule.Type
-	if t == sigma.ValuePercentile {
+	if t == ast.ValuePercentile {
 		cond.Percentile = 50
 	}
 	operators := 0
 	for _, e := range v.Entries {
 		switch key := e.Key.Text; {
-		case slices.Contains(thresholdOps, sigma.ThresholdOp(key)):
+		case slices.Contains(thresholdOps, ast.ThresholdOp(key)):
 			operators++
 		case key == "field":
-			if t == sigma.ValueCount || t.Numeric() {
+			if t == ast.ValueCount || t.Numeric() {
 				cond.Fields = d.stringList("field", e.Value)
 			}
 		case key == "percentile":
@@ -232,13 +232,13 @@ func (d *draft) threshold(c *correlation, v *document.Node) {
 			d.failKey(n.Line, "condition", "%s: expected numeric value: %s", op, n.Text)
 			continue
 		}
-		cond.Thresholds = append(cond.Thresholds, sigma.Threshold{Op: op, Value: value, Text: n.Text})
+		cond.Thresholds = append(cond.Thresholds, ast.Threshold{Op: op, Value: value, Text: n.Text})
 	}
 	if operators == 0 {
 		d.failKey(v.Line, "condition", "at least one of lt, lte, gt, gte, eq, neq is needed")
 	}
 	switch {
-	case (t == sigma.ValueCount || t.Numeric()) && len(cond.Fields) == 0:
+	case (t == ast.ValueCount || t.Numeric()) && len(cond.Fields) == 0:
 		d.failKey(v.Line, "condition", "Missing required field 'field' for type %s", t)
 	case t.Numeric() && len(cond.Fields) > 1:
 		d.failCompile(v.Line, "correlation '%s': field: a single numeric field is required for type %s, not %q", d.Title, t, cond.Fields)
@@ -246,7 +246,7 @@ func (d *draft) threshold(c *correlation, v *document.Node) {
 }
 
 func (d *draft) percentile(c *correlation, v *document.Node) {
-	if t := c.Rule.Type; t != sigma.ValuePercentile {
+	if t := c.Rule.Type; t != ast.ValuePercentile {
 		if t != "" {
 			d.warn(v.Line, "correlation '%s': percentile is ignored by type %s", d.Title, t)
 		}
@@ -268,7 +268,7 @@ func numberOf(n *document.Node) (float64, bool) {
 	return f, err == nil
 }
 
-func (d *draft) aliases(v *document.Node) []sigma.Alias {
+func (d *draft) aliases(v *document.Node) []ast.Alias {
 	if v == nil {
 		return nil
 	}
@@ -276,20 +276,20 @@ func (d *draft) aliases(v *document.Node) []sigma.Alias {
 		d.warn(v.Line, "correlation '%s': aliases is not a mapping and is ignored", d.Title)
 		return nil
 	}
-	var out []sigma.Alias
+	var out []ast.Alias
 	for _, e := range v.Entries {
 		if e.Value.Kind != document.Map || e.Key.Kind != document.String {
 			d.warn(e.Key.Line, "correlation '%s': alias '%s' is not a mapping and is ignored", d.Title, e.Key.Text)
 			continue
 		}
-		alias := sigma.Alias{Name: e.Key.Text}
+		alias := ast.Alias{Name: e.Key.Text}
 		for _, f := range e.Value.Entries {
 			field, ok := f.Value.Str()
 			if !ok || f.Key.Kind != document.String {
 				d.warn(f.Key.Line, "correlation '%s': field of alias '%s' is not a string and is ignored", d.Title, alias.Name)
 				continue
 			}
-			alias.Fields = append(alias.Fields, sigma.AliasField{Rule: f.Key.Text, Field: field})
+			alias.Fields = append(alias.Fields, ast.AliasField{Rule: f.Key.Text, Field: field})
 		}
 		out = append(out, alias)
 	}

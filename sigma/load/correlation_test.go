@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/ast"
 )
 
 const login = `title: Login
@@ -70,7 +70,7 @@ func TestCorrelationErrors(t *testing.T) {
 }
 
 func TestCorrelationForms(t *testing.T) {
-	load := func(block string) *sigma.Correlation {
+	load := func(block string) *ast.Correlation {
 		t.Helper()
 		c := FromBytes("f.yml", []byte(login+over("c", block)), Options{})
 		wantReasons(t, c)
@@ -80,18 +80,18 @@ func TestCorrelationForms(t *testing.T) {
 		return c.Correlations[0]
 	}
 	got := load("{type: event_count, rules: [d-login, login_seen, d-login], group-by: user, timeframe: 1h, timespan: 5m, condition: {lte: 200, gt: 100.5}}")
-	if got.Timespan != 3600 || got.Window != sigma.WindowSliding || !reflect.DeepEqual(got.GroupBy, []string{"user"}) {
+	if got.Timespan != 3600 || got.Window != ast.WindowSliding || !reflect.DeepEqual(got.GroupBy, []string{"user"}) {
 		t.Errorf("got %+v, want an hour, sliding, by user", got)
 	}
-	if want := []sigma.Member{{Name: "d-login", Spellings: []string{"login_seen"}, Rules: []int{0}}}; !reflect.DeepEqual(got.Members, want) {
+	if want := []ast.Member{{Name: "d-login", Spellings: []string{"login_seen"}, Rules: []int{0}}}; !reflect.DeepEqual(got.Members, want) {
 		t.Errorf("members %+v, want %+v", got.Members, want)
 	}
-	if want := []sigma.Threshold{{Op: sigma.OpLTE, Value: 200, Text: "200"}, {Op: sigma.OpGT, Value: 100.5, Text: "100.5"}}; !reflect.DeepEqual(got.Condition.Thresholds, want) {
+	if want := []ast.Threshold{{Op: ast.OpLTE, Value: 200, Text: "200"}, {Op: ast.OpGT, Value: 100.5, Text: "100.5"}}; !reflect.DeepEqual(got.Condition.Thresholds, want) {
 		t.Errorf("thresholds %+v, want %+v", got.Condition.Thresholds, want)
 	}
 
 	got = load("{type: temporal, rules: [d-login, d-exploit, login_seen], timespan: 2w}")
-	if th := got.Condition.Thresholds; len(th) != 1 || th[0].Op != sigma.OpGTE || th[0].Value != 2 || got.Timespan != 1209600 {
+	if th := got.Condition.Thresholds; len(th) != 1 || th[0].Op != ast.OpGTE || th[0].Value != 2 || got.Timespan != 1209600 {
 		t.Errorf("an absent condition is %+v, want gte 2, the number of members", th)
 	}
 
@@ -105,10 +105,10 @@ func TestCorrelationForms(t *testing.T) {
 	}
 
 	got = load("{type: value_percentile, rules: d-login, timespan: 1m, condition: {gte: 5, field: a}, aliases: {ip: {d-login: src}}, generate: true, window: session, gap: 1m}")
-	if got.Condition.Percentile != 50 || !got.Generate || got.Window != sigma.WindowSession || got.Gap != 60 {
+	if got.Condition.Percentile != 50 || !got.Generate || got.Window != ast.WindowSession || got.Gap != 60 {
 		t.Errorf("got %+v, want percentile 50, generate, session, gap 1m", got)
 	}
-	if want := []sigma.Alias{{Name: "ip", Fields: []sigma.AliasField{{Rule: "d-login", Field: "src"}}}}; !reflect.DeepEqual(got.Aliases, want) {
+	if want := []ast.Alias{{Name: "ip", Fields: []ast.AliasField{{Rule: "d-login", Field: "src"}}}}; !reflect.DeepEqual(got.Aliases, want) {
 		t.Errorf("aliases %+v, want %+v", got.Aliases, want)
 	}
 }
@@ -126,7 +126,7 @@ custom_attributes: {sluice.suppress: 1m}
 	wantReasons(t, c)
 	wantWarnings(t, c, "'sluice.correlation_event_mode' has the unusable value \"some\"", "'sluice.max_group_entries' has the unusable value \"0\"")
 	got := c.Correlations[0]
-	if got.Window != sigma.WindowSession || got.Gap != 30 {
+	if got.Window != ast.WindowSession || got.Gap != 30 {
 		t.Errorf("window %s, gap %d, want the attributes'", got.Window, got.Gap)
 	}
 	if s := got.Settings; s.Suppress == nil || *s.Suppress != 60 || s.Action != "reset" || s.MaxEvents != 7 || s.MaxGroupEntries != 0 || s.EventMode != "" {
@@ -189,7 +189,7 @@ func TestChains(t *testing.T) {
 }
 
 func TestCorrelationsOverSkippedRules(t *testing.T) {
-	skip := func(r *sigma.Rule) (*sigma.Rule, Outcome, error) {
+	skip := func(r *ast.Rule) (*ast.Rule, Outcome, error) {
 		if r.ID == "d-login" {
 			return r, Outcome{}, fmt.Errorf("Pipeline rule failure: nope (rule: %s): %w", r.Title, ErrSkip)
 		}
@@ -203,12 +203,12 @@ func TestCorrelationsOverSkippedRules(t *testing.T) {
 func TestCorrelationsSeeLogsources(t *testing.T) {
 	var got []string
 	o := Options{
-		Transform: func(r *sigma.Rule) (*sigma.Rule, Outcome, error) {
+		Transform: func(r *ast.Rule) (*ast.Rule, Outcome, error) {
 			c := *r
 			c.Logsource.Service = "sysmon"
 			return &c, Outcome{}, nil
 		},
-		TransformCorrelation: func(c *sigma.Correlation, logsources []sigma.Logsource) (*sigma.Correlation, Outcome, error) {
+		TransformCorrelation: func(c *ast.Correlation, logsources []ast.Logsource) (*ast.Correlation, Outcome, error) {
 			for _, l := range logsources {
 				got = append(got, c.Title+" "+l.Product+"/"+l.Service)
 			}

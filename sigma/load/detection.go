@@ -3,8 +3,8 @@ package load
 import (
 	"strings"
 
-	"github.com/sluicehq/sluice/sigma"
-	"github.com/sluicehq/sluice/sigma/load/document"
+	"github.com/sluicehq/sluice/internal/document"
+	"github.com/sluicehq/sluice/sigma/ast"
 )
 
 // builder makes the tree of one document's detections.
@@ -31,14 +31,14 @@ func (p place) self() string {
 
 // detection reads a mapping, a list of mappings or a list of keywords. It never
 // returns nil; what is faulty is left out of the node.
-func (b *builder) detection(n *document.Node, at place) *sigma.Node {
+func (b *builder) detection(n *document.Node, at place) *ast.Node {
 	switch n.Kind {
 	case document.Map:
 		return b.mapping(n, at)
 	case document.List:
 		if len(n.Items) == 0 {
 			b.failCompile(n.Line, "empty detection")
-			return &sigma.Node{Kind: sigma.KindAny, Line: n.Line}
+			return &ast.Node{Kind: ast.KindAny, Line: n.Line}
 		}
 		for _, it := range n.Items {
 			if !it.IsScalar() {
@@ -50,8 +50,8 @@ func (b *builder) detection(n *document.Node, at place) *sigma.Node {
 	return b.keywords(n, at)
 }
 
-func (b *builder) alternatives(n *document.Node, at place) *sigma.Node {
-	node := &sigma.Node{Kind: sigma.KindAny, Line: n.Line, Nodes: make([]*sigma.Node, 0, len(n.Items))}
+func (b *builder) alternatives(n *document.Node, at place) *ast.Node {
+	node := &ast.Node{Kind: ast.KindAny, Line: n.Line, Nodes: make([]*ast.Node, 0, len(n.Items))}
 	for _, it := range n.Items {
 		node.Nodes = append(node.Nodes, b.detection(it, at))
 	}
@@ -60,47 +60,47 @@ func (b *builder) alternatives(n *document.Node, at place) *sigma.Node {
 
 // keywords reads a scalar, or a list of nothing but scalars. Inside an array
 // body the texts are looked for in the member.
-func (b *builder) keywords(n *document.Node, at place) *sigma.Node {
-	item := sigma.Item{Values: b.values(n), Line: n.Line}
+func (b *builder) keywords(n *document.Node, at place) *ast.Node {
+	item := ast.Item{Values: b.values(n), Line: n.Line}
 	if at.member {
 		item.Field = at.self()
-		item.Modifiers = sigma.Modifiers(sigma.Contains)
-		return &sigma.Node{Kind: sigma.KindItems, Items: []sigma.Item{item}, Line: n.Line}
+		item.Modifiers = ast.Modifiers(ast.Contains)
+		return &ast.Node{Kind: ast.KindItems, Items: []ast.Item{item}, Line: n.Line}
 	}
-	return &sigma.Node{Kind: sigma.KindKeywords, Items: []sigma.Item{item}, Line: n.Line}
+	return &ast.Node{Kind: ast.KindKeywords, Items: []ast.Item{item}, Line: n.Line}
 }
 
 // conjunction gathers the parts of a mapping in the order in which results tell
 // them: items and keyword blocks as written, array blocks behind them.
 type conjunction struct {
-	parts  []*sigma.Node
-	arrays []*sigma.Node
+	parts  []*ast.Node
+	arrays []*ast.Node
 }
 
-func (c *conjunction) item(it sigma.Item) {
-	if n := len(c.parts); n > 0 && c.parts[n-1].Kind == sigma.KindItems {
+func (c *conjunction) item(it ast.Item) {
+	if n := len(c.parts); n > 0 && c.parts[n-1].Kind == ast.KindItems {
 		c.parts[n-1].Items = append(c.parts[n-1].Items, it)
 		return
 	}
-	c.parts = append(c.parts, &sigma.Node{Kind: sigma.KindItems, Items: []sigma.Item{it}, Line: it.Line})
+	c.parts = append(c.parts, &ast.Node{Kind: ast.KindItems, Items: []ast.Item{it}, Line: it.Line})
 }
 
-func (c *conjunction) keywords(it sigma.Item) {
-	c.parts = append(c.parts, &sigma.Node{Kind: sigma.KindKeywords, Items: []sigma.Item{it}, Line: it.Line})
+func (c *conjunction) keywords(it ast.Item) {
+	c.parts = append(c.parts, &ast.Node{Kind: ast.KindKeywords, Items: []ast.Item{it}, Line: it.Line})
 }
 
-func (c *conjunction) node(line int) *sigma.Node {
+func (c *conjunction) node(line int) *ast.Node {
 	all := append(c.parts, c.arrays...)
 	switch len(all) {
 	case 0:
-		return &sigma.Node{Kind: sigma.KindItems, Line: line}
+		return &ast.Node{Kind: ast.KindItems, Line: line}
 	case 1:
 		return all[0]
 	}
-	return &sigma.Node{Kind: sigma.KindAll, Nodes: all, Line: line}
+	return &ast.Node{Kind: ast.KindAll, Nodes: all, Line: line}
 }
 
-func (b *builder) mapping(n *document.Node, at place) *sigma.Node {
+func (b *builder) mapping(n *document.Node, at place) *ast.Node {
 	var c conjunction
 	b.entries(&c, n, at)
 	return c.node(n.Line)
@@ -124,7 +124,7 @@ func (b *builder) entries(c *conjunction, n *document.Node, at place) {
 // row is one line of a mapping, its key taken apart.
 type row struct {
 	field     string
-	modifiers sigma.Modifiers
+	modifiers ast.Modifiers
 	value     *document.Node
 	number    int
 }
@@ -147,7 +147,7 @@ func (b *builder) entry(c *conjunction, r row, at place) {
 	case err != nil:
 		b.fail(r.number, "%v", err)
 		return
-	case sel.quantifier != sigma.NoQuantifier:
+	case sel.quantifier != ast.NoQuantifier:
 		if block := b.array(r, sel); block != nil {
 			c.arrays = append(c.arrays, block)
 		}
@@ -164,14 +164,14 @@ func (b *builder) entry(c *conjunction, r row, at place) {
 }
 
 func (b *builder) warnBrackets(sel selectors, err error, r row) {
-	if err == nil && (sel.quantifier != sigma.NoQuantifier || sel.indexed) && !b.warned {
+	if err == nil && (sel.quantifier != ast.NoQuantifier || sel.indexed) && !b.warned {
 		b.warned = true
 		b.warn(r.number, "'%s' looks like an array selector, which needs sigma-version 3; brackets are ordinary characters here", r.field)
 	}
 }
 
-func (b *builder) item(r row) sigma.Item {
-	it := sigma.Item{Field: r.field, Modifiers: r.modifiers, Values: b.values(r.value), Line: r.number}
+func (b *builder) item(r row) ast.Item {
+	it := ast.Item{Field: r.field, Modifiers: r.modifiers, Values: b.values(r.value), Line: r.number}
 	if r.value.Kind == document.List && len(r.value.Items) == 0 {
 		b.warn(r.number, "'%s' has an empty list of values and never matches", r.field)
 	}
@@ -180,29 +180,29 @@ func (b *builder) item(r row) sigma.Item {
 
 // values reads a scalar or a list of scalars. Anything else is an alternative
 // that never matches.
-func (b *builder) values(n *document.Node) []sigma.Value {
+func (b *builder) values(n *document.Node) []ast.Value {
 	if n.Kind != document.List {
-		return []sigma.Value{b.value(n)}
+		return []ast.Value{b.value(n)}
 	}
-	out := make([]sigma.Value, 0, len(n.Items))
+	out := make([]ast.Value, 0, len(n.Items))
 	for _, it := range n.Items {
 		out = append(out, b.value(it))
 	}
 	return out
 }
 
-func (b *builder) value(n *document.Node) sigma.Value {
+func (b *builder) value(n *document.Node) ast.Value {
 	switch n.Kind {
 	case document.Null:
-		return sigma.Value{Kind: sigma.Null}
+		return ast.Value{Kind: ast.Null}
 	case document.Bool:
-		return sigma.Value{Kind: sigma.Bool, Text: n.Text}
+		return ast.Value{Kind: ast.Bool, Text: n.Text}
 	case document.Int, document.Float:
-		return sigma.Value{Kind: sigma.Number, Text: n.Text}
+		return ast.Value{Kind: ast.Number, Text: n.Text}
 	case document.String, document.NonFinite:
 		// No event holds a number that is not finite: what was written is a text such as ".inf".
-		return sigma.StringValue(n.Text)
+		return ast.StringValue(n.Text)
 	}
 	b.warn(n.Line, "a mapping or list where a value is expected never matches")
-	return sigma.Value{Kind: sigma.Invalid}
+	return ast.Value{Kind: ast.Invalid}
 }

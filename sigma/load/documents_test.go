@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/sluicehq/sluice/internal/sigmatest"
-	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/packed"
 )
 
@@ -104,7 +104,7 @@ func TestDocumentsMayBeCollectedAgain(t *testing.T) {
 	docs := read(t, dir, excluding, nil)
 	before := unpacked(t, docs)
 	rewriting := excluding
-	rewriting.Transform = func(r *sigma.Rule) (*sigma.Rule, Outcome, error) {
+	rewriting.Transform = func(r *ast.Rule) (*ast.Rule, Outcome, error) {
 		out := *r
 		out.Title, out.Logsource.Product = "rewritten", "p"
 		return &out, Outcome{Applied: []string{"i"}}, nil

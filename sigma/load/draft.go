@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/sluicehq/sluice/sigma"
-	"github.com/sluicehq/sluice/sigma/load/document"
+	"github.com/sluicehq/sluice/internal/document"
+	"github.com/sluicehq/sluice/sigma/ast"
 )
 
 // parsed is one document as it was read, in a form that can be stored. Nobody
@@ -21,16 +21,16 @@ type parsed struct {
 	Identity [sha256.Size]byte     // digest of the content
 	Written  map[spelling][]string // modifiers of conflicting keys, as written
 
-	Problems []sigma.Problem // of reading it
-	Warnings []sigma.Problem
+	Problems []ast.Problem // of reading it
+	Warnings []ast.Problem
 
 	Excluded   bool
 	ExcludedBy []int // numbers of the exclusions that cover it
 
 	// One of these says what the document is. None is set when it has no
 	// readable form, or is excluded.
-	Rule        *sigma.Rule
-	Filter      *sigma.Filter
+	Rule        *ast.Rule
+	Filter      *ast.Filter
 	Correlation *correlation
 }
 
@@ -42,9 +42,9 @@ type draft struct {
 	root *document.Node // as merged; nil when there is none, and once it was read
 
 	state            state
-	logsourceWritten sigma.Logsource // before pipelines
-	targets          [][]*draft      // of a correlation: what each of its references names
-	filtered         []*draft        // of a filter: the rules it is aimed at
+	logsourceWritten ast.Logsource // before pipelines
+	targets          [][]*draft    // of a correlation: what each of its references names
+	filtered         []*draft      // of a filter: the rules it is aimed at
 }
 
 // again returns a draft of a document that was read, which stays as it is.
@@ -76,7 +76,7 @@ const (
 // moved its item.
 type spelling struct {
 	Line      int
-	Modifiers sigma.Modifiers
+	Modifiers ast.Modifiers
 }
 
 // newDraft takes the names of a document from its root as far as they are readable.
@@ -95,18 +95,18 @@ func newFault(file string, number int, content [sha256.Size]byte) *draft {
 	return &draft{parsed: parsed{Number: number, Identity: content}, file: file}
 }
 
-func (d *draft) problem(stage sigma.Stage, line int, reason string) sigma.Problem {
-	return sigma.Problem{File: d.file, Document: d.Number, Line: line, Title: d.Title, ID: d.ID, Stage: stage, Reason: reason}
+func (d *draft) problem(stage ast.Stage, line int, reason string) ast.Problem {
+	return ast.Problem{File: d.file, Document: d.Number, Line: line, Title: d.Title, ID: d.ID, Stage: stage, Reason: reason}
 }
 
 // fail records a problem of reading; the document is rejected.
 func (d *draft) fail(line int, format string, args ...any) {
-	d.Problems = append(d.Problems, d.problem(sigma.StageParse, line, fmt.Sprintf(format, args...)))
+	d.Problems = append(d.Problems, d.problem(ast.StageParse, line, fmt.Sprintf(format, args...)))
 }
 
 // failCompile records a problem that is no matter of syntax.
 func (d *draft) failCompile(line int, format string, args ...any) {
-	d.Problems = append(d.Problems, d.problem(sigma.StageCompile, line, fmt.Sprintf(format, args...)))
+	d.Problems = append(d.Problems, d.problem(ast.StageCompile, line, fmt.Sprintf(format, args...)))
 }
 
 func (d *draft) warn(line int, format string, args ...any) {
@@ -114,7 +114,7 @@ func (d *draft) warn(line int, format string, args ...any) {
 }
 
 // adopt adds what Check found, which knows the rule but not its document.
-func (d *draft) adopt(problems, warnings []sigma.Problem) {
+func (d *draft) adopt(problems, warnings []ast.Problem) {
 	for _, p := range problems {
 		d.Problems = append(d.Problems, d.problem(p.Stage, p.Line, p.Reason))
 	}
@@ -143,6 +143,6 @@ func (d *draft) key() string {
 
 func (d *draft) rejected() Rejected {
 	r := Rejected{File: d.file, Document: d.Number, Title: d.Title, ID: d.ID, Identity: d.Identity}
-	r.Problems = slices.SortedStableFunc(slices.Values(d.Problems), func(a, b sigma.Problem) int { return cmp.Compare(a.Line, b.Line) })
+	r.Problems = slices.SortedStableFunc(slices.Values(d.Problems), func(a, b ast.Problem) int { return cmp.Compare(a.Line, b.Line) })
 	return r
 }

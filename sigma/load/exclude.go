@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sluicehq/sluice/sigma"
-	"github.com/sluicehq/sluice/sigma/load/document"
+	"github.com/sluicehq/sluice/internal/document"
+	"github.com/sluicehq/sluice/sigma/ast"
 )
 
 // Exclusion is one entry of the list of excluded rules.
@@ -68,9 +68,9 @@ func MatchTag(pattern, tag string) bool {
 // excludes decides from the document's own keys, before anything is checked. It
 // returns the numbers of the exclusions that cover the document.
 func (p *parser) excludes(root *document.Node) (excluded bool, by []int) {
-	if p.minLevel != sigma.LevelNone {
+	if p.minLevel != ast.LevelNone {
 		text, _ := root.Get("level").Str()
-		level, err := sigma.ParseLevel(text)
+		level, err := ast.ParseLevel(text)
 		excluded = err != nil || level < p.minLevel
 	}
 	for i := range p.exclusions {

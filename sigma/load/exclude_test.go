@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/ast"
 )
 
 const leveled = `title: C
@@ -33,7 +33,7 @@ correlation: {type: event_count, rules: l1, timespan: 1m, condition: {gte: 2}}
 `
 
 func TestMinLevel(t *testing.T) {
-	c := FromBytes("f.yml", []byte(leveled), Options{MinLevel: sigma.LevelHigh})
+	c := FromBytes("f.yml", []byte(leveled), Options{MinLevel: ast.LevelHigh})
 	wantTitles(t, c, "C", "H")
 	wantReasons(t, c, "correlation 'over' refers to excluded rule 'l1'")
 	if c.Excluded != 2 {
@@ -77,7 +77,7 @@ func TestParseExclusion(t *testing.T) {
 
 func TestFiltersAreNeverExcluded(t *testing.T) {
 	c := FromBytes("f.yml", []byte("title: A\nlevel: high\n"+strings.TrimPrefix(item("{a: b}"), "title: T\n")+"---\ntitle: F\nid: f1\nfilter: {rules: any, s: {U: x}, condition: not s}"),
-		Options{MinLevel: sigma.LevelHigh, ExcludeRules: []string{"f1"}})
+		Options{MinLevel: ast.LevelHigh, ExcludeRules: []string{"f1"}})
 	if c.Filters != 1 || len(c.Rules[0].Filters) != 1 || c.Excluded != 0 {
 		t.Errorf("filters %d, excluded %d, want the filter in force", c.Filters, c.Excluded)
 	}

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/ast"
 )
 
 // FieldCount says in how many rules a field occurs.
@@ -36,13 +36,13 @@ func Fields(c *Collection) []FieldCount {
 	return out
 }
 
-func collect(list []sigma.Detection, prefix string, into map[string]bool) {
+func collect(list []ast.Detection, prefix string, into map[string]bool) {
 	for i := range list {
 		collectNode(list[i].Node, prefix, into)
 	}
 }
 
-func collectNode(n *sigma.Node, prefix string, into map[string]bool) {
+func collectNode(n *ast.Node, prefix string, into map[string]bool) {
 	if n == nil {
 		return
 	}
@@ -55,7 +55,7 @@ func collectNode(n *sigma.Node, prefix string, into map[string]bool) {
 			into[prefix+it.Field] = true
 		}
 	}
-	if n.Kind == sigma.KindArray {
+	if n.Kind == ast.KindArray {
 		prefix += n.Path + "."
 	}
 	for _, below := range n.Nodes {

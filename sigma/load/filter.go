@@ -5,12 +5,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sluicehq/sluice/sigma"
-	"github.com/sluicehq/sluice/sigma/load/document"
+	"github.com/sluicehq/sluice/internal/document"
+	"github.com/sluicehq/sluice/sigma/ast"
 )
 
 func (d *draft) parseFilter() {
-	f := &sigma.Filter{Version: d.version()}
+	f := &ast.Filter{Version: d.version()}
 	d.Filter = f
 	d.meta(&f.Meta, func(key string, v *document.Node) bool {
 		switch key {
@@ -26,7 +26,7 @@ func (d *draft) parseFilter() {
 	})
 }
 
-func (d *draft) filterBody(f *sigma.Filter, v *document.Node) {
+func (d *draft) filterBody(f *ast.Filter, v *document.Node) {
 	if v.Kind != document.Map {
 		d.fail(v.Line, "filter must be a mapping")
 		return
@@ -46,7 +46,7 @@ func (d *draft) filterBody(f *sigma.Filter, v *document.Node) {
 }
 
 // aim reads which rules a filter is for.
-func (d *draft) aim(f *sigma.Filter, v *document.Node) {
+func (d *draft) aim(f *ast.Filter, v *document.Node) {
 	rules := v.Get("rules")
 	if rules == nil {
 		f.Any = true
@@ -70,7 +70,7 @@ func (d *draft) aim(f *sigma.Filter, v *document.Node) {
 	}
 }
 
-func appliesTo(f *sigma.Filter, r *sigma.Rule) bool {
+func appliesTo(f *ast.Filter, r *ast.Rule) bool {
 	named := func(ref string) bool {
 		return ref == r.Title || ref != "" && (ref == r.ID || ref == r.Name)
 	}
@@ -109,7 +109,7 @@ func (c *collector) mergeFilters() {
 		if f == nil {
 			continue
 		}
-		scope := sigma.FilterScope{
+		scope := ast.FilterScope{
 			Title: f.Title, ID: f.ID, Version: f.Version, Detections: f.Detections, Conditions: f.Conditions, Origin: f.Origin,
 		}
 		check := checker{written: d.Written, vague: len(d.Problems) > 0, beforePipelines: c.opts.Transform != nil}

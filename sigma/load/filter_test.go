@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/ast"
 )
 
 const filtered = `title: R
@@ -111,8 +111,8 @@ func TestFilterOverARejectedRule(t *testing.T) {
 }
 
 func TestTransform(t *testing.T) {
-	rename := func(r *sigma.Rule) (*sigma.Rule, Outcome, error) {
-		walk := func(n *sigma.Node) bool {
+	rename := func(r *ast.Rule) (*ast.Rule, Outcome, error) {
+		walk := func(n *ast.Node) bool {
 			for i := range n.Items {
 				n.Items[i].Field = "x." + n.Items[i].Field
 			}

@@ -3,7 +3,7 @@ package load
 import (
 	"testing"
 
-	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/ast"
 )
 
 // No file ends the process, every rejected document has a reason, and every
@@ -33,7 +33,7 @@ func FuzzFromBytes(f *testing.F) {
 			}
 		}
 		for _, r := range c.Correlations {
-			wantRoundTrip[sigma.Correlation](t, r)
+			wantRoundTrip[ast.Correlation](t, r)
 		}
 		if again := FromBytes("f.yml", data, Options{}); again.NewlyRejected(c) != nil {
 			t.Errorf("the same bytes are newly rejected: %+v", again.NewlyRejected(c))

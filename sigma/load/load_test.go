@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/ast"
 )
 
 // item is a rule file with one detection.
@@ -74,72 +74,72 @@ func wantTitles(t *testing.T, c *Collection, want ...string) {
 func TestDocumentErrors(t *testing.T) {
 	for _, tc := range []struct {
 		name, file, want string
-		stage            sigma.Stage
+		stage            ast.Stage
 	}{
-		{"two string operators", item(`{F|contains|startswith: x}`), "conflicting modifiers: contains|startswith", sigma.StageCompile},
-		{"two orderings", item(`{F|gt|lt: 1}`), "conflicting modifiers: gt|lt", sigma.StageCompile},
-		{"a network in base64", item(`{F|cidr|base64: x}`), "conflicting modifiers: cidr|base64", sigma.StageCompile},
-		{"a flag without re", item(`{F|i: x}`), "conflicting modifiers: i", sigma.StageCompile},
-		{"all of one", item(`{F|all: x}`), "'all' of 'F' needs at least two values", sigma.StageCompile},
-		{"not is no modifier", item(`{F|not: x}`), "negation belongs in the condition", sigma.StageParse},
-		{"an unknown modifier", item(`{F|foo: x}`), "Unknown modifier 'foo'", sigma.StageParse},
-		{"an empty modifier", item(`{'F|': x}`), "Unknown modifier ''", sigma.StageParse},
-		{"an empty modifier in the middle", item(`{'F||re': x}`), "Unknown modifier ''", sigma.StageParse},
-		{"modifiers are case-sensitive", item(`{F|Contains: x}`), "Unknown modifier 'Contains'", sigma.StageParse},
-		{"an ordering negated", item(`{F|neq|gt: 1}`), "conflicting modifiers: neq|gt", sigma.StageCompile},
-		{"two encodings, as written", item(`{F|wide|utf16: x}`), "conflicting modifiers: wide|utf16", sigma.StageCompile},
-		{"the written order is told", item(`{F|utf16|wide: x}`), "conflicting modifiers: utf16|wide", sigma.StageCompile},
-		{"a bad expression", item(`{F|re: '[x'}`), "invalid regex: missing closing ]", sigma.StageCompile},
-		{"an address is no network", item(`{F|cidr: 10.0.0.1}`), "invalid CIDR: 10.0.0.1", sigma.StageCompile},
-		{"an hour in words", item(`{F|hour: three}`), "expected numeric value: three", sigma.StageCompile},
-		{"nine dashes", item(`{F|windash: '-a-b-c-d-e-f-g-h-i'}`), "9 dashes, the limit is 8", sigma.StageCompile},
-		{"five dashes in base64", item(`{F|windash|base64: '-a-b-c-d-e'}`), "5 dashes, the limit is 4", sigma.StageCompile},
-		{"a wildcard in base64", item(`{F|base64: 'a*'}`), "wildcards cannot be used with 'base64'", sigma.StageCompile},
-		{"an unknown detection", "title: T\ndetection: {sel: {a: b}, condition: sel and other}", "unknown detection identifier: other", sigma.StageCompile},
-		{"both base64 forms", item(`{F|base64|base64offset: x}`), "conflicting modifiers: base64|base64offset", sigma.StageCompile},
-		{"a time part twice", item(`{F|hour|hour: 3}`), "conflicting modifiers: hour|hour", sigma.StageCompile},
-		{"two time parts", item(`{F|hour|day: 3}`), "conflicting modifiers: hour|day", sigma.StageCompile},
-		{"fieldref with two operators", item(`{F|fieldref|contains|endswith: x}`), "conflicting modifiers: fieldref|contains|endswith", sigma.StageCompile},
-		{"presence negated", item(`{F|exists|neq: true}`), "conflicting modifiers: exists|neq", sigma.StageCompile},
-		{"expand with an expression", item(`{F|expand|re: x}`), "conflicting modifiers: expand|re", sigma.StageCompile},
-		{"a network without a field", item(`{'|cidr': 10.0.0.0/8}`), "conflicting modifiers: cidr", sigma.StageCompile},
-		{"a network on the point", item(`{'.|exists': true}`), "conflicting modifiers: exists", sigma.StageCompile},
-		{"null as an expression", item(`{F|re: null}`), "null cannot be used with 're'", sigma.StageCompile},
-		{"null as a network in a list", item(`{F|cidr: [10.0.0.0/8, null]}`), "null cannot be used with 'cidr'", sigma.StageCompile},
-		{"true is no number", item(`{F|gt: true}`), "expected numeric value: true", sigma.StageCompile},
-		{"hexadecimal text is no number", item(`{F|gt: '0x10'}`), "expected numeric value: 0x10", sigma.StageCompile},
-		{"a blank makes it no number", item(`{F|gt: ' 5'}`), "expected numeric value:  5", sigma.StageCompile},
-		{"infinity is no number", item(`{F|gt: inf}`), "expected numeric value: inf", sigma.StageCompile},
-		{"a wildcard in a reference", item(`{F|fieldref: 'a*'}`), "wildcards are not allowed in a field reference", sigma.StageCompile},
-		{"look-around", item(`{F|re: '(?=x)'}`), "invalid regex: ", sigma.StageCompile},
-		{"1001 repeats", item(`{F|re: 'a{1001}'}`), "invalid regex: ", sigma.StageCompile},
-		{"placeholders in base64", item(`{F|expand|base64: '%x%'}`), "placeholders cannot be used with 'base64'", sigma.StageCompile},
-		{"a source that no pipeline resolved", item(`{F: 'a${source.x}'}`), "unresolved source placeholder in detection value: a${source.x}", sigma.StageCompile},
-		{"an empty mapping", item(`{}`), "empty detection", sigma.StageCompile},
-		{"an empty list", item(`[]`), "empty detection", sigma.StageCompile},
-		{"an empty mapping in a list", item(`[{}, {a: b}]`), "empty detection", sigma.StageCompile},
-		{"no title", "detection: {sel: {a: b}, condition: sel}", "Missing required field 'title'", sigma.StageParse},
-		{"a title that is a number", "title: 1\ndetection: {sel: {a: b}, condition: sel}", "Field 'title' must be a string", sigma.StageParse},
-		{"no detection", "title: T", "Missing required field 'detection'", sigma.StageParse},
-		{"a detection that is a list", "title: T\ndetection: [a]", "detection must be a mapping", sigma.StageParse},
-		{"no condition", "title: T\ndetection: {sel: {a: b}}", "Missing required field 'condition'", sigma.StageParse},
-		{"an empty list of conditions", "title: T\ndetection: {sel: {a: b}, condition: []}", "invalid condition", sigma.StageParse},
-		{"a condition that is a number", "title: T\ndetection: {sel: {a: b}, condition: 1}", "invalid condition", sigma.StageParse},
-		{"a bad condition", "title: T\ndetection: {sel: {a: b}, condition: sel AND sel}", "invalid condition: unexpected \"AND\", expected 'and', 'or' or the end (line 1, column 5)", sigma.StageParse},
-		{"a logsource that is a string", "title: T\nlogsource: windows\ndetection: {sel: {a: b}, condition: sel}", "logsource must be a mapping", sigma.StageParse},
-		{"a key under detection that is a number", item(`{4624: x}`), "key 4624 is not a string", sigma.StageParse},
-		{"a list as document", "- a", "document must be a mapping", sigma.StageParse},
-		{"a repeated key", "title: T\ntitle: U", "mapping key \"title\" is repeated", sigma.StageParse},
-		{"bytes that are no UTF-8", "title: \xff", "not UTF-8", sigma.StageParse},
-		{"an unknown action", "action: merge\ntitle: T", "unknown action \"merge\"", sigma.StageParse},
-		{"an action that is a list", "action: [global]\ntitle: T", "action must be a string", sigma.StageParse},
-		{"an unknown selector", "sigma-version: 3\n" + item(`{'c[one]': x}`), "unknown array selector '[one]'", sigma.StageParse},
-		{"modifiers on a block", "sigma-version: 3\n" + item(`{'c[any]|contains': {p: x}}`), "modifiers on the array block", sigma.StageParse},
-		{"a chain of selectors", "sigma-version: 3\n" + item(`{'a[0][1]': x}`), "array selectors cannot be chained", sigma.StageParse},
-		{"a selector alone", "sigma-version: 3\n" + item(`{'[any]': x}`), "array selector without a field name", sigma.StageParse},
-		{"an empty selector", "sigma-version: 3\n" + item(`{'a[]': x}`), "unknown array selector '[]'", sigma.StageParse},
-		{"an extended block without a detection", "sigma-version: 3\n" + item(`{'a[any]': {condition: x}}`), "without a named detection", sigma.StageParse},
-		{"an extended block with an unknown name", "sigma-version: 3\n" + item(`{'a[any]': {condition: y, x: {p: 1}}}`), "unknown detection identifier: y in an array block", sigma.StageCompile},
+		{"two string operators", item(`{F|contains|startswith: x}`), "conflicting modifiers: contains|startswith", ast.StageCompile},
+		{"two orderings", item(`{F|gt|lt: 1}`), "conflicting modifiers: gt|lt", ast.StageCompile},
+		{"a network in base64", item(`{F|cidr|base64: x}`), "conflicting modifiers: cidr|base64", ast.StageCompile},
+		{"a flag without re", item(`{F|i: x}`), "conflicting modifiers: i", ast.StageCompile},
+		{"all of one", item(`{F|all: x}`), "'all' of 'F' needs at least two values", ast.StageCompile},
+		{"not is no modifier", item(`{F|not: x}`), "negation belongs in the condition", ast.StageParse},
+		{"an unknown modifier", item(`{F|foo: x}`), "Unknown modifier 'foo'", ast.StageParse},
+		{"an empty modifier", item(`{'F|': x}`), "Unknown modifier ''", ast.StageParse},
+		{"an empty modifier in the middle", item(`{'F||re': x}`), "Unknown modifier ''", ast.StageParse},
+		{"modifiers are case-sensitive", item(`{F|Contains: x}`), "Unknown modifier 'Contains'", ast.StageParse},
+		{"an ordering negated", item(`{F|neq|gt: 1}`), "conflicting modifiers: neq|gt", ast.StageCompile},
+		{"two encodings, as written", item(`{F|wide|utf16: x}`), "conflicting modifiers: wide|utf16", ast.StageCompile},
+		{"the written order is told", item(`{F|utf16|wide: x}`), "conflicting modifiers: utf16|wide", ast.StageCompile},
+		{"a bad expression", item(`{F|re: '[x'}`), "invalid regex: missing closing ]", ast.StageCompile},
+		{"an address is no network", item(`{F|cidr: 10.0.0.1}`), "invalid CIDR: 10.0.0.1", ast.StageCompile},
+		{"an hour in words", item(`{F|hour: three}`), "expected numeric value: three", ast.StageCompile},
+		{"nine dashes", item(`{F|windash: '-a-b-c-d-e-f-g-h-i'}`), "9 dashes, the limit is 8", ast.StageCompile},
+		{"five dashes in base64", item(`{F|windash|base64: '-a-b-c-d-e'}`), "5 dashes, the limit is 4", ast.StageCompile},
+		{"a wildcard in base64", item(`{F|base64: 'a*'}`), "wildcards cannot be used with 'base64'", ast.StageCompile},
+		{"an unknown detection", "title: T\ndetection: {sel: {a: b}, condition: sel and other}", "unknown detection identifier: other", ast.StageCompile},
+		{"both base64 forms", item(`{F|base64|base64offset: x}`), "conflicting modifiers: base64|base64offset", ast.StageCompile},
+		{"a time part twice", item(`{F|hour|hour: 3}`), "conflicting modifiers: hour|hour", ast.StageCompile},
+		{"two time parts", item(`{F|hour|day: 3}`), "conflicting modifiers: hour|day", ast.StageCompile},
+		{"fieldref with two operators", item(`{F|fieldref|contains|endswith: x}`), "conflicting modifiers: fieldref|contains|endswith", ast.StageCompile},
+		{"presence negated", item(`{F|exists|neq: true}`), "conflicting modifiers: exists|neq", ast.StageCompile},
+		{"expand with an expression", item(`{F|expand|re: x}`), "conflicting modifiers: expand|re", ast.StageCompile},
+		{"a network without a field", item(`{'|cidr': 10.0.0.0/8}`), "conflicting modifiers: cidr", ast.StageCompile},
+		{"a network on the point", item(`{'.|exists': true}`), "conflicting modifiers: exists", ast.StageCompile},
+		{"null as an expression", item(`{F|re: null}`), "null cannot be used with 're'", ast.StageCompile},
+		{"null as a network in a list", item(`{F|cidr: [10.0.0.0/8, null]}`), "null cannot be used with 'cidr'", ast.StageCompile},
+		{"true is no number", item(`{F|gt: true}`), "expected numeric value: true", ast.StageCompile},
+		{"hexadecimal text is no number", item(`{F|gt: '0x10'}`), "expected numeric value: 0x10", ast.StageCompile},
+		{"a blank makes it no number", item(`{F|gt: ' 5'}`), "expected numeric value:  5", ast.StageCompile},
+		{"infinity is no number", item(`{F|gt: inf}`), "expected numeric value: inf", ast.StageCompile},
+		{"a wildcard in a reference", item(`{F|fieldref: 'a*'}`), "wildcards are not allowed in a field reference", ast.StageCompile},
+		{"look-around", item(`{F|re: '(?=x)'}`), "invalid regex: ", ast.StageCompile},
+		{"1001 repeats", item(`{F|re: 'a{1001}'}`), "invalid regex: ", ast.StageCompile},
+		{"placeholders in base64", item(`{F|expand|base64: '%x%'}`), "placeholders cannot be used with 'base64'", ast.StageCompile},
+		{"a source that no pipeline resolved", item(`{F: 'a${source.x}'}`), "unresolved source placeholder in detection value: a${source.x}", ast.StageCompile},
+		{"an empty mapping", item(`{}`), "empty detection", ast.StageCompile},
+		{"an empty list", item(`[]`), "empty detection", ast.StageCompile},
+		{"an empty mapping in a list", item(`[{}, {a: b}]`), "empty detection", ast.StageCompile},
+		{"no title", "detection: {sel: {a: b}, condition: sel}", "Missing required field 'title'", ast.StageParse},
+		{"a title that is a number", "title: 1\ndetection: {sel: {a: b}, condition: sel}", "Field 'title' must be a string", ast.StageParse},
+		{"no detection", "title: T", "Missing required field 'detection'", ast.StageParse},
+		{"a detection that is a list", "title: T\ndetection: [a]", "detection must be a mapping", ast.StageParse},
+		{"no condition", "title: T\ndetection: {sel: {a: b}}", "Missing required field 'condition'", ast.StageParse},
+		{"an empty list of conditions", "title: T\ndetection: {sel: {a: b}, condition: []}", "invalid condition", ast.StageParse},
+		{"a condition that is a number", "title: T\ndetection: {sel: {a: b}, condition: 1}", "invalid condition", ast.StageParse},
+		{"a bad condition", "title: T\ndetection: {sel: {a: b}, condition: sel AND sel}", "invalid condition: unexpected \"AND\", expected 'and', 'or' or the end (line 1, column 5)", ast.StageParse},
+		{"a logsource that is a string", "title: T\nlogsource: windows\ndetection: {sel: {a: b}, condition: sel}", "logsource must be a mapping", ast.StageParse},
+		{"a key under detection that is a number", item(`{4624: x}`), "key 4624 is not a string", ast.StageParse},
+		{"a list as document", "- a", "document must be a mapping", ast.StageParse},
+		{"a repeated key", "title: T\ntitle: U", "mapping key \"title\" is repeated", ast.StageParse},
+		{"bytes that are no UTF-8", "title: \xff", "not UTF-8", ast.StageParse},
+		{"an unknown action", "action: merge\ntitle: T", "unknown action \"merge\"", ast.StageParse},
+		{"an action that is a list", "action: [global]\ntitle: T", "action must be a string", ast.StageParse},
+		{"an unknown selector", "sigma-version: 3\n" + item(`{'c[one]': x}`), "unknown array selector '[one]'", ast.StageParse},
+		{"modifiers on a block", "sigma-version: 3\n" + item(`{'c[any]|contains': {p: x}}`), "modifiers on the array block", ast.StageParse},
+		{"a chain of selectors", "sigma-version: 3\n" + item(`{'a[0][1]': x}`), "array selectors cannot be chained", ast.StageParse},
+		{"a selector alone", "sigma-version: 3\n" + item(`{'[any]': x}`), "array selector without a field name", ast.StageParse},
+		{"an empty selector", "sigma-version: 3\n" + item(`{'a[]': x}`), "unknown array selector '[]'", ast.StageParse},
+		{"an extended block without a detection", "sigma-version: 3\n" + item(`{'a[any]': {condition: x}}`), "without a named detection", ast.StageParse},
+		{"an extended block with an unknown name", "sigma-version: 3\n" + item(`{'a[any]': {condition: y, x: {p: 1}}}`), "unknown detection identifier: y in an array block", ast.StageCompile},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			c := FromBytes("f.yml", []byte(tc.file), Options{})
@@ -224,7 +224,7 @@ func TestDocumentsOfOneFile(t *testing.T) {
 	c := FromBytes("f.yml", []byte(a+"---\naction: repeat\ntitle: B\ndetection: {sel: {C|endswith: x}}\n---\nlevel: low\n"), Options{})
 	wantTitles(t, c, "A", "B")
 	wantReasons(t, c, "Missing required field 'title'", "Missing required field 'detection'")
-	if got := c.Rules[1].Detections[0].Node.Items; len(got) != 2 || got[0].Modifiers != sigma.Modifiers(sigma.Contains) || got[1].Modifiers != sigma.Modifiers(sigma.EndsWith) {
+	if got := c.Rules[1].Detections[0].Node.Items; len(got) != 2 || got[0].Modifiers != ast.Modifiers(ast.Contains) || got[1].Modifiers != ast.Modifiers(ast.EndsWith) {
 		t.Errorf("B has the items %+v, want contains y and endswith x", got)
 	}
 	if r := c.Rejected[0]; r.Document != 3 {
@@ -244,7 +244,7 @@ func TestDocumentsOfOneFile(t *testing.T) {
 	c = FromBytes("f.yml", []byte("action: global\nlevel: high\n---\n"+a+"---\naction: reset\n---\n"+strings.Replace(a, "A", "B", 1)+"---\n"), Options{})
 	wantTitles(t, c, "A", "B")
 	wantReasons(t, c)
-	if got := []sigma.Level{c.Rules[0].Level, c.Rules[1].Level}; !slices.Equal(got, []sigma.Level{sigma.LevelHigh, sigma.LevelNone}) {
+	if got := []ast.Level{c.Rules[0].Level, c.Rules[1].Level}; !slices.Equal(got, []ast.Level{ast.LevelHigh, ast.LevelNone}) {
 		t.Errorf("levels %v, want the template's for A only", got)
 	}
 
@@ -285,10 +285,10 @@ func TestEveryProblemIsReported(t *testing.T) {
 }
 
 func TestScalars(t *testing.T) {
-	str := sigma.StringValue
-	num := func(s string) sigma.Value { return sigma.Value{Kind: sigma.Number, Text: s} }
-	boolean := func(s string) sigma.Value { return sigma.Value{Kind: sigma.Bool, Text: s} }
-	for text, want := range map[string]sigma.Value{
+	str := ast.StringValue
+	num := func(s string) ast.Value { return ast.Value{Kind: ast.Number, Text: s} }
+	boolean := func(s string) ast.Value { return ast.Value{Kind: ast.Bool, Text: s} }
+	for text, want := range map[string]ast.Value{
 		"true": boolean("true"), "True": boolean("true"), "FALSE": boolean("false"), "tRUE": str("tRUE"),
 		"null": {}, "~": {}, "Null": {}, "": {},
 		"yes": str("yes"), "on": str("on"), "off": str("off"), "n": str("n"),
@@ -394,7 +394,7 @@ func TestShapes(t *testing.T) {
 }
 
 // show writes a node on one line.
-func show(n *sigma.Node) string {
+func show(n *ast.Node) string {
 	var parts []string
 	for _, it := range n.Items {
 		var values []string
@@ -407,7 +407,7 @@ func show(n *sigma.Node) string {
 		}
 		parts = append(parts, s+":"+strings.Join(values, ","))
 	}
-	if n.Kind == sigma.KindItems || n.Kind == sigma.KindKeywords {
+	if n.Kind == ast.KindItems || n.Kind == ast.KindKeywords {
 		return n.Kind.String() + "[" + strings.Join(parts, " ") + "]"
 	}
 	for _, below := range n.Nodes {
@@ -420,7 +420,7 @@ func show(n *sigma.Node) string {
 		parts = append(parts, "if "+c.Expr.Text())
 	}
 	head := n.Kind.String()
-	if n.Kind == sigma.KindArray {
+	if n.Kind == ast.KindArray {
 		head += " " + n.Path + " " + n.Quantifier.String()
 	}
 	return head + "(" + strings.Join(parts, " ") + ")"

@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/sluicehq/sluice/sigma"
-	"github.com/sluicehq/sluice/sigma/load/document"
+	"github.com/sluicehq/sluice/internal/document"
+	"github.com/sluicehq/sluice/sigma/ast"
 )
 
 // newestVersion is the newest major of sigma-version that this build understands.
@@ -17,8 +17,8 @@ var relatedTypes = []string{"derived", "obsolete", "merged", "renamed", "similar
 // meta reads what every kind of document carries beside its logic. own handles
 // the keys of the kind and reports whether a key is one of them; what nobody
 // knows becomes a custom attribute.
-func (d *draft) meta(m *sigma.Meta, own func(key string, value *document.Node) bool) {
-	m.Origin = sigma.Origin{File: d.file, Document: d.Number, Line: d.root.Line}
+func (d *draft) meta(m *ast.Meta, own func(key string, value *document.Node) bool) {
+	m.Origin = ast.Origin{File: d.file, Document: d.Number, Line: d.root.Line}
 	var attributes *document.Node
 	for _, e := range d.root.Entries {
 		if e.Key.Kind != document.String {
@@ -43,7 +43,7 @@ func (d *draft) meta(m *sigma.Meta, own func(key string, value *document.Node) b
 func (d *draft) missing(line int, key string) { d.fail(line, "Missing required field '%s'", key) }
 
 // metaKey reads one standard key; false means that the key is not standard.
-func (d *draft) metaKey(m *sigma.Meta, key string, v *document.Node) bool {
+func (d *draft) metaKey(m *ast.Meta, key string, v *document.Node) bool {
 	switch key {
 	case "title":
 		title, ok := v.Str()
@@ -106,9 +106,9 @@ func (d *draft) status(v *document.Node) string {
 	return ""
 }
 
-func (d *draft) level(v *document.Node) sigma.Level {
+func (d *draft) level(v *document.Node) ast.Level {
 	s, _ := v.Str()
-	level, err := sigma.ParseLevel(s)
+	level, err := ast.ParseLevel(s)
 	if err != nil {
 		d.warn(v.Line, "unknown level %q is ignored", v.Text)
 	}
@@ -128,12 +128,12 @@ func (d *draft) stringList(key string, v *document.Node) []string {
 	return out
 }
 
-func (d *draft) related(v *document.Node) []sigma.Related {
+func (d *draft) related(v *document.Node) []ast.Related {
 	if v.Kind != document.List {
 		d.warn(v.Line, "field 'related' is not a list and is ignored")
 		return nil
 	}
-	var out []sigma.Related
+	var out []ast.Related
 	for _, it := range v.Items {
 		id, okID := it.Get("id").Str()
 		kind, _ := it.Get("type").Str()
@@ -141,7 +141,7 @@ func (d *draft) related(v *document.Node) []sigma.Related {
 			d.warn(it.Line, "entry of 'related' without an id and a known type is ignored")
 			continue
 		}
-		out = append(out, sigma.Related{ID: id, Type: kind})
+		out = append(out, ast.Related{ID: id, Type: kind})
 	}
 	return out
 }
@@ -177,8 +177,8 @@ func (d *draft) version() int {
 	return n
 }
 
-func (d *draft) logsource(v *document.Node) sigma.Logsource {
-	var ls sigma.Logsource
+func (d *draft) logsource(v *document.Node) ast.Logsource {
+	var ls ast.Logsource
 	if v.Kind != document.Map {
 		d.fail(v.Line, "logsource must be a mapping")
 		return ls

@@ -4,33 +4,33 @@ import (
 	"crypto/sha256"
 	"errors"
 
-	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/timespan"
 )
 
 // Options say what is left out and how rules are rewritten on the way. The zero
 // value loads everything as written.
 type Options struct {
-	MinLevel     sigma.Level // LevelNone excludes nothing
-	ExcludeRules []string    // entries that ParseExclusion accepts
+	MinLevel     ast.Level // LevelNone excludes nothing
+	ExcludeRules []string  // entries that ParseExclusion accepts
 
 	// NoFilters leaves filter rules unmerged; they are still read and checked.
 	NoFilters bool
 
 	// Filter, when not nil, is told every usable filter, in load order.
-	Filter func(*sigma.Filter)
+	Filter func(*ast.Filter)
 
 	// Transform returns a detection rule as pipelines rewrite it, and leaves the one
 	// it is given as it is. It runs after
 	// filters were merged and before the rule is checked, in load order, also for
 	// rules that are rejected already. The rule returned is never nil. An error
 	// rejects the rule, except one that wraps ErrSkip.
-	Transform func(*sigma.Rule) (*sigma.Rule, Outcome, error)
+	Transform func(*ast.Rule) (*ast.Rule, Outcome, error)
 
 	// TransformCorrelation does the same for correlations, after all detection
 	// rules. logsources are those of the detection rules it refers to, directly or
 	// through other correlations, as written and as transformed.
-	TransformCorrelation func(c *sigma.Correlation, logsources []sigma.Logsource) (*sigma.Correlation, Outcome, error)
+	TransformCorrelation func(c *ast.Correlation, logsources []ast.Logsource) (*ast.Correlation, Outcome, error)
 }
 
 // Outcome is what pipelines report of one document.
@@ -45,11 +45,11 @@ var ErrSkip = errors.New("left out by a pipeline")
 
 // Collection is the outcome of a load. Nobody changes it afterwards.
 type Collection struct {
-	Rules        []*sigma.Rule        // usable detection rules; the position is the load index
-	Correlations []*sigma.Correlation // usable correlations; the position is the correlation's index
-	Filters      int                  // usable filter documents
-	Rejected     []Rejected           // in load order
-	Warnings     []sigma.Problem
+	Rules        []*ast.Rule        // usable detection rules; the position is the load index
+	Correlations []*ast.Correlation // usable correlations; the position is the correlation's index
+	Filters      int                // usable filter documents
+	Rejected     []Rejected         // in load order
+	Warnings     []ast.Problem
 	Excluded     int      // documents left out by MinLevel and ExcludeRules
 	Defaults     Defaults // what attributes set for the whole engine
 }
@@ -68,7 +68,7 @@ type Rejected struct {
 	Document int // 0 when the file as a whole is unreadable
 	Title    string
 	ID       string
-	Problems []sigma.Problem // at least one, by line
+	Problems []ast.Problem // at least one, by line
 	// Identity is the digest of the content: together with File and Document it
 	// tells whether the same document was rejected before.
 	Identity [sha256.Size]byte
@@ -107,8 +107,8 @@ func (c *Collection) Usable() bool { return len(c.Rules)+len(c.Correlations) > 0
 
 // Problems returns every problem of every rejected document in the order of
 // Rejected.
-func (c *Collection) Problems() []sigma.Problem {
-	var all []sigma.Problem
+func (c *Collection) Problems() []ast.Problem {
+	var all []ast.Problem
 	for _, r := range c.Rejected {
 		all = append(all, r.Problems...)
 	}

@@ -3,13 +3,13 @@ package load
 import (
 	"crypto/sha256"
 
-	"github.com/sluicehq/sluice/sigma"
-	"github.com/sluicehq/sluice/sigma/load/document"
+	"github.com/sluicehq/sluice/internal/document"
+	"github.com/sluicehq/sluice/sigma/ast"
 )
 
 // parser reads the documents of files. It may be shared by goroutines.
 type parser struct {
-	minLevel   sigma.Level
+	minLevel   ast.Level
 	exclusions []Exclusion
 }
 

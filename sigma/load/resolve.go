@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/condition"
 )
 
@@ -82,8 +82,8 @@ func (l *collector) transformCorrelation(d *draft) {
 
 // logsources returns those of the detection rules below d, as written and as
 // transformed.
-func logsources(d *draft) []sigma.Logsource {
-	var out []sigma.Logsource
+func logsources(d *draft) []ast.Logsource {
+	var out []ast.Logsource
 	seen := map[*draft]bool{d: true}
 	queue := []*draft{d}
 	for len(queue) > 0 {
@@ -106,7 +106,7 @@ func logsources(d *draft) []sigma.Logsource {
 }
 
 // applied records what pipelines reported of a document.
-func (l *collector) applied(d *draft, m *sigma.Meta, o Outcome, err error) {
+func (l *collector) applied(d *draft, m *ast.Meta, o Outcome, err error) {
 	m.Applied = o.Applied
 	for _, w := range o.Warnings {
 		d.warn(m.Origin.Line, "%s", w)
@@ -152,7 +152,7 @@ func (d *draft) refersToRejected(ref string, t *draft) {
 func (d *draft) members(carriers map[string][]*draft) {
 	c := d.Correlation
 	var kept [][]*draft
-	var members []sigma.Member
+	var members []ast.Member
 	memberOf := func(targets []*draft) int {
 		return slices.IndexFunc(kept, func(have []*draft) bool { return len(targets) > 0 && sameDrafts(have, targets) })
 	}
@@ -162,12 +162,12 @@ func (d *draft) members(carriers map[string][]*draft) {
 			continue
 		}
 		kept = append(kept, d.targets[i])
-		members = append(members, sigma.Member{Name: ref})
+		members = append(members, ast.Member{Name: ref})
 	}
 	c.Rule.Refs, c.Rule.Members = c.Refs, members
 	if c.Defaulted {
 		n := len(members)
-		c.Rule.Condition.Thresholds = []sigma.Threshold{{Op: sigma.OpGTE, Value: float64(n), Text: fmt.Sprint(n)}}
+		c.Rule.Condition.Thresholds = []ast.Threshold{{Op: ast.OpGTE, Value: float64(n), Text: fmt.Sprint(n)}}
 	}
 	c.Rule.Condition.Expr.Walk(func(e *condition.Expr) {
 		switch e.Op {
@@ -187,8 +187,8 @@ func (d *draft) members(carriers map[string][]*draft) {
 	})
 }
 
-func memberNamed(members []sigma.Member, name string) int {
-	return slices.IndexFunc(members, func(m sigma.Member) bool { return m.Name == name || slices.Contains(m.Spellings, name) })
+func memberNamed(members []ast.Member, name string) int {
+	return slices.IndexFunc(members, func(m ast.Member) bool { return m.Name == name || slices.Contains(m.Spellings, name) })
 }
 
 // sameDrafts compares sets; both lists are free of repetitions.

@@ -1,15 +1,15 @@
 package load
 
 import (
-	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/internal/document"
+	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/condition"
-	"github.com/sluicehq/sluice/sigma/load/document"
 )
 
 // parseRule reads a detection rule. Whatever its problems, the rest of it is
 // read, so that one load reports all of them.
 func (d *draft) parseRule() {
-	r := &sigma.Rule{Version: d.version()}
+	r := &ast.Rule{Version: d.version()}
 	d.Rule = r
 	d.meta(&r.Meta, func(key string, v *document.Node) bool {
 		switch key {
@@ -28,7 +28,7 @@ func (d *draft) parseRule() {
 	}
 }
 
-func (d *draft) detection(r *sigma.Rule, v *document.Node) {
+func (d *draft) detection(r *ast.Rule, v *document.Node) {
 	if v.Kind != document.Map {
 		d.fail(v.Line, "detection must be a mapping")
 		return
@@ -53,13 +53,13 @@ func (d *draft) detection(r *sigma.Rule, v *document.Node) {
 }
 
 // named reads a detection and its name.
-func (b *builder) named(e document.Entry, at place) sigma.Detection {
-	return sigma.Detection{Name: e.Key.Text, Node: b.detection(e.Value, at), Line: e.Key.Line}
+func (b *builder) named(e document.Entry, at place) ast.Detection {
+	return ast.Detection{Name: e.Key.Text, Node: b.detection(e.Value, at), Line: e.Key.Line}
 }
 
 // conditions reads the required key condition of a mapping: a string, or a list
 // of strings of which the first that holds wins.
-func (b *builder) conditions(block *document.Node) []sigma.Condition {
+func (b *builder) conditions(block *document.Node) []ast.Condition {
 	v := block.Get("condition")
 	if v == nil {
 		b.missing(block.Line, "condition")
@@ -72,7 +72,7 @@ func (b *builder) conditions(block *document.Node) []sigma.Condition {
 	if len(list) == 0 {
 		b.fail(v.Line, "invalid condition: the list is empty")
 	}
-	var out []sigma.Condition
+	var out []ast.Condition
 	for _, n := range list {
 		text, ok := n.Str()
 		if !ok {
@@ -84,7 +84,7 @@ func (b *builder) conditions(block *document.Node) []sigma.Condition {
 			b.fail(n.Line, "%v", err)
 			continue
 		}
-		out = append(out, sigma.Condition{Text: text, Expr: expr, Line: n.Line})
+		out = append(out, ast.Condition{Text: text, Expr: expr, Line: n.Line})
 	}
 	return out
 }

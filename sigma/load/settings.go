@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/timespan"
 )
 
@@ -46,21 +46,21 @@ func (d *draft) windowKind(c *correlation) {
 	if t, ok := attributeText(m, attrGap); ok {
 		gap, gapKey = t, attrGap
 	}
-	c.Rule.Window = sigma.WindowSliding
+	c.Rule.Window = ast.WindowSliding
 	if text != "" {
-		w, err := sigma.ParseWindow(text)
+		w, err := ast.ParseWindow(text)
 		if err != nil {
 			d.failKey(c.Block, key, "%v", err)
 			return
 		}
 		c.Rule.Window = w
 	}
-	session := c.Rule.Window == sigma.WindowSession
+	session := c.Rule.Window == ast.WindowSession
 	switch {
 	case gap == "" && session:
 		d.failKey(c.Block, key, "a session window needs a gap")
 	case gap == "":
-	case !session && key == attrWindow && own == string(sigma.WindowSession):
+	case !session && key == attrWindow && own == string(ast.WindowSession):
 	case !session:
 		d.failKey(c.Block, gapKey, "%q is only for session windows, not %s ones", gap, c.Rule.Window)
 	default:
@@ -72,7 +72,7 @@ func (d *draft) windowKind(c *correlation) {
 	}
 }
 
-func (d *draft) choice(m *sigma.Meta, key string, allowed []string) string {
+func (d *draft) choice(m *ast.Meta, key string, allowed []string) string {
 	text, ok := attributeText(m, key)
 	if ok && !slices.Contains(allowed, text) {
 		d.unusable(m, key, text)
@@ -81,7 +81,7 @@ func (d *draft) choice(m *sigma.Meta, key string, allowed []string) string {
 	return text
 }
 
-func (d *draft) positive(m *sigma.Meta, key string) int {
+func (d *draft) positive(m *ast.Meta, key string) int {
 	text, ok := attributeText(m, key)
 	if !ok {
 		return 0

@@ -7,7 +7,7 @@ import (
 	"reflect"
 	"testing"
 
-	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/ast"
 )
 
 type inner struct {
@@ -73,13 +73,13 @@ func TestWhatIsNoPlainDataIsRefused(t *testing.T) {
 }
 
 func FuzzRead(f *testing.F) {
-	data, err := Append(nil, []*sigma.Rule{{Meta: sigma.Meta{Title: "T", Attributes: map[string]any{"a": []any{1.5}}}}})
+	data, err := Append(nil, []*ast.Rule{{Meta: ast.Meta{Title: "T", Attributes: map[string]any{"a": []any{1.5}}}}})
 	if err != nil {
 		f.Fatal(err)
 	}
 	f.Add(string(data))
 	f.Fuzz(func(t *testing.T, data string) {
-		var rules []*sigma.Rule
+		var rules []*ast.Rule
 		if err := Read(data, &rules); err != nil && !errors.Is(err, ErrDamaged) {
 			t.Errorf("got %v, want ErrDamaged or nothing", err)
 		}

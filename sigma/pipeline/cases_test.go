@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/sluicehq/sluice/internal/reference"
-	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/load"
 	"github.com/sluicehq/sluice/sigma/pipeline"
 )
@@ -71,7 +71,7 @@ func loadWith(t *testing.T, s *pipeline.Set, rules string) *load.Collection {
 	return load.FromBytes("r.yml", []byte(rules), load.Options{Transform: s.Apply, TransformCorrelation: s.ApplyCorrelation})
 }
 
-func fires(t *testing.T, rules []*sigma.Rule, event string) bool {
+func fires(t *testing.T, rules []*ast.Rule, event string) bool {
 	t.Helper()
 	e, err := reference.New(rules, reference.Options{})
 	if err != nil {
@@ -459,7 +459,7 @@ func TestApplyLeavesTheDocumentAlone(t *testing.T) {
 func TestConvertTypeKeepsWhatDoesNotConvert(t *testing.T) {
 	c := loadWith(t, set(t, items(`{type: convert_type, target_type: int}`)), ruleWith(`sel: {A: ["42", "4x", true]}, condition: sel`))
 	got := c.Rules[0].Detections[0].Node.Items[0].Values
-	want := []sigma.Value{{Kind: sigma.Number, Text: "42"}, sigma.StringValue("4x"), {Kind: sigma.Number, Text: "1"}}
+	want := []ast.Value{{Kind: ast.Number, Text: "42"}, ast.StringValue("4x"), {Kind: ast.Number, Text: "1"}}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("values %v, want %v", got, want)
 	}

@@ -6,7 +6,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/load"
 )
 
@@ -14,7 +14,7 @@ import (
 // logsources of the detection rules it refers to, directly or through other
 // correlations, as they were before and as they are after their pipelines. The
 // error wraps load.ErrSkip when the rule is to be left out without being rejected.
-func (s *Set) ApplyCorrelation(rule *sigma.Correlation, referenced []sigma.Logsource) (*sigma.Correlation, load.Outcome, error) {
+func (s *Set) ApplyCorrelation(rule *ast.Correlation, referenced []ast.Logsource) (*ast.Correlation, load.Outcome, error) {
 	out := *rule
 	out.Meta = cloneMeta(rule.Meta)
 	out.GroupBy = slices.Clone(rule.GroupBy)
@@ -54,7 +54,7 @@ func (r *run) correlate(it *item) (done bool, err error) {
 func renameCorrelation(c *call, t renamer) error {
 	r := c.correlation
 	alias := func(name string) bool {
-		return slices.ContainsFunc(r.Aliases, func(a sigma.Alias) bool { return a.Name == name })
+		return slices.ContainsFunc(r.Aliases, func(a ast.Alias) bool { return a.Name == name })
 	}
 	var groupBy []string
 	for _, name := range r.GroupBy {

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/ast"
 )
 
 // evtxPaths gives a field the paths under which a rendered Windows event record has
@@ -52,13 +52,13 @@ func (r evtxReference) rename(name string) []string {
 
 func (t evtxPaths) apply(c *call) error {
 	renamePaths(c, t)
-	err := rewriteRule(c.rule, func(_ *sigma.Node, it sigma.Item) (replacement, error) {
+	err := rewriteRule(c.rule, func(_ *ast.Node, it ast.Item) (replacement, error) {
 		if !c.touches(&it) {
 			return kept, nil
 		}
 		changed := false
-		if it.Modifiers.Has(sigma.FieldRef) {
-			it.Values, changed = renaming{renamer: evtxReference{all: it.Modifiers.Has(sigma.All)}}.references(c, it)
+		if it.Modifiers.Has(ast.FieldRef) {
+			it.Values, changed = renaming{renamer: evtxReference{all: it.Modifiers.Has(ast.All)}}.references(c, it)
 		}
 		if paths := t.paths(it.Field); paths != nil {
 			it.Field, it.Paths, changed = paths[0], paths, true

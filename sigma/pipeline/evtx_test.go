@@ -8,18 +8,18 @@ import (
 
 	"github.com/sluicehq/sluice/internal/reference"
 	"github.com/sluicehq/sluice/sigma/correlation"
-	"github.com/sluicehq/sluice/sigma/correlation/match"
+
 	"github.com/sluicehq/sluice/sigma/engine"
 	"github.com/sluicehq/sluice/sigma/load"
 	"github.com/sluicehq/sluice/sigma/result"
 )
 
 // evaluated is what a rule set says of events: native lines, in order.
-type judged struct{ detections, correlations []string }
+type findings struct{ detections, correlations []string }
 
 // evaluate runs events through both engines, which must agree, and through the
 // correlations, a second apart.
-func judge(t *testing.T, c *load.Collection, events ...string) judged {
+func evaluate(t *testing.T, c *load.Collection, events ...string) findings {
 	t.Helper()
 	if len(c.Rejected) > 0 {
 		t.Fatalf("rejected %+v", c.Rejected)
@@ -36,10 +36,10 @@ func judge(t *testing.T, c *load.Collection, events ...string) judged {
 	if err != nil {
 		t.Fatal(err)
 	}
-	extractor, document := match.NewExtractor(p.Spec()), match.NewDocument(p.Spec())
+	extractor, source := correlation.NewExtractor(p), correlation.NewEventSource(p, fast)
 	chain := correlation.New(p, correlation.DefaultMaxGroups)
 	worker := fast.NewWorker()
-	var out judged
+	var out findings
 	for i, text := range events {
 		x, err := reference.DecodeJSON([]byte(text))
 		if err != nil {
@@ -63,8 +63,8 @@ func judge(t *testing.T, c *load.Collection, events ...string) judged {
 			t.Fatalf("event %s: the engine says %s, the reference %s", text, got, want)
 		}
 		out.detections = append(out.detections, got...)
-		document.Set([]byte(text))
-		record := extractor.Append(nil, slow.Fires(x), int64(i), document)
+		source.Open(worker, &decoded, 0)
+		record := extractor.Append(nil, slow.Fires(x), int64(i), source)
 		if len(record) == 0 {
 			continue
 		}
@@ -127,7 +127,7 @@ func TestWindowsEvtxReadsRecords(t *testing.T) {
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			got := judge(t, loadWith(t, set(t, tc.pipelines), tc.rule), tc.event).detections
+			got := evaluate(t, loadWith(t, set(t, tc.pipelines), tc.rule), tc.event).detections
 			switch {
 			case tc.fields == "" && len(got) > 0:
 				t.Errorf("matches: %s", got)
@@ -179,7 +179,7 @@ func TestCorrelationsReadPlaces(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			rules := clearedRule + "---\ntitle: C\ncorrelation: {type: " + tc.correlation + "}\n"
-			got := judge(t, loadWith(t, set(t, "@windows_evtx"), rules), tc.events...)
+			got := evaluate(t, loadWith(t, set(t, "@windows_evtx"), rules), tc.events...)
 			if len(got.detections) == 0 || !strings.Contains(got.detections[0], `"matched_fields":[{"field":"Event.System.EventID.#text","value":104}`) {
 				t.Errorf("detections %s", got.detections)
 			}
@@ -205,7 +205,7 @@ correlation: {type: event_count, rules: [cleared], group-by: [User], timespan: 5
 title: Written
 correlation: {type: event_count, rules: [cleared], group-by: [Event.EventData.User], timespan: 5m, condition: {gte: 1}}
 `
-	got := judge(t, loadWith(t, set(t, "@windows_evtx"), rules), cleared(`"User":"ann"`)).correlations
+	got := evaluate(t, loadWith(t, set(t, "@windows_evtx"), rules), cleared(`"User":"ann"`)).correlations
 	want := []string{`"group_key":[["Event.EventData.User","ann"]]`, `"group_key":[]`}
 	if len(got) != 2 || !strings.Contains(got[0], want[0]) || !strings.Contains(got[1], want[1]) {
 		t.Errorf("correlations %s, want %s", got, want)
@@ -217,7 +217,7 @@ func TestCorrelationsGroupByRenamedFields(t *testing.T) {
 	event := func(user string) string {
 		return `{"process":{"executable":"C:\\tool.exe","command_line":"alpha"},"user":{"name":"` + user + `"}}`
 	}
-	got := judge(t, loadWith(t, set(t, "@ecs_windows"), rules), event("ann"), event("ann"), event("bob")).correlations
+	got := evaluate(t, loadWith(t, set(t, "@ecs_windows"), rules), event("ann"), event("ann"), event("bob")).correlations
 	for i, want := range []string{
 		`"group_key":[["user.name","ann"]],"aggregated_value":1`, `"group_key":[["user.name","ann"]],"aggregated_value":2`,
 		`"group_key":[["user.name","bob"]],"aggregated_value":1`,

@@ -8,8 +8,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/sluicehq/sluice/sigma"
-	"github.com/sluicehq/sluice/sigma/load/document"
+	"github.com/sluicehq/sluice/internal/document"
+	"github.com/sluicehq/sluice/sigma/ast"
 )
 
 // renamer gives the new names of a field; nil leaves it as it is.
@@ -28,7 +28,7 @@ const member = "."
 
 func (t renaming) apply(c *call) error {
 	renamePaths(c, t.renamer)
-	err := rewriteRule(c.rule, func(_ *sigma.Node, it sigma.Item) (replacement, error) {
+	err := rewriteRule(c.rule, func(_ *ast.Node, it ast.Item) (replacement, error) {
 		if !c.touches(&it) {
 			return kept, nil
 		}
@@ -45,9 +45,9 @@ func (t renaming) apply(c *call) error {
 }
 
 // item renames the field, and the field a fieldref value names.
-func (t renaming) item(c *call, it sigma.Item) replacement {
+func (t renaming) item(c *call, it ast.Item) replacement {
 	changed := false
-	if it.Modifiers.Has(sigma.FieldRef) {
+	if it.Modifiers.Has(ast.FieldRef) {
 		it.Values, changed = t.references(c, it)
 	}
 	var targets []string
@@ -67,13 +67,13 @@ func (t renaming) item(c *call, it sigma.Item) replacement {
 		copied := it
 		copied.Field, copied.Paths = name, renamedPaths(t.renamer, it.Paths, i)
 		copied.Values = slices.Clone(it.Values)
-		out.alternatives = append(out.alternatives, []sigma.Item{copied})
+		out.alternatives = append(out.alternatives, []ast.Item{copied})
 	}
 	return out
 }
 
-func (t renaming) references(c *call, it sigma.Item) ([]sigma.Value, bool) {
-	var values []sigma.Value
+func (t renaming) references(c *call, it ast.Item) ([]ast.Value, bool) {
+	var values []ast.Value
 	changed := false
 	for _, v := range it.Values {
 		var targets []string
@@ -86,22 +86,22 @@ func (t renaming) references(c *call, it sigma.Item) ([]sigma.Value, bool) {
 		}
 		changed = true
 		for _, name := range targets {
-			values = append(values, sigma.StringValue(name))
+			values = append(values, ast.StringValue(name))
 		}
 	}
 	return values, changed
 }
 
 // keyword turns a keyword block into fields where the mapping says so.
-func (t renaming) keyword(c *call, it sigma.Item) replacement {
+func (t renaming) keyword(c *call, it ast.Item) replacement {
 	if len(t.keywords) == 0 {
 		return kept
 	}
 	c.mark(&it)
 	c.markName(&it)
-	if !it.Modifiers.Has(sigma.Re) {
+	if !it.Modifiers.Has(ast.Re) {
 		for i, v := range it.Values {
-			if v.Kind == sigma.String {
+			if v.Kind == ast.String {
 				it.Values[i] = surround(v)
 			}
 		}
@@ -110,17 +110,17 @@ func (t renaming) keyword(c *call, it sigma.Item) replacement {
 	for _, name := range t.keywords {
 		copied := it
 		copied.Field, copied.Values = name, slices.Clone(it.Values)
-		out.alternatives = append(out.alternatives, []sigma.Item{copied})
+		out.alternatives = append(out.alternatives, []ast.Item{copied})
 	}
 	return out
 }
 
 // surround puts a star at each end of a value that has none there.
-func surround(v sigma.Value) sigma.Value {
-	many := sigma.Part{Kind: sigma.Many}
+func surround(v ast.Value) ast.Value {
+	many := ast.Part{Kind: ast.Many}
 	parts := slices.Clone(v.Parts)
 	if len(parts) == 0 || parts[0] != many {
-		parts = append([]sigma.Part{many}, parts...)
+		parts = append([]ast.Part{many}, parts...)
 	}
 	if len(parts) < 2 || parts[len(parts)-1] != many {
 		parts = append(parts, many)
@@ -129,7 +129,7 @@ func surround(v sigma.Value) sigma.Value {
 }
 
 // markName notes that the item's field name is the product of the item at work.
-func (c *call) markName(it *sigma.Item) {
+func (c *call) markName(it *ast.Item) {
 	if c.item.id != "" {
 		it.Applied = append(slices.Clone(it.Applied), renamedBy(c.item.id))
 	}
@@ -138,17 +138,17 @@ func (c *call) markName(it *sigma.Item) {
 // renamePaths renames the arrays of array blocks. Several targets give a
 // disjunction of blocks.
 func renamePaths(c *call, t renamer) {
-	eachDetection(c.rule, func(d *sigma.Detection) { d.Node = renamePath(c, t, d.Node) })
+	eachDetection(c.rule, func(d *ast.Detection) { d.Node = renamePath(c, t, d.Node) })
 }
 
-func renamePath(c *call, t renamer, n *sigma.Node) *sigma.Node {
+func renamePath(c *call, t renamer, n *ast.Node) *ast.Node {
 	for i := range n.Nodes {
 		n.Nodes[i] = renamePath(c, t, n.Nodes[i])
 	}
 	for i := range n.Detections {
 		n.Detections[i].Node = renamePath(c, t, n.Detections[i].Node)
 	}
-	if n.Kind != sigma.KindArray || n.Path == "" || !c.renamesField(n.Path) {
+	if n.Kind != ast.KindArray || n.Path == "" || !c.renamesField(n.Path) {
 		return n
 	}
 	targets := t.rename(n.Path)
@@ -160,7 +160,7 @@ func renamePath(c *call, t renamer, n *sigma.Node) *sigma.Node {
 		n.Path = targets[0]
 		return n
 	default:
-		any := &sigma.Node{Kind: sigma.KindAny, Line: n.Line}
+		any := &ast.Node{Kind: ast.KindAny, Line: n.Line}
 		for _, name := range targets {
 			copied := cloneNode(n)
 			copied.Path = name

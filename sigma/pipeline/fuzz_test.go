@@ -10,7 +10,7 @@ import (
 
 	"github.com/sluicehq/sluice/internal/reference"
 	"github.com/sluicehq/sluice/internal/sigmatest"
-	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/correlation"
 	"github.com/sluicehq/sluice/sigma/engine"
 	"github.com/sluicehq/sluice/sigma/load"
@@ -55,7 +55,7 @@ var seeds = []string{
 }
 
 // sampleOfCorpus is every hundredth rule, none without the corpus.
-func sampleOfCorpus(tb testing.TB) []*sigma.Rule {
+func sampleOfCorpus(tb testing.TB) []*ast.Rule {
 	tb.Helper()
 	dir, err := sigmatest.FindData()
 	if err != nil {
@@ -70,7 +70,7 @@ func sampleOfCorpus(tb testing.TB) []*sigma.Rule {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	var out []*sigma.Rule
+	var out []*ast.Rule
 	for i := 0; i < len(c.Rules); i += 100 {
 		out = append(out, c.Rules[i])
 	}
@@ -164,7 +164,7 @@ func randomPipeline(random *rand.Rand) string {
 
 // evaluates are what rules have to stand after a pipeline.
 type judges struct {
-	corpus []*sigma.Rule
+	corpus []*ast.Rule
 	events []string
 }
 

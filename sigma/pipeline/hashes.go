@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/ast"
 )
 
 // hashesFields splits the combined hash field of Sysmon into one field for each
@@ -37,7 +37,7 @@ func readHashes(p *params) (transformation, error) {
 }
 
 func (t hashesFields) apply(c *call) error {
-	return rewriteRule(c.rule, func(_ *sigma.Node, it sigma.Item) (replacement, error) {
+	return rewriteRule(c.rule, func(_ *ast.Node, it ast.Item) (replacement, error) {
 		parse := slices.ContainsFunc(t.fields, func(f string) bool { return strings.EqualFold(f, it.Field) })
 		if it.Field == "" || !parse || !c.touches(&it) {
 			return kept, nil
@@ -48,13 +48,13 @@ func (t hashesFields) apply(c *call) error {
 
 // item makes an alternative of every value, or one conjunction of all of them
 // when the item had the modifier all.
-func (t hashesFields) item(c *call, it sigma.Item) (replacement, error) {
+func (t hashesFields) item(c *call, it ast.Item) (replacement, error) {
 	out := replacement{}
-	all := it.Modifiers.Has(sigma.All)
-	var together []sigma.Item
+	all := it.Modifiers.Has(ast.All)
+	var together []ast.Item
 	for _, v := range it.Values {
-		var items []sigma.Item
-		if v.Kind == sigma.String {
+		var items []ast.Item
+		if v.Kind == ast.String {
 			items = t.pieces(c, it, v)
 		}
 		if len(items) == 0 {
@@ -67,7 +67,7 @@ func (t hashesFields) item(c *call, it sigma.Item) (replacement, error) {
 		return kept, fmt.Errorf("no valid hash algorithm found in field '%s'", it.Field)
 	}
 	if all {
-		out.alternatives = [][]sigma.Item{together}
+		out.alternatives = [][]ast.Item{together}
 	}
 	return out, nil
 }
@@ -75,8 +75,8 @@ func (t hashesFields) item(c *call, it sigma.Item) (replacement, error) {
 var hashLengths = map[int]string{32: "MD5", 40: "SHA1", 64: "SHA256", 128: "SHA512"}
 
 // pieces gives one item for every usable hash of a value; all must hold.
-func (t hashesFields) pieces(c *call, it sigma.Item, v sigma.Value) []sigma.Item {
-	var out []sigma.Item
+func (t hashesFields) pieces(c *call, it ast.Item, v ast.Value) []ast.Item {
+	var out []ast.Item
 	for piece := range strings.SplitSeq(v.Text, ",") {
 		piece = strings.TrimSpace(piece)
 		algorithm, hash, found := strings.Cut(piece, "=")
@@ -101,8 +101,8 @@ func (t hashesFields) pieces(c *call, it sigma.Item, v sigma.Value) []sigma.Item
 		}
 		made := it
 		made.Field, made.Paths = field, nil
-		made.Modifiers = it.Modifiers.Without(sigma.All)
-		made.Values = []sigma.Value{sigma.StringValue(hash)}
+		made.Modifiers = it.Modifiers.Without(ast.All)
+		made.Values = []ast.Value{ast.StringValue(hash)}
 		c.mark(&made)
 		c.markName(&made)
 		out = append(out, made)

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sluicehq/sluice/sigma/load/document"
+	"github.com/sluicehq/sluice/internal/document"
 )
 
 // item is one entry of transformations: what to do, and the three groups of

@@ -5,18 +5,18 @@ import (
 	"regexp"
 	"slices"
 
-	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/ast"
 )
 
 // itemCondition asks something of one detection item.
 type itemCondition interface {
-	item(c *run, it *sigma.Item) bool
+	item(c *run, it *ast.Item) bool
 }
 
 // fieldCondition asks something of a field name; it is the item the name
 // belongs to, nil for names outside of items, which are known by name alone. Keyword blocks have the name "".
 type fieldCondition interface {
-	field(c *run, name string, it *sigma.Item) bool
+	field(c *run, name string, it *ast.Item) bool
 }
 
 func readItemCondition(typ string, p *params) (itemCondition, error) {
@@ -30,7 +30,7 @@ func readItemCondition(typ string, p *params) (itemCondition, error) {
 		if err != nil {
 			return nil, fmt.Errorf("invalid match_string regex '%s': %w", pattern, err)
 		}
-		return readValues(p, true, func(v sigma.Value) bool { return v.Kind == sigma.String && re.MatchString(textForm(v)) })
+		return readValues(p, true, func(v ast.Value) bool { return v.Kind == ast.String && re.MatchString(textForm(v)) })
 	case "match_value":
 		n := p.get("value")
 		if !p.has("value") {
@@ -40,11 +40,11 @@ func readItemCondition(typ string, p *params) (itemCondition, error) {
 			return nil, errScalar("value")
 		}
 		want := valueOf(n)
-		return readValues(p, false, func(v sigma.Value) bool { return v.Kind == want.Kind && equalValues(v, want) })
+		return readValues(p, false, func(v ast.Value) bool { return v.Kind == want.Kind && equalValues(v, want) })
 	case "contains_wildcard":
-		return readValues(p, false, func(v sigma.Value) bool { return v.Kind == sigma.String && v.HasWildcard() })
+		return readValues(p, false, func(v ast.Value) bool { return v.Kind == ast.String && v.HasWildcard() })
 	case "is_null":
-		return readValues(p, true, func(v sigma.Value) bool { return v.Kind == sigma.Null })
+		return readValues(p, true, func(v ast.Value) bool { return v.Kind == ast.Null })
 	case "processing_item_applied":
 		id, err := p.requiredStr("processing_item_id")
 		return itemApplied(id), err
@@ -56,8 +56,8 @@ func readItemCondition(typ string, p *params) (itemCondition, error) {
 }
 
 // equalValues compares values of one kind: numbers by what they are worth.
-func equalValues(a, b sigma.Value) bool {
-	if a.Kind == sigma.Number {
+func equalValues(a, b ast.Value) bool {
+	if a.Kind == ast.Number {
 		x, okX := parseNumber(a.Text)
 		y, okY := parseNumber(b.Text)
 		if okX && okY {
@@ -70,10 +70,10 @@ func equalValues(a, b sigma.Value) bool {
 // valuesCondition asks any or all values; negate inverts the final answer.
 type valuesCondition struct {
 	all, negate bool
-	test        func(sigma.Value) bool
+	test        func(ast.Value) bool
 }
 
-func readValues(p *params, negatable bool, test func(sigma.Value) bool) (itemCondition, error) {
+func readValues(p *params, negatable bool, test func(ast.Value) bool) (itemCondition, error) {
 	c := valuesCondition{test: test}
 	cond, err := p.oneOf("any", map[string]string{"any": "any", "all": "all"}, "cond")
 	if err != nil {
@@ -88,21 +88,21 @@ func readValues(p *params, negatable bool, test func(sigma.Value) bool) (itemCon
 	return c, nil
 }
 
-func (c valuesCondition) item(_ *run, it *sigma.Item) bool {
+func (c valuesCondition) item(_ *run, it *ast.Item) bool {
 	answer := slices.ContainsFunc(it.Values, c.test)
 	if c.all {
-		answer = len(it.Values) > 0 && !slices.ContainsFunc(it.Values, func(v sigma.Value) bool { return !c.test(v) })
+		answer = len(it.Values) > 0 && !slices.ContainsFunc(it.Values, func(v ast.Value) bool { return !c.test(v) })
 	}
 	return answer != c.negate
 }
 
 type itemApplied string
 
-func (c itemApplied) item(_ *run, it *sigma.Item) bool { return slices.Contains(it.Applied, string(c)) }
+func (c itemApplied) item(_ *run, it *ast.Item) bool { return slices.Contains(it.Applied, string(c)) }
 
 type itemState struct{ *stateCondition }
 
-func (c itemState) item(r *run, _ *sigma.Item) bool { return c.holds(r.state) }
+func (c itemState) item(r *run, _ *ast.Item) bool { return c.holds(r.state) }
 
 func readFieldCondition(typ string, p *params) (fieldCondition, error) {
 	switch typ {
@@ -147,7 +147,7 @@ type fieldsCondition struct {
 	patterns []*regexp.Regexp
 }
 
-func (c fieldsCondition) field(_ *run, name string, _ *sigma.Item) bool {
+func (c fieldsCondition) field(_ *run, name string, _ *ast.Item) bool {
 	if name == "" {
 		return c.exclude
 	}
@@ -157,7 +157,7 @@ func (c fieldsCondition) field(_ *run, name string, _ *sigma.Item) bool {
 
 type fieldApplied string
 
-func (c fieldApplied) field(r *run, name string, it *sigma.Item) bool {
+func (c fieldApplied) field(r *run, name string, it *ast.Item) bool {
 	if it == nil {
 		return slices.Contains(r.products[name], string(c))
 	}
@@ -166,7 +166,7 @@ func (c fieldApplied) field(r *run, name string, it *sigma.Item) bool {
 
 type fieldState struct{ *stateCondition }
 
-func (c fieldState) field(r *run, _ string, _ *sigma.Item) bool { return c.holds(r.state) }
+func (c fieldState) field(r *run, _ string, _ *ast.Item) bool { return c.holds(r.state) }
 
 // renamedBy marks, among an item's applied ids, that its field name is the
 // product of the item id. No id can hold a NUL.

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/ast"
 )
 
 // maxProduct bounds the values that one value may become through two or more
@@ -43,7 +43,7 @@ func (t placeholders) covers(name string) bool {
 
 func (t placeholders) apply(c *call) error {
 	c.placeholders = true
-	return rewriteRule(c.rule, func(_ *sigma.Node, it sigma.Item) (replacement, error) {
+	return rewriteRule(c.rule, func(_ *ast.Node, it ast.Item) (replacement, error) {
 		if !c.touches(&it) {
 			return kept, nil
 		}
@@ -53,17 +53,17 @@ func (t placeholders) apply(c *call) error {
 
 // item substitutes in every value. When some values of an expand item keep a
 // placeholder, the item is split and only their half keeps the modifier.
-func (t placeholders) item(c *call, it sigma.Item) (replacement, error) {
-	expand := it.Modifiers.Has(sigma.Expand)
-	var resolved, open []sigma.Value
+func (t placeholders) item(c *call, it ast.Item) (replacement, error) {
+	expand := it.Modifiers.Has(ast.Expand)
+	var resolved, open []ast.Value
 	changed := false
 	for _, v := range it.Values {
-		if v.Kind != sigma.String {
+		if v.Kind != ast.String {
 			resolved = append(resolved, v)
 			continue
 		}
 		s := t.scan(c, &it, v)
-		values, err := s.values(it.Modifiers.Has(sigma.Re))
+		values, err := s.values(it.Modifiers.Has(ast.Re))
 		if err != nil {
 			return kept, err
 		}
@@ -84,7 +84,7 @@ func (t placeholders) item(c *call, it sigma.Item) (replacement, error) {
 	case !expand:
 		return renamed(t.settle(it)), nil
 	case len(open) == 0:
-		it.Modifiers = it.Modifiers.Without(sigma.Expand)
+		it.Modifiers = it.Modifiers.Without(ast.Expand)
 		return renamed(t.settle(it)), nil
 	case len(resolved) == 0:
 		return renamed(t.settle(it)), nil
@@ -92,17 +92,17 @@ func (t placeholders) item(c *call, it sigma.Item) (replacement, error) {
 	template := it
 	template.Values = open
 	it.Values = resolved
-	it.Modifiers = it.Modifiers.Without(sigma.Expand)
-	if it.Modifiers.Has(sigma.All) { // both halves must hold then
-		return replacement{alternatives: [][]sigma.Item{{t.settle(it), t.settle(template)}}}, nil
+	it.Modifiers = it.Modifiers.Without(ast.Expand)
+	if it.Modifiers.Has(ast.All) { // both halves must hold then
+		return replacement{alternatives: [][]ast.Item{{t.settle(it), t.settle(template)}}}, nil
 	}
-	return replacement{alternatives: [][]sigma.Item{{it}, {template}}}, nil
+	return replacement{alternatives: [][]ast.Item{{it}, {template}}}, nil
 }
 
 // settle drops the modifier all when fewer than two values are left for it.
-func (placeholders) settle(it sigma.Item) sigma.Item {
+func (placeholders) settle(it ast.Item) ast.Item {
 	if len(it.Values) < 2 {
-		it.Modifiers = it.Modifiers.Without(sigma.All)
+		it.Modifiers = it.Modifiers.Without(ast.All)
 	}
 	return it
 }
@@ -153,8 +153,8 @@ func templateNames(text string) []string {
 
 // warnOpen tells of the placeholders that the pipelines have left to expand.
 func (r *run) warnOpen() {
-	eachItem(r.rule, func(_ *sigma.Node, it *sigma.Item) {
-		if !it.Modifiers.Has(sigma.Expand) {
+	eachItem(r.rule, func(_ *ast.Node, it *ast.Item) {
+		if !it.Modifiers.Has(ast.Expand) {
 			return
 		}
 		for _, v := range it.Values {
@@ -167,7 +167,7 @@ func (r *run) warnOpen() {
 
 // scan cuts the value as written: escapes stay as they are, so that the parts
 // between placeholders mean what they meant.
-func (t placeholders) scan(c *call, it *sigma.Item, v sigma.Value) scanned {
+func (t placeholders) scan(c *call, it *ast.Item, v ast.Value) scanned {
 	var s scanned
 	rest := v.Text
 	for {
@@ -202,7 +202,7 @@ func (s *scanned) text(t string) {
 	}
 }
 
-func (t placeholders) lookup(c *call, it *sigma.Item, name string) ([]string, bool) {
+func (t placeholders) lookup(c *call, it *ast.Item, name string) ([]string, bool) {
 	if !t.covers(name) && (t.include != nil || t.exclude != nil) {
 		return nil, false
 	}
@@ -213,8 +213,8 @@ func (t placeholders) lookup(c *call, it *sigma.Item, name string) ([]string, bo
 		}
 		return values, true
 	}
-	if t.wildcard && name != "" && (it.Modifiers.Has(sigma.Expand) || slices.Contains(t.include, name)) {
-		if it.Modifiers.Has(sigma.Re) {
+	if t.wildcard && name != "" && (it.Modifiers.Has(ast.Expand) || slices.Contains(t.include, name)) {
+		if it.Modifiers.Has(ast.Re) {
 			return []string{".*"}, true
 		}
 		return []string{"*"}, true
@@ -223,7 +223,7 @@ func (t placeholders) lookup(c *call, it *sigma.Item, name string) ([]string, bo
 }
 
 // values gives the product of the pieces, leftmost varying slowest.
-func (s *scanned) values(re bool) ([]sigma.Value, error) {
+func (s *scanned) values(re bool) ([]ast.Value, error) {
 	total, lists := 1, 0
 	for _, p := range s.pieces {
 		if p.values != nil {
@@ -252,13 +252,13 @@ func (s *scanned) values(re bool) ([]sigma.Value, error) {
 		}
 		texts = next
 	}
-	out := make([]sigma.Value, 0, len(texts))
+	out := make([]ast.Value, 0, len(texts))
 	for _, text := range texts {
 		if re {
-			out = append(out, sigma.Value{Kind: sigma.String, Text: text})
+			out = append(out, ast.Value{Kind: ast.String, Text: text})
 			continue
 		}
-		out = append(out, sigma.StringValue(text))
+		out = append(out, ast.StringValue(text))
 	}
 	return out, nil
 }

@@ -5,7 +5,7 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/ast"
 )
 
 // replaceString edits values by a regular expression.
@@ -49,14 +49,14 @@ func expandSyntax(s string) string {
 }
 
 func (t replaceString) apply(c *call) error {
-	return c.eachValue(true, func(it *sigma.Item, v sigma.Value) ([]sigma.Value, bool, error) {
-		if v.Kind != sigma.String || raw(it) {
+	return c.eachValue(true, func(it *ast.Item, v ast.Value) ([]ast.Value, bool, error) {
+		if v.Kind != ast.String || raw(it) {
 			return same(v)
 		}
 		if t.skipSpecial {
 			return changeLiterals(v, func(s string) string { return t.re.ReplaceAllString(s, t.replacement) })
 		}
-		w := sigma.StringValue(t.re.ReplaceAllString(v.Text, t.replacement))
-		return []sigma.Value{w}, w.Text != v.Text, nil
+		w := ast.StringValue(t.re.ReplaceAllString(v.Text, t.replacement))
+		return []ast.Value{w}, w.Text != v.Text, nil
 	})
 }

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/ast"
 )
 
 func errMissing(key string) error { return fmt.Errorf("missing required key '%s'", key) }
@@ -77,7 +77,7 @@ func readLogsourceCondition(p *params) (ruleCondition, error) {
 func (c logsourceCondition) rule(r *run) bool { return slices.ContainsFunc(r.logsources(), c.accepts) }
 
 // accepts compares ignoring ASCII case; a key the rule lacks is false.
-func (c logsourceCondition) accepts(l sigma.Logsource) bool {
+func (c logsourceCondition) accepts(l ast.Logsource) bool {
 	one := func(want *string, have string) bool {
 		return want == nil || have != "" && equalFoldASCII(*want, have)
 	}
@@ -90,16 +90,16 @@ func equalFoldASCII(a, b string) bool {
 
 type containsItem struct {
 	field string
-	value *sigma.Value
+	value *ast.Value
 }
 
 func (c containsItem) rule(r *run) bool {
-	return r.anyItem(func(it *sigma.Item) bool {
+	return r.anyItem(func(it *ast.Item) bool {
 		if !strings.EqualFold(it.Field, c.field) || it.Field == "" {
 			return false
 		}
-		return c.value == nil || slices.ContainsFunc(it.Values, func(v sigma.Value) bool {
-			return strings.EqualFold(textForm(v), textForm(*c.value)) && (v.Kind == sigma.Null) == (c.value.Kind == sigma.Null)
+		return c.value == nil || slices.ContainsFunc(it.Values, func(v ast.Value) bool {
+			return strings.EqualFold(textForm(v), textForm(*c.value)) && (v.Kind == ast.Null) == (c.value.Kind == ast.Null)
 		})
 	})
 }
@@ -107,7 +107,7 @@ func (c containsItem) rule(r *run) bool {
 type containsField string
 
 func (c containsField) rule(r *run) bool {
-	return r.anyItem(func(it *sigma.Item) bool { return it.Field != "" && it.Field == string(c) })
+	return r.anyItem(func(it *ast.Item) bool { return it.Field != "" && it.Field == string(c) })
 }
 
 type ruleApplied string
@@ -168,7 +168,7 @@ func (c attributeCondition) checkOrder() error {
 	want := strings.ToLower(c.value[0])
 	switch c.attribute {
 	case "level":
-		if _, err := sigma.ParseLevel(want); err != nil {
+		if _, err := ast.ParseLevel(want); err != nil {
 			return fmt.Errorf("'value': unknown level '%s'", c.value[0])
 		}
 	case "status":
@@ -215,8 +215,8 @@ var statusOrder = []string{"unsupported", "deprecated", "experimental", "test", 
 func compareAttribute(attribute, have, want string) int {
 	switch attribute {
 	case "level":
-		a, errA := sigma.ParseLevel(have)
-		b, errB := sigma.ParseLevel(strings.ToLower(want))
+		a, errA := ast.ParseLevel(have)
+		b, errB := ast.ParseLevel(strings.ToLower(want))
 		if errA == nil && errB == nil {
 			return int(a) - int(b)
 		}

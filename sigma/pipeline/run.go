@@ -7,15 +7,15 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/load"
 )
 
 // run is one pipeline at work on one document.
 type run struct {
-	rule        *sigma.Rule        // nil for correlations
-	correlation *sigma.Correlation // nil for detection rules
-	referenced  []sigma.Logsource  // of a correlation's detection rules, before and after their pipelines
+	rule        *ast.Rule        // nil for correlations
+	correlation *ast.Correlation // nil for detection rules
+	referenced  []ast.Logsource  // of a correlation's detection rules, before and after their pipelines
 	vars        map[string][]string
 	state       map[string]scalar
 	applied     map[string]bool
@@ -35,7 +35,7 @@ type call struct {
 // Apply rewrites a copy of rule by every pipeline of the set. The outcome names
 // the ids of the items that acted, sorted, each once. The error wraps
 // load.ErrSkip when the rule is to be left out without being rejected.
-func (s *Set) Apply(rule *sigma.Rule) (*sigma.Rule, load.Outcome, error) {
+func (s *Set) Apply(rule *ast.Rule) (*ast.Rule, load.Outcome, error) {
 	out := cloneRule(rule)
 	outcome, err := s.each(func(p *Pipeline, warnings *[]string) *run {
 		return &run{rule: out, warnings: warnings}
@@ -117,27 +117,27 @@ func (r *run) warn(format string, args ...any) {
 	}
 }
 
-func (r *run) meta() *sigma.Meta {
+func (r *run) meta() *ast.Meta {
 	if r.correlation != nil {
 		return &r.correlation.Meta
 	}
 	return &r.rule.Meta
 }
 
-func (r *run) logsources() []sigma.Logsource {
+func (r *run) logsources() []ast.Logsource {
 	if r.correlation != nil {
 		return r.referenced
 	}
-	return []sigma.Logsource{r.rule.Logsource}
+	return []ast.Logsource{r.rule.Logsource}
 }
 
 // anyItem asks every item of the rule, filters included.
-func (r *run) anyItem(ask func(*sigma.Item) bool) bool {
+func (r *run) anyItem(ask func(*ast.Item) bool) bool {
 	if r.rule == nil {
 		return false
 	}
 	found := false
-	eachItem(r.rule, func(_ *sigma.Node, it *sigma.Item) {
+	eachItem(r.rule, func(_ *ast.Node, it *ast.Item) {
 		found = found || ask(it)
 	})
 	return found
@@ -177,22 +177,22 @@ func (r *run) attribute(name string) ([]string, bool) {
 // touches reports whether the item at work may change it: the groups of every
 // nest around it and its own all hold. For fieldref items the field conditions
 // are asked for the referenced name, too.
-func (c *call) touches(it *sigma.Item) bool {
+func (c *call) touches(it *ast.Item) bool {
 	return c.groups(func(w *item) bool {
 		return w.detect.holds(func(d itemCondition) bool { return d.item(c.run, it) }) && w.fieldHolds(c.run, it)
 	})
 }
 
-func (w *item) fieldHolds(r *run, it *sigma.Item) bool {
+func (w *item) fieldHolds(r *run, it *ast.Item) bool {
 	if w.fieldNameHolds(r, it.Field, it) {
 		return true
 	}
-	return it.Modifiers.Has(sigma.FieldRef) && slices.ContainsFunc(it.Values, func(v sigma.Value) bool {
+	return it.Modifiers.Has(ast.FieldRef) && slices.ContainsFunc(it.Values, func(v ast.Value) bool {
 		return w.fieldNameHolds(r, v.Text, it)
 	})
 }
 
-func (w *item) fieldNameHolds(r *run, name string, it *sigma.Item) bool {
+func (w *item) fieldNameHolds(r *run, name string, it *ast.Item) bool {
 	return w.field.holds(func(f fieldCondition) bool { return f.field(r, name, it) })
 }
 
@@ -208,7 +208,7 @@ func (c *call) groups(ask func(*item) bool) bool {
 }
 
 // mark notes on an item that the item at work changed it.
-func (c *call) mark(it *sigma.Item) {
+func (c *call) mark(it *ast.Item) {
 	if c.item.id != "" && !slices.Contains(it.Applied, c.item.id) {
 		it.Applied = append(slices.Clone(it.Applied), c.item.id)
 	}

@@ -6,16 +6,16 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/pipeline"
 )
 
 // outline spells a node: what a pipeline made of it, without the decoration.
-func outline(n *sigma.Node) string {
+func outline(n *ast.Node) string {
 	var parts []string
 	sep := " and "
 	switch n.Kind {
-	case sigma.KindItems, sigma.KindKeywords:
+	case ast.KindItems, ast.KindKeywords:
 		for _, it := range n.Items {
 			var values []string
 			for _, v := range it.Values {
@@ -27,15 +27,15 @@ func outline(n *sigma.Node) string {
 			}
 			parts = append(parts, name+"=["+strings.Join(values, " ")+"]")
 		}
-	case sigma.KindArray:
+	case ast.KindArray:
 		return n.Path + "{" + outline(n.Nodes[0]) + "}"
-	case sigma.KindNested:
+	case ast.KindNested:
 		for _, d := range n.Detections {
 			parts = append(parts, d.Name+": "+outline(d.Node))
 		}
 		sep = "; "
 	default:
-		if n.Kind == sigma.KindAny {
+		if n.Kind == ast.KindAny {
 			sep = " or "
 		}
 		for _, below := range n.Nodes {
@@ -231,23 +231,23 @@ func TestWhatElseChangesInARule(t *testing.T) {
 	const rule = "title: R\nfields: [A, B]\nlogsource: {product: windows, category: process_creation}\ndetection: {sel: {A: 1}, condition: sel}\n"
 	for _, tc := range []struct {
 		name, doc string
-		got       func(*sigma.Rule) string
+		got       func(*ast.Rule) string
 		want      string
 	}{
-		{"targets are spliced into the fields", items(`{type: field_name_mapping, mapping: {A: [x, y]}}`), func(r *sigma.Rule) string { return fmt.Sprint(r.Fields) }, "[x y B]"},
-		{"a field is added once", items(`{type: add_field, field: [B, C]}`, `{type: add_field, field: C}`), func(r *sigma.Rule) string { return fmt.Sprint(r.Fields) }, "[A B C]"},
-		{"fields are removed", items(`{type: remove_field, field: [B, D]}`), func(r *sigma.Rule) string { return fmt.Sprint(r.Fields) }, "[A]"},
-		{"fields are replaced", items(`{type: set_field, fields: [Z]}`), func(r *sigma.Rule) string { return fmt.Sprint(r.Fields) }, "[Z]"},
-		{"the later attribute wins", items(`{type: set_custom_attribute, attribute: a, value: {b: [1]}}`, `{type: set_custom_attribute, attribute: a, value: [x, 2]}`), func(r *sigma.Rule) string { return fmt.Sprint(r.Attributes) }, "map[a:[x 2]]"},
-		{"parts of the logsource stay", items(`{type: change_logsource, service: s}`), func(r *sigma.Rule) string {
+		{"targets are spliced into the fields", items(`{type: field_name_mapping, mapping: {A: [x, y]}}`), func(r *ast.Rule) string { return fmt.Sprint(r.Fields) }, "[x y B]"},
+		{"a field is added once", items(`{type: add_field, field: [B, C]}`, `{type: add_field, field: C}`), func(r *ast.Rule) string { return fmt.Sprint(r.Fields) }, "[A B C]"},
+		{"fields are removed", items(`{type: remove_field, field: [B, D]}`), func(r *ast.Rule) string { return fmt.Sprint(r.Fields) }, "[A]"},
+		{"fields are replaced", items(`{type: set_field, fields: [Z]}`), func(r *ast.Rule) string { return fmt.Sprint(r.Fields) }, "[Z]"},
+		{"the later attribute wins", items(`{type: set_custom_attribute, attribute: a, value: {b: [1]}}`, `{type: set_custom_attribute, attribute: a, value: [x, 2]}`), func(r *ast.Rule) string { return fmt.Sprint(r.Attributes) }, "map[a:[x 2]]"},
+		{"parts of the logsource stay", items(`{type: change_logsource, service: s}`), func(r *ast.Rule) string {
 			return r.Logsource.Product + "/" + r.Logsource.Category + "/" + r.Logsource.Service
 		}, "windows/process_creation/s"},
-		{"ids that acted, sorted, inner ones and those without effect too", items(`{id: z, type: nest, items: [{id: b, type: regex}]}`, `{id: a, type: set_state, key: k, val: 1}`, `{id: n, type: regex, rule_conditions: [{type: tag, tag: x}]}`, `{id: f, type: detection_item_failure, field_name_conditions: [{type: include_fields, fields: [Q]}]}`), func(r *sigma.Rule) string { return fmt.Sprint(r.Applied) }, "[a b z]"},
-		{"a condition in front", items(`{type: add_condition, conditions: {E: 1}, prepend: true, negated: true, name: added}`), func(r *sigma.Rule) string { return r.Conditions[0].Text }, "not added and sel"},
-		{"two added conditions", items(`{type: add_condition, conditions: {E: 1}}`, `{type: add_condition, conditions: {F: 1}}`), func(r *sigma.Rule) string { return r.Conditions[0].Text }, "(sel and __pipeline_cond_1) and __pipeline_cond_2"},
-		{"modifiers and references in an added condition", items(`{type: add_condition, conditions: {E|endswith: [x, y]}, field_refs: {F: G}}`), func(r *sigma.Rule) string { return outline(r.Detections[1].Node) }, "(E|endswith=[s:x s:y] and F|fieldref=[s:G])"},
-		{"a template of the logsource", items(`{type: add_condition, template: true, conditions: {E: '$product-${category}-$service'}}`), func(r *sigma.Rule) string { return outline(r.Detections[1].Node) }, "(E=[s:windows-process_creation-$service])"},
-		{"without template it is text", items(`{type: add_condition, conditions: {E: '$product'}}`), func(r *sigma.Rule) string { return outline(r.Detections[1].Node) }, "(E=[s:$product])"},
+		{"ids that acted, sorted, inner ones and those without effect too", items(`{id: z, type: nest, items: [{id: b, type: regex}]}`, `{id: a, type: set_state, key: k, val: 1}`, `{id: n, type: regex, rule_conditions: [{type: tag, tag: x}]}`, `{id: f, type: detection_item_failure, field_name_conditions: [{type: include_fields, fields: [Q]}]}`), func(r *ast.Rule) string { return fmt.Sprint(r.Applied) }, "[a b z]"},
+		{"a condition in front", items(`{type: add_condition, conditions: {E: 1}, prepend: true, negated: true, name: added}`), func(r *ast.Rule) string { return r.Conditions[0].Text }, "not added and sel"},
+		{"two added conditions", items(`{type: add_condition, conditions: {E: 1}}`, `{type: add_condition, conditions: {F: 1}}`), func(r *ast.Rule) string { return r.Conditions[0].Text }, "(sel and __pipeline_cond_1) and __pipeline_cond_2"},
+		{"modifiers and references in an added condition", items(`{type: add_condition, conditions: {E|endswith: [x, y]}, field_refs: {F: G}}`), func(r *ast.Rule) string { return outline(r.Detections[1].Node) }, "(E|endswith=[s:x s:y] and F|fieldref=[s:G])"},
+		{"a template of the logsource", items(`{type: add_condition, template: true, conditions: {E: '$product-${category}-$service'}}`), func(r *ast.Rule) string { return outline(r.Detections[1].Node) }, "(E=[s:windows-process_creation-$service])"},
+		{"without template it is text", items(`{type: add_condition, conditions: {E: '$product'}}`), func(r *ast.Rule) string { return outline(r.Detections[1].Node) }, "(E=[s:$product])"},
 	} {
 		c := loadWith(t, set(t, tc.doc), rule)
 		if len(c.Rejected) > 0 {
@@ -297,7 +297,7 @@ func TestFiltersConditionsAndAttributesOfTheDocumentStay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	say := func(r *sigma.Rule) string {
+	say := func(r *ast.Rule) string {
 		return fmt.Sprint(outline(r.Filters[0].Detections[0].Node), r.Attributes["site"], " ", r.Conditions[0].Text)
 	}
 	const before, after = "(F=[n:1])lab sel", "(x.F=[n:1])hq sel and c"

@@ -7,17 +7,17 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/internal/document"
+	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/condition"
 	"github.com/sluicehq/sluice/sigma/load"
-	"github.com/sluicehq/sluice/sigma/load/document"
 )
 
 // dropItem removes items; keyword blocks are never dropped.
 type dropItem struct{}
 
 func (dropItem) apply(c *call) error {
-	return rewriteRule(c.rule, func(_ *sigma.Node, it sigma.Item) (replacement, error) {
+	return rewriteRule(c.rule, func(_ *ast.Node, it ast.Item) (replacement, error) {
 		if it.Field == "" || !c.touches(&it) {
 			return kept, nil
 		}
@@ -27,7 +27,7 @@ func (dropItem) apply(c *call) error {
 
 // addCondition adds a detection and asks for it in every condition.
 type addCondition struct {
-	items            []sigma.Item
+	items            []ast.Item
 	negated, prepend bool
 	name             string
 	template         bool
@@ -57,8 +57,8 @@ func readAddCondition(p *params) (transformation, error) {
 			if err != nil {
 				return nil, err
 			}
-			t.items = append(t.items, sigma.Item{
-				Field: e.Key.Text, Modifiers: sigma.Modifiers(sigma.FieldRef), Values: []sigma.Value{sigma.StringValue(to)},
+			t.items = append(t.items, ast.Item{
+				Field: e.Key.Text, Modifiers: ast.Modifiers(ast.FieldRef), Values: []ast.Value{ast.StringValue(to)},
 			})
 		}
 	}
@@ -79,11 +79,11 @@ func readAddCondition(p *params) (transformation, error) {
 }
 
 // conditionItem reads a field spec with modifiers, as in a rule.
-func conditionItem(e document.Entry) (sigma.Item, error) {
+func conditionItem(e document.Entry) (ast.Item, error) {
 	spec := strings.Split(e.Key.Text, "|")
-	it := sigma.Item{Field: spec[0]}
+	it := ast.Item{Field: spec[0]}
 	for _, name := range spec[1:] {
-		m, ok := sigma.ParseModifier(name)
+		m, ok := ast.ParseModifier(name)
 		if !ok {
 			return it, fmt.Errorf("add_condition: Unknown modifier '%s'", name)
 		}
@@ -102,7 +102,7 @@ func conditionItem(e document.Entry) (sigma.Item, error) {
 		if !v.IsScalar() {
 			return it, fmt.Errorf("add_condition: non-scalar value for field '%s'", e.Key.Text)
 		}
-		if _, err := syntax.Parse(v.Text, syntax.Perl); err != nil && it.Modifiers.Has(sigma.Re) {
+		if _, err := syntax.Parse(v.Text, syntax.Perl); err != nil && it.Modifiers.Has(ast.Re) {
 			return it, fmt.Errorf("add_condition: invalid regex '%s' for field '%s': %w", v.Text, e.Key.Text, err)
 		}
 		it.Values = append(it.Values, valueOf(v))
@@ -116,7 +116,7 @@ func (t addCondition) apply(c *call) error {
 	if name == "" {
 		name = fmt.Sprintf("__pipeline_cond_%d", len(r.Detections))
 	}
-	if slices.ContainsFunc(r.Detections, func(d sigma.Detection) bool { return d.Name == name }) {
+	if slices.ContainsFunc(r.Detections, func(d ast.Detection) bool { return d.Name == name }) {
 		return fmt.Errorf("add_condition: detection '%s' exists", name)
 	}
 	items := slices.Clone(t.items)
@@ -127,7 +127,7 @@ func (t addCondition) apply(c *call) error {
 		}
 		c.mark(&items[i])
 	}
-	r.Detections = append(r.Detections, sigma.Detection{Name: name, Node: &sigma.Node{Kind: sigma.KindItems, Items: items}})
+	r.Detections = append(r.Detections, ast.Detection{Name: name, Node: &ast.Node{Kind: ast.KindItems, Items: items}})
 	for i := range r.Conditions {
 		r.Conditions[i] = t.joined(r.Conditions[i], name)
 	}
@@ -135,7 +135,7 @@ func (t addCondition) apply(c *call) error {
 }
 
 // joined is "C and X" or "X and C", X being the new detection or its negation.
-func (t addCondition) joined(c sigma.Condition, name string) sigma.Condition {
+func (t addCondition) joined(c ast.Condition, name string) ast.Condition {
 	extra := &condition.Expr{Op: condition.Ident, Name: name}
 	words := name
 	if t.negated {
@@ -156,7 +156,7 @@ func (t addCondition) joined(c sigma.Condition, name string) sigma.Condition {
 
 // fillTemplate replaces $category, $product and $service, with or without
 // braces; a part the rule lacks leaves the text as it is.
-func fillTemplate(values []sigma.Value, l sigma.Logsource) {
+func fillTemplate(values []ast.Value, l ast.Logsource) {
 	var pairs []string
 	for name, v := range map[string]string{"category": l.Category, "product": l.Product, "service": l.Service} {
 		if v != "" {
@@ -165,8 +165,8 @@ func fillTemplate(values []sigma.Value, l sigma.Logsource) {
 	}
 	fill := strings.NewReplacer(pairs...)
 	for i, v := range values {
-		if v.Kind == sigma.String {
-			values[i] = sigma.StringValue(fill.Replace(v.Text))
+		if v.Kind == ast.String {
+			values[i] = ast.StringValue(fill.Replace(v.Text))
 		}
 	}
 }

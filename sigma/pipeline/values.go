@@ -8,51 +8,51 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/sluicehq/sluice/sigma"
-	"github.com/sluicehq/sluice/sigma/load/document"
+	"github.com/sluicehq/sluice/internal/document"
+	"github.com/sluicehq/sluice/sigma/ast"
 )
 
 // valueOf reads a scalar as a value of a detection item.
-func valueOf(n *document.Node) sigma.Value {
+func valueOf(n *document.Node) ast.Value {
 	switch {
 	case n == nil || n.Kind == document.Null:
-		return sigma.Value{Kind: sigma.Null}
+		return ast.Value{Kind: ast.Null}
 	case n.Kind == document.Bool:
-		return sigma.Value{Kind: sigma.Bool, Text: n.Text}
+		return ast.Value{Kind: ast.Bool, Text: n.Text}
 	case n.Kind == document.Int || n.Kind == document.Float:
-		return sigma.Value{Kind: sigma.Number, Text: n.Text}
+		return ast.Value{Kind: ast.Number, Text: n.Text}
 	}
-	return sigma.StringValue(n.Text)
+	return ast.StringValue(n.Text)
 }
 
 // textForm is a string's unescaped literal when it has no wildcard, otherwise
 // the value as written; numbers, booleans and null by their text.
-func textForm(v sigma.Value) string {
+func textForm(v ast.Value) string {
 	switch {
-	case v.Kind == sigma.Null:
+	case v.Kind == ast.Null:
 		return "null"
-	case v.Kind == sigma.String && !v.HasWildcard():
+	case v.Kind == ast.String && !v.HasWildcard():
 		return v.Plain()
 	}
 	return v.Text
 }
 
-func partsValue(parts []sigma.Part) sigma.Value {
-	return sigma.Value{Kind: sigma.String, Text: sigma.JoinParts(parts), Parts: parts}
+func partsValue(parts []ast.Part) ast.Value {
+	return ast.Value{Kind: ast.String, Text: ast.JoinParts(parts), Parts: parts}
 }
 
 // raw reports whether an item's text is no plain string: a pattern or a network.
-func raw(it *sigma.Item) bool { return it.Modifiers.Has(sigma.Re) || it.Modifiers.Has(sigma.CIDR) }
+func raw(it *ast.Item) bool { return it.Modifiers.Has(ast.Re) || it.Modifiers.Has(ast.CIDR) }
 
 // eachValue rewrites the values of the items that the item at work touches.
 // keywords says whether keyword blocks take part. change returns the values that
 // take the place of one, and whether anything is different.
-func (c *call) eachValue(keywords bool, change func(it *sigma.Item, v sigma.Value) ([]sigma.Value, bool, error)) error {
-	return rewriteRule(c.rule, func(_ *sigma.Node, it sigma.Item) (replacement, error) {
+func (c *call) eachValue(keywords bool, change func(it *ast.Item, v ast.Value) ([]ast.Value, bool, error)) error {
+	return rewriteRule(c.rule, func(_ *ast.Node, it ast.Item) (replacement, error) {
 		if it.Field == "" && !keywords || !c.touches(&it) {
 			return kept, nil
 		}
-		var values []sigma.Value
+		var values []ast.Value
 		changed := false
 		for _, v := range it.Values {
 			vs, different, err := change(&it, v)
@@ -71,7 +71,7 @@ func (c *call) eachValue(keywords bool, change func(it *sigma.Item, v sigma.Valu
 	})
 }
 
-func same(v sigma.Value) ([]sigma.Value, bool, error) { return []sigma.Value{v}, false, nil }
+func same(v ast.Value) ([]ast.Value, bool, error) { return []ast.Value{v}, false, nil }
 
 // mapString replaces whole values.
 type mapString struct{ to map[string][]string }
@@ -96,20 +96,20 @@ func readMapString(p *params) (transformation, error) {
 }
 
 func (t mapString) apply(c *call) error {
-	return c.eachValue(true, func(it *sigma.Item, v sigma.Value) ([]sigma.Value, bool, error) {
+	return c.eachValue(true, func(it *ast.Item, v ast.Value) ([]ast.Value, bool, error) {
 		targets, ok := t.to[textForm(v)]
-		if v.Kind != sigma.String || !ok || raw(it) {
+		if v.Kind != ast.String || !ok || raw(it) {
 			return same(v)
 		}
-		var out []sigma.Value
+		var out []ast.Value
 		for _, s := range targets {
-			out = append(out, sigma.StringValue(s))
+			out = append(out, ast.StringValue(s))
 		}
 		return out, true, nil
 	})
 }
 
-type setValue struct{ value sigma.Value }
+type setValue struct{ value ast.Value }
 
 func readSetValue(p *params) (transformation, error) {
 	n := p.get("value")
@@ -123,26 +123,26 @@ func readSetValue(p *params) (transformation, error) {
 	}
 	switch force {
 	case "str":
-		if v.Kind != sigma.Null {
-			v = sigma.StringValue(v.Text)
+		if v.Kind != ast.Null {
+			v = ast.StringValue(v.Text)
 		}
 	case "num":
 		text, ok := numberText(v.Text)
 		if !ok {
 			return nil, fmt.Errorf("'value': '%s' is not a number", v.Text)
 		}
-		v = sigma.Value{Kind: sigma.Number, Text: text}
+		v = ast.Value{Kind: ast.Number, Text: text}
 	}
 	return setValue{v}, nil
 }
 
 func (t setValue) apply(c *call) error {
-	return rewriteRule(c.rule, func(_ *sigma.Node, it sigma.Item) (replacement, error) {
+	return rewriteRule(c.rule, func(_ *ast.Node, it ast.Item) (replacement, error) {
 		if it.Field == "" || !c.touches(&it) {
 			return kept, nil
 		}
-		it.Values = []sigma.Value{t.value}
-		it.Modifiers = it.Modifiers.Without(sigma.All) // one value is all of them
+		it.Values = []ast.Value{t.value}
+		it.Modifiers = it.Modifiers.Without(ast.All) // one value is all of them
 		c.mark(&it)
 		return renamed(it), nil
 	})
@@ -158,43 +158,43 @@ func readConvertType(p *params) (transformation, error) {
 }
 
 func (t convertType) apply(c *call) error {
-	return c.eachValue(false, func(_ *sigma.Item, v sigma.Value) ([]sigma.Value, bool, error) {
+	return c.eachValue(false, func(_ *ast.Item, v ast.Value) ([]ast.Value, bool, error) {
 		w, ok := t.convert(v)
-		return []sigma.Value{w}, ok, nil
+		return []ast.Value{w}, ok, nil
 	})
 }
 
-func (t convertType) convert(v sigma.Value) (sigma.Value, bool) {
-	number := func(text string, ok bool) (sigma.Value, bool) {
+func (t convertType) convert(v ast.Value) (ast.Value, bool) {
+	number := func(text string, ok bool) (ast.Value, bool) {
 		if !ok {
 			return v, false
 		}
-		return sigma.Value{Kind: sigma.Number, Text: text}, true
+		return ast.Value{Kind: ast.Number, Text: text}, true
 	}
 	plain := textForm(v)
 	switch t.to {
 	case "str":
-		if v.Kind == sigma.String {
+		if v.Kind == ast.String {
 			return v, false
 		}
-		return sigma.LiteralValue(plain), true
+		return ast.LiteralValue(plain), true
 	case "bool":
 		b, ok := boolOf(v, plain)
 		if !ok {
 			return v, false
 		}
-		return sigma.Value{Kind: sigma.Bool, Text: strconv.FormatBool(b)}, true
+		return ast.Value{Kind: ast.Bool, Text: strconv.FormatBool(b)}, true
 	}
-	if v.Kind == sigma.Null || v.Kind == sigma.Invalid {
+	if v.Kind == ast.Null || v.Kind == ast.Invalid {
 		return v, false
 	}
-	if v.Kind == sigma.Bool {
+	if v.Kind == ast.Bool {
 		if t.to == "num" {
 			return v, false
 		}
 		return number(map[string]string{"true": "1", "false": "0"}[v.Text], true)
 	}
-	if v.Kind == sigma.Number && (t.to == "num" || t.to == "int" && !strings.Contains(plain, ".")) {
+	if v.Kind == ast.Number && (t.to == "num" || t.to == "int" && !strings.Contains(plain, ".")) {
 		return v, false // it is one already, of any length
 	}
 	switch t.to {
@@ -203,7 +203,7 @@ func (t convertType) convert(v sigma.Value) (sigma.Value, bool) {
 			return number(strconv.FormatInt(n, 10), true)
 		}
 		f, ok := parseNumber(plain)
-		if v.Kind != sigma.Number || !ok {
+		if v.Kind != ast.Number || !ok {
 			return v, false
 		}
 		return number(strconv.FormatFloat(math.Trunc(f), 'f', -1, 64), true)
@@ -214,12 +214,12 @@ func (t convertType) convert(v sigma.Value) (sigma.Value, bool) {
 	return number(numberText(plain))
 }
 
-func boolOf(v sigma.Value, plain string) (value, ok bool) {
+func boolOf(v ast.Value, plain string) (value, ok bool) {
 	switch v.Kind {
-	case sigma.Number:
+	case ast.Number:
 		f, ok := parseNumber(plain)
 		return f != 0, ok
-	case sigma.String:
+	case ast.String:
 		switch strings.ToLower(plain) {
 		case "true", "1", "yes":
 			return true, true
@@ -255,22 +255,22 @@ func readCase(p *params) (transformation, error) {
 }
 
 func (t caseChange) apply(c *call) error {
-	return c.eachValue(true, func(it *sigma.Item, v sigma.Value) ([]sigma.Value, bool, error) {
-		if v.Kind != sigma.String || raw(it) {
+	return c.eachValue(true, func(it *ast.Item, v ast.Value) ([]ast.Value, bool, error) {
+		if v.Kind != ast.String || raw(it) {
 			return same(v)
 		}
 		return changeLiterals(v, t.change)
 	})
 }
 
-func changeLiterals(v sigma.Value, change func(string) string) ([]sigma.Value, bool, error) {
+func changeLiterals(v ast.Value, change func(string) string) ([]ast.Value, bool, error) {
 	parts := slices.Clone(v.Parts)
 	for i, p := range parts {
-		if p.Kind == sigma.Literal {
+		if p.Kind == ast.Literal {
 			parts[i].Text = change(p.Text)
 		}
 	}
-	parts = slices.DeleteFunc(parts, func(p sigma.Part) bool { return p.Kind == sigma.Literal && p.Text == "" })
+	parts = slices.DeleteFunc(parts, func(p ast.Part) bool { return p.Kind == ast.Literal && p.Text == "" })
 	w := partsValue(parts)
-	return []sigma.Value{w}, w.Text != sigma.JoinParts(v.Parts), nil
+	return []ast.Value{w}, w.Text != ast.JoinParts(v.Parts), nil
 }

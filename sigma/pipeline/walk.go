@@ -5,11 +5,11 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/ast"
 )
 
 // cloneRule copies everything a pipeline may change.
-func cloneRule(r *sigma.Rule) *sigma.Rule {
+func cloneRule(r *ast.Rule) *ast.Rule {
 	out := *r
 	out.Meta = cloneMeta(r.Meta)
 	out.Detections = cloneDetections(r.Detections)
@@ -22,7 +22,7 @@ func cloneRule(r *sigma.Rule) *sigma.Rule {
 	return &out
 }
 
-func cloneMeta(m sigma.Meta) sigma.Meta {
+func cloneMeta(m ast.Meta) ast.Meta {
 	m.Fields, m.Tags, m.Applied = slices.Clone(m.Fields), slices.Clone(m.Tags), slices.Clone(m.Applied)
 	if m.Attributes != nil {
 		attributes := make(map[string]any, len(m.Attributes))
@@ -34,7 +34,7 @@ func cloneMeta(m sigma.Meta) sigma.Meta {
 	return m
 }
 
-func cloneDetections(list []sigma.Detection) []sigma.Detection {
+func cloneDetections(list []ast.Detection) []ast.Detection {
 	out := slices.Clone(list)
 	for i := range out {
 		out[i].Node = cloneNode(out[i].Node)
@@ -42,7 +42,7 @@ func cloneDetections(list []sigma.Detection) []sigma.Detection {
 	return out
 }
 
-func cloneNode(n *sigma.Node) *sigma.Node {
+func cloneNode(n *ast.Node) *ast.Node {
 	if n == nil {
 		return nil
 	}
@@ -51,7 +51,7 @@ func cloneNode(n *sigma.Node) *sigma.Node {
 	for i := range out.Items {
 		out.Items[i].Values = slices.Clone(out.Items[i].Values)
 	}
-	out.Nodes = make([]*sigma.Node, len(n.Nodes))
+	out.Nodes = make([]*ast.Node, len(n.Nodes))
 	for i, c := range n.Nodes {
 		out.Nodes[i] = cloneNode(c)
 	}
@@ -63,7 +63,7 @@ func cloneNode(n *sigma.Node) *sigma.Node {
 }
 
 // eachDetection visits the rule's detections and those of its filters.
-func eachDetection(r *sigma.Rule, visit func(*sigma.Detection)) {
+func eachDetection(r *ast.Rule, visit func(*ast.Detection)) {
 	for i := range r.Detections {
 		visit(&r.Detections[i])
 	}
@@ -75,9 +75,9 @@ func eachDetection(r *sigma.Rule, visit func(*sigma.Detection)) {
 }
 
 // eachItem visits every item at any depth.
-func eachItem(r *sigma.Rule, visit func(*sigma.Node, *sigma.Item)) {
-	eachDetection(r, func(d *sigma.Detection) {
-		d.Node.Walk(func(n *sigma.Node) bool {
+func eachItem(r *ast.Rule, visit func(*ast.Node, *ast.Item)) {
+	eachDetection(r, func(d *ast.Detection) {
+		d.Node.Walk(func(n *ast.Node) bool {
 			for i := range n.Items {
 				visit(n, &n.Items[i])
 			}
@@ -86,27 +86,27 @@ func eachItem(r *sigma.Rule, visit func(*sigma.Node, *sigma.Item)) {
 	})
 }
 
-func clearApplied(r *sigma.Rule) {
-	eachItem(r, func(_ *sigma.Node, it *sigma.Item) { it.Applied = nil })
+func clearApplied(r *ast.Rule) {
+	eachItem(r, func(_ *ast.Node, it *ast.Item) { it.Applied = nil })
 }
 
 // replacement is what becomes of one item: alternatives of items that must hold
 // together. No alternative drops the item.
 type replacement struct {
 	keep         bool
-	alternatives [][]sigma.Item
+	alternatives [][]ast.Item
 }
 
 var kept = replacement{keep: true}
 
-func renamed(it sigma.Item) replacement {
-	return replacement{alternatives: [][]sigma.Item{{it}}}
+func renamed(it ast.Item) replacement {
+	return replacement{alternatives: [][]ast.Item{{it}}}
 }
 
 // rewrite replaces items below n. A plain item that becomes several alternatives
 // turns into a nested disjunction at its place, so the size of a rule is the sum
 // of its alternatives and not their product.
-func rewrite(n *sigma.Node, replace func(n *sigma.Node, it sigma.Item) (replacement, error)) (*sigma.Node, error) {
+func rewrite(n *ast.Node, replace func(n *ast.Node, it ast.Item) (replacement, error)) (*ast.Node, error) {
 	for i, c := range n.Nodes {
 		m, err := rewrite(c, replace)
 		if err != nil {
@@ -125,15 +125,15 @@ func rewrite(n *sigma.Node, replace func(n *sigma.Node, it sigma.Item) (replacem
 		n.Detections[i].Node = m
 	}
 	whole := len(n.Nodes)
-	n.Nodes = slices.DeleteFunc(n.Nodes, func(c *sigma.Node) bool { return c == nil })
+	n.Nodes = slices.DeleteFunc(n.Nodes, func(c *ast.Node) bool { return c == nil })
 	switch n.Kind {
-	case sigma.KindItems, sigma.KindKeywords:
+	case ast.KindItems, ast.KindKeywords:
 		return rewriteItems(n, replace)
-	case sigma.KindAll:
+	case ast.KindAll:
 		if len(n.Nodes) == 0 && whole > 0 {
 			return nil, nil
 		}
-	case sigma.KindAny, sigma.KindArray:
+	case ast.KindAny, ast.KindArray:
 		if len(n.Nodes) < whole {
 			return nil, errEmpty
 		}
@@ -146,9 +146,9 @@ func rewrite(n *sigma.Node, replace func(n *sigma.Node, it sigma.Item) (replacem
 var errEmpty = errors.New("is empty after processing")
 
 // rewriteRule rewrites the detections of the rule and of its filters.
-func rewriteRule(r *sigma.Rule, replace func(*sigma.Node, sigma.Item) (replacement, error)) error {
+func rewriteRule(r *ast.Rule, replace func(*ast.Node, ast.Item) (replacement, error)) error {
 	var first error
-	eachDetection(r, func(d *sigma.Detection) {
+	eachDetection(r, func(d *ast.Detection) {
 		n, err := rewrite(d.Node, replace)
 		if err == nil && n == nil {
 			err = errEmpty
@@ -166,15 +166,15 @@ func rewriteRule(r *sigma.Rule, replace func(*sigma.Node, sigma.Item) (replaceme
 	return first
 }
 
-func rewriteItems(n *sigma.Node, replace func(*sigma.Node, sigma.Item) (replacement, error)) (*sigma.Node, error) {
-	var parts []*sigma.Node
-	plain := func(items ...sigma.Item) {
+func rewriteItems(n *ast.Node, replace func(*ast.Node, ast.Item) (replacement, error)) (*ast.Node, error) {
+	var parts []*ast.Node
+	plain := func(items ...ast.Item) {
 		kind := kindOf(items)
-		if last := len(parts) - 1; last >= 0 && parts[last].Kind == sigma.KindItems && kind == sigma.KindItems {
+		if last := len(parts) - 1; last >= 0 && parts[last].Kind == ast.KindItems && kind == ast.KindItems {
 			parts[last].Items = append(parts[last].Items, items...)
 			return
 		}
-		parts = append(parts, &sigma.Node{Kind: kind, Items: items, Applied: n.Applied, Line: n.Line})
+		parts = append(parts, &ast.Node{Kind: kind, Items: items, Applied: n.Applied, Line: n.Line})
 	}
 	for _, it := range n.Items {
 		r, err := replace(n, it)
@@ -186,9 +186,9 @@ func rewriteItems(n *sigma.Node, replace func(*sigma.Node, sigma.Item) (replacem
 		case len(r.alternatives) == 1:
 			plain(r.alternatives[0]...)
 		case len(r.alternatives) > 1:
-			any := &sigma.Node{Kind: sigma.KindAny, Line: n.Line}
+			any := &ast.Node{Kind: ast.KindAny, Line: n.Line}
 			for _, items := range r.alternatives {
-				any.Nodes = append(any.Nodes, &sigma.Node{Kind: kindOf(items), Items: items, Line: n.Line})
+				any.Nodes = append(any.Nodes, &ast.Node{Kind: kindOf(items), Items: items, Line: n.Line})
 			}
 			parts = append(parts, any)
 		}
@@ -201,13 +201,13 @@ func rewriteItems(n *sigma.Node, replace func(*sigma.Node, sigma.Item) (replacem
 	case len(parts) == 1:
 		return parts[0], nil
 	}
-	return &sigma.Node{Kind: sigma.KindAll, Nodes: parts, Line: n.Line}, nil
+	return &ast.Node{Kind: ast.KindAll, Nodes: parts, Line: n.Line}, nil
 }
 
 // kindOf is KindKeywords for an item without a field, which stands alone.
-func kindOf(items []sigma.Item) sigma.Kind {
+func kindOf(items []ast.Item) ast.Kind {
 	if len(items) == 1 && items[0].Field == "" {
-		return sigma.KindKeywords
+		return ast.KindKeywords
 	}
-	return sigma.KindItems
+	return ast.KindItems
 }

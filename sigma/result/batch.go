@@ -67,6 +67,18 @@ func (b *Batch) Truncate(n int) {
 	b.n = min(b.n, n)
 }
 
+// Keep forgets the detections from number n on that keep does not accept.
+func (b *Batch) Keep(n int, keep func(*Detection) bool) {
+	kept := n
+	for i := n; i < b.n; i++ {
+		if d := b.At(i); keep(d) {
+			b.pages[kept/page][kept%page] = d
+			kept++
+		}
+	}
+	b.Truncate(kept)
+}
+
 // FieldList returns a copy of fields that belongs to the batch. Their values are
 // taken as they are.
 func (b *Batch) FieldList(fields []Field) []Field {

@@ -4,15 +4,15 @@ import (
 	"encoding/json"
 	"testing"
 
-	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/ast"
 )
 
 func TestNativeLine(t *testing.T) {
-	full := NewRule(0, &sigma.Rule{Meta: sigma.Meta{
-		Title: "Enc <x>", ID: "e-1", Level: sigma.LevelHigh, Tags: []string{"attack.execution"},
+	full := NewRule(0, &ast.Rule{Meta: ast.Meta{
+		Title: "Enc <x>", ID: "e-1", Level: ast.LevelHigh, Tags: []string{"attack.execution"},
 		Attributes: map[string]any{"score": json.Number("7"), "b": map[string]any{"z": nil, "a": []any{true, "x"}}},
 	}})
-	bare := NewRule(1, &sigma.Rule{Meta: sigma.Meta{Title: "T"}})
+	bare := NewRule(1, &ast.Rule{Meta: ast.Meta{Title: "T"}})
 	match := &Match{Selection: "img", Matcher: "endswith", Pattern: `\ps.exe`, HasPattern: true, ShowCase: true, Negated: true}
 	for _, tc := range []struct {
 		name        string
@@ -50,7 +50,7 @@ func TestNativeLine(t *testing.T) {
 }
 
 func TestBareDetectionReadsLikeOneThatWasFilled(t *testing.T) {
-	rule := NewRule(0, &sigma.Rule{Meta: sigma.Meta{Title: "T", Attributes: map[string]any{"n": json.Number("1")}}})
+	rule := NewRule(0, &ast.Rule{Meta: ast.Meta{Title: "T", Attributes: map[string]any{"n": json.Number("1")}}})
 	for _, names := range [][]string{nil, {"a"}, {"a", "quo\"ted"}} {
 		s := NewSelections(rule, names)
 		var b Batch
@@ -70,7 +70,7 @@ func TestBareDetectionReadsLikeOneThatWasFilled(t *testing.T) {
 }
 
 func TestLevelLabel(t *testing.T) {
-	if got := NewRule(0, &sigma.Rule{}).LevelLabel(); got != "unknown" {
+	if got := NewRule(0, &ast.Rule{}).LevelLabel(); got != "unknown" {
 		t.Errorf("got %q, want unknown", got)
 	}
 }
@@ -88,7 +88,7 @@ func TestParseDetail(t *testing.T) {
 
 func TestBatchKeepsWhatWasRead(t *testing.T) {
 	var b Batch
-	rule := NewRule(0, &sigma.Rule{Meta: sigma.Meta{Title: "T"}})
+	rule := NewRule(0, &ast.Rule{Meta: ast.Meta{Title: "T"}})
 	var firsts []*Detection
 	for range 1000 {
 		d := b.Add(rule)
@@ -116,7 +116,7 @@ func TestBatchKeepsWhatWasRead(t *testing.T) {
 
 func TestABatchTellsWhatItsDetectionsHold(t *testing.T) {
 	var b Batch
-	s := NewSelections(NewRule(0, &sigma.Rule{Meta: sigma.Meta{Title: "T"}}), nil)
+	s := NewSelections(NewRule(0, &ast.Rule{Meta: ast.Meta{Title: "T"}}), nil)
 	b.Append(s.Detection())
 	if b.Held() != 0 {
 		t.Errorf("a detection that is shared holds %d bytes, want none", b.Held())

@@ -1,7 +1,7 @@
 package result
 
 import (
-	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/event"
 )
 
@@ -11,7 +11,7 @@ type Rule struct {
 	Index      int // load index
 	Title      string
 	ID         string
-	Level      sigma.Level
+	Level      ast.Level
 	Tags       []string
 	Attributes map[string]any
 
@@ -20,7 +20,7 @@ type Rule struct {
 }
 
 // NewRule renders the part of a result that is the same for every event.
-func NewRule(index int, r *sigma.Rule) *Rule {
+func NewRule(index int, r *ast.Rule) *Rule {
 	h := &Rule{
 		Index: index, Title: r.Title, ID: r.ID, Level: r.Level, Tags: r.Tags, Attributes: r.Attributes,
 	}
@@ -39,7 +39,7 @@ func (r *Rule) Key() string {
 
 // LevelLabel is the level as metrics spell it.
 func (r *Rule) LevelLabel() string {
-	if r.Level == sigma.LevelNone {
+	if r.Level == ast.LevelNone {
 		return "unknown"
 	}
 	return r.Level.String()
@@ -47,7 +47,7 @@ func (r *Rule) LevelLabel() string {
 
 // AppendHead appends the opening brace and the keys that every result begins
 // with: rule_title, rule_id, level and tags.
-func AppendHead(dst []byte, m *sigma.Meta) []byte {
+func AppendHead(dst []byte, m *ast.Meta) []byte {
 	dst = event.AppendQuoted(append(dst, `{"rule_title":`...), m.Title)
 	dst = appendOptional(append(dst, `,"rule_id":`...), m.ID)
 	dst = appendOptional(append(dst, `,"level":`...), m.Level.String())

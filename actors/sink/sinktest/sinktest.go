@@ -21,7 +21,7 @@ import (
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/graph/step"
 	"github.com/sluicehq/sluice/internal/modetest"
-	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/result"
 )
 
@@ -208,7 +208,7 @@ func (b *bench) put(n int, titles ...string) (want []string) {
 	b.receipts = append(b.receipts, receipt)
 	set, results := &graph.ResultSet{Token: receipt.Token(0)}, new(result.Batch)
 	for _, title := range titles {
-		rule := result.NewRule(0, &sigma.Rule{Meta: sigma.Meta{Title: title}})
+		rule := result.NewRule(0, &ast.Rule{Meta: ast.Meta{Title: title}})
 		set.Results = append(set.Results, graph.Result{Detection: results.Add(rule)})
 		if title != declined && title != broken {
 			want = append(want, told(title))

@@ -10,7 +10,7 @@ import (
 
 	"github.com/sluicehq/sluice/cmd/sluice/config"
 	"github.com/sluicehq/sluice/cmd/sluice/ruleset"
-	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/load"
 )
 
@@ -62,7 +62,7 @@ func (c *checking) load(ctx context.Context) (*ruleset.Rules, error) {
 }
 
 // ofRule is a problem of a rule document.
-func ofRule(p sigma.Problem) config.Problem {
+func ofRule(p ast.Problem) config.Problem {
 	at := config.Problem{File: p.File, Line: p.Line}
 	p.File, p.Line = "", 0
 	at.Message = strings.TrimPrefix(p.Error(), ": ")

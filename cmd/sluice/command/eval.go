@@ -1,12 +1,14 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -17,6 +19,7 @@ import (
 	"github.com/sluicehq/sluice/cmd/sluice/logging"
 	"github.com/sluicehq/sluice/cmd/sluice/ruleset"
 	"github.com/sluicehq/sluice/graph/format"
+	"github.com/sluicehq/sluice/sigma/correlation"
 	"github.com/sluicehq/sluice/sigma/engine"
 )
 
@@ -44,7 +47,7 @@ func (e *env) eval(c *cli.Context) error {
 	}
 	out := e.console(fullName(c), l.Config.Global)
 	o := &l.Config.Eval
-	decoder, err := decoderFor(o)
+	decoder, err := format.NewDecoder(o.InputFormat, o.SyslogTZ, o.SyslogStripBOM)
 	if err != nil {
 		return configFault(err)
 	}
@@ -66,20 +69,7 @@ func (e *env) eval(c *cli.Context) error {
 	if f, ok := e.In.(*os.File); ok && !c.IsSet("event") && term.IsTerminal(int(f.Fd())) {
 		out.note("reading events from the terminal, one a line; end with Ctrl-D")
 	}
-	return e.judgeAll(o, out, rules, decoder, src)
-}
-
-// decoderFor reads how lines are written.
-func decoderFor(o *config.Eval) (*format.Decoder, error) {
-	f, err := format.Parse(o.InputFormat)
-	if err != nil {
-		return nil, err
-	}
-	zone, err := format.ParseZone(o.SyslogTZ)
-	if err != nil {
-		return nil, err
-	}
-	return &format.Decoder{Format: f, Zone: zone, KeepBOM: !o.SyslogStripBOM}, nil
+	return e.evaluateAll(o, out, rules, decoder, src)
 }
 
 // buildRules builds the rules of an evaluation and reports what is wrong with
@@ -114,78 +104,57 @@ func (e *env) openEvents(event string, given bool) (src io.ReadCloser, inline bo
 		// One event, whatever line ends its text holds.
 		flat := strings.NewReplacer("\n", " ", "\r", " ").Replace(event)
 		return io.NopCloser(strings.NewReader(flat)), true, nil
-	case strings.EqualFold(extension(path), ".evtx"):
+	case strings.EqualFold(filepath.Ext(path), ".evtx"):
 		return nil, false, fmt.Errorf("%s: Windows event records are not supported yet", path)
 	}
-	info, err := os.Stat(path)
-	if err == nil && info.IsDir() {
-		err = fmt.Errorf("%s is a directory", path)
-	}
-	if err != nil {
-		return nil, false, fmt.Errorf("read events: %w", err)
-	}
 	f, err := os.Open(path)
+	if err == nil {
+		if info, e := f.Stat(); e == nil && info.IsDir() {
+			err = errors.Join(fmt.Errorf("%s is a directory", path), f.Close())
+		}
+	}
 	if err != nil {
 		return nil, false, fmt.Errorf("read events: %w", err)
 	}
 	return f, false, nil
 }
 
-func extension(path string) string {
-	if i := strings.LastIndexByte(path, '.'); i >= 0 {
-		return path[i:]
-	}
-	return ""
-}
-
-// judgeAll runs the evaluation and sums it up.
-func (e *env) judgeAll(o *config.Eval, out *console, rules *ruleset.Built, decoder *format.Decoder, src io.Reader) error {
+// evaluateAll runs the evaluation and sums it up.
+func (e *env) evaluateAll(o *config.Eval, out *console, rules *ruleset.Built, decoder *format.Decoder, src io.Reader) error {
 	p := newPrinter(out, o.Pretty)
 	p.fit(rules.Collection)
-	r := &run{set: rules.Set.Engine, decoder: decoder, renderer: p.renderer(), write: p.write}
 	dump := o.DumpCorrelationState
 	if dump && (!rules.Set.Correlates() || o.Schema.Routing) {
 		e.warn("--dump-correlation-state is ignored: there is no correlation to show")
 		dump = false
 	}
-	if rules.Set.Correlates() {
-		r.correlate = newCorrelator(rules.Set.Correlation, &o.Correlation, r.renderer, e)
+	ev := newEvaluation(rules.Set, decoder, p, o.Correlation.MaxStateEntries)
+	ev.timed, ev.warn = o.Correlation.TimestampFallback == "skip", e.warn
+	err := cmp.Or(ev.run(src), p.finish())
+	if ev.truncated > 0 {
+		e.warn(fmt.Sprintf("%d firings were not propagated: more than %d levels of correlations", ev.truncated, correlation.MaxLevels))
 	}
-	total, err := r.judge(src)
-	if ferr := p.finish(); err == nil && ferr != nil {
-		err = ferr
-	}
-	if r.correlate != nil {
-		r.correlate.report()
-	}
-	summarise(out, o, total, r.correlate != nil)
+	summarise(out, o, &ev.total, rules.Set.Correlates())
 	if dump {
-		r.correlate.dump(out.Err)
+		dumpState(out.Err, ev.correlate.Engine)
 	}
 	switch {
 	case errors.Is(err, errWrite):
 		return configFault(err)
 	case err != nil:
 		return ruleFault(err)
-	case o.FailOnDetection && total.matches+total.correlations > 0:
+	case o.FailOnDetection && ev.total.matches+ev.total.correlations > 0:
 		return silent(exitFindings)
 	}
 	return nil
 }
 
-func summarise(out *console, o *config.Eval, t tally, apart bool) {
-	text := fmt.Sprintf("Processed %d events, %d matches", t.events, t.matches)
-	if apart {
-		text = fmt.Sprintf("Processed %d events, %d detection matches, %d correlation matches", t.events, t.matches, t.correlations)
-	}
-	if t.undecoded > 0 {
-		text += fmt.Sprintf(", %d not decoded", t.undecoded)
-	}
-	if t.failed > 0 {
-		fmt.Fprintf(out.Err, "error: %d events could not be judged, the last one: %s\n", t.failed, t.failure)
-	}
-	out.summary("%s.", text)
-	if o.LogsourceRouting.Enabled {
-		out.summary("Pruned %d rules by log source; %d events without one.", t.Pruned, t.WithoutLogsource)
-	}
+// dumpState writes the state of correlations as the routes of the service show it.
+func dumpState(w io.Writer, e *correlation.Engine) {
+	view := e.Export()
+	groups, _ := view.State(correlation.Filter{})
+	_ = writeJSON(w, struct { // there is nowhere left to say that stderr cannot be written
+		Correlations []correlation.Entry      `json:"correlations"`
+		Groups       []correlation.GroupEntry `json:"groups"`
+	}{view.Entries(correlation.Filter{}), groups}, true)
 }

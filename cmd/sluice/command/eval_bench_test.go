@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/graph/format"
 	"github.com/sluicehq/sluice/internal/sigmatest"
 	"github.com/sluicehq/sluice/sigma/engine"
@@ -53,9 +54,9 @@ func BenchmarkEval(b *testing.B) {
 			b.SetBytes(int64(len(text)))
 			b.ReportAllocs()
 			p := newPrinter(&console{Streams: Streams{Out: io.Discard, Err: io.Discard}, format: formatNDJSON}, false)
-			r := &run{set: set, decoder: new(format.Decoder), renderer: p.renderer(), write: p.write}
+			e := newEvaluation(&graph.RuleSet{Engine: set}, new(format.Decoder), p, 0)
 			for b.Loop() {
-				if _, err := r.judge(bytes.NewReader(text)); err != nil {
+				if err := e.run(bytes.NewReader(text)); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -101,14 +102,14 @@ func BenchmarkEvalProcessors(b *testing.B) {
 			eval := func(processors int) sigmatest.Rate {
 				defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(processors))
 				p := newPrinter(&console{Streams: Streams{Out: io.Discard, Err: io.Discard}, format: formatNDJSON}, false)
-				r := &run{set: set, decoder: new(format.Decoder), renderer: p.renderer(), write: p.write}
+				e := newEvaluation(&graph.RuleSet{Engine: set}, new(format.Decoder), p, 0)
 				const times = 4 // a worker begins with empty tables
 				return sigmatest.Measure(processors, times*len(lines), func() {
 					texts := make([]io.Reader, times)
 					for i := range texts {
 						texts[i] = bytes.NewReader(text)
 					}
-					if _, err := r.judge(io.MultiReader(texts...)); err != nil {
+					if err := e.run(io.MultiReader(texts...)); err != nil {
 						b.Error(err)
 					}
 				})

@@ -12,11 +12,11 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/graph/format"
 	"github.com/sluicehq/sluice/graph/leaktest"
 	"github.com/sluicehq/sluice/sigma/engine"
 	"github.com/sluicehq/sluice/sigma/load"
-	"github.com/sluicehq/sluice/sigma/result"
 )
 
 func TestMain(m *testing.M) { leaktest.Main(m) }
@@ -267,12 +267,12 @@ func TestAnEvaluationEndsWhenNobodyTakesItsResults(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		p := newPrinter(&console{Streams: Streams{Out: closedPipe{}, Err: io.Discard}, format: formatNDJSON}, false)
-		r := &run{set: set, decoder: new(format.Decoder), write: p.write, renderer: p.renderer()}
+		e := newEvaluation(&graph.RuleSet{Engine: set}, new(format.Decoder), p, 0)
 		events, feed := io.Pipe() // which stays open
 		defer feed.Close()
 		go io.WriteString(feed, hit)
-		if total, err := r.judge(events); !errors.Is(err, syscall.EPIPE) || total.matches != 1 {
-			t.Errorf("%d matches, %v, want one and a broken pipe", total.matches, err)
+		if err := e.run(events); !errors.Is(err, syscall.EPIPE) || e.total.matches != 1 {
+			t.Errorf("%d matches, %v, want one and a broken pipe", e.total.matches, err)
 		}
 	})
 }
@@ -290,22 +290,19 @@ func TestAPanicCostsOneEvent(t *testing.T) {
 	}
 	var out bytes.Buffer
 	p := newPrinter(&console{Streams: Streams{Out: &out, Err: io.Discard}, format: formatNDJSON}, false)
-	usual := p.renderer()
-	r := &run{set: set, decoder: new(format.Decoder), write: p.write, renderer: renderer{
-		detection: func(r *rendered, d *result.Detection) {
-			usual.detection(r, d)
-			if strings.Contains(string(d.Extra.Event), "bad") {
-				panic("out of luck")
-			}
-		},
-	}}
+	e := newEvaluation(&graph.RuleSet{Engine: set}, new(format.Decoder), p, 0)
+	e.render = func(s *graph.ResultSet) {
+		p.render(s)
+		if strings.Contains(string(s.Raw), "bad") {
+			panic("out of luck")
+		}
+	}
 	good, bad := `{"CommandLine":"whoami"}`+"\n", `{"CommandLine":"whoami bad"}`+"\n"
-	total, err := r.judge(strings.NewReader(bad + good + bad + bad + good + bad))
-	if err != nil {
+	if err := e.run(strings.NewReader(bad + good + bad + bad + good + bad)); err != nil {
 		t.Fatal(err)
 	}
-	if total.events != 6 || total.matches != 2 || total.failed != 4 || total.failure != "panic: out of luck" {
-		t.Errorf("got %+v, want 6 events, 2 matches and 4 failures", total)
+	if e.total.events != 6 || e.total.matches != 2 || e.total.failed != 4 || e.total.failure.Error() != "panic: out of luck" {
+		t.Errorf("got %+v, want 6 events, 2 matches and 4 failures", e.total)
 	}
 	if n := strings.Count(out.String(), "\n"); n != 2 || strings.Contains(out.String(), "bad") {
 		t.Errorf("want the two good results, got\n%s", out.String())

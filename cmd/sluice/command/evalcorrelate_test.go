@@ -6,14 +6,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sluicehq/sluice/actors/correlate"
+	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/graph/format"
 	"github.com/sluicehq/sluice/sigma/correlation"
-	"github.com/sluicehq/sluice/sigma/correlation/match"
+
 	"github.com/sluicehq/sluice/sigma/engine"
 	"github.com/sluicehq/sluice/sigma/load"
 	"github.com/sluicehq/sluice/sigma/result"
-	"github.com/sluicehq/sluice/sources"
 )
 
 const loginRules = `title: Login
@@ -228,7 +227,7 @@ func oneByOne(t *testing.T, rules, events string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, x, doc := set.NewWorker(), match.NewExtractor(p.Spec()), match.NewDocument(p.Spec())
+	w, x, source := set.NewWorker(), correlation.NewExtractor(p), correlation.NewEventSource(p, set)
 	e := correlation.New(p, 0)
 	var out []byte
 	for line := range strings.Lines(events) {
@@ -244,8 +243,8 @@ func oneByOne(t *testing.T, rules, events string) string {
 			out = append(batch.At(i).AppendNative(out, nil), '\n')
 		}
 		ts, _ := w.Time(&ev, 0)
-		doc.Set([]byte(line))
-		record := x.Append(nil, met, ts, doc)
+		source.Open(w, &ev, 0)
+		record := x.Append(nil, met, ts, source)
 		if len(record) == 0 {
 			continue
 		}
@@ -278,29 +277,33 @@ func TestALineThatCannotBeCorrelatedIsLeftOut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := correlation.Compile(c.Correlations, c.Rules, correlation.Options{})
+	program, err := correlation.Compile(c.Correlations, c.Rules, correlation.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	form := newPrinter(&console{format: formatNDJSON}, false).renderer()
-	r := &run{set: set, decoder: new(format.Decoder), renderer: form}
-	r.correlate = newCorrelator(p, &correlate.Config{MaxStateEntries: 10}, form, &env{})
-	j := r.newJudging()
-	lines := &chunk{}
+	var out strings.Builder
+	p := newPrinter(&console{Streams: Streams{Out: &out}, format: formatNDJSON}, false)
+	e := newEvaluation(&graph.RuleSet{Engine: set, Correlation: program}, new(format.Decoder), p, 10)
+	j := &job{batch: graph.Batch{Set: e.set, Events: new(engine.Events)}, done: make(chan struct{}, 1)}
 	for line := range strings.Lines(logins(1, 2, 3, 4)) {
-		lines.lines = append(lines.lines, sources.Text{Bytes: []byte(line)})
+		j.batch.Lines = append(j.batch.Lines, graph.Line{Raw: []byte(line)})
 	}
-	j.chunk(lines)
-	for i := lines.found.begin(1); i < lines.found.records[1].end; i++ {
-		lines.found.text[i] = 0xff // the second record
+	work := make(chan *job, 1)
+	work <- j
+	close(work)
+	e.worker(work)
+	for i := range j.batch.Matches[1].Record {
+		j.batch.Matches[1].Record[i] = 0xff
 	}
-	r.correlate.chunk(lines)
-	if lines.tally.failed != 1 || lines.tally.matches != 3 || lines.tally.correlations != 1 {
-		t.Errorf("got %+v, want one failure, three detections and one correlation", lines.tally)
+	if err := e.finish(j); err != nil {
+		t.Fatal(err)
 	}
-	got := strings.Split(strings.TrimSpace(string(lines.out)), "\n")
+	if e.total.failed != 1 || e.total.matches != 3 || e.total.correlations != 1 {
+		t.Errorf("got %+v, want one failure, three detections and one correlation", e.total)
+	}
+	got := strings.Split(strings.TrimSpace(out.String()), "\n")
 	if len(got) != 4 || !strings.Contains(got[3], `"aggregated_value":3`) {
-		t.Errorf("want three detections, then the correlation, got\n%s", lines.out)
+		t.Errorf("want three detections, then the correlation, got\n%s", out.String())
 	}
 }
 

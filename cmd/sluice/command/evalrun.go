@@ -1,265 +1,197 @@
 package command
 
 import (
-	"errors"
+	"context"
 	"fmt"
 	"io"
 	"runtime"
 	"sync"
 	"time"
 
+	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/graph/format"
+	"github.com/sluicehq/sluice/graph/step"
+	"github.com/sluicehq/sluice/sigma/correlation"
 	"github.com/sluicehq/sluice/sigma/engine"
-	"github.com/sluicehq/sluice/sigma/result"
 	"github.com/sluicehq/sluice/sources"
 )
 
-// A chunk is long enough that handing it over costs nothing beside judging it,
-// and short enough that the first results appear at once.
-const (
-	chunkLines = 512
-	chunkBytes = 256 << 10
-)
+// batchLines is long enough that handing a batch over costs nothing beside
+// evaluating it, and short enough that its events are still in the cache then.
+const batchLines = 128
 
-// chunk is a run of lines on its way from the reader to the writer. It comes
-// back to the reader for the next run.
-type chunk struct {
-	lines   []sources.Text
-	arrival int64
-	done    chan struct{} // a worker is through with it
+// evaluation drives the steps over the lines of a stream: workers decode and
+// evaluate batches, and one goroutine correlates and prints them in order.
+type evaluation struct {
+	set     *graph.RuleSet
+	format  *format.Decoder
+	timed   bool // events without a time of their own do not reach correlations
+	printer *printer
+	render  func(*graph.ResultSet) // the printer's
+	warn    func(...string)
 
-	rendered // detections
-	found    matches
-	tally    tally
+	correlate *step.Correlate
+	isolate   step.Sequential
+	total     tally
+	truncated int   // firings that were not propagated
+	second    int64 // up to which the correlations have been told the time
 }
 
-// tally counts what became of lines.
-type tally struct {
-	events, undecoded uint64
-	matches           uint64 // detections written
-	correlations      uint64
-	failed            uint64 // lines that made the engine panic
-	failure           string // the last of them
-	engine.Stats
+// job is a batch on its way through a worker to the printer.
+type job struct {
+	batch    graph.Batch
+	oversize uint64 // lines too long for it
+	decoded  step.Decoded
+	detected step.Detected
+	done     chan struct{} // a worker is through with it
 }
 
-func (t *tally) add(o tally) {
-	t.events += o.events
-	t.undecoded += o.undecoded
-	t.matches += o.matches
-	t.correlations += o.correlations
-	t.failed += o.failed
-	if o.failure != "" {
-		t.failure = o.failure
+// newEvaluation prepares the evaluation by a rule set. maxGroups is the limit on
+// groups of correlations; 0 means the default.
+func newEvaluation(set *graph.RuleSet, f *format.Decoder, p *printer, maxGroups int) *evaluation {
+	return &evaluation{
+		set: set, format: f, printer: p, render: p.render,
+		correlate: step.NewCorrelate(correlation.New(step.Program(set), maxGroups)),
 	}
-	t.Pruned += o.Pruned
-	t.WithoutLogsource += o.WithoutLogsource
 }
 
-// fail counts a line that was given up because of the panic p.
-func (t *tally) fail(p any) {
-	t.failed++
-	t.failure = fmt.Sprintf("panic: %v", p)
-}
-
-// run judges lines in parallel and writes results in the order of their events.
-type run struct {
-	set       *engine.Set
-	decoder   *format.Decoder
-	renderer  renderer
-	correlate *correlator // nil without correlations
-	write     func(*chunk) error
-}
-
-// judging is what one worker judges with.
-type judging struct {
-	*run
-	worker  *engine.Worker
-	events  engine.Events
-	batch   result.Batch
-	extract *extractor // nil without correlations
-}
-
-func (r *run) newJudging() *judging {
-	j := &judging{run: r, worker: r.set.NewWorker()}
-	if r.correlate != nil {
-		j.extract = newExtractor(r.correlate.plan, r.set, r.correlate.skip)
-	}
-	return j
-}
-
-// judge reads src to its end. It returns what was counted up to the end or to
-// the first error. When nobody takes results any more it does not wait for src,
-// from which a read may still be under way.
-func (r *run) judge(src io.Reader) (tally, error) {
+// run reads src to its end or to the first error. When nobody takes results any
+// more it does not wait for src, from which a read may still be under way.
+func (e *evaluation) run(src io.Reader) error {
 	workers := runtime.GOMAXPROCS(0)
-	var (
-		free  = make(chan *chunk, 3*workers)
-		work  = make(chan *chunk, workers)
-		order = make(chan *chunk, 3*workers) // holds every chunk there is, so the reader never waits for it
-		stop  = make(chan struct{})
-		wait  sync.WaitGroup
-	)
-	defer close(stop)
-	for range 3 * workers {
-		free <- r.newChunk()
+	in := &intake{
+		set:  e.set,
+		free: make(chan *job, 3*workers), work: make(chan *job, workers),
+		order: make(chan *job, 3*workers), // holds every job there is, so the reader never waits for it
 	}
+	for range 3 * workers {
+		in.free <- &job{batch: graph.Batch{Events: new(engine.Events)}, done: make(chan struct{}, 1)}
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	var wait sync.WaitGroup
 	for range workers {
-		wait.Go(func() {
-			j := r.newJudging()
-			for c := range work {
-				j.chunk(c)
-				c.done <- struct{}{}
-			}
-		})
+		wait.Go(func() { e.worker(in.work) })
 	}
 	var readErr error
 	wait.Go(func() {
-		readErr = read(src, free, stop, func(c *chunk) {
-			order <- c
-			work <- c
-		})
-		close(work)
-		close(order)
+		pump := sources.Pump{Intake: in}
+		_, readErr = pump.Run(ctx, new(sources.Buffers).NewReader(src))
+		close(in.work)
+		close(in.order)
 	})
-	var total tally
-	for c := range order {
-		<-c.done
-		if r.correlate != nil {
-			r.correlate.chunk(c)
+	for j := range in.order {
+		<-j.done
+		if err := e.finish(j); err != nil {
+			return err
 		}
-		total.add(c.tally)
-		if err := r.write(c); err != nil {
-			return total, err
-		}
-		free <- c
+		in.free <- j
 	}
 	wait.Wait()
-	return total, readErr
+	return readErr
 }
 
-// newChunk returns a chunk with the memory most of them need, so that none grows
-// there step by step.
-func (r *run) newChunk() *chunk {
-	c := &chunk{done: make(chan struct{}, 1)}
-	c.out = make([]byte, 0, chunkBytes)
-	if r.correlate != nil {
-		c.found.text = make([]byte, 0, chunkBytes/2)
-		c.found.records, c.found.lines = make([]record, 0, chunkLines), make([]found, 0, chunkLines)
+// intake gives the lines of the reader to the workers.
+type intake struct {
+	set               *graph.RuleSet
+	free, work, order chan *job
+}
+
+// Put implements sources.Intake. What has been read is handed on at once, so that
+// a slow input is answered line by line.
+func (in *intake) Put(ctx context.Context, run []graph.Line) (admitted int, err error) {
+	for admitted < len(run) && err == nil {
+		n := min(len(run)-admitted, batchLines)
+		if err = in.put(ctx, run[admitted:admitted+n], 0); err == nil {
+			admitted += n
+		}
 	}
-	return c
+	return admitted, err
 }
 
-// read cuts src into chunks, until it ends or stop is closed. What has been read
-// is handed on at once, so that a slow input is answered line by line.
-func read(src io.Reader, free <-chan *chunk, stop <-chan struct{}, put func(*chunk)) error {
-	lines := sources.NewLineReader(src)
-	var pending []sources.Text
-	for {
-		var err error
-		pending, err = lines.Next(pending[:0])
-		for rest := pending; len(rest) > 0; {
-			n := portion(rest)
-			var c *chunk
-			select {
-			case c = <-free:
-			case <-stop:
-				return nil
-			}
-			c.lines = append(c.lines[:0], rest[:n]...)
-			c.arrival = time.Now().Unix()
-			put(c)
-			rest = rest[n:]
-		}
-		if errors.Is(err, io.EOF) {
-			return nil
-		}
-		if err != nil {
-			return fmt.Errorf("read events: %w", err)
-		}
+// Oversize implements sources.Intake.
+func (in *intake) Oversize(ctx context.Context, _ []byte, _ graph.Token) error {
+	return in.put(ctx, nil, 1)
+}
+
+func (in *intake) put(ctx context.Context, lines []graph.Line, oversize uint64) error {
+	select {
+	case j := <-in.free:
+		j.batch.Set, j.batch.Arrival, j.oversize = in.set, time.Now().Unix(), oversize
+		j.batch.Lines = append(j.batch.Lines, lines...)
+		in.order <- j
+		in.work <- j
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 }
 
-// portion is how many of the lines make one chunk.
-func portion(lines []sources.Text) int {
-	size := 0
-	for i, l := range lines {
-		if size += len(l.Bytes); i == chunkLines-1 || size >= chunkBytes {
-			return i + 1
-		}
+// worker decodes and evaluates batches.
+func (e *evaluation) worker(work <-chan *job) {
+	decode, detect, isolate := step.NewDecode(e.format), step.NewDetect(e.timed), new(step.Sequential)
+	for j := range work {
+		j.decoded = decode.Batch(isolate, &j.batch)
+		j.detected = detect.Batch(isolate, &j.batch)
+		j.done <- struct{}{}
 	}
-	return len(lines)
 }
 
-// chunk decodes, judges and renders.
-func (j *judging) chunk(c *chunk) {
-	c.reset()
-	c.found.reset()
-	c.tally = tally{}
-	for next := 0; next < len(c.lines); {
-		next = j.from(next, c)
+// finish correlates and prints a batch.
+func (e *evaluation) finish(j *job) error {
+	b, t := &j.batch, &e.total
+	t.events += uint64(len(b.Lines)) + j.oversize
+	t.undecoded += uint64(j.decoded.Undecodable) + j.oversize
+	t.fail(j.decoded.Poisoned...)
+	t.fail(j.detected.Poisoned...)
+	t.Pruned += j.detected.Pruned
+	t.WithoutLogsource += j.detected.WithoutLogsource
+	if b.Arrival > e.second {
+		e.correlate.Engine.Advance(b.Arrival)
+		e.second = b.Arrival
 	}
-	c.tally.Stats = j.worker.TakeStats()
-}
-
-// from judges the lines from number first on and returns the number of the next
-// one to judge. Each line is done with before the next one begins, while it is
-// still in the cache. A line that makes the engine panic ends the call: it is
-// counted, and nothing of it is written.
-func (j *judging) from(first int, c *chunk) (next int) {
-	at, records := c.end(), len(c.found.records)
-	defer func() {
-		if p := recover(); p != nil {
-			c.truncate(at)
-			c.found.truncate(records)
-			c.tally.fail(p)
-			next++
-		}
-	}()
-	for next = first; next < len(c.lines); next++ {
-		at, records = c.end(), len(c.found.records)
-		c.tally.events++
-		if j.decode(&c.lines[next], c.arrival) != nil {
-			c.tally.undecoded++
+	e.correlate.Begin(&e.isolate, b, b.Arrival)
+	var used graph.Releaser
+	for i := range b.Outcomes {
+		if b.Outcomes[i].Kind != graph.Decoded {
 			continue
 		}
-		written := j.line(c)
-		if len(c.found.records) > records {
-			c.found.line(at, c.end(), written)
+		if err := e.line(b, i, &used); err != nil {
+			t.fail(step.Poisoned{Line: i, Cause: err})
 		}
-		c.tally.matches += written
 	}
-	return next
+	used.Flush()
+	e.correlate.End()
+	err := e.printer.write(t)
+	e.correlate.Engine.Release()
+	results := b.Results
+	b.Reset()
+	b.Results = results // nobody else has them
+	return err
 }
 
-func (j *judging) decode(l *sources.Text, arrival int64) error {
-	j.events.Reset()
-	if l.Oversize {
-		return errOversize
-	}
-	return j.decoder.Decode(j.worker, &j.events, l.Bytes, arrival)
-}
-
-var errOversize = errors.New("line too long")
-
-// line judges the events of one line and returns the number of detections
-// rendered.
-func (j *judging) line(c *chunk) (written uint64) {
-	j.batch.Truncate(0)
-	for i := range j.events.Len() {
-		from := j.batch.Len()
-		j.worker.Evaluate(&j.events, i, c.arrival, &j.batch)
-		for k := from; k < j.batch.Len(); k++ {
-			d := j.batch.At(k)
-			if j.extract != nil && !j.extract.plan.Emits(d.Rule.Index) {
-				continue
-			}
-			j.renderer.detection(&c.rendered, d)
-			written++
-		}
-		if j.extract != nil && j.batch.Len() > from {
-			j.extract.event(j, i, from, c)
+// line correlates and renders line i of b. The error is that of a step.
+func (e *evaluation) line(b *graph.Batch, i int, used *graph.Releaser) error {
+	counted, err := e.correlate.Count(&e.isolate, b, i, b.Arrival)
+	for _, o := range counted.Effects {
+		e.truncated += o.Truncated
+		if o.Evicted > 0 {
+			e.warn(fmt.Sprintf("%d groups of correlations, the limit is %d: %d evicted (raise --max-state-entries or shorten windows)",
+				o.Before, e.correlate.Engine.MaxGroups(), o.Evicted))
 		}
 	}
-	return written
+	if err != nil {
+		return err
+	}
+	results := e.correlate.Merge(b, i)
+	if results == nil {
+		return nil
+	}
+	fired, found := len(counted.Firings), len(results.Results)
+	if err = e.isolate.Step(func() { e.render(results) }, e.printer.discard); err == nil {
+		e.total.correlations += uint64(fired)
+		e.total.matches += uint64(found - fired)
+	}
+	used.List(results)
+	return err
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/sluicehq/sluice/cmd/sluice/ruleset"
-	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/load"
 )
 
@@ -44,12 +44,12 @@ type rewritings struct {
 	ruleID string // empty keeps every rule
 	found  bool
 	list   []rewriting
-	rules  []*sigma.Rule // of list
-	failed []sigma.Problem
+	rules  []*ast.Rule // of list
+	failed []ast.Problem
 	err    error
 }
 
-func (w *rewritings) observe(before, after *sigma.Rule, o load.Outcome, err error) {
+func (w *rewritings) observe(before, after *ast.Rule, o load.Outcome, err error) {
 	if w.ruleID != "" && before.ID != w.ruleID && before.Title != w.ruleID {
 		return
 	}
@@ -58,7 +58,7 @@ func (w *rewritings) observe(before, after *sigma.Rule, o load.Outcome, err erro
 	case errors.Is(err, load.ErrSkip): // the loader warns of it
 		return
 	case err != nil:
-		w.failed = append(w.failed, sigma.Problem{
+		w.failed = append(w.failed, ast.Problem{
 			Title: before.Title, Reason: err.Error(), File: before.Origin.File, Document: before.Origin.Document,
 		})
 		return
@@ -72,14 +72,14 @@ func (w *rewritings) observe(before, after *sigma.Rule, o load.Outcome, err erro
 	w.list, w.rules = append(w.list, r), append(w.rules, after)
 }
 
-func (w *rewritings) tree(r *sigma.Rule) []byte {
+func (w *rewritings) tree(r *ast.Rule) []byte {
 	var b bytes.Buffer
 	w.err = errors.Join(w.err, writeJSON(&b, r, false))
 	return bytes.TrimSpace(b.Bytes())
 }
 
 // usable keeps what became a rule: the others are reported as problems.
-func (w *rewritings) usable(rules []*sigma.Rule) []rewriting {
+func (w *rewritings) usable(rules []*ast.Rule) []rewriting {
 	var out []rewriting
 	for i, r := range w.rules {
 		if slices.Contains(rules, r) {
@@ -133,13 +133,13 @@ func (e *env) pipelineDiff(c *cli.Context) error {
 
 // reportOthers prints problems as every command does, except the failed
 // transformations, which end this one.
-func (e *env) reportOthers(rules *ruleset.Rules, failed []sigma.Problem) {
+func (e *env) reportOthers(rules *ruleset.Rules, failed []ast.Problem) {
 	others := *rules.Collection
 	others.Rejected = slices.Clone(others.Rejected)
 	for i := range others.Rejected {
 		r := &others.Rejected[i]
-		r.Problems = slices.DeleteFunc(slices.Clone(r.Problems), func(p sigma.Problem) bool {
-			return slices.ContainsFunc(failed, func(f sigma.Problem) bool {
+		r.Problems = slices.DeleteFunc(slices.Clone(r.Problems), func(p ast.Problem) bool {
+			return slices.ContainsFunc(failed, func(f ast.Problem) bool {
 				return f.File == r.File && f.Document == r.Document && f.Reason == p.Reason
 			})
 		})

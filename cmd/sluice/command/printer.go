@@ -8,7 +8,9 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/graph"
+	"github.com/sluicehq/sluice/graph/step"
+	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/correlation"
 	"github.com/sluicehq/sluice/sigma/load"
 	"github.com/sluicehq/sluice/sigma/result"
@@ -25,11 +27,23 @@ const (
 // printer writes the results of an evaluation in the chosen form.
 type printer struct {
 	out      *console
-	pretty   bool
+	form     graph.Form
 	table    *table
 	progress progress
-	seen     tally
+
+	text   []byte // rendered and not written yet, unless it is for a table
+	rows   []row
+	before place // the last results
 }
+
+// row is a row of a table, with the colour of its first column.
+type row struct {
+	cells []string
+	color string
+}
+
+// place is a place between two results.
+type place struct{ text, rows int }
 
 func newPrinter(out *console, pretty bool) *printer {
 	columns := []string{"LEVEL", "RULE", "TYPE", "DETAIL"}
@@ -37,7 +51,10 @@ func newPrinter(out *console, pretty bool) *printer {
 	if live { // somebody is watching: rows for people, as they come; part 23 section 6.1 would have JSON here
 		out.format = formatTable
 	}
-	p := &printer{out: out, pretty: out.pretty() || pretty && !out.explicit}
+	p := &printer{out: out, form: step.Native{}}
+	if out.pretty() || pretty && !out.explicit {
+		p.form = step.Pretty{}
+	}
 	switch {
 	case live:
 		p.table = newLiveTable(out, columns, []int{len("informational"), len("RULE"), len("detection"), 0})
@@ -65,24 +82,49 @@ func (p *printer) fit(rules *load.Collection) {
 	}
 }
 
-// write prints the results of one chunk.
-func (p *printer) write(c *chunk) error {
-	p.seen.add(c.tally)
-	p.progress.show(p.out, p.seen, time.Now())
-	if p.table == nil {
-		if len(c.out) == 0 {
-			return nil
-		}
-		if _, err := p.out.Out.Write(c.out); err != nil {
-			return fmt.Errorf("%w: %w", errWrite, err)
-		}
-		return nil
-	}
-	for i, row := range c.rows {
-		if err := p.table.row(row, c.levels[i]); err != nil {
-			return fmt.Errorf("%w: %w", errWrite, err)
+// render makes the text or the rows of results.
+func (p *printer) render(set *graph.ResultSet) {
+	p.before = place{len(p.text), len(p.rows)}
+	for i := range set.Results {
+		r := &set.Results[i]
+		switch {
+		case p.table == nil:
+			p.text, _ = p.form.Append(p.text, graph.Payload{Result: r}, nil) // these forms write everything
+			p.text = append(p.text, '\n')
+		case r.Detection != nil:
+			p.row(r.Detection.Rule.Level, r.Detection.Rule.Title, "detection", detail(r.Detection))
+		default:
+			c := r.Correlation
+			p.row(c.Rule.Level, c.Rule.Title, string(c.Rule.Type), correlationDetail(c))
 		}
 	}
+}
+
+// discard forgets what render made last.
+func (p *printer) discard() { p.text, p.rows = p.text[:p.before.text], p.rows[:p.before.rows] }
+
+func (p *printer) row(level ast.Level, title, kind, detail string) {
+	name := level.String()
+	if name == "" {
+		name = "-"
+	}
+	p.rows = append(p.rows, row{[]string{name, title, kind, detail}, levelColor(level)})
+}
+
+// write writes what was rendered and shows the progress.
+func (p *printer) write(total *tally) error {
+	p.progress.show(p.out, total, time.Now())
+	if len(p.text) > 0 {
+		if _, err := p.out.Out.Write(p.text); err != nil {
+			return fmt.Errorf("%w: %w", errWrite, err)
+		}
+	}
+	for _, r := range p.rows {
+		if err := p.table.row(r.cells, r.color); err != nil {
+			return fmt.Errorf("%w: %w", errWrite, err)
+		}
+	}
+	p.text, p.rows = p.text[:0], p.rows[:0]
 	return nil
 }
 
@@ -145,52 +187,18 @@ func cut(s string, width int) string {
 	return string(runes[:width])
 }
 
-func levelColor(l sigma.Level) string {
+func levelColor(l ast.Level) string {
 	switch l {
-	case sigma.LevelCritical:
+	case ast.LevelCritical:
 		return "\x1b[1;31m"
-	case sigma.LevelHigh:
+	case ast.LevelHigh:
 		return "\x1b[31m"
-	case sigma.LevelMedium:
+	case ast.LevelMedium:
 		return "\x1b[33m"
-	case sigma.LevelLow:
+	case ast.LevelLow:
 		return "\x1b[36m"
-	case sigma.LevelInformational:
+	case ast.LevelInformational:
 		return "\x1b[2m"
 	}
 	return ""
-}
-
-// progress is a line that overwrites itself on a terminal during long inputs.
-type progress struct {
-	on    bool
-	begun time.Time
-	last  time.Time
-	shown bool
-}
-
-const (
-	progressDelay = time.Second
-	progressEvery = 200 * time.Millisecond
-)
-
-func (p *progress) show(out *console, t tally, now time.Time) {
-	if !p.on {
-		return
-	}
-	if p.begun.IsZero() {
-		p.begun = now
-	}
-	if now.Sub(p.begun) < progressDelay || now.Sub(p.last) < progressEvery {
-		return
-	}
-	p.last, p.shown = now, true
-	rate := float64(t.events) / now.Sub(p.begun).Seconds()
-	fmt.Fprintf(out.Err, "\r%d events, %d matches, %.0f events/s\x1b[K", t.events, t.matches+t.correlations, rate)
-}
-
-func (p *progress) clear(out *console) {
-	if p.shown {
-		fmt.Fprint(out.Err, "\r\x1b[K")
-	}
 }

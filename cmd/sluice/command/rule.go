@@ -14,7 +14,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/sluicehq/sluice/cmd/sluice/ruleset"
-	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/condition"
 	"github.com/sluicehq/sluice/sigma/engine"
 	"github.com/sluicehq/sluice/sigma/load"
@@ -70,13 +70,13 @@ func (e *env) reportProblems(c *ruleset.Rules) {
 
 // verdict counts documents, for `rule validate`.
 type verdict struct {
-	Detection     int             `json:"detection_rules"`
-	Correlation   int             `json:"correlation_rules"`
-	Filter        int             `json:"filter_rules"`
-	ParseErrors   int             `json:"parse_errors"`
-	Compiled      int             `json:"compiled"`
-	CompileErrors int             `json:"compile_errors"`
-	Problems      []sigma.Problem `json:"problems"`
+	Detection     int           `json:"detection_rules"`
+	Correlation   int           `json:"correlation_rules"`
+	Filter        int           `json:"filter_rules"`
+	ParseErrors   int           `json:"parse_errors"`
+	Compiled      int           `json:"compiled"`
+	CompileErrors int           `json:"compile_errors"`
+	Problems      []ast.Problem `json:"problems"`
 }
 
 func (v verdict) rows() [][]string {
@@ -98,16 +98,16 @@ func judge(c *load.Collection) verdict {
 		Compiled: len(c.Rules) + len(c.Correlations), Problems: c.Problems(),
 	}
 	if v.Problems == nil {
-		v.Problems = []sigma.Problem{}
+		v.Problems = []ast.Problem{}
 	}
 	for _, r := range c.Rejected {
-		stage := sigma.StageCompile
+		stage := ast.StageCompile
 		for _, p := range r.Problems {
-			if p.Stage == sigma.StageParse {
-				stage = sigma.StageParse
+			if p.Stage == ast.StageParse {
+				stage = ast.StageParse
 			}
 		}
-		if stage == sigma.StageParse {
+		if stage == ast.StageParse {
 			v.ParseErrors++
 		} else {
 			v.CompileErrors++
@@ -164,9 +164,9 @@ func (e *env) ruleValidate(c *cli.Context) error {
 
 // parsed is the product of `rule parse`.
 type parsed struct {
-	Rules        []*sigma.Rule        `json:"rules"`
-	Correlations []*sigma.Correlation `json:"correlations"`
-	Filters      []*sigma.Filter      `json:"filters"`
+	Rules        []*ast.Rule        `json:"rules"`
+	Correlations []*ast.Correlation `json:"correlations"`
+	Filters      []*ast.Filter      `json:"filters"`
 }
 
 func (e *env) ruleParse(c *cli.Context) error {
@@ -195,9 +195,9 @@ func (e *env) printParsed(c *cli.Context, name string, data []byte) error {
 	if err != nil {
 		return err
 	}
-	p := parsed{Rules: []*sigma.Rule{}, Correlations: []*sigma.Correlation{}, Filters: []*sigma.Filter{}}
+	p := parsed{Rules: []*ast.Rule{}, Correlations: []*ast.Correlation{}, Filters: []*ast.Filter{}}
 	rules := load.FromBytes(name, data, load.Options{
-		NoFilters: true, Filter: func(f *sigma.Filter) { p.Filters = append(p.Filters, f) },
+		NoFilters: true, Filter: func(f *ast.Filter) { p.Filters = append(p.Filters, f) },
 	})
 	for _, p := range rules.Problems() {
 		e.warn(p.Error())

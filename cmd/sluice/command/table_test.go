@@ -9,7 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/graph/step"
+	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/load"
 )
 
@@ -50,13 +51,13 @@ func TestProgressIsShownOnlyDuringLongInputs(t *testing.T) {
 	out := &console{Streams: Streams{Err: &errs}}
 	p := progress{on: true}
 	begun := time.Unix(1000, 0)
-	p.show(out, tally{events: 1}, begun)
-	p.show(out, tally{events: 2}, begun.Add(progressDelay-1))
+	p.show(out, &tally{events: 1}, begun)
+	p.show(out, &tally{events: 2}, begun.Add(progressDelay-1))
 	if errs.Len() > 0 {
 		t.Errorf("a short input shows %q", errs.String())
 	}
-	p.show(out, tally{events: 3000, matches: 2}, begun.Add(2*time.Second))
-	p.show(out, tally{events: 3001}, begun.Add(2*time.Second+progressEvery-1))
+	p.show(out, &tally{events: 3000, matches: 2}, begun.Add(2*time.Second))
+	p.show(out, &tally{events: 3001}, begun.Add(2*time.Second+progressEvery-1))
 	p.clear(out)
 	if want := "\r3000 events, 2 matches, 1500 events/s\x1b[K\r\x1b[K"; errs.String() != want {
 		t.Errorf("got %q, want %q", errs.String(), want)
@@ -71,11 +72,11 @@ func TestResultsOnATerminalAreRowsAsTheyCome(t *testing.T) {
 		t.Fatalf("format %s, want a table for a person who watches", c.format)
 	}
 	p.fit(&load.Collection{
-		Rules:        []*sigma.Rule{{Meta: sigma.Meta{Title: "A rule"}}},
-		Correlations: []*sigma.Correlation{{Meta: sigma.Meta{Title: "Longer"}, Type: sigma.TemporalOrdered}},
+		Rules:        []*ast.Rule{{Meta: ast.Meta{Title: "A rule"}}},
+		Correlations: []*ast.Correlation{{Meta: ast.Meta{Title: "Longer"}, Type: ast.TemporalOrdered}},
 	})
 	if err := errors.Join(
-		p.table.row([]string{"high", "A rule", "detection", "Image=a.exe"}, levelColor(sigma.LevelHigh)),
+		p.table.row([]string{"high", "A rule", "detection", "Image=a.exe"}, levelColor(ast.LevelHigh)),
 		p.table.row([]string{"low", "Longer", "temporal_ordered", "Image=a\u202eexe"}, ""),
 	); err != nil {
 		t.Fatal(err)
@@ -86,7 +87,7 @@ func TestResultsOnATerminalAreRowsAsTheyCome(t *testing.T) {
 	if got := out.String(); got != want {
 		t.Errorf("output\n%q\nwant\n%q", got, want)
 	}
-	if p := newPrinter(&console{format: formatJSON, terminal: true}, true); p.table != nil || !p.pretty {
+	if p := newPrinter(&console{format: formatJSON, terminal: true}, true); p.table != nil || p.form != (step.Pretty{}) {
 		t.Error("--pretty on a terminal must give indented JSON")
 	}
 }

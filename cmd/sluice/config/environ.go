@@ -8,7 +8,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"github.com/sluicehq/sluice/sigma/load/document"
+	"github.com/sluicehq/sluice/internal/document"
 )
 
 // readEnviron reads the variables of the form SLUICE_SECTION__KEY. Each is a

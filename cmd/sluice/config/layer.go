@@ -11,7 +11,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"github.com/sluicehq/sluice/sigma/load/document"
+	"github.com/sluicehq/sluice/internal/document"
 )
 
 // Layer tells where the value of a setting came from.

@@ -19,21 +19,6 @@ import (
 // lastTimeout bounds the checkpoint of the shutdown.
 const lastTimeout = 10 * time.Second
 
-// view is a stage's state at one moment, as it exports it. It never changes.
-type view interface {
-	Revision() uint64
-	Encode(w io.Writer, savedAt int64) error
-}
-
-// part is what a checkpoint holds of one stage.
-type part struct {
-	stage   graph.Stage
-	name    string
-	version int
-	view    func(export any) view // of what the stage exports; nil leaves what is stored as it is
-	restore func(io.Reader) error // reads what is stored in this version
-}
-
 // checkpointer writes the state of the stages to the database and gives it back at the
 // start. Its methods are called one after another.
 type checkpointer struct {
@@ -41,7 +26,7 @@ type checkpointer struct {
 	series   *state.Series
 	interval time.Duration
 	log      *slog.Logger
-	parts    []part
+	parts    []actors.SavedPart
 	input    sources.Positions // nil unless the input can deliver again
 	cut      func(context.Context, *graph.Barrier) error
 	current  func(exports map[graph.Stage]any, at time.Time) // told of every checkpoint that counts
@@ -50,6 +35,7 @@ type checkpointer struct {
 	revisions map[string]uint64 // of the parts this process wrote
 	dropped   map[string]bool   // stored parts that the next checkpoint must not keep
 	restores  bool              // what is stored comes back
+	clears    bool              // what is stored is dropped
 	position  *state.Position   // that is stored
 	covered   []state.Covered   // by the state that came back
 
@@ -61,9 +47,9 @@ type checkpointer struct {
 	others sync.WaitGroup // other users of the database
 }
 
-func newCheckpointer(store *state.Store, interval time.Duration, parts []part, log *slog.Logger) *checkpointer {
+func newCheckpointer(store *state.Store, interval time.Duration, log *slog.Logger) *checkpointer {
 	return &checkpointer{
-		store: store, series: store.Series("save"), interval: interval, parts: parts, log: log,
+		store: store, series: store.Series("save"), interval: interval, log: log,
 		revisions: make(map[string]uint64), dropped: make(map[string]bool), done: make(chan struct{}),
 	}
 }
@@ -145,7 +131,7 @@ func (c *checkpointer) last(ctx context.Context, drained []actors.Drained) error
 		switch {
 		case d.Export != nil:
 			exports[stage] = d.Export
-		case d.Expired && c.input != nil && slices.ContainsFunc(c.parts, func(p part) bool { return p.stage == stage }):
+		case d.Expired && c.input != nil && slices.ContainsFunc(c.parts, func(p actors.SavedPart) bool { return p.Stage == stage }):
 			return fmt.Errorf("%s did not end in time: the last complete save stays current", d.Actor)
 		}
 	}
@@ -219,24 +205,24 @@ func (c *checkpointer) cover(s *state.Save, epoch uint64) *state.Position {
 func (c *checkpointer) writeParts(ctx context.Context, s *state.Save, exports map[graph.Stage]any, now time.Time) (map[string]uint64, error) {
 	written := make(map[string]uint64)
 	for _, p := range c.parts {
-		v := p.view(exports[p.stage])
-		if v == nil {
-			if !c.dropped[p.name] {
-				s.Keep(p.name)
+		v, ok := exports[p.Stage].(actors.View)
+		if !ok {
+			if !c.dropped[p.Name] {
+				s.Keep(p.Name)
 			}
 			continue
 		}
-		if was, ok := c.revisions[p.name]; ok && was == v.Revision() && s.Keep(p.name) {
+		if was, ok := c.revisions[p.Name]; ok && was == v.Revision() && s.Keep(p.Name) {
 			continue
 		}
 		var size int64
-		err := s.WriteCompressed(p.name, p.version, func(w io.Writer) error {
+		err := s.WriteCompressed(p.Name, p.Version, func(w io.Writer) error {
 			return v.Encode(cancellable{ctx, w, &size}, now.Unix())
 		})
 		if err != nil {
 			return nil, fmt.Errorf("%w (after %d bytes)", err, size)
 		}
-		written[p.name] = v.Revision()
+		written[p.Name] = v.Revision()
 	}
 	return written, nil
 }

@@ -32,11 +32,8 @@ func (v text) Encode(w io.Writer, _ int64) error {
 }
 
 // textPart is the part of a stage whose state is a text.
-func textPart() part {
-	return part{stage: graph.StageCorrelate, name: "correlation", version: 1, view: func(export any) view {
-		v, _ := export.(view)
-		return v
-	}}
+func textPart() actors.SavedPart {
+	return actors.SavedPart{Stage: graph.StageCorrelate, Name: "correlation", Version: 1}
 }
 
 // stream stands for the stages: barriers pass at once and take export along.
@@ -64,10 +61,11 @@ func openCheckpointer(t *testing.T, dir string, s *stream, cfg config.Daemon) (*
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = store.Close() })
-	c := newCheckpointer(store, time.Hour, []part{textPart()}, slog.New(slog.NewTextHandler(&logged, nil)))
+	c := newCheckpointer(store, time.Hour, slog.New(slog.NewTextHandler(&logged, nil)))
 	s.epoch = graph.NewEpoch()
 	c.cut, c.current = s.cut, s.current
 	c.decide(&cfg)
+	c.begin([]actors.SavedPart{textPart()})
 	return c, &logged
 }
 
@@ -90,11 +88,11 @@ func (c *checkpointer) stored(t *testing.T) string {
 	t.Helper()
 	var b []byte
 	p := textPart()
-	p.restore = func(r io.Reader) (err error) {
+	p.Restore = func(r io.Reader, _ time.Time) (err error) {
 		b, err = io.ReadAll(r)
 		return err
 	}
-	c.restore(p)
+	c.begin([]actors.SavedPart{p})
 	return string(b)
 }
 
@@ -307,11 +305,8 @@ func TestWhatCannotBeUsedIsSetAside(t *testing.T) {
 			c.decide(&config.Daemon{})
 			logged.Reset()
 			p := textPart()
-			p.restore = func(io.Reader) error { return tc.read }
-			got := c.restore(p)
-			if want := tc.want == nil; got != want {
-				t.Errorf("restored = %v, want %v", got, want)
-			}
+			p.Restore = func(io.Reader, time.Time) error { return tc.read }
+			c.begin([]actors.SavedPart{p})
 			for _, w := range tc.want {
 				if !strings.Contains(logged.String(), w) {
 					t.Errorf("log lacks %q:\n%s", w, logged)

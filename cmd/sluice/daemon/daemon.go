@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	dto "github.com/prometheus/client_model/go"
 
 	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/actors/dataflow"
@@ -20,10 +19,9 @@ import (
 	"github.com/sluicehq/sluice/actors/sink"
 	"github.com/sluicehq/sluice/cmd/sluice/config"
 	"github.com/sluicehq/sluice/cmd/sluice/logging"
-	"github.com/sluicehq/sluice/cmd/sluice/ruleset"
+	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/http/api"
 	"github.com/sluicehq/sluice/http/server"
-	"github.com/sluicehq/sluice/internal/unavailable"
 	"github.com/sluicehq/sluice/sources"
 	"github.com/sluicehq/sluice/sources/ndjson"
 )
@@ -52,14 +50,15 @@ type Daemon struct {
 
 	begun        time.Time
 	health       health
-	registry     *prometheus.Registry                // of the stages that run
-	scraped      atomic.Pointer[prometheus.Registry] // what scrapes see
+	registry     *prometheus.Registry
+	series       *series
 	server       *server.Server
 	api          *api.API
 	system       *actors.System
 	rules        *rules
 	serving      atomic.Pointer[generation]
-	outputs      *outputs
+	features     features
+	sinks        int
 	dataflow     *dataflow.Dataflow
 	reloader     *reload.Reloader
 	intake       *ndjson.Intake
@@ -77,7 +76,7 @@ type Daemon struct {
 }
 
 // New builds the daemon: it opens the state, binds the listener, which answers
-// probes from then on, loads the rules and opens the sinks. An error is a *Fault,
+// probes from then on, loads the rules and builds the features. An error is a *Fault,
 // and nothing of the daemon is left behind. It gives up when ctx ends.
 func New(ctx context.Context, o Options) (_ *Daemon, err error) {
 	d := &Daemon{
@@ -91,10 +90,6 @@ func New(ctx context.Context, o Options) (_ *Daemon, err error) {
 	}()
 	d.rules = newRules(o.Config, logging.Span(logging.Target(d.log, "sluice.engine"), "load_rules"))
 	if d.input, err = d.findInput(); err != nil {
-		return nil, err
-	}
-	specs := d.cfg.Output.Specs(func(_ int, failed error) { err = configFault(failed) })
-	if err != nil {
 		return nil, err
 	}
 	addr, err := d.cfg.API.Listener()
@@ -115,10 +110,10 @@ func New(ctx context.Context, o Options) (_ *Daemon, err error) {
 		return nil, err
 	}
 	d.serving.Store(first)
-	return d, d.assemble(first, specs)
+	return d, d.build(first.set)
 }
 
-// bind listens and serves the probes.
+// bind listens and serves probes and metrics.
 func (d *Daemon) bind(addr server.Address) (err error) {
 	log := logging.Target(d.log, "sluice.server")
 	d.server, err = server.Listen(addr, log)
@@ -128,14 +123,16 @@ func (d *Daemon) bind(addr server.Address) (err error) {
 	case err != nil:
 		return configFault(err)
 	}
-	early, err := d.earlyRegistry()
-	if err != nil {
+	d.system = actors.NewSystem(actors.Options{
+		Log: logging.Target(d.log, "sluice.actor"), MaxRestarts: d.cfg.Actors.MaxRestarts,
+		RestartWindow: time.Duration(d.cfg.Actors.RestartWindow) * time.Second, OnSuspended: d.onSuspended,
+	})
+	if err := d.register(); err != nil {
 		return configFault(err)
 	}
-	d.registry = d.processRegistry()
-	d.scraped.Store(early)
+	d.health.system.Store(d.system)
 	d.api = api.New(api.Options{
-		Log: logging.Target(d.log, "sluice.http"), Health: &d.health, Metrics: prometheus.GathererFunc(d.gather), Profiling: d.cfg.API.EnablePprof,
+		Log: logging.Target(d.log, "sluice.http"), Health: &d.health, Metrics: d.registry, Profiling: d.cfg.API.EnablePprof,
 	})
 	if d.cfg.API.EnablePprof && !addr.Loopback() && !addr.Unix() {
 		log.Warn("profiles are open to everybody who reaches the address", "addr", addr.String())
@@ -149,51 +146,34 @@ func (d *Daemon) bind(addr server.Address) (err error) {
 	return nil
 }
 
-// assemble opens the sinks and puts the stages together.
-func (d *Daemon) assemble(first *generation, specs []sink.Spec) error {
-	reg := prometheus.WrapRegistererWithPrefix(metricPrefix, d.registry)
-	sinks, err := sink.NewMetrics(reg)
-	if err != nil {
-		return configFault(err)
-	}
-	stages, err := dataflow.NewMetrics(reg, timed(d.cfg))
-	if err != nil {
-		return configFault(err)
-	}
-	if d.outputs, err = openOutputs(d.cfg, specs, d.o.Out, sinks, d.log); err != nil {
-		return err
-	}
-	if d.dataflow, err = newDataflow(d.cfg, first.set, d.restored(first.set), d.outputs, stages, d.log); err != nil {
-		return err
-	}
-	d.system = actors.NewSystem(actors.Options{
-		Log: logging.Target(d.log, "sluice.actor"), MaxRestarts: d.cfg.Actors.MaxRestarts,
-		RestartWindow: time.Duration(d.cfg.Actors.RestartWindow) * time.Second, OnSuspended: d.onSuspended,
+// build builds the features and restores what is stored of them.
+func (d *Daemon) build(set *graph.RuleSet) error {
+	out, err := sink.OpenOutputs(sink.OutputsOptions{
+		Config: d.cfg.Output, Capacity: d.cfg.Input.BufferSize, Capacities: d.cfg.Mailboxes, Bytes: int(d.cfg.Input.BufferBytes),
+		Stream: d.o.Out, Metrics: d.series.sinks, Log: logging.Target(d.log, "sluice.sink"),
 	})
-	d.health.system.Store(d.system)
-	passes, err := reload.NewMetrics(reg)
 	if err != nil {
 		return configFault(err)
 	}
-	if d.rules.metrics, err = ruleset.NewMetrics(reg); err != nil {
-		return configFault(err)
+	d.sinks = len(out.Sinks)
+	d.features = append(d.features, out.Feature(), d.ruleSet())
+	if d.dataflow, err = newDataflow(d.cfg, set, out, d.series.stages, d.log); err != nil {
+		return err
 	}
+	d.features = append(d.features, d.dataflow.Features()...)
 	d.reloader = reload.New(reload.Options{
-		Components: []actors.Component{d.outputs.component(), d.rulesComponent()},
-		Metrics:    passes, Log: logging.Target(d.log, "sluice.reload"), Capacity: d.cfg.Mailboxes[reload.Name],
+		Components: d.features.components(), Metrics: d.series.reloads,
+		Log: logging.Target(d.log, "sluice.reload"), Capacity: d.cfg.Mailboxes[reload.Name],
 	})
+	d.features = append(d.features, d.reloader.Feature(), d.process())
+	if d.checkpointer != nil {
+		d.checkpointer.begin(d.features.saved())
+	}
 	if err := d.openInput(); err != nil {
 		return configFault(err)
 	}
-	err = errors.Join(reg.Register(actors.NewCollector(d.system)), unavailable.Register(reg))
-	if err != nil {
-		return configFault(err)
-	}
-	d.scraped.Store(d.registry)
 	return nil
 }
-
-func (d *Daemon) gather() ([]*dto.MetricFamily, error) { return d.scraped.Load().Gather() }
 
 func (d *Daemon) onSuspended(name string) {
 	select {
@@ -205,10 +185,7 @@ func (d *Daemon) onSuspended(name string) {
 // Start spawns the actors, from the sinks towards the input, mounts every route
 // and opens the input. An error is a *Fault; Stop must be called all the same.
 func (d *Daemon) Start() error {
-	if err := errors.Join(d.outputs.spawn(d.system), d.dataflow.Spawn(d.system)); err != nil {
-		return configFault(err)
-	}
-	if _, err := d.system.Spawn(d.reloader.Cell(), d.reloader.Produce); err != nil {
+	if err := d.system.SpawnAll(d.features); err != nil {
 		return configFault(err)
 	}
 	if d.checkpointer != nil {
@@ -227,7 +204,7 @@ func (d *Daemon) Start() error {
 	}
 	d.api.Mount(r)
 	d.health.serving.Store(true)
-	logging.Target(d.log, "sluice.server").Info("API server listening", "addr", d.server.Addr().String(), "sinks", len(d.outputs.sinks))
+	logging.Target(d.log, "sluice.server").Info("API server listening", "addr", d.server.Addr().String(), "sinks", d.sinks)
 	logging.Target(d.log, "sluice.sources").Info("source started", "source", d.cfg.Input.Source)
 	if d.source != nil {
 		d.read(d.dataflow.Parse.Intake(d.input.name, time.Now))

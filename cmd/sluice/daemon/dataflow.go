@@ -6,7 +6,6 @@ import (
 	"os"
 	"runtime"
 	"strconv"
-	"time"
 
 	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/actors/correlate"
@@ -14,40 +13,51 @@ import (
 	"github.com/sluicehq/sluice/actors/dispatch"
 	"github.com/sluicehq/sluice/actors/evaluate"
 	"github.com/sluicehq/sluice/actors/parse"
+	"github.com/sluicehq/sluice/actors/sink"
 	"github.com/sluicehq/sluice/cmd/sluice/config"
 	"github.com/sluicehq/sluice/cmd/sluice/logging"
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/graph/format"
-	"github.com/sluicehq/sluice/sigma/correlation"
 )
 
-// newDataflow builds the stages as they are configured. What was restored may be nil.
-func newDataflow(cfg *config.Daemon, set *graph.RuleSet, restored *correlation.Engine, out *outputs, m *dataflow.Metrics, log *slog.Logger) (*dataflow.Dataflow, error) {
-	f, err := format.Parse(cfg.Input.Format)
+// newDataflow builds the stages as they are configured.
+func newDataflow(cfg *config.Daemon, set *graph.RuleSet, out *sink.Outputs, m *dataflow.Metrics, log *slog.Logger) (*dataflow.Dataflow, error) {
+	decoder, err := format.NewDecoder(cfg.Input.Format, cfg.Input.SyslogTZ, cfg.Input.SyslogStripBOM)
 	if err != nil {
-		return nil, configFaultf("daemon.input.format: %w", err)
-	}
-	zone, err := format.ParseZone(cfg.Input.SyslogTZ)
-	if err != nil {
-		return nil, configFaultf("daemon.input.syslog_tz: %w", err)
+		return nil, configFaultf("daemon.input: %w", err)
 	}
 	engineLog := logging.Target(log, "sluice.engine")
 	return dataflow.New(dataflow.Options{
 		BufferSize: cfg.Input.BufferSize, Capacities: cfg.Mailboxes, Bytes: int(cfg.Input.BufferBytes),
-		DeadLetters: out.deadLetters(), Set: set, Metrics: m,
+		DeadLetters: out.DeadLetters(), Set: set, Metrics: m,
 		Parse: parse.Options{
-			BatchSize: cfg.Input.BatchSize, Format: f, Zone: zone, KeepBOM: !cfg.Input.SyslogStripBOM, Log: engineLog,
+			BatchSize: cfg.Input.BatchSize, Decoder: decoder, Log: engineLog,
 		},
 		Evaluate: evaluate.Options{Workers: workers(engineLog), Timed: timed(cfg)},
 		Correlate: correlate.Options{
-			MaxGroups: cfg.Correlation.MaxStateEntries, Restored: restored, Log: logging.Target(log, "sluice.correlation"),
+			MaxGroups: cfg.Correlation.MaxStateEntries, Log: logging.Target(log, "sluice.correlation"),
 		},
-		Dispatch: dispatch.Options{Sinks: out.offered()},
+		Dispatch: dispatch.Options{Sinks: offered(out.Sinks)},
 	}), nil
 }
 
+// offered are the sinks as dispatch knows them.
+func offered(sinks []*sink.Sink) []dispatch.Sink {
+	out := make([]dispatch.Sink, 0, len(sinks))
+	for _, s := range sinks {
+		d := dispatch.Sink{Label: s.Label(), Form: s.Form(), To: s.Lane()}
+		if s.Drops() {
+			d.Dropped = s.Dropped
+		}
+		out = append(out, d)
+	}
+	return out
+}
+
 // timed reports whether events without a time of their own do not reach correlations.
-func timed(cfg *config.Daemon) bool { return cfg.Correlation.TimestampFallback == correlate.FallbackSkip }
+func timed(cfg *config.Daemon) bool {
+	return cfg.Correlation.TimestampFallback == correlate.FallbackSkip
+}
 
 const (
 	workersVariable = "SLUICE_DETECT_INFLIGHT"
@@ -70,9 +80,6 @@ func workers(log *slog.Logger) int {
 	}
 	return n
 }
-
-// retryDelay converts configured milliseconds.
-func retryDelay(ms int) time.Duration { return time.Duration(ms) * time.Millisecond }
 
 // drainWarning tells what the end of the drain left behind.
 func drainWarning(all []actors.Drained) (lost int, stuck []string) {

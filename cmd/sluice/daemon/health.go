@@ -2,7 +2,6 @@ package daemon
 
 import (
 	"sync/atomic"
-	"time"
 
 	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/http/api"
@@ -36,10 +35,7 @@ func (h *health) Failing() (actor string, failing bool) {
 }
 
 // Status tells the totals of the process.
-func (d *Daemon) Status() []actors.Member {
-	all := append(d.serving.Load().counts(), d.dataflow.Correlate.Status()...)
-	return append(all, actors.Member{Name: "uptime_seconds", Value: time.Since(d.begun).Seconds()})
-}
+func (d *Daemon) Status() []actors.Member { return d.features.status() }
 
 // Rules tells what the serving rule set was made of.
 func (d *Daemon) Rules() api.RuleReport { return d.serving.Load().summary(d.cfg.Rules) }

@@ -8,6 +8,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
+	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/actors/dataflow"
 	"github.com/sluicehq/sluice/actors/reload"
 	"github.com/sluicehq/sluice/actors/sink"
@@ -15,11 +16,19 @@ import (
 	"github.com/sluicehq/sluice/internal/unavailable"
 )
 
-// processRegistry returns a registry with what does not depend on the
-// configuration.
-func (d *Daemon) processRegistry() *prometheus.Registry {
-	r := prometheus.NewRegistry()
-	reg := prometheus.WrapRegistererWithPrefix(metricPrefix, r)
+// series are those of the features. They are made before the features, so that
+// every scrape finds them.
+type series struct {
+	sinks   *sink.Metrics
+	rules   *ruleset.Metrics
+	stages  *dataflow.Metrics
+	reloads *reload.Metrics
+}
+
+// register makes the registry with all series at zero.
+func (d *Daemon) register() error {
+	d.registry = prometheus.NewRegistry()
+	reg := prometheus.WrapRegistererWithPrefix(metricPrefix, d.registry)
 	build := prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "build_info", Help: "Always 1; the labels name release, source revision and Go version.",
 	}, []string{"version", "revision", "goversion"})
@@ -27,19 +36,13 @@ func (d *Daemon) processRegistry() *prometheus.Registry {
 	uptime := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "uptime_seconds", Help: "Seconds since the start.",
 	}, func() float64 { return time.Since(d.begun).Seconds() })
-	reg.MustRegister(build, uptime)
-	r.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
-	return r
-}
-
-// earlyRegistry returns what scrapes see until the rules are loaded: every family, at
-// zero.
-func (d *Daemon) earlyRegistry() (*prometheus.Registry, error) {
-	r := d.processRegistry()
-	reg := prometheus.WrapRegistererWithPrefix(metricPrefix, r)
-	_, sinks := sink.NewMetrics(reg)
-	_, reloads := reload.NewMetrics(reg)
-	_, rules := ruleset.NewMetrics(reg)
-	_, stages := dataflow.NewMetrics(reg, timed(d.cfg))
-	return r, errors.Join(sinks, reloads, rules, stages, unavailable.Register(reg))
+	var errs [4]error
+	d.series = &series{}
+	d.series.sinks, errs[0] = sink.NewMetrics(reg)
+	d.series.rules, errs[1] = ruleset.NewMetrics(reg)
+	d.series.stages, errs[2] = dataflow.NewMetrics(reg, timed(d.cfg))
+	d.series.reloads, errs[3] = reload.NewMetrics(reg)
+	return errors.Join(errors.Join(errs[:]...), reg.Register(build), reg.Register(uptime),
+		d.registry.Register(collectors.NewGoCollector()), d.registry.Register(collectors.NewProcessCollector(collectors.ProcessCollectorOpts{})),
+		reg.Register(actors.NewCollector(d.system)), unavailable.Register(reg))
 }

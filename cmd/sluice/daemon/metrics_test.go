@@ -10,6 +10,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
+
+	"github.com/sluicehq/sluice/actors"
 )
 
 // scalars are the names of the families without labels, which no component has
@@ -48,15 +50,16 @@ func TestScrapesSeeEveryFamilyBeforeTheRulesAreLoaded(t *testing.T) {
 		}
 	}()
 	d.call("POST", "/api/v1/events?commit=true", `{"C":"evil","U":"a"}`)
-	want, moved := scalars(t, prometheus.GathererFunc(d.gather))
+	want, moved := scalars(t, d.registry)
 	if !slices.Contains(moved, "svc_events_processed_total") || len(want) < 30 {
 		t.Fatalf("%d families, of which %q have moved: not those of the stages that run", len(want), moved)
 	}
-	early, err := d.earlyRegistry()
-	if err != nil {
+	early := &Daemon{cfg: d.cfg, system: actors.NewSystem(actors.Options{})}
+	defer func() { _ = early.system.Stop(t.Context()) }()
+	if err := early.register(); err != nil {
 		t.Fatal(err)
 	}
-	got, moved := scalars(t, early)
+	got, moved := scalars(t, early.registry)
 	if !slices.Equal(got, want) {
 		t.Errorf("before the rules are loaded\n%q\nafterwards\n%q", got, want)
 	}
@@ -67,7 +70,7 @@ func TestScrapesSeeEveryFamilyBeforeTheRulesAreLoaded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	families, err := early.Gather()
+	families, err := early.registry.Gather()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,10 +8,9 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/cmd/sluice/config"
 	"github.com/sluicehq/sluice/cmd/sluice/logging"
-	"github.com/sluicehq/sluice/graph"
-	"github.com/sluicehq/sluice/sigma/correlation"
 	"github.com/sluicehq/sluice/state"
 )
 
@@ -29,7 +28,7 @@ func (d *Daemon) openState() error {
 	if err != nil {
 		return configFault(err)
 	}
-	d.checkpointer = newCheckpointer(store, time.Duration(d.cfg.State.SaveInterval)*time.Second, d.parts(), log)
+	d.checkpointer = newCheckpointer(store, time.Duration(d.cfg.State.SaveInterval)*time.Second, log)
 	log.Info("state opened", "path", d.cfg.State.DB, "save_interval", d.cfg.State.SaveInterval)
 	d.checkpointer.decide(d.cfg)
 	d.rules.cache = &ruleCache{
@@ -77,11 +76,7 @@ func (c *checkpointer) decide(cfg *config.Daemon) {
 	if c.restores {
 		c.covered = head.Covered
 	}
-	if cfg.State.Clear {
-		for _, p := range c.parts {
-			c.dropped[p.name] = true
-		}
-	}
+	c.clears = cfg.State.Clear
 }
 
 // restores reports whether the state of the stages is restored, and why. The
@@ -108,34 +103,42 @@ func restores(cfg *config.Daemon, position *state.Position) (restore bool, reaso
 	}
 }
 
-// restore has a part read what is stored of it. What cannot be used is told in the
-// log and set aside; the part then starts empty. It reports whether it was read.
-func (c *checkpointer) restore(p part) bool {
-	if !c.restores {
-		return false
-	}
-	err := c.series.Read(p.name, func(stored int, r io.Reader) error {
-		if stored != p.version {
-			return &versionError{stored: stored, known: p.version}
+// begin gives the parts what is stored of them, as decided.
+func (c *checkpointer) begin(parts []actors.SavedPart) {
+	c.parts = parts
+	for _, p := range parts {
+		if c.clears {
+			c.dropped[p.Name] = true
 		}
-		return p.restore(r)
+		if c.restores && p.Restore != nil {
+			c.restore(p)
+		}
+	}
+}
+
+// restore gives a part what is stored of it. Data that cannot be used is logged and
+// set aside, and the part starts empty.
+func (c *checkpointer) restore(p actors.SavedPart) {
+	err := c.series.Read(p.Name, func(stored int, r io.Reader) error {
+		if stored != p.Version {
+			return &versionError{stored: stored, known: p.Version}
+		}
+		return p.Restore(r, time.Now())
 	})
 	var other *versionError
 	switch {
 	case err == nil:
-		return true
 	case errors.Is(err, state.ErrNone):
-		c.log.Info("no such state is stored", "part", p.name)
+		c.log.Info("no such state is stored", "part", p.Name)
 	case errors.As(err, &other):
-		c.log.Warn("stored state has another version, starting empty", "part", p.name, "stored", other.stored, "known", other.known)
+		c.log.Warn("stored state has another version, starting empty", "part", p.Name, "stored", other.stored, "known", other.known)
 	default:
-		c.log.Warn("stored state cannot be used, starting empty", "part", p.name, "err", err)
-		if err := c.series.Quarantine(p.name); err != nil {
-			c.log.Warn("unusable state not set aside", "part", p.name, "err", err)
+		c.log.Warn("stored state cannot be used, starting empty", "part", p.Name, "err", err)
+		if err := c.series.Quarantine(p.Name); err != nil {
+			c.log.Warn("unusable state not set aside", "part", p.Name, "err", err)
 		}
-		c.dropped[p.name] = true
+		c.dropped[p.Name] = true
 	}
-	return false
 }
 
 // versionError says that a part was written by a build that writes it otherwise.
@@ -143,48 +146,4 @@ type versionError struct{ stored, known int }
 
 func (e *versionError) Error() string {
 	return fmt.Sprintf("stored version is %d, this build knows %d", e.stored, e.known)
-}
-
-// restored returns an engine with the stored windows; nil when there is nothing
-// to restore them for.
-func (d *Daemon) restored(set *graph.RuleSet) *correlation.Engine {
-	if d.checkpointer == nil || !set.Correlates() {
-		return nil
-	}
-	log := logging.Target(d.log, "sluice.correlation")
-	e := correlation.New(set.Correlation, d.cfg.Correlation.MaxStateEntries)
-	var back correlation.Restored
-	p := correlationPart()
-	p.restore = func(r io.Reader) (err error) {
-		back, err = e.Restore(r, time.Now().Unix())
-		return err
-	}
-	if !d.checkpointer.restore(p) {
-		return nil
-	}
-	for _, lost := range back.Dropped {
-		log.Warn("correlation state dropped", "correlation", lost.Correlation, "reason", lost.Reason, "groups", lost.Groups)
-	}
-	if back.Evicted > 0 {
-		log.Warn("correlation state evicted at restore", "groups", back.Evicted, "limit", d.cfg.Correlation.MaxStateEntries)
-	}
-	log.Info("correlation state restored", "groups", back.Groups, "saved_at", time.Unix(back.SavedAt, 0).UTC().Format(time.RFC3339))
-	return e
-}
-
-// parts are the stages with state.
-func (d *Daemon) parts() []part { return []part{correlationPart()} }
-
-// correlationPart is the windows. A rule set without correlations leaves what is
-// stored of them as it is.
-func correlationPart() part {
-	return part{
-		stage: graph.StageCorrelate, name: "correlation", version: correlation.SnapshotVersion,
-		view: func(export any) view {
-			if v, ok := export.(*correlation.View); ok && v.Correlations() > 0 {
-				return v
-			}
-			return nil
-		},
-	}
 }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"github.com/sluicehq/sluice/actors"
@@ -14,7 +15,7 @@ import (
 	"github.com/sluicehq/sluice/cmd/sluice/ruleset"
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/http/api"
-	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/load"
 	"github.com/sluicehq/sluice/sigma/pipeline"
 )
@@ -40,7 +41,6 @@ type rules struct {
 	cfg      *config.Daemon
 	log      *slog.Logger
 	settings ruleset.Settings
-	metrics  *ruleset.Metrics
 	cache    *ruleCache // nil without a state database
 	last     uint64     // generation number
 }
@@ -146,7 +146,7 @@ func (r *rules) report(g *generation) {
 		"rejected", len(c.Rejected), "path", strings.Join(r.cfg.Rules, ", "))
 }
 
-func problemAttrs(p sigma.Problem) []any {
+func problemAttrs(p ast.Problem) []any {
 	var attrs []any
 	if p.File != "" { // a warning may concern no document, such as an exclusion of nothing
 		attrs = append(attrs, "file", p.File, "document", p.Document)
@@ -227,4 +227,15 @@ func (g *generation) summary(paths []string) api.RuleReport {
 		})
 	}
 	return out
+}
+
+// paths lists the files and directories that rules and pipelines come from.
+func (r *rules) paths() []string {
+	paths := slices.Clone(r.cfg.Rules)
+	for _, p := range r.cfg.Pipelines {
+		if !slices.Contains(pipeline.Builtins[:], p) {
+			paths = append(paths, p)
+		}
+	}
+	return paths
 }

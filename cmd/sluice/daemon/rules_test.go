@@ -16,7 +16,7 @@ import (
 
 	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/cmd/sluice/config"
-	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/engine"
 	"github.com/sluicehq/sluice/sigma/result"
 	"github.com/sluicehq/sluice/state"
@@ -132,16 +132,16 @@ func TestReadingRulesEndsWithTheDaemon(t *testing.T) {
 func TestProblemsAreLoggedWithWhatIsKnown(t *testing.T) {
 	for _, tc := range []struct {
 		name string
-		p    sigma.Problem
+		p    ast.Problem
 		want []any
 	}{
 		{
 			"a rejection",
-			sigma.Problem{File: "a.yml", Document: 2, Line: 7, Title: "T", ID: "i", Stage: sigma.StageParse, Reason: "r"},
+			ast.Problem{File: "a.yml", Document: 2, Line: 7, Title: "T", ID: "i", Stage: ast.StageParse, Reason: "r"},
 			[]any{"file", "a.yml", "document", 2, "stage", "parse", "reason", "r", "line", 7, "title", "T", "id", "i"},
 		},
-		{"a file that cannot be read", sigma.Problem{File: "a.yml", Stage: sigma.StageParse, Reason: "r"}, []any{"file", "a.yml", "document", 0, "stage", "parse", "reason", "r"}},
-		{"a warning about no document", sigma.Problem{Reason: "r"}, []any{"reason", "r"}},
+		{"a file that cannot be read", ast.Problem{File: "a.yml", Stage: ast.StageParse, Reason: "r"}, []any{"file", "a.yml", "document", 0, "stage", "parse", "reason", "r"}},
+		{"a warning about no document", ast.Problem{Reason: "r"}, []any{"reason", "r"}},
 	} {
 		if got := problemAttrs(tc.p); !slices.Equal(got, tc.want) {
 			t.Errorf("%s: got %v, want %v", tc.name, got, tc.want)

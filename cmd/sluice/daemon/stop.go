@@ -42,7 +42,7 @@ func (d *Daemon) Stop() error {
 	drained := d.system.Drain(ctx)
 	<-abandoned
 	if lost, stuck := drainWarning(drained); len(stuck) > 0 {
-		logging.Target(d.log, "sluice.server").Warn("drain timeout exceeded", "timeout", timeout, "undelivered", lost+d.outputs.left(), "actors", stuck)
+		logging.Target(d.log, "sluice.server").Warn("drain timeout exceeded", "timeout", timeout, "undelivered", lost+d.features.undelivered(), "actors", stuck)
 	}
 	close(d.over)
 	err := lastAnswers(ctx, served, cut)
@@ -93,7 +93,7 @@ func (d *Daemon) abandonReload(ctx context.Context) <-chan struct{} {
 func (d *Daemon) release() error {
 	grace, cancel := context.WithTimeout(context.Background(), stopGrace)
 	defer cancel()
-	err := errors.Join(d.closeInput(grace), d.system.Stop(grace), d.outputs.close(), d.server.Close())
+	err := errors.Join(d.closeInput(grace), d.system.Stop(grace), d.features.close(), d.server.Close())
 	done := make(chan struct{})
 	go func() { d.work.Wait(); close(done) }()
 	select {
@@ -115,9 +115,7 @@ func (d *Daemon) unwind() {
 		_ = d.system.Stop(grace)
 	}
 	_ = d.closeInput(context.Background())
-	if d.outputs != nil {
-		_ = d.outputs.close()
-	}
+	_ = d.features.close()
 	_ = d.closeState(nil)
 	d.work.Wait()
 }

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/engine"
 )
 
@@ -76,6 +76,6 @@ func Routing(c *LogsourceRouting) *engine.Routing {
 	return &engine.Routing{Fields: c.FieldMap.logsource(), Static: c.EventLogsource.logsource()}
 }
 
-func (d *Dimensions) logsource() sigma.Logsource {
-	return sigma.Logsource{Product: d.Product, Service: d.Service, Category: d.Category, Custom: d.Custom}
+func (d *Dimensions) logsource() ast.Logsource {
+	return ast.Logsource{Product: d.Product, Service: d.Service, Category: d.Category, Custom: d.Custom}
 }

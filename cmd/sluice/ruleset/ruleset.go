@@ -15,7 +15,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/load"
 	"github.com/sluicehq/sluice/sigma/pipeline"
 )
@@ -30,7 +30,7 @@ type Options struct {
 
 	// Observe, when not nil, is told what the pipelines make of each detection
 	// rule, in load order. There is nothing to tell without pipelines.
-	Observe func(before, after *sigma.Rule, o load.Outcome, err error)
+	Observe func(before, after *ast.Rule, o load.Outcome, err error)
 }
 
 // ErrPipeline is wrapped by errors of pipelines, which are faults of the
@@ -60,7 +60,7 @@ func (o *Options) reading() (load.Options, error) {
 	out := load.Options{ExcludeRules: o.ExcludeRules, NoFilters: o.NoFilters}
 	var err error
 	if o.MinLevel != "" {
-		out.MinLevel, err = sigma.ParseLevel(o.MinLevel)
+		out.MinLevel, err = ast.ParseLevel(o.MinLevel)
 	}
 	return out, err
 }
@@ -103,7 +103,7 @@ func Transform(docs *load.Documents, set *pipeline.Set, o Options) (*Rules, erro
 	if len(set.Pipelines) > 0 {
 		out.Transform, out.TransformCorrelation = set.Apply, set.ApplyCorrelation
 		if o.Observe != nil {
-			out.Transform = func(before *sigma.Rule) (*sigma.Rule, load.Outcome, error) {
+			out.Transform = func(before *ast.Rule) (*ast.Rule, load.Outcome, error) {
 				after, outcome, err := set.Apply(before)
 				o.Observe(before, after, outcome, err)
 				return after, outcome, err

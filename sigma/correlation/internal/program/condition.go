@@ -5,7 +5,7 @@ import (
 	"math"
 	"strings"
 
-	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/ast"
 	expr "github.com/sluicehq/sluice/sigma/condition"
 	"github.com/sluicehq/sluice/sigma/correlation/internal/window"
 )
@@ -34,9 +34,9 @@ const (
 	order
 )
 
-var aggregates = map[sigma.CorrelationType]aggregate{
-	sigma.EventCount: count, sigma.ValueCount: distinct, sigma.ValueSum: sum, sigma.ValueAvg: average,
-	sigma.ValuePercentile: percentile, sigma.ValueMedian: median, sigma.Temporal: members, sigma.TemporalOrdered: order,
+var aggregates = map[ast.CorrelationType]aggregate{
+	ast.EventCount: count, ast.ValueCount: distinct, ast.ValueSum: sum, ast.ValueAvg: average,
+	ast.ValuePercentile: percentile, ast.ValueMedian: median, ast.Temporal: members, ast.TemporalOrdered: order,
 }
 
 // threshold is one comparison: the results that satisfy it, and with what.
@@ -54,7 +54,7 @@ type memberExpr struct {
 	count   int   // Quant
 }
 
-func compileCondition(s *sigma.Correlation) (Condition, error) {
+func compileCondition(s *ast.Correlation) (Condition, error) {
 	c := Condition{Text: displayThresholds(s.Condition.Thresholds), kind: aggregates[s.Type], percentile: s.Condition.Percentile}
 	for _, t := range s.Condition.Thresholds {
 		c.thresholds = append(c.thresholds, compileThreshold(t))
@@ -68,7 +68,7 @@ func compileCondition(s *sigma.Correlation) (Condition, error) {
 	return c, err
 }
 
-func compileExpr(e *expr.Expr, members []sigma.Member) (*memberExpr, error) {
+func compileExpr(e *expr.Expr, members []ast.Member) (*memberExpr, error) {
 	m := &memberExpr{op: e.Op, count: e.Count}
 	switch e.Op {
 	case expr.Ident:
@@ -97,7 +97,7 @@ func compileExpr(e *expr.Expr, members []sigma.Member) (*memberExpr, error) {
 	return m, nil
 }
 
-func covers(target string, m *sigma.Member) bool {
+func covers(target string, m *ast.Member) bool {
 	if expr.Covers(target, m.Name) {
 		return true
 	}
@@ -193,20 +193,20 @@ func (c *Condition) number(w *window.Numbers) float64 {
 // tolerance is within what eq and neq take two numbers for equal.
 const tolerance = 2.22e-16
 
-func compileThreshold(t sigma.Threshold) threshold {
+func compileThreshold(t ast.Threshold) threshold {
 	c := threshold{value: t.Value}
 	switch t.Op {
-	case sigma.OpLT:
+	case ast.OpLT:
 		c.less = true
-	case sigma.OpLTE:
+	case ast.OpLTE:
 		c.less, c.equal = true, true
-	case sigma.OpGT:
+	case ast.OpGT:
 		c.more = true
-	case sigma.OpGTE:
+	case ast.OpGTE:
 		c.more, c.equal = true, true
-	case sigma.OpEQ:
+	case ast.OpEQ:
 		c.near, c.equal = true, true
-	case sigma.OpNEQ:
+	case ast.OpNEQ:
 		c.near, c.less, c.more = true, true, true
 	}
 	return c
@@ -232,9 +232,9 @@ func (c *Condition) within(v float64) bool {
 }
 
 // displayThresholds writes comparisons in their fixed order.
-func displayThresholds(ts []sigma.Threshold) string {
+func displayThresholds(ts []ast.Threshold) string {
 	var parts []string
-	for _, op := range []sigma.ThresholdOp{sigma.OpLT, sigma.OpLTE, sigma.OpGT, sigma.OpGTE, sigma.OpEQ, sigma.OpNEQ} {
+	for _, op := range []ast.ThresholdOp{ast.OpLT, ast.OpLTE, ast.OpGT, ast.OpGTE, ast.OpEQ, ast.OpNEQ} {
 		for _, t := range ts {
 			if t.Op == op {
 				parts = append(parts, op.Symbol()+" "+t.Text)
@@ -249,7 +249,7 @@ func (c *Correlation) NewWindow() window.Window {
 	switch t := c.Source.Type; {
 	case t.Temporal():
 		return window.NewHits(len(c.Source.Members))
-	case t == sigma.ValueCount:
+	case t == ast.ValueCount:
 		return new(window.Distinct)
 	case c.Ranked():
 		return window.NewRanked()
@@ -261,5 +261,5 @@ func (c *Correlation) NewWindow() window.Window {
 
 // Ranked reports whether numbers are kept in order rather than summed.
 func (c *Correlation) Ranked() bool {
-	return c.Source.Type == sigma.ValuePercentile || c.Source.Type == sigma.ValueMedian
+	return c.Source.Type == ast.ValuePercentile || c.Source.Type == ast.ValueMedian
 }

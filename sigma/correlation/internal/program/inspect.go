@@ -5,8 +5,8 @@ import (
 	"strings"
 
 	"github.com/sluicehq/sluice/sigma/correlation/internal/exact"
+	"github.com/sluicehq/sluice/sigma/correlation/internal/match"
 	"github.com/sluicehq/sluice/sigma/correlation/internal/window"
-	"github.com/sluicehq/sluice/sigma/correlation/match"
 )
 
 // Inspect computes the aggregate from the entries alone: those of a view have

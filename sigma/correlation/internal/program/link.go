@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sluicehq/sluice/sigma"
-	"github.com/sluicehq/sluice/sigma/correlation/match"
+	"github.com/sluicehq/sluice/sigma/ast"
+	"github.com/sluicehq/sluice/sigma/correlation/internal/match"
 )
 
 // fieldTable numbers the fields that are looked up. A field with a list of paths
@@ -19,7 +19,7 @@ type fieldTable struct {
 }
 
 // of numbers a field that s names.
-func (t *fieldTable) of(s *sigma.Correlation, name string) int {
+func (t *fieldTable) of(s *ast.Correlation, name string) int {
 	return t.number(name, s.Paths[name])
 }
 
@@ -42,7 +42,7 @@ var idFields = [...]string{"id", "_id", "event_id", "EventRecordID", "event.id"}
 
 // feed enters correlation i with every detection rule it refers to, in the feeds
 // by rule.
-func (p *Program) feed(i int, rules []*sigma.Rule, feeds [][]match.Feed, fields *fieldTable) {
+func (p *Program) feed(i int, rules []*ast.Rule, feeds [][]match.Feed, fields *fieldTable) {
 	c := p.all[i]
 	byRule := make(map[int][]uint16)
 	for m, member := range c.Source.Members {
@@ -95,11 +95,11 @@ func (p *Program) key(fields []int) int {
 	return len(p.spec.Keys) - 1
 }
 
-func kindOf(s *sigma.Correlation) match.Kind {
+func kindOf(s *ast.Correlation) match.Kind {
 	switch {
 	case s.Type.Numeric():
 		return match.Number
-	case s.Type != sigma.ValueCount:
+	case s.Type != ast.ValueCount:
 		return match.Nothing
 	case len(s.Condition.Fields) > 1:
 		return match.Tuple
@@ -108,8 +108,8 @@ func kindOf(s *sigma.Correlation) match.Kind {
 }
 
 // memberID names a member independently of how the reference is spelled.
-func (p *Program) memberID(m sigma.Member, rules []*sigma.Rule) string {
-	var meta *sigma.Meta
+func (p *Program) memberID(m ast.Member, rules []*ast.Rule) string {
+	var meta *ast.Meta
 	switch {
 	case len(m.Rules) > 0:
 		meta = &rules[m.Rules[0]].Meta
@@ -150,7 +150,7 @@ func (p *Program) link(i int, fields *fieldTable) {
 
 // originOf returns where dependent finds name when lower fires: in the group key of
 // lower, or in the given field of the event.
-func originOf(name, field string, dependent, lower *sigma.Correlation, fields *fieldTable) Origin {
+func originOf(name, field string, dependent, lower *ast.Correlation, fields *fieldTable) Origin {
 	if part := slices.Index(lower.GroupBy, name); part >= 0 {
 		return Origin{Part: part}
 	}

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sluicehq/sluice/sigma"
-	"github.com/sluicehq/sluice/sigma/correlation/match"
+	"github.com/sluicehq/sluice/sigma/ast"
+	"github.com/sluicehq/sluice/sigma/correlation/internal/match"
 )
 
 // Action says what happens to a group that fired.
@@ -39,11 +39,11 @@ const (
 	Session
 )
 
-func windowOf(w sigma.Window) Window {
+func windowOf(w ast.Window) Window {
 	switch w {
-	case sigma.WindowTumbling:
+	case ast.WindowTumbling:
 		return Tumbling
-	case sigma.WindowSession:
+	case ast.WindowSession:
 		return Session
 	}
 	return Sliding
@@ -86,7 +86,7 @@ const MaxLevels = 10
 
 // Correlation is a compiled correlation. Times are in seconds.
 type Correlation struct {
-	Source *sigma.Correlation
+	Source *ast.Correlation
 	Rule   *Rule
 	Kind   match.Kind // what a match contributes
 
@@ -125,7 +125,7 @@ type Origin struct{ Part, Field int }
 // Compile compiles correlations over the detection rules of one load; the
 // position of a rule is its load index. An error means that the correlations do
 // not come from a load of these rules.
-func Compile(correlations []*sigma.Correlation, rules []*sigma.Rule, o Options) (*Program, error) {
+func Compile(correlations []*ast.Correlation, rules []*ast.Rule, o Options) (*Program, error) {
 	p := &Program{
 		all:      make([]*Correlation, len(correlations)),
 		withheld: make([]bool, len(rules)),
@@ -166,7 +166,7 @@ func Compile(correlations []*sigma.Correlation, rules []*sigma.Rule, o Options) 
 }
 
 // verify checks the indexes the loader resolved.
-func verify(correlations []*sigma.Correlation, rules int) error {
+func verify(correlations []*ast.Correlation, rules int) error {
 	outside := func(n int) func(int) bool { return func(i int) bool { return i < 0 || i >= n } }
 	for _, c := range correlations {
 		if len(c.Members) > math.MaxUint16 {
@@ -181,7 +181,7 @@ func verify(correlations []*sigma.Correlation, rules int) error {
 	return nil
 }
 
-func compile(s *sigma.Correlation, index int, o Options) (*Correlation, error) {
+func compile(s *ast.Correlation, index int, o Options) (*Correlation, error) {
 	c := &Correlation{
 		Source: s,
 		Rule:   newRule(index, s, o.ResultTime),
@@ -231,7 +231,7 @@ func compile(s *sigma.Correlation, index int, o Options) (*Correlation, error) {
 	return c, err
 }
 
-func stableID(m *sigma.Meta) string {
+func stableID(m *ast.Meta) string {
 	switch {
 	case m.ID != "":
 		return m.ID
@@ -243,14 +243,14 @@ func stableID(m *sigma.Meta) string {
 
 // shapeOf spells what must be equal for state to be carried over: type, group-by
 // with the mappings of its aliases, and field list.
-func shapeOf(s *sigma.Correlation) string {
+func shapeOf(s *ast.Correlation) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s", s.Type)
 	for _, g := range s.GroupBy {
 		fmt.Fprintf(&b, " by %q", g)
 		if a := aliasNamed(s, g); a != nil {
 			fields := slices.Clone(a.Fields) // in which order they are written says nothing
-			slices.SortFunc(fields, func(a, b sigma.AliasField) int { return strings.Compare(a.Rule, b.Rule) })
+			slices.SortFunc(fields, func(a, b ast.AliasField) int { return strings.Compare(a.Rule, b.Rule) })
 			for _, f := range fields {
 				fmt.Fprintf(&b, " %q=%q", f.Rule, f.Field)
 			}
@@ -262,9 +262,9 @@ func shapeOf(s *sigma.Correlation) string {
 	return b.String()
 }
 
-func usesFields(t sigma.CorrelationType) bool { return t == sigma.ValueCount || t.Numeric() }
+func usesFields(t ast.CorrelationType) bool { return t == ast.ValueCount || t.Numeric() }
 
-func aliasNamed(s *sigma.Correlation, name string) *sigma.Alias {
+func aliasNamed(s *ast.Correlation, name string) *ast.Alias {
 	for i := range s.Aliases {
 		if s.Aliases[i].Name == name {
 			return &s.Aliases[i]
@@ -275,7 +275,7 @@ func aliasNamed(s *sigma.Correlation, name string) *sigma.Alias {
 
 // fieldOf returns the field that part g of the group key is read from, for a
 // match of the rule m.
-func fieldOf(s *sigma.Correlation, g string, m *sigma.Meta) string {
+func fieldOf(s *ast.Correlation, g string, m *ast.Meta) string {
 	if a := aliasNamed(s, g); a != nil {
 		for _, name := range []string{m.ID, m.Name} {
 			for _, f := range a.Fields {

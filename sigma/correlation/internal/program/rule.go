@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/result"
 )
 
@@ -14,12 +14,12 @@ type Rule struct {
 	Index      int
 	Title      string
 	ID         string
-	Level      sigma.Level
+	Level      ast.Level
 	Tags       []string
 	Attributes map[string]any
-	Type       sigma.CorrelationType
+	Type       ast.CorrelationType
 	Timespan   int64 // seconds
-	Source     *sigma.Correlation
+	Source     *ast.Correlation
 
 	head       []byte
 	attributes []byte
@@ -28,7 +28,7 @@ type Rule struct {
 	withTime   bool
 }
 
-func newRule(index int, s *sigma.Correlation, withTime bool) *Rule {
+func newRule(index int, s *ast.Correlation, withTime bool) *Rule {
 	return &Rule{
 		Index: index, Title: s.Title, ID: s.ID, Level: s.Level, Tags: s.Tags, Attributes: s.Attributes,
 		Type: s.Type, Timespan: s.Timespan.Seconds(), Source: s,
@@ -42,7 +42,7 @@ func newRule(index int, s *sigma.Correlation, withTime bool) *Rule {
 
 // LevelLabel is the level as metrics spell it.
 func (r *Rule) LevelLabel() string {
-	if r.Level == sigma.LevelNone {
+	if r.Level == ast.LevelNone {
 		return "unknown"
 	}
 	return r.Level.String()

@@ -5,21 +5,21 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/result"
 )
 
 // describe says what an entry of matched_fields tells about an item.
-func (b *builder) describe(it *Item, src *sigma.Item, c context) *result.Match {
+func (b *builder) describe(it *Item, src *ast.Item, c context) *result.Match {
 	m := &result.Match{Selection: c.selection, Negated: it.Neq}
 	var patterns []string
 	strings := true
-	if src.Modifiers.Has(sigma.Exists) {
+	if src.Modifiers.Has(ast.Exists) {
 		m.Matcher, strings = "exists", false
 		patterns = []string{map[bool]string{true: "false", false: "true"}[it.Exists < 0]}
 	}
 	for _, v := range src.Values {
-		if src.Modifiers.Has(sigma.Exists) {
+		if src.Modifiers.Has(ast.Exists) {
 			break
 		}
 		d := describeValue(src.Modifiers, v, it.Keyword)
@@ -35,7 +35,7 @@ func (b *builder) describe(it *Item, src *sigma.Item, c context) *result.Match {
 		m.Matcher = "keyword"
 	}
 	m.ShowCase = strings && len(src.Values) > 0
-	m.CaseSensitive = m.ShowCase && src.Modifiers.Has(sigma.Cased)
+	m.CaseSensitive = m.ShowCase && src.Modifiers.Has(ast.Cased)
 	if b.detail == result.Full && m.Matcher != "null" {
 		m.HasPattern = true
 		m.Pattern = b.intern(cutPattern(patterns))
@@ -51,45 +51,45 @@ type description struct {
 	several  bool // stands for several texts
 }
 
-func describeValue(mods sigma.Modifiers, v sigma.Value, keyword bool) description {
+func describeValue(mods ast.Modifiers, v ast.Value, keyword bool) description {
 	one := func(matcher, pattern string) description {
 		return description{matcher: matcher, patterns: []string{pattern}}
 	}
-	cased := mods.Has(sigma.Cased)
+	cased := mods.Has(ast.Cased)
 	switch {
-	case v.Kind == sigma.Null:
+	case v.Kind == ast.Null:
 		return one("null", "null")
-	case v.Kind == sigma.Invalid:
+	case v.Kind == ast.Invalid:
 		return one("exact", "")
-	case mods.Has(sigma.Re):
+	case mods.Has(ast.Re):
 		return one("regex", RegexFlags(mods)+v.Text)
-	case mods.Has(sigma.CIDR):
+	case mods.Has(ast.CIDR):
 		if net, err := netip.ParsePrefix(v.Text); err == nil {
 			return one("cidr", net.Masked().String())
 		}
 		return one("cidr", v.Text)
-	case mods.HasAny(sigma.OrderOperators):
+	case mods.HasAny(ast.OrderOperators):
 		return one("numeric", orderSign(mods)+v.Text)
-	case mods.HasAny(sigma.TimeParts):
+	case mods.HasAny(ast.TimeParts):
 		return one("timestamp", "= "+v.Text)
-	case mods.Has(sigma.FieldRef):
+	case mods.Has(ast.FieldRef):
 		return description{matcher: "fieldref", patterns: []string{v.Text}, textual: true}
-	case mods.Has(sigma.Expand) && v.Kind == sigma.String && hasPlaceholder(templateText(v)):
+	case mods.Has(ast.Expand) && v.Kind == ast.String && hasPlaceholder(templateText(v)):
 		return description{matcher: "expand", patterns: []string{templateText(v)}, textual: true}
-	case v.Kind == sigma.Number && !keyword && !textual(mods):
+	case v.Kind == ast.Number && !keyword && !textual(mods):
 		return one("numeric", "= "+v.Text)
-	case v.Kind == sigma.Bool && !keyword && !cased && !mods.HasAny(sigma.Encodings):
+	case v.Kind == ast.Bool && !keyword && !cased && !mods.HasAny(ast.Encodings):
 		return one("bool", v.Text)
 	}
 	return describeText(mods, v, keyword)
 }
 
-func describeText(mods sigma.Modifiers, v sigma.Value, keyword bool) description {
-	cased := mods.Has(sigma.Cased)
+func describeText(mods ast.Modifiers, v ast.Value, keyword bool) description {
+	cased := mods.Has(ast.Cased)
 	names := map[Kind]string{Exact: "exact", Prefix: "startswith", Suffix: "endswith", Contains: "contains"}
 	d := description{matcher: names[stringOp(mods, keyword)], textual: true}
-	if mods.HasAny(sigma.Base64Encodings) || mods.Has(sigma.Windash) {
-		d.several = mods.Has(sigma.Windash) || mods.Has(sigma.Base64Offset)
+	if mods.HasAny(ast.Base64Encodings) || mods.Has(ast.Windash) {
+		d.several = mods.Has(ast.Windash) || mods.Has(ast.Base64Offset)
 		size := 0
 		for _, s := range spelledVariants(v, mods) {
 			d.patterns = append(d.patterns, foldText(s, cased))
@@ -99,11 +99,11 @@ func describeText(mods sigma.Modifiers, v sigma.Value, keyword bool) description
 		}
 		return d
 	}
-	if v.Kind == sigma.String && v.HasWildcard() {
+	if v.Kind == ast.String && v.HasWildcard() {
 		return description{matcher: "regex", patterns: []string{v.Text}}
 	}
 	text := v.Text
-	if v.Kind == sigma.String {
+	if v.Kind == ast.String {
 		text = v.Plain()
 	}
 	d.patterns = []string{foldText(text, cased)}
@@ -112,16 +112,16 @@ func describeText(mods sigma.Modifiers, v sigma.Value, keyword bool) description
 
 // spelledVariants writes out what the alternatives of an encoded or dashed value
 // are compared with.
-func spelledVariants(v sigma.Value, mods sigma.Modifiers) []string {
+func spelledVariants(v ast.Value, mods ast.Modifiers) []string {
 	var out []string
-	if mods.HasAny(sigma.Base64Encodings) {
+	if mods.HasAny(ast.Base64Encodings) {
 		for _, parts := range textVariants(v, mods) {
 			out = append(out, plainText(parts))
 		}
 		return out
 	}
 	text := v.Text
-	if v.Kind == sigma.String && !v.HasWildcard() {
+	if v.Kind == ast.String && !v.HasWildcard() {
 		text = v.Plain()
 	}
 	return spellDashes(text, 1<<12)
@@ -141,7 +141,7 @@ func hasPlaceholder(text string) bool {
 	}
 }
 
-func orderSign(m sigma.Modifiers) string {
+func orderSign(m ast.Modifiers) string {
 	switch orderKind(m) {
 	case Greater:
 		return "> "

@@ -3,17 +3,17 @@ package compile
 import (
 	"net/netip"
 
-	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/event"
 	"github.com/sluicehq/sluice/sigma/result"
 )
 
 // item compiles one item.
-func (b *builder) item(src *sigma.Item, c context) Item {
+func (b *builder) item(src *ast.Item, c context) Item {
 	mods := src.Modifiers
-	it := Item{All: mods.Has(sigma.All), Neq: mods.Has(sigma.Neq)}
+	it := Item{All: mods.Has(ast.All), Neq: mods.Has(ast.Neq)}
 	b.locate(&it, src, c)
-	if mods.Has(sigma.Exists) {
+	if mods.Has(ast.Exists) {
 		b.exists(&it, src)
 	} else {
 		if len(src.Values) > 1 {
@@ -34,7 +34,7 @@ func (b *builder) item(src *sigma.Item, c context) Item {
 }
 
 // locate sets where the item's values come from.
-func (b *builder) locate(it *Item, src *sigma.Item, c context) {
+func (b *builder) locate(it *Item, src *ast.Item, c context) {
 	switch {
 	case c.inBlock && (src.Field == "." || src.Field == ""):
 		it.Name = "."
@@ -53,13 +53,13 @@ func (b *builder) locate(it *Item, src *sigma.Item, c context) {
 	}
 }
 
-func (b *builder) exists(it *Item, src *sigma.Item) {
+func (b *builder) exists(it *Item, src *ast.Item) {
 	it.Exists = 1
 	if len(src.Values) == 0 {
 		it.Exists = 0
 		return
 	}
-	if v := src.Values[0]; v.Kind == sigma.Bool || v.Kind == sigma.String {
+	if v := src.Values[0]; v.Kind == ast.Bool || v.Kind == ast.String {
 		if v.Text == "false" || v.Text == "no" {
 			it.Exists = -1
 		}
@@ -106,38 +106,38 @@ func (b *builder) present(field uint32) *Expr {
 
 // alternative adds the predicates of one value. Several predicates of one value
 // are alternatives, also under all: they are joined first.
-func (b *builder) alternative(it *Item, src *sigma.Item, v sigma.Value, c context) {
+func (b *builder) alternative(it *Item, src *ast.Item, v ast.Value, c context) {
 	mods := src.Modifiers
 	switch {
-	case v.Kind == sigma.Invalid:
+	case v.Kind == ast.Invalid:
 		it.addNever(b)
-	case v.Kind == sigma.Null:
+	case v.Kind == ast.Null:
 		if it.Keyword {
 			it.addNever(b)
 			return
 		}
 		it.HasNull = true
 		it.add(b.pred(Pred{Kind: IsNull, Field: it.Field}))
-	case mods.Has(sigma.Re):
+	case mods.Has(ast.Re):
 		b.regex(it, mods, v.Text)
-	case mods.Has(sigma.CIDR):
+	case mods.Has(ast.CIDR):
 		if net, err := netip.ParsePrefix(v.Text); err == nil {
 			net = net.Masked()
 			it.add(b.pred(Pred{Kind: CIDR, Field: it.Field, Text: net.String(), More: &Operand{Net: net}}))
 		} else {
 			it.addNever(b)
 		}
-	case mods.HasAny(sigma.OrderOperators):
+	case mods.HasAny(ast.OrderOperators):
 		b.number(it, orderKind(mods), v.Text, 0)
-	case mods.HasAny(sigma.TimeParts):
-		part := (mods & sigma.TimeParts).List()[0]
+	case mods.HasAny(ast.TimeParts):
+		part := (mods & ast.TimeParts).List()[0]
 		b.number(it, TimePart, v.Text, part)
-	case mods.Has(sigma.FieldRef):
+	case mods.Has(ast.FieldRef):
 		b.fieldRef(it, mods, v.Text, c)
-	case mods.Has(sigma.Expand) && b.expand(it, mods, v):
-	case v.Kind == sigma.Number && !it.Keyword && !textual(mods):
+	case mods.Has(ast.Expand) && b.expand(it, mods, v):
+	case v.Kind == ast.Number && !it.Keyword && !textual(mods):
 		b.number(it, Equal, v.Text, 0)
-	case v.Kind == sigma.Bool && !it.Keyword && !mods.Has(sigma.Cased) && !mods.HasAny(sigma.Encodings):
+	case v.Kind == ast.Bool && !it.Keyword && !mods.Has(ast.Cased) && !mods.HasAny(ast.Encodings):
 		kind := IsFalse
 		if v.Text == "true" {
 			kind = IsTrue
@@ -156,23 +156,23 @@ func (it *Item) addNever(b *builder) {
 }
 
 // textual says that a number is compared by its text.
-func textual(m sigma.Modifiers) bool {
-	return m.HasAny(sigma.StringOperators|sigma.Encodings) || m.Has(sigma.Cased)
+func textual(m ast.Modifiers) bool {
+	return m.HasAny(ast.StringOperators|ast.Encodings) || m.Has(ast.Cased)
 }
 
-func orderKind(m sigma.Modifiers) Kind {
+func orderKind(m ast.Modifiers) Kind {
 	switch {
-	case m.Has(sigma.GT):
+	case m.Has(ast.GT):
 		return Greater
-	case m.Has(sigma.GTE):
+	case m.Has(ast.GTE):
 		return GreaterEqual
-	case m.Has(sigma.LT):
+	case m.Has(ast.LT):
 		return Less
 	}
 	return LessEqual
 }
 
-func (b *builder) number(it *Item, kind Kind, text string, part sigma.Modifier) {
+func (b *builder) number(it *Item, kind Kind, text string, part ast.Modifier) {
 	n, ok := event.ParseNumeric([]byte(text))
 	if !ok {
 		it.addNever(b)
@@ -185,7 +185,7 @@ func (b *builder) number(it *Item, kind Kind, text string, part sigma.Modifier) 
 	it.add(b.pred(Pred{Kind: kind, Field: it.Field, Text: key, More: &Operand{Number: n, Part: part}}))
 }
 
-func (b *builder) regex(it *Item, mods sigma.Modifiers, source string) {
+func (b *builder) regex(it *Item, mods ast.Modifiers, source string) {
 	b.expression(it, RegexFlags(mods)+source)
 }
 
@@ -200,15 +200,15 @@ func (b *builder) expression(it *Item, source string) {
 }
 
 // RegexFlags writes the flag modifiers as RE2 has them in front of a source.
-func RegexFlags(m sigma.Modifiers) string {
+func RegexFlags(m ast.Modifiers) string {
 	flags := ""
-	if m.Has(sigma.RegexIgnoreCase) {
+	if m.Has(ast.RegexIgnoreCase) {
 		flags += "i"
 	}
-	if m.Has(sigma.RegexMultiline) {
+	if m.Has(ast.RegexMultiline) {
 		flags += "m"
 	}
-	if m.Has(sigma.RegexDotAll) {
+	if m.Has(ast.RegexDotAll) {
 		flags += "s"
 	}
 	if flags == "" {
@@ -218,13 +218,13 @@ func RegexFlags(m sigma.Modifiers) string {
 }
 
 // stringOp is the operator of a text comparison.
-func stringOp(m sigma.Modifiers, keyword bool) Kind {
+func stringOp(m ast.Modifiers, keyword bool) Kind {
 	switch {
-	case m.Has(sigma.StartsWith):
+	case m.Has(ast.StartsWith):
 		return Prefix
-	case m.Has(sigma.EndsWith):
+	case m.Has(ast.EndsWith):
 		return Suffix
-	case m.Has(sigma.Contains), keyword, m.Has(sigma.Base64Offset):
+	case m.Has(ast.Contains), keyword, m.Has(ast.Base64Offset):
 		return Contains
 	}
 	return Exact

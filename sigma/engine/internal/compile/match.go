@@ -5,7 +5,7 @@ import (
 	"net/netip"
 	"time"
 
-	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/event"
 )
 
@@ -80,17 +80,17 @@ func (p *Pred) MatchBool(t event.Type, folded []byte) bool {
 func (p *Pred) MatchTime(t time.Time) bool {
 	var part int
 	switch p.More.Part {
-	case sigma.Minute:
+	case ast.Minute:
 		part = t.Minute()
-	case sigma.Hour:
+	case ast.Hour:
 		part = t.Hour()
-	case sigma.Day:
+	case ast.Day:
 		part = t.Day()
-	case sigma.Week:
+	case ast.Week:
 		_, part = t.ISOWeek()
-	case sigma.Month:
+	case ast.Month:
 		part = int(t.Month())
-	case sigma.Year:
+	case ast.Year:
 		part = t.Year()
 	}
 	n := event.Numeric{Exact: true, Float: float64(part), Abs: uint64(part)}

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/event"
 )
 
@@ -25,15 +25,15 @@ type element struct {
 const dashes = "-/\u2013\u2014\u2015"
 
 // newPattern joins parts; a part of kind dashPart is a dash class.
-func newPattern(parts []sigma.Part, op Kind, cased bool) *Pattern {
+func newPattern(parts []ast.Part, op Kind, cased bool) *Pattern {
 	p := &Pattern{start: op == Exact || op == Prefix, end: op == Exact || op == Suffix}
 	var run []element
 	for _, part := range parts {
 		switch part.Kind {
-		case sigma.Many:
+		case ast.Many:
 			p.runs = append(p.runs, run)
 			run = nil
-		case sigma.One:
+		case ast.One:
 			run = append(run, element{})
 		case dashPart:
 			run = append(run, element{dash: true})
@@ -50,7 +50,7 @@ func newPattern(parts []sigma.Part, op Kind, cased bool) *Pattern {
 }
 
 // dashPart extends the part kinds of rule values by a dash class.
-const dashPart = sigma.PartKind(255)
+const dashPart = ast.PartKind(255)
 
 // String tells patterns apart.
 func (p *Pattern) String() string {

@@ -3,7 +3,7 @@ package compile
 import (
 	"slices"
 
-	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/engine/internal/literal"
 	"github.com/sluicehq/sluice/sigma/result"
 )
@@ -48,7 +48,7 @@ type builder struct {
 const predsPerRule = 10
 
 // Build compiles rules, which must have passed every check of the loader.
-func Build(rules []*sigma.Rule, o Options) *Plan {
+func Build(rules []*ast.Rule, o Options) *Plan {
 	b := &builder{
 		fields: newFields(), preds: make([]Pred, 0, predsPerRule*len(rules)), ids: make(map[predKey]uint32, predsPerRule*len(rules)),
 		expressions: make(map[string]*Operand), interned: make(map[string]string), detail: o.Detail, profile: traffic(),
@@ -69,7 +69,7 @@ func Build(rules []*sigma.Rule, o Options) *Plan {
 }
 
 // rule compiles one rule: a condition must hold, and one of each filter.
-func (b *builder) rule(r *sigma.Rule) *Rule {
+func (b *builder) rule(r *ast.Rule) *Rule {
 	scope := b.scope(r.Detections, r.Conditions, context{version: r.Version})
 	if len(r.Filters) == 0 {
 		return &Rule{Match: scope.any(), Scope: scope}

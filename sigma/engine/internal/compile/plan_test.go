@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/event"
 	"github.com/sluicehq/sluice/sigma/load"
 )
@@ -90,7 +90,7 @@ func TestPatternsMatch(t *testing.T) {
 		{"a*?", Suffix, "a", false},
 		{"*a", Prefix, "xxa", true},
 	} {
-		p := newPattern(sigma.ParseParts(tc.pattern), tc.op, true)
+		p := newPattern(ast.ParseParts(tc.pattern), tc.op, true)
 		if got := p.Match([]byte(tc.text)); got != tc.want {
 			t.Errorf("%q (kind %d) on %q: got %t, want %t", tc.pattern, tc.op, tc.text, got, tc.want)
 		}

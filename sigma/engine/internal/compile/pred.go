@@ -3,7 +3,7 @@ package compile
 import (
 	"net/netip"
 
-	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/event"
 )
 
@@ -56,7 +56,7 @@ type Operand struct {
 	Regex    *Expression
 	Net      netip.Prefix
 	Number   event.Numeric
-	Part     sigma.Modifier
+	Part     ast.Modifier
 	Ref      uint32 // FieldRef: the other field
 	Template []Piece
 	Block    *ArrayBlock

@@ -4,15 +4,15 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/event"
 )
 
 // fieldRef adds the comparison with another field of the whole event.
-func (b *builder) fieldRef(it *Item, mods sigma.Modifiers, name string, c context) {
+func (b *builder) fieldRef(it *Item, mods ast.Modifiers, name string, c context) {
 	ref := b.fields.Add(name, c.version)
 	p := Pred{
-		Kind: FieldRef, Op: stringOp(mods, false), Cased: mods.Has(sigma.Cased), Field: it.Field,
+		Kind: FieldRef, Op: stringOp(mods, false), Cased: mods.Has(ast.Cased), Field: it.Field,
 		Text: fmt.Sprintf("%d", ref), More: &Operand{Ref: ref},
 	}
 	it.add(b.pred(p))
@@ -24,8 +24,8 @@ func (b *builder) fieldRef(it *Item, mods sigma.Modifiers, name string, c contex
 
 // expand adds the comparison with a template. It reports false when the text has
 // no placeholder and is to be read as ordinary text.
-func (b *builder) expand(it *Item, mods sigma.Modifiers, v sigma.Value) bool {
-	if v.Kind != sigma.String {
+func (b *builder) expand(it *Item, mods ast.Modifiers, v ast.Value) bool {
+	if v.Kind != ast.String {
 		return false
 	}
 	text := templateText(v)
@@ -34,7 +34,7 @@ func (b *builder) expand(it *Item, mods sigma.Modifiers, v sigma.Value) bool {
 		return false
 	}
 	p := Pred{
-		Kind: Expand, Op: stringOp(mods, false), Cased: mods.Has(sigma.Cased), Field: it.Field, Text: text,
+		Kind: Expand, Op: stringOp(mods, false), Cased: mods.Has(ast.Cased), Field: it.Field, Text: text,
 		More: &Operand{Template: pieces},
 	}
 	it.add(b.pred(p))
@@ -46,13 +46,13 @@ func (b *builder) expand(it *Item, mods sigma.Modifiers, v sigma.Value) bool {
 }
 
 // templateText decodes the escapes of a value; wildcards are literal.
-func templateText(v sigma.Value) string {
+func templateText(v ast.Value) string {
 	var s strings.Builder
 	for _, p := range v.Parts {
 		switch p.Kind {
-		case sigma.Many:
+		case ast.Many:
 			s.WriteByte('*')
-		case sigma.One:
+		case ast.One:
 			s.WriteByte('?')
 		default:
 			s.WriteString(p.Text)

@@ -1,7 +1,7 @@
 package compile
 
 import (
-	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/condition"
 	"github.com/sluicehq/sluice/sigma/event"
 	"github.com/sluicehq/sluice/sigma/result"
@@ -37,7 +37,7 @@ type Cond struct {
 
 // Node is a node of a detection.
 type Node struct {
-	Kind  sigma.Kind
+	Kind  ast.Kind
 	Items []Item
 	Nodes []*Node
 	Block *ArrayBlock // Kind Array
@@ -65,13 +65,13 @@ type Item struct {
 // ArrayBlock is an array block. It is evaluated as one predicate.
 type ArrayBlock struct {
 	Path       event.Path
-	Quantifier sigma.Quantifier
+	Quantifier ast.Quantifier
 	Body       *Node
 	Match      *result.Match // of the entry for the array as a whole
 }
 
 // scope compiles detections and conditions.
-func (b *builder) scope(detections []sigma.Detection, conditions []sigma.Condition, c context) Scope {
+func (b *builder) scope(detections []ast.Detection, conditions []ast.Condition, c context) Scope {
 	var s Scope
 	for i := range detections {
 		d := &detections[i]
@@ -156,7 +156,7 @@ type context struct {
 	inBlock   bool
 }
 
-func (b *builder) node(n *sigma.Node, c context) *Node {
+func (b *builder) node(n *ast.Node, c context) *Node {
 	out := &Node{Kind: n.Kind}
 	parts := make([]*Expr, 0, len(n.Items)+len(n.Nodes))
 	if len(n.Items) > 0 {
@@ -164,14 +164,14 @@ func (b *builder) node(n *sigma.Node, c context) *Node {
 	}
 	for i := range n.Items {
 		src := n.Items[i]
-		if c.inBlock && n.Kind == sigma.KindKeywords && !src.Modifiers.HasAny(sigma.StringOperators) && !src.Modifiers.Has(sigma.Re) {
-			src.Modifiers = src.Modifiers.With(sigma.Contains) // a list of scalars searches the member's text
+		if c.inBlock && n.Kind == ast.KindKeywords && !src.Modifiers.HasAny(ast.StringOperators) && !src.Modifiers.Has(ast.Re) {
+			src.Modifiers = src.Modifiers.With(ast.Contains) // a list of scalars searches the member's text
 		}
 		it := b.item(&src, c)
 		parts = append(parts, it.Expr)
 		out.Items = append(out.Items, it)
 	}
-	if n.Kind == sigma.KindArray {
+	if n.Kind == ast.KindArray {
 		return b.array(out, n, c)
 	}
 	for _, sub := range n.Nodes {
@@ -179,7 +179,7 @@ func (b *builder) node(n *sigma.Node, c context) *Node {
 		parts = append(parts, s.Expr)
 		out.Nodes = append(out.Nodes, s)
 	}
-	if n.Kind == sigma.KindNested {
+	if n.Kind == ast.KindNested {
 		s := b.scope(n.Detections, n.Conditions, c)
 		out.Scope = &s
 		if !c.inBlock {
@@ -189,7 +189,7 @@ func (b *builder) node(n *sigma.Node, c context) *Node {
 	}
 	switch {
 	case c.inBlock:
-	case n.Kind == sigma.KindAny:
+	case n.Kind == ast.KindAny:
 		out.Expr = or(parts...)
 	default:
 		out.Expr = and(parts...)
@@ -198,7 +198,7 @@ func (b *builder) node(n *sigma.Node, c context) *Node {
 }
 
 // array compiles an array block. Outside other blocks it is one predicate.
-func (b *builder) array(out *Node, n *sigma.Node, c context) *Node {
+func (b *builder) array(out *Node, n *ast.Node, c context) *Node {
 	outer := c.inBlock
 	c.inBlock = true
 	out.Block = &ArrayBlock{Path: event.ParsePath(n.Path, c.version), Quantifier: n.Quantifier, Body: b.node(n.Nodes[0], c)}
@@ -209,7 +209,7 @@ func (b *builder) array(out *Node, n *sigma.Node, c context) *Node {
 		return out
 	}
 	more := &Operand{Block: out.Block}
-	if n.Quantifier == sigma.AnyMember || n.Quantifier == sigma.AllMembers {
+	if n.Quantifier == ast.AnyMember || n.Quantifier == ast.AllMembers {
 		for _, f := range b.fields.Hints(&out.Block.Path) {
 			more.Gates = append(more.Gates, b.pred(Pred{Kind: Present, Field: f}))
 		}

@@ -6,23 +6,23 @@ import (
 	"unicode"
 	"unicode/utf16"
 
-	"github.com/sluicehq/sluice/sigma"
+	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/event"
 )
 
 // text adds the predicates of a text comparison: windash, UTF-16 and Base64 are
 // applied in this order, then the operator.
-func (b *builder) text(it *Item, mods sigma.Modifiers, v sigma.Value) {
+func (b *builder) text(it *Item, mods ast.Modifiers, v ast.Value) {
 	op := stringOp(mods, it.Keyword)
-	if v.Kind == sigma.String && !mods.Has(sigma.Windash) && !mods.HasAny(sigma.Encodings) { // the fast path
-		it.add(b.parts(it.Field, v.Parts, op, mods.Has(sigma.Cased)))
+	if v.Kind == ast.String && !mods.Has(ast.Windash) && !mods.HasAny(ast.Encodings) { // the fast path
+		it.add(b.parts(it.Field, v.Parts, op, mods.Has(ast.Cased)))
 		return
 	}
 	variants := textVariants(v, mods)
-	if mods.Has(sigma.Base64Offset) {
+	if mods.Has(ast.Base64Offset) {
 		op = Contains
 	}
-	cased := mods.Has(sigma.Cased)
+	cased := mods.Has(ast.Cased)
 	ids := make([]uint32, 0, len(variants))
 	for _, parts := range variants {
 		ids = append(ids, b.parts(it.Field, parts, op, cased))
@@ -48,8 +48,8 @@ func (b *builder) addVariants(it *Item, ids []uint32) {
 	}))
 }
 
-func (b *builder) parts(field uint32, parts []sigma.Part, op Kind, cased bool) uint32 {
-	plain := len(parts) == 0 || len(parts) == 1 && parts[0].Kind == sigma.Literal
+func (b *builder) parts(field uint32, parts []ast.Part, op Kind, cased bool) uint32 {
+	plain := len(parts) == 0 || len(parts) == 1 && parts[0].Kind == ast.Literal
 	if plain {
 		s := ""
 		if len(parts) == 1 {
@@ -69,51 +69,51 @@ func (b *builder) parts(field uint32, parts []sigma.Part, op Kind, cased bool) u
 const maxSpelled = 25
 
 // textVariants returns the texts an alternative stands for.
-func textVariants(v sigma.Value, mods sigma.Modifiers) [][]sigma.Part {
+func textVariants(v ast.Value, mods ast.Modifiers) [][]ast.Part {
 	parts := v.Parts
-	if v.Kind != sigma.String {
-		parts = []sigma.Part{{Kind: sigma.Literal, Text: v.Text}}
+	if v.Kind != ast.String {
+		parts = []ast.Part{{Kind: ast.Literal, Text: v.Text}}
 	}
-	if mods.HasAny(sigma.Base64Encodings) {
+	if mods.HasAny(ast.Base64Encodings) {
 		plain := []string{plainText(parts)}
-		if mods.Has(sigma.Windash) {
+		if mods.Has(ast.Windash) {
 			plain = spellDashes(plain[0], 1<<12)
 		}
-		var out [][]sigma.Part
+		var out [][]ast.Part
 		for _, s := range plain {
-			for _, e := range encode(toUTF16(s, mods), mods.Has(sigma.Base64Offset)) {
+			for _, e := range encode(toUTF16(s, mods), mods.Has(ast.Base64Offset)) {
 				out = append(out, literalParts(e))
 			}
 		}
 		return out
 	}
-	if !mods.Has(sigma.Windash) {
-		return [][]sigma.Part{parts}
+	if !mods.Has(ast.Windash) {
+		return [][]ast.Part{parts}
 	}
-	if len(parts) == 1 && parts[0].Kind == sigma.Literal {
+	if len(parts) == 1 && parts[0].Kind == ast.Literal {
 		if n := len(dashPositions(parts[0].Text)); n == 0 {
-			return [][]sigma.Part{parts}
+			return [][]ast.Part{parts}
 		} else if n <= 2 {
-			var out [][]sigma.Part
+			var out [][]ast.Part
 			for _, s := range spellDashes(parts[0].Text, maxSpelled) {
 				out = append(out, literalParts(s))
 			}
 			return out
 		}
 	}
-	return [][]sigma.Part{dashParts(parts)}
+	return [][]ast.Part{dashParts(parts)}
 }
 
-func plainText(parts []sigma.Part) string {
-	v := sigma.Value{Parts: parts}
+func plainText(parts []ast.Part) string {
+	v := ast.Value{Parts: parts}
 	return v.Plain()
 }
 
-func literalParts(s string) []sigma.Part {
+func literalParts(s string) []ast.Part {
 	if s == "" {
 		return nil
 	}
-	return []sigma.Part{{Kind: sigma.Literal, Text: s}}
+	return []ast.Part{{Kind: ast.Literal, Text: s}}
 }
 
 // dashPositions returns where windash accepts any dash: at every dash, and at a
@@ -167,39 +167,39 @@ func spellDashes(s string, limit int) []string {
 
 // dashParts replaces dashes in literal parts by dash classes. Whether a slash
 // begins a word is decided within its part.
-func dashParts(parts []sigma.Part) []sigma.Part {
-	var out []sigma.Part
+func dashParts(parts []ast.Part) []ast.Part {
+	var out []ast.Part
 	for _, p := range parts {
-		if p.Kind != sigma.Literal {
+		if p.Kind != ast.Literal {
 			out = append(out, p)
 			continue
 		}
 		done := 0
 		for _, i := range dashPositions(p.Text) {
 			if i > done {
-				out = append(out, sigma.Part{Kind: sigma.Literal, Text: p.Text[done:i]})
+				out = append(out, ast.Part{Kind: ast.Literal, Text: p.Text[done:i]})
 			}
-			out = append(out, sigma.Part{Kind: dashPart})
+			out = append(out, ast.Part{Kind: dashPart})
 			done = i + 1
 		}
 		if done < len(p.Text) {
-			out = append(out, sigma.Part{Kind: sigma.Literal, Text: p.Text[done:]})
+			out = append(out, ast.Part{Kind: ast.Literal, Text: p.Text[done:]})
 		}
 	}
 	return out
 }
 
 // toUTF16 returns the bytes that are encoded.
-func toUTF16(s string, mods sigma.Modifiers) []byte {
-	if !mods.HasAny(sigma.UTF16Encodings) {
+func toUTF16(s string, mods ast.Modifiers) []byte {
+	if !mods.HasAny(ast.UTF16Encodings) {
 		return []byte(s)
 	}
 	var out []byte
-	if mods.Has(sigma.UTF16) {
+	if mods.Has(ast.UTF16) {
 		out = append(out, 0xFF, 0xFE)
 	}
 	for _, u := range utf16.Encode([]rune(s)) {
-		if mods.Has(sigma.UTF16BE) {
+		if mods.Has(ast.UTF16BE) {
 			out = append(out, byte(u>>8), byte(u))
 		} else {
 			out = append(out, byte(u), byte(u>>8))

@@ -1,7 +1,7 @@
-package sigmatest
+package reference_test
 
-func valueCases() []Case {
-	return []Case{
+func valueCases() []situation {
+	return []situation{
 		{
 			Name: "strings compare without case, whole, under the exact field name", Rules: rule(`{Cmd: whoami}`),
 			Events: both(yes(`{"Cmd":"WhoAmI"}`), no(`{"cmd":"whoami"}`, `{"Cmd":"whoami "}`)),
@@ -106,8 +106,8 @@ func valueCases() []Case {
 	}
 }
 
-func operatorCases() []Case {
-	return []Case{
+func operatorCases() []situation {
+	return []situation{
 		{
 			Name: "networks take addresses alone, mapped ones included", Rules: rule(`{Ip|cidr: '10.1.2.3/8'}`),
 			Events: both(yes(`{"Ip":["8.8.8.8","10.9.9.9"]}`, `{"Ip":"::ffff:10.0.0.1"}`), no(`{"Ip":"10.9.9.9:80"}`, `{"Ip":"11.0.0.1"}`, `{"Ip":10}`)),

@@ -1,4 +1,4 @@
-package daemon
+package sink
 
 import (
 	"context"
@@ -11,7 +11,6 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/sluicehq/sluice/actors/sink"
 	"github.com/sluicehq/sluice/graph"
 )
 
@@ -36,22 +35,22 @@ func (c *closing) Close() error {
 
 func TestASinkThatDoesNotCloseKeepsNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		metrics, err := sink.NewMetrics(prometheus.NewRegistry())
+		metrics, err := NewMetrics(prometheus.NewRegistry())
 		if err != nil {
 			t.Fatal(err)
 		}
 		stuck, full, good := &closing{hangs: make(chan struct{})}, &closing{err: errors.New("disk full")}, &closing{}
-		o := &outputs{}
+		o := &Outputs{}
 		for label, to := range map[string]*closing{"file": stuck, "file-2": full, "file-3": good} {
-			s, err := sink.New(sink.Options{Label: label, Kind: sink.KindFile, Transport: to, Capacity: 1, Metrics: metrics, Log: slog.New(slog.DiscardHandler)})
+			s, err := New(Options{Label: label, Kind: KindFile, Transport: to, Capacity: 1, Metrics: metrics, Log: slog.New(slog.DiscardHandler)})
 			if err != nil {
 				t.Fatal(err)
 			}
-			o.sinks = append(o.sinks, s)
+			o.Sinks = append(o.Sinks, s)
 		}
 		begin := time.Now()
 		err = o.close()
-		if took := time.Since(begin); took != stopGrace || !good.closed || !full.closed {
+		if took := time.Since(begin); took != closeGrace || !good.closed || !full.closed {
 			t.Errorf("after %s the others are closed: %t, %t; want them closed meanwhile", took, good.closed, full.closed)
 		}
 		for _, want := range []string{"not closed in time: file", "disk full"} {

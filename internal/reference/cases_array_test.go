@@ -1,11 +1,11 @@
-package sigmatest
+package reference_test
 
-func arrayCases() []Case {
+func arrayCases() []situation {
 	const c = `{"c":[{"p":"UDP","ip":"10.0.0.9"},{"p":"TCP","ip":"8.8.8.8"},{"p":"TCP","ip":"10.1.1.1"}]}`
-	over := func(name, sel, fields string) Case {
-		return Case{Name: "" + name, Rules: rule3(sel), Events: with(yes(c), `["sel"]`, fields)}
+	over := func(name, sel, fields string) situation {
+		return situation{Name: name, Rules: rule3(sel), Events: with(yes(c), `["sel"]`, fields)}
 	}
-	return []Case{
+	return []situation{
 		over("a member must satisfy the whole mapping", `{'c[any]': {p: tcp, 'ip|cidr': 10.0.0.0/8}}`,
 			`[{"field":"c[2].p","value":"TCP"},{"field":"c[2].ip","value":"10.1.1.1"}]`),
 		over("sibling keys are independent searches", `{'c[any].p': UDP, 'c[any].ip': 8.8.8.8}`,

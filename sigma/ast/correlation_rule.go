@@ -1,4 +1,4 @@
-package sigma
+package ast
 
 import (
 	"fmt"

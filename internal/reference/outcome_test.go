@@ -1,4 +1,4 @@
-package sigmatest
+package reference_test
 
 import (
 	"encoding/json"
@@ -6,15 +6,15 @@ import (
 	"testing"
 )
 
-// Outcome is what an evaluator made of an event.
-type Outcome struct {
+// outcome is what an evaluator made of an event.
+type outcome struct {
 	Lines            [][]byte
 	Pruned           int // counted under routing only
 	WithoutLogsource bool
 }
 
 // Check compares an outcome with what the event is to come to.
-func (e *Event) Check(tb testing.TB, got Outcome) {
+func (e *caseEvent) check(tb testing.TB, got outcome) {
 	tb.Helper()
 	var fires []string
 	for _, line := range got.Lines {
@@ -38,7 +38,7 @@ func (e *Event) Check(tb testing.TB, got Outcome) {
 	}
 }
 
-func (e *Event) checkLine(tb testing.TB, line []byte) {
+func (e *caseEvent) checkLine(tb testing.TB, line []byte) {
 	tb.Helper()
 	var r struct {
 		Selections json.RawMessage `json:"matched_selections"`

@@ -1,4 +1,4 @@
-package sigma
+package ast
 
 // Filter is a filter rule as a document of its own: the rules it is aimed at fire
 // only where one of its conditions holds as well.

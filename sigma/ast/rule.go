@@ -1,4 +1,4 @@
-package sigma
+package ast
 
 import "github.com/sluicehq/sluice/sigma/condition"
 

@@ -1,6 +1,6 @@
-package sigmatest
+package reference_test
 
-func resultCases() []Case {
+func resultCases() []situation {
 	const enc = `title: Enc
 id: e-1
 level: high
@@ -14,32 +14,32 @@ detection:
 `
 	const head = `{"rule_title":"Enc","rule_id":"e-1","level":"high","tags":["attack.execution"],"custom_attributes":{"score":7},"matched_selections":["img","kw","gone"],"matched_fields":[`
 	const event = `{"Image":"C:\\PS.exe","Msg":"x frombase64 y"}`
-	encCase := func(detail, fields string) Case {
-		return Case{
+	encCase := func(detail, fields string) situation {
+		return situation{
 			Name: "every part of a result at detail " + detail, Rules: enc, Detail: detail,
-			Events: []Event{{Line: event, Fires: []string{"Enc"}, Result: head + fields + `]}`}},
+			Events: []caseEvent{{Line: event, Fires: []string{"Enc"}, Result: head + fields + `]}`}},
 		}
 	}
-	bare := func(name, attribute string, include bool, want string) Case {
-		return Case{
-			Name: "" + name, Rules: attribute + rule(`{A: 1}`), IncludeEvent: include,
-			Events: []Event{{
+	bare := func(name, attribute string, include bool, want string) situation {
+		return situation{
+			Name: name, Rules: attribute + rule(`{A: 1}`), IncludeEvent: include,
+			Events: []caseEvent{{
 				Line: `{ "A": 1 }`, Fires: []string{"T"},
 				Result: `{"rule_title":"T","rule_id":null,"level":null,"tags":[]` + want + `}`,
 			}},
 		}
 	}
 	const matched = `,"matched_selections":["sel"],"matched_fields":[{"field":"A","value":1}]`
-	timed := func(name, line string, on bool, want string) Case {
-		return Case{
-			Name: "" + name, Rules: rule(`{A: 1}`), ResultTime: on, Arrival: 1720621800,
-			Events: []Event{{Line: line, Fires: []string{"T"}, Result: `{"rule_title":"T","rule_id":null,"level":null,"tags":[]` + want + matched + `}`}},
+	timed := func(name, line string, on bool, want string) situation {
+		return situation{
+			Name: name, Rules: rule(`{A: 1}`), ResultTime: on, Arrival: 1720621800,
+			Events: []caseEvent{{Line: line, Fires: []string{"T"}, Result: `{"rule_title":"T","rule_id":null,"level":null,"tags":[]` + want + matched + `}`}},
 		}
 	}
-	full := func(name, sel, line, fields string) Case {
-		return Case{Name: "full detail: " + name, Rules: rule(sel), Detail: "full", Events: with(yes(line), ``, fields)}
+	full := func(name, sel, line, fields string) situation {
+		return situation{Name: "full detail: " + name, Rules: rule(sel), Detail: "full", Events: with(yes(line), ``, fields)}
 	}
-	return []Case{
+	return []situation{
 		encCase("off", `{"field":"Image","value":"C:\\PS.exe"}`),
 		encCase("summary", `{"field":"Image","value":"C:\\PS.exe","selection":"img","matcher":"endswith","case_sensitive":false},`+
 			`{"field":"keyword","value":"x frombase64 y","selection":"kw","matcher":"keyword","case_sensitive":false},`+
@@ -56,14 +56,14 @@ detection:
 			`,"custom_attributes":{"a":{"c":true,"d":[2,{"x":null,"y":1}]},"z":1}`+matched),
 		{
 			Name: "values and events keep their spelling", Rules: rule(`{n: 1.5, s: Ab}`), IncludeEvent: true,
-			Events: []Event{{
+			Events: []caseEvent{{
 				Line: `{ "n": 1.50, "s": "\u0041b", "z": [1, 2], "a": 0 }`, Fires: []string{"T"},
 				Result: `{"rule_title":"T","rule_id":null,"level":null,"tags":[],"matched_selections":["sel"],"matched_fields":[{"field":"n","value":1.50},{"field":"s","value":"\u0041b"}],"event":{"n":1.50,"s":"\u0041b","z":[1,2],"a":0}}`,
 			}},
 		},
 		{
 			Name: "invalid UTF-8 becomes U+FFFD wherever it is shown", Rules: rule(`{F|startswith: a}`), IncludeEvent: true,
-			Events: []Event{{
+			Events: []caseEvent{{
 				Line: "{\"F\":\"a\xff\",\"k\xc3\":1}", Fires: []string{"T"},
 				Result: `{"rule_title":"T","rule_id":null,"level":null,"tags":[],"matched_selections":["sel"],"matched_fields":[{"field":"F","value":"a` + "\ufffd" + `"}],"event":{"F":"a` + "\ufffd" + `","k` + "\ufffd" + `":1}}`,
 			}},
@@ -92,7 +92,7 @@ detection:
 	}
 }
 
-func routingCases() []Case {
+func routingCases() []situation {
 	const rules = `title: L
 logsource: {product: linux}
 detection: {sel: {C: x}, condition: sel}
@@ -104,17 +104,17 @@ detection: {sel: {C: x}, condition: sel}
 title: G
 detection: {sel: {C: x}, condition: sel}
 `
-	return []Case{
-		{Name: "a rule for another logsource is skipped", Rules: rules, Routing: &Routing{}, Events: []Event{
+	return []situation{
+		{Name: "a rule for another logsource is skipped", Rules: rules, Routing: &caseRouting{}, Events: []caseEvent{
 			{Line: `{"C":"x","product":"Windows"}`, Fires: []string{"W", "G"}, Pruned: 1},
 			{Line: `{"C":"x"}`, Fires: []string{"L", "W", "G"}, WithoutLogsource: true},
 			{Line: `{"C":"x","product":"windows","category":"dns"}`, Fires: []string{"G"}, Pruned: 2},
 			{Line: `{"C":"y","product":"windows"}`, Pruned: 1},
 		}},
 		{
-			Name: "a static value stands in for a blank field", Rules: rules, Routing: &Routing{Static: map[string]string{"product": "linux"}},
-			Events: []Event{{Line: `{"C":"x","product":"  "}`, Fires: []string{"L", "G"}, Pruned: 1}},
+			Name: "a static value stands in for a blank field", Rules: rules, Routing: &caseRouting{Static: map[string]string{"product": "linux"}},
+			Events: []caseEvent{{Line: `{"C":"x","product":"  "}`, Fires: []string{"L", "G"}, Pruned: 1}},
 		},
-		{Name: "without routing every rule is tried", Rules: rules, Events: []Event{{Line: `{"C":"x","product":"Windows"}`, Fires: []string{"L", "W", "G"}}}},
+		{Name: "without routing every rule is tried", Rules: rules, Events: []caseEvent{{Line: `{"C":"x","product":"Windows"}`, Fires: []string{"L", "W", "G"}}}},
 	}
 }

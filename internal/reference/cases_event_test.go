@@ -1,4 +1,4 @@
-package sigmatest
+package reference_test
 
 import "strings"
 
@@ -7,8 +7,8 @@ func inside(n int) string {
 	return `{"x":` + strings.Repeat("[", n) + `"deep"` + strings.Repeat("]", n) + "}"
 }
 
-func eventCases() []Case {
-	return []Case{
+func eventCases() []situation {
+	return []situation{
 		{
 			Name: "a flat key beats the nested path, which walks arrays", Rules: rule(`{a.b: x}`),
 			Events: both(yes(`{"a":[{"b":"y"},{"b":"x"}]}`, `{"a":{"b":"x"}}`, `{"a.b":"x"}`), no(`{"a.b":"y","a":{"b":"x"}}`, `{"a":{"b.c":"x"}}`, `{"a.b":[],"a":{"b":"x"}}`)),
@@ -60,7 +60,7 @@ func eventCases() []Case {
 		{Name: "nothing else is seen", Rules: rule(`{F: b}`), Events: no(`{"F":"x","F":"a"}`)},
 		{
 			Name: "the event keeps both keys", Rules: rule(`{F: x}`), IncludeEvent: true,
-			Events: []Event{{
+			Events: []caseEvent{{
 				Line: `{"F":"x","F":"a"}`, Fires: []string{"T"},
 				Result: `{"rule_title":"T","rule_id":null,"level":null,"tags":[],"matched_selections":["sel"],"matched_fields":[{"field":"F","value":["x","a"]}],"event":{"F":"x","F":"a"}}`,
 			}},
@@ -83,14 +83,14 @@ func eventCases() []Case {
 	}
 }
 
-func conditionCases() []Case {
-	abc := func(name, condition string, events []Event) Case {
-		return Case{Name: name, Rules: conditionOver(condition), Events: events}
+func conditionCases() []situation {
+	abc := func(name, condition string, events []caseEvent) situation {
+		return situation{Name: name, Rules: conditionOver(condition), Events: events}
 	}
 	named := func(detections, condition string) string {
 		return "title: T\ndetection:\n" + detections + "  condition: " + condition + "\n"
 	}
-	return []Case{
+	return []situation{
 		abc("and binds tighter than or, not tightest", "a or not b and c",
 			both(no(`{"b":1,"c":1}`), yes(`{"c":1}`, `{"a":1,"b":1}`))),
 		{
@@ -129,7 +129,7 @@ func conditionCases() []Case {
 		},
 		{
 			Name: "repeat adds a predicate to the same detection", Rules: "title: A\ndetection:\n  sel: {C|contains: y}\n  condition: sel\n---\naction: repeat\ntitle: B\ndetection: {sel: {C|endswith: x}}\n",
-			Events: []Event{{Line: `{"C":"yx"}`, Fires: []string{"A", "B"}}, {Line: `{"C":"xy"}`, Fires: []string{"A"}}, {Line: `{"C":"x"}`}},
+			Events: []caseEvent{{Line: `{"C":"yx"}`, Fires: []string{"A", "B"}}, {Line: `{"C":"xy"}`, Fires: []string{"A"}}, {Line: `{"C":"x"}`}},
 		},
 	}
 }

@@ -1,10 +1,10 @@
-package sigmatest
+package reference_test
 
 import "fmt"
 
-// Case is one situation: rules, and what they say
+// situation is a set of rules and what they say
 // about events. Any evaluator must agree with it.
-type Case struct {
+type situation struct {
 	Name   string
 	Rules  string // one YAML file
 	Detail string // "" is off
@@ -12,17 +12,17 @@ type Case struct {
 	IncludeEvent bool
 	ResultTime   bool
 	Arrival      int64 // of every event
-	Routing      *Routing
+	Routing      *caseRouting
 
-	Events []Event
+	Events []caseEvent
 }
 
 // Routing switches logsource routing on. Static has the keys product, service,
 // category.
-type Routing struct{ Static map[string]string }
+type caseRouting struct{ Static map[string]string }
 
-// Event is one line and what is to come of it. Empty texts are not compared.
-type Event struct {
+// caseEvent is one line and what is to come of it. Empty texts are not compared.
+type caseEvent struct {
 	Line       string
 	Fires      []string // titles in order
 	Selections string   // matched_selections of the first result, as JSON
@@ -48,36 +48,36 @@ func conditionOver(condition string) string {
 		fmt.Sprintf("  condition: %s\n", condition)
 }
 
-func yes(lines ...string) []Event {
-	var out []Event
+func yes(lines ...string) []caseEvent {
+	var out []caseEvent
 	for _, l := range lines {
-		out = append(out, Event{Line: l, Fires: []string{"T"}})
+		out = append(out, caseEvent{Line: l, Fires: []string{"T"}})
 	}
 	return out
 }
 
-func no(lines ...string) []Event {
-	var out []Event
+func no(lines ...string) []caseEvent {
+	var out []caseEvent
 	for _, l := range lines {
-		out = append(out, Event{Line: l})
+		out = append(out, caseEvent{Line: l})
 	}
 	return out
 }
 
 // with fills in what the only event of a list is to give.
-func with(events []Event, selections, fields string) []Event {
+func with(events []caseEvent, selections, fields string) []caseEvent {
 	for i := range events {
 		events[i].Selections, events[i].Fields = selections, fields
 	}
 	return events
 }
 
-func both(a, b []Event) []Event { return append(a, b...) }
+func both(a, b []caseEvent) []caseEvent { return append(a, b...) }
 
-// Cases returns the case table.
-func Cases() []Case {
-	var out []Case
-	for _, group := range [][]Case{valueCases(), operatorCases(), eventCases(), conditionCases(), arrayCases(), resultCases(), routingCases()} {
+// cases returns the case table.
+func cases() []situation {
+	var out []situation
+	for _, group := range [][]situation{valueCases(), operatorCases(), eventCases(), conditionCases(), arrayCases(), resultCases(), routingCases()} {
 		out = append(out, group...)
 	}
 	return out

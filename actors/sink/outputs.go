@@ -1,0 +1,186 @@
+package sink
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sluicehq/sluice/actors"
+	"github.com/sluicehq/sluice/actors/sink/stdout"
+)
+
+// closeGrace bounds how long a destination may take to close.
+const closeGrace = time.Second
+
+// Outputs are the sinks of a process and its dead letter queue.
+type Outputs struct {
+	Sinks []*Sink
+	DLQ   *DLQ // nil without one
+}
+
+// OutputsOptions describe the outputs. Stream, Metrics and Log are required.
+type OutputsOptions struct {
+	Config     Config
+	Capacity   int            // of a queue
+	Capacities map[string]int // of the queues that do not have Capacity, by actor
+	Bytes      int            // of a queue
+	Stream     io.Writer      // standard output
+	Metrics    *Metrics
+	Log        *slog.Logger
+}
+
+// OpenOutputs opens every destination that is configured. On an error nothing stays
+// open.
+func OpenOutputs(o OutputsOptions) (_ *Outputs, err error) {
+	out := &Outputs{}
+	defer func() {
+		if err != nil {
+			_ = out.close()
+		}
+	}()
+	stream := stdout.NewStream(o.Stream)
+	var deadLetters DeadLetters
+	if o.Config.DLQ != "" {
+		if out.DLQ, err = o.openDLQ(stream); err != nil {
+			return nil, err
+		}
+		deadLetters = out.DLQ.Lane()
+	}
+	specs := o.Config.Specs(func(_ int, fault error) { err = fault })
+	if err != nil {
+		return nil, err
+	}
+	for i, label := range Labels(specs) {
+		s, err := o.open(specs[i], label, stream, deadLetters)
+		if err != nil {
+			return nil, fmt.Errorf("sink %s: %w", label, err)
+		}
+		out.Sinks = append(out.Sinks, s)
+	}
+	return out, nil
+}
+
+func (o *OutputsOptions) retry() Retry {
+	ms := func(n int) time.Duration { return time.Duration(n) * time.Millisecond }
+	return Retry{Max: o.Config.RetryMax, Base: ms(o.Config.BackoffBaseMS), Cap: ms(o.Config.BackoffMaxMS)}
+}
+
+func (o *OutputsOptions) capacity(actor string) int {
+	if n, ok := o.Capacities[actor]; ok {
+		return n
+	}
+	return o.Capacity
+}
+
+func (o *OutputsOptions) openDLQ(stream *stdout.Stream) (*DLQ, error) {
+	spec, _, err := ParseSpec(o.Config.DLQ, RoleDLQ)
+	if err != nil {
+		return nil, err
+	}
+	t, err := Open(spec, stream, time.Now)
+	if err != nil {
+		return nil, fmt.Errorf("dead letter queue: %w", err)
+	}
+	return NewDLQ(DLQOptions{
+		Kind: spec.Kind, Transport: t, Retry: o.retry(), BatchMax: o.Config.BatchMax,
+		Capacity: o.capacity(actors.NameDLQ), Bytes: o.Bytes, Metrics: o.Metrics, Log: o.Log,
+	}), nil
+}
+
+func (o *OutputsOptions) open(spec Spec, label string, stream *stdout.Stream, deadLetters DeadLetters) (*Sink, error) {
+	t, err := Open(spec, stream, time.Now)
+	if err != nil {
+		return nil, err
+	}
+	s, err := New(Options{
+		Label: label, Kind: spec.Kind, OnFull: spec.OnFull, Form: spec.Form(o.Config.Pretty), Transport: t, Retry: o.retry(), BatchMax: o.Config.BatchMax,
+		Capacity: o.capacity("sink:" + label), Bytes: o.Bytes,
+		DeadLetters: deadLetters, Metrics: o.Metrics, Log: o.Log,
+	})
+	if err != nil {
+		return nil, errors.Join(err, t.Close())
+	}
+	return s, nil
+}
+
+// DeadLetters is the lane of the dead letter queue, nil without one.
+func (out *Outputs) DeadLetters() actors.DeadLetters {
+	if out.DLQ == nil {
+		return nil
+	}
+	return out.DLQ.Lane()
+}
+
+// Feature is the row of the sinks.
+func (out *Outputs) Feature() actors.Feature {
+	f := actors.Feature{
+		Name: "sinks", Close: out.close, Undelivered: out.left,
+		// Every reload makes file sinks open their paths again, as after a rotation.
+		Components: []actors.Component{{Name: "sinks", Build: func(context.Context) (func(context.Context) error, error) {
+			return func(context.Context) error { out.reopen(); return nil }, nil
+		}}},
+	}
+	if out.DLQ != nil {
+		f.Actors = append(f.Actors, out.DLQ)
+	}
+	for _, s := range out.Sinks {
+		f.Actors = append(f.Actors, s)
+	}
+	return f
+}
+
+func (out *Outputs) reopen() {
+	for _, s := range out.Sinks {
+		s.Reopen()
+	}
+	if out.DLQ != nil {
+		out.DLQ.Reopen()
+	}
+}
+
+// left is the number of items that sinks had left at the end of the drain.
+func (out *Outputs) left() (items int) {
+	for _, s := range out.Sinks {
+		items += s.Left()
+	}
+	return items
+}
+
+// close closes every destination by itself: one whose disk does not answer delays
+// neither the others nor the daemon.
+func (out *Outputs) close() error {
+	closers := make(map[string]func() error)
+	for _, s := range out.Sinks {
+		closers[s.Label()] = s.Close
+	}
+	if out.DLQ != nil {
+		closers[actors.NameDLQ] = out.DLQ.Close
+	}
+	type closed struct {
+		label string
+		err   error
+	}
+	ends := make(chan closed, len(closers))
+	for label, f := range closers {
+		go func() { ends <- closed{label, f()} }()
+	}
+	var errs []error
+	late := time.After(closeGrace)
+	for len(closers) > 0 {
+		select {
+		case end := <-ends:
+			delete(closers, end.label)
+			errs = append(errs, end.err)
+		case <-late:
+			names := slices.Sorted(maps.Keys(closers))
+			return errors.Join(append(errs, fmt.Errorf("not closed in time: %s", strings.Join(names, ", ")))...)
+		}
+	}
+	return errors.Join(errs...)
+}

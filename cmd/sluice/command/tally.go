@@ -1,0 +1,79 @@
+package command
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/sluicehq/sluice/cmd/sluice/config"
+	"github.com/sluicehq/sluice/graph/step"
+	"github.com/sluicehq/sluice/sigma/engine"
+)
+
+// tally counts what became of lines.
+type tally struct {
+	events, undecoded uint64
+	matches           uint64 // detections written
+	correlations      uint64
+	failed            uint64 // lines that made a step panic
+	failure           error  // of the last of them
+	engine.Stats
+}
+
+func (t *tally) fail(poisoned ...step.Poisoned) {
+	for _, p := range poisoned {
+		t.failed, t.failure = t.failed+1, p.Cause
+	}
+}
+
+// summarise prints what an evaluation came to. With apart, detections and
+// correlations are counted apart.
+func summarise(out *console, o *config.Eval, t *tally, apart bool) {
+	text := fmt.Sprintf("Processed %d events, %d matches", t.events, t.matches)
+	if apart {
+		text = fmt.Sprintf("Processed %d events, %d detection matches, %d correlation matches", t.events, t.matches, t.correlations)
+	}
+	if t.undecoded > 0 {
+		text += fmt.Sprintf(", %d not decoded", t.undecoded)
+	}
+	if t.failed > 0 {
+		fmt.Fprintf(out.Err, "error: %d events could not be judged, the last one: %v\n", t.failed, t.failure)
+	}
+	out.summary("%s.", text)
+	if o.LogsourceRouting.Enabled {
+		out.summary("Pruned %d rules by log source; %d events without one.", t.Pruned, t.WithoutLogsource)
+	}
+}
+
+// progress is a line that overwrites itself on a terminal during long inputs.
+type progress struct {
+	on    bool
+	begun time.Time
+	last  time.Time
+	shown bool
+}
+
+const (
+	progressDelay = time.Second
+	progressEvery = 200 * time.Millisecond
+)
+
+func (p *progress) show(out *console, t *tally, now time.Time) {
+	if !p.on {
+		return
+	}
+	if p.begun.IsZero() {
+		p.begun = now
+	}
+	if now.Sub(p.begun) < progressDelay || now.Sub(p.last) < progressEvery {
+		return
+	}
+	p.last, p.shown = now, true
+	rate := float64(t.events) / now.Sub(p.begun).Seconds()
+	fmt.Fprintf(out.Err, "\r%d events, %d matches, %.0f events/s\x1b[K", t.events, t.matches+t.correlations, rate)
+}
+
+func (p *progress) clear(out *console) {
+	if p.shown {
+		fmt.Fprint(out.Err, "\r\x1b[K")
+	}
+}

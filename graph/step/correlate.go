@@ -1,0 +1,142 @@
+package step
+
+import (
+	"github.com/sluicehq/sluice/graph"
+	"github.com/sluicehq/sluice/sigma/correlation"
+)
+
+// Correlate brings the matches of batches to the correlations, one event after
+// the other, and merges what fires with the detections of its line. Batches come
+// in order, each between Begin and End.
+type Correlate struct {
+	// Engine has the state of the correlations. Another one may take its place
+	// between two calls.
+	Engine *correlation.Engine
+
+	counted int     // lines of the batch whose matches are counted
+	last    Counted // of the last of them
+
+	// The event in hand: its record, and what came of it.
+	record  []byte
+	now     int64
+	fired   []*correlation.Result
+	outcome correlation.Outcome
+
+	step, undo func() // made once, as they escape
+
+	merging
+}
+
+// Firing is a result of a correlation. It goes behind the given number of results
+// of the batch.
+type Firing struct {
+	Behind uint32
+	Result *correlation.Result
+}
+
+// Begun is what a batch brings.
+type Begun struct {
+	Events     int // decoded and evaluated
+	Detections int
+	Dropped    []correlation.Dropped // state that did not fit the rule set of the batch
+}
+
+// Counted is what the matches of a line did. It is valid until the next call.
+type Counted struct {
+	Firings []Firing
+	Effects []correlation.Outcome // one for each event that did more than fire
+}
+
+// NewCorrelate returns the step with the state of an engine.
+func NewCorrelate(e *correlation.Engine) *Correlate {
+	c := &Correlate{Engine: e}
+	c.step, c.undo = c.event, func() { c.Engine.Rollback() }
+	return c
+}
+
+// none is the program of rule sets without correlations.
+var none = new(correlation.Program)
+
+// Program returns the correlations of a rule set, an empty program when there are
+// none.
+func Program(set *graph.RuleSet) *correlation.Program {
+	if set.Correlation == nil {
+		return none
+	}
+	return set.Correlation
+}
+
+// Begin takes b over. The state is carried over to the rule set of b.
+func (c *Correlate) Begin(g Isolate, b *graph.Batch, now int64) (out Begun) {
+	if p := Program(b.Set); c.Engine.Program() != p {
+		g.Apply(func() { out.Dropped = c.Engine.Swap(p, now) })
+	}
+	c.counted = 0
+	out.Events, out.Detections = c.measure(b)
+	return out
+}
+
+// Count counts the matches of line i of b at wall time now in Unix seconds. An
+// event counts as a whole or not at all. The error is that of the event which is
+// to be taken out together with its line; the events of the line before it stay
+// counted. Nothing is counted again when the line is given again.
+func (c *Correlate) Count(g Isolate, b *graph.Batch, i int, now int64) (Counted, error) {
+	if c.counted > i {
+		return Counted{}, nil
+	}
+	c.last.Firings, c.last.Effects, c.now = c.last.Firings[:0], c.last.Effects[:0], now
+	span := b.Outcomes[i].Matches
+	for _, m := range b.Matches[span.From:span.To] {
+		c.record = m.Record
+		if err := g.Step(c.step, c.undo); err != nil {
+			return c.last, err
+		}
+		c.Engine.Commit()
+		if c.outcome != (correlation.Outcome{}) {
+			c.last.Effects = append(c.last.Effects, c.outcome)
+		}
+		for _, r := range c.fired {
+			c.last.Firings = append(c.last.Firings, Firing{m.Results, r})
+		}
+	}
+	c.counted = i + 1
+	return c.last, nil
+}
+
+// event gives the event in hand to the engine. A record that cannot be read is the
+// fault of its event, like a panic.
+func (c *Correlate) event() {
+	c.Engine.Begin()
+	var err error
+	if c.fired, c.outcome, err = c.Engine.Process(c.record, c.now, c.fired[:0]); err != nil {
+		panic(err)
+	}
+}
+
+// Merge returns the results of line i of b, detections and firings of each event
+// together; nil when there are none. It is called once for a line, behind Count.
+func (c *Correlate) Merge(b *graph.Batch, i int) *graph.ResultSet {
+	o := &b.Outcomes[i]
+	firings := c.last.Firings
+	if o.Matches.Len() == 0 {
+		firings = nil // another line's
+	}
+	if o.Results.Len() == 0 && len(firings) == 0 {
+		return nil
+	}
+	c.begin()
+	next := o.Results.From
+	for _, fired := range firings {
+		c.detections(b, next, fired.Behind)
+		next = fired.Behind
+		c.arena.Add(graph.Result{Correlation: fired.Result})
+	}
+	c.detections(b, next, o.Results.To)
+	return c.end(&b.Lines[i], o.Results.Len() == 0)
+}
+
+// End gives back what the step holds of the batch.
+func (c *Correlate) End() {
+	c.arena.Release(1)
+	c.arena = nil
+}
