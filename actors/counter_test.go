@@ -70,7 +70,6 @@ type (
 
 // counter is a stage of the tests' own: it counts what passes and answers questions.
 type counter struct {
-	name  graph.Stage
 	stage *actors.Stage[*item]
 	cell  *mailbox.Cell
 	state *tally
