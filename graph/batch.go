@@ -38,7 +38,7 @@ type Match struct {
 }
 
 // Batch is the unit of work in front of the results. It belongs to whoever holds
-// it, and is judged from end to end by the rule set it was stamped with.
+// it, and is evaluated from end to end by the rule set it was stamped with.
 type Batch struct {
 	Seq      uint64 // grows by one with every batch of a run of the daemon
 	Set      *RuleSet

@@ -23,7 +23,7 @@ func (s *RuleSet) Again() *RuleSet {
 	return &again
 }
 
-// Same reports whether both sets judge by the same compiled rules.
+// Same reports whether both sets evaluate the same compiled rules.
 func (s *RuleSet) Same(other *RuleSet) bool {
 	return s.Engine == other.Engine && s.Correlation == other.Correlation
 }

@@ -101,7 +101,7 @@ func (b *bench) spawn(alter func(*shell)) {
 	b.client = b.stage.Client()
 }
 
-// batch judges one event per line, at the second its field n has.
+// batch evaluates one event per line, at the second its field n has.
 func (b *bench) batch(lines ...string) *graph.Batch {
 	b.t.Helper()
 	out := &graph.Batch{Seq: b.seq, Set: b.set, Events: new(engine.Events), Results: new(result.Batch)}

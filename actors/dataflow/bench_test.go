@@ -151,7 +151,7 @@ func BenchmarkEngineAlone(b *testing.B) {
 	b.ReportMetric(float64(time.Since(begin).Nanoseconds())/float64(n), "ns/event")
 }
 
-// alone returns what judges the lines once and renders what they came to, with a
+// alone returns what evaluates the lines once and renders what they came to, with a
 // worker of its own.
 func alone(b *testing.B, set *engine.Set, lines [][]byte) func() {
 	b.Helper()

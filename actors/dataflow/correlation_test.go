@@ -66,7 +66,7 @@ func TestOneWorkerGivesTheSameBytesAsMany(t *testing.T) {
 	}
 }
 
-// Under load every event is judged by one set, correlations included.
+// Under load every event is evaluated by one set, correlations included.
 func TestAReloadUnderLoadNeitherLosesNorDoublesCounts(t *testing.T) {
 	l, acks := assemble(t, settings{rules: counted("A", ""), workers: 3, batch: 5}), &tally{}
 	lines := acks.lines(slices.Repeat([]string{`{"a":"evil","user":"ann"}`}, 2000)...)

@@ -25,7 +25,7 @@ func TestPublish(t *testing.T) {
 			}
 		})
 	})
-	t.Run("under load every event is judged by one set", func(t *testing.T) {
+	t.Run("under load every event is evaluated by one set", func(t *testing.T) {
 		l, acks := assemble(t, settings{rules: ruleNamed("A", "evil") + ruleNamed("A2", "evil"), workers: 3, batch: 5}), &tally{}
 		next := &graph.RuleSet{Generation: 2, Engine: compile(t, ruleNamed("B", "evil")+ruleNamed("B2", "evil"))}
 		lines := acks.lines(slices.Repeat([]string{`{"a":"evil"}`}, 2000)...)

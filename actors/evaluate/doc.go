@@ -1,4 +1,4 @@
-// Package evaluate is the stage that judges events by the rules: as many batches
+// Package evaluate is the stage that evaluates the rules on events: as many batches
 // at once as there are workers, each by the rule set it is stamped with.
 //
 // For correlations it writes down what they want to know of an event, so that

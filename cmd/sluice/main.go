@@ -1,4 +1,4 @@
-// Sluice judges streams of events by Sigma rules.
+// Sluice evaluates Sigma rules on streams of events.
 package main
 
 import (

@@ -102,7 +102,7 @@ func removeStale(path string) error {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case !errors.Is(err, syscall.ECONNREFUSED):
-		return fmt.Errorf("in use, or not ours to judge: %w", err)
+		return fmt.Errorf("in use, or not ours: %w", err)
 	}
 	return os.Remove(path)
 }

@@ -29,7 +29,7 @@ type Audit struct {
 
 // EvalSchema is the part of schema recognition that one-shot evaluation has.
 type EvalSchema struct {
-	Routing        bool   `yaml:"routing" flag:"schema-routing" help:"Judge events by the rules of their schema"`
+	Routing        bool   `yaml:"routing" flag:"schema-routing" help:"Evaluate events by the rules of their schema"`
 	PartitionRules bool   `yaml:"partition_rules" flag:"schema-partition-rules" help:"Compile a rule set per schema"`
 	Config         string `yaml:"config" flag:"schema-config" help:"File of signatures and bindings"`
 	OnUnknown      string `yaml:"on_unknown" flag:"on-unknown" oneof:"warn drop passthrough error" help:"An event of no known schema"`

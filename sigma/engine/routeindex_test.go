@@ -152,7 +152,7 @@ func TestAPanicInTheBackgroundIsToldOnce(t *testing.T) {
 		t.Errorf("told %q, want the first panic", told)
 	}
 	if got := laneResults(t, set.NewWorker(), [][]byte{[]byte(`{"A":"evil"}`)}); len(got) == 0 {
-		t.Error("the set does not judge any more")
+		t.Error("the set does not evaluate any more")
 	}
 }
 

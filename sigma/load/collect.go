@@ -9,7 +9,7 @@ import (
 	"github.com/sluicehq/sluice/sigma/ast"
 )
 
-// Collect judges documents together: it merges filters, runs the pipelines,
+// Collect checks documents together: it merges filters, runs the pipelines,
 // checks every rule and resolves correlations. The documents stay as they are, so
 // they may be collected again with other pipelines. Exclusions are those that the
 // documents were read with.

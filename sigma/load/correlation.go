@@ -25,7 +25,7 @@ type correlation struct {
 	CondLine  int
 }
 
-// working returns a copy that judging the document may change.
+// working returns a copy that checking the document may change.
 func (c *correlation) working() *correlation {
 	own, rule := *c, *c.Rule
 	rule.Condition.Expr = rule.Condition.Expr.Clone()

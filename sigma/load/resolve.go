@@ -13,7 +13,7 @@ import (
 // which a load warns.
 const maxChain = 10
 
-// resolveCorrelations resolves references, runs the pipelines, and judges the
+// resolveCorrelations resolves references, runs the pipelines, and checks the
 // correlations together.
 func (l *collector) resolveCorrelations() {
 	var all []*draft

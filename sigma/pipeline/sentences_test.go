@@ -395,7 +395,6 @@ func TestWarningsOfRules(t *testing.T) {
 	}
 }
 
-// Part 12 section 8.
 func TestWhatReachesCorrelations(t *testing.T) {
 	const rules = toolRule + "---\ntitle: C\nname: c\ntags: [t]\ncorrelation: {type: value_count, rules: [r], group-by: [who, User, Host], aliases: {who: {r: User}}, timespan: 5m, condition: {field: Name, gte: 2}}\n"
 	for _, tc := range []struct {

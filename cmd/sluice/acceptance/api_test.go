@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-func TestTheFirstScrapeHasEveryFamily(t *testing.T) { // part 22 case 1
+func TestTheFirstScrapeHasEveryFamily(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "a.yml", rule("A", "evil"))
 	d := start(t, "-r", dir, "--input", "http")
@@ -107,7 +107,7 @@ func TestEventsOverHTTP(t *testing.T) {
 	d.stop()
 }
 
-func TestEventsAreRefusedByOtherInputs(t *testing.T) { // part 14 case 27
+func TestEventsAreRefusedByOtherInputs(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "a.yml", rule("A", "evil"))
 	d := start(t, "-r", dir)

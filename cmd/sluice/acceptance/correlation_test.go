@@ -44,7 +44,7 @@ func (d *daemon) wantResults(want ...string) {
 	}
 }
 
-func TestABurstFiresWhereItHappens(t *testing.T) { // part 11 case 4
+func TestABurstFiresWhereItHappens(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "a.yml", logins(tooMany("Burst", 3, "")))
 	d := start(t, "-r", dir, "--input", "http")
@@ -72,7 +72,7 @@ func TestABurstFiresWhereItHappens(t *testing.T) { // part 11 case 4
 	d.stop()
 }
 
-func TestModesOfIncludedEvents(t *testing.T) { // part 11 cases 39 to 41
+func TestModesOfIncludedEvents(t *testing.T) {
 	rules := logins(tooMany("Burst", 2, ""))
 	events := []string{`{"kind":"login","user":"ann","timestamp":10,"_id":"x1"}`, `{ "kind":"login", "user":"ann", "timestamp":11, "id":{}, "_id":"z" }`}
 	full := `{"kind":"login","user":"ann","timestamp":11,"id":{},"_id":"z"}`
@@ -190,7 +190,7 @@ func (d *daemon) reload(change func()) {
 	d.await("a reload", func() bool { return finished() > before })
 }
 
-func TestTheStateCanBeLookedAt(t *testing.T) { // part 11 section 14, introspection
+func TestTheStateCanBeLookedAt(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "a.yml", logins(
 		"---\ntitle: avg\ncorrelation:\n  type: value_avg\n  rules: d-login\n  group-by: user\n  timespan: 1h\n  condition:\n    field: bytes\n    gt: 500\n",
@@ -253,7 +253,7 @@ func TestStartsWithWrongCorrelationSettingsEndWithCodeThree(t *testing.T) {
 	}
 }
 
-func TestTheLimitOnStateEvictsTheStalest(t *testing.T) { // part 11 case 38
+func TestTheLimitOnStateEvictsTheStalest(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "a.yml", logins(strings.Replace(tooMany("Burst", 3, ""), "60s", "1h", 1)))
 	d := start(t, "-r", dir, "--input", "http", "--max-state-entries", "10")

@@ -32,7 +32,7 @@ func TestAnEmptyInputIsACleanExit(t *testing.T) {
 	}
 }
 
-func TestAStartTellsItsSteps(t *testing.T) { // part 23 sections 9 and 14
+func TestAStartTellsItsSteps(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "rules/a.yml", rule("A", "evil"))
 	d := start(t, "-r", filepath.Join(dir, "rules"), "--input", "http", "--state-db", filepath.Join(dir, "state"))
@@ -127,7 +127,7 @@ func TestStartsThatFailSayWhy(t *testing.T) {
 	}
 }
 
-func TestAFaultOfTheSettingsIsFoundBeforeAnythingIsTouched(t *testing.T) { // part 23 section 9, step 5
+func TestAFaultOfTheSettingsIsFoundBeforeAnythingIsTouched(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "a.yml", rule("A", "evil"))
 	broken := write(t, dir, "p.txt", "transformations: [{type: nonsense}]\n")
@@ -158,7 +158,7 @@ func TestAFaultOfTheSettingsIsFoundBeforeAnythingIsTouched(t *testing.T) { // pa
 	}
 }
 
-func TestARuleSetWithoutRulesServesWithAWarning(t *testing.T) { // part 10 section 1.6, part 23 case 27a
+func TestARuleSetWithoutRulesServesWithAWarning(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "excluded/a.yml", rule("A", "evil"))
 	write(t, dir, "none/README.md", "no rule\n")
@@ -186,7 +186,7 @@ func TestARuleSetWithoutRulesServesWithAWarning(t *testing.T) { // part 10 secti
 	}
 }
 
-func TestABrokenDocumentLeavesTheOthersServing(t *testing.T) { // part 10 case 42, part 23 cases 24 to 27
+func TestABrokenDocumentLeavesTheOthersServing(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "a.yml", rule("A", "evil"))
 	write(t, dir, "b.yml", "id: x\n")
@@ -260,7 +260,7 @@ func TestRulesFollowTheirFiles(t *testing.T) {
 	}
 }
 
-func TestRulesInAMountedVolumeFollowItsSwap(t *testing.T) { // part 23 case 49
+func TestRulesInAMountedVolumeFollowItsSwap(t *testing.T) {
 	dir := t.TempDir()
 	volume := func(name, content string) {
 		write(t, dir, name+"/a.yml", content)
@@ -308,7 +308,7 @@ func TestSIGHUPReloads(t *testing.T) {
 	d.stop()
 }
 
-func TestSeriesOfARuleEndWithTheSecondReloadWithoutIt(t *testing.T) { // part 22 section 5
+func TestSeriesOfARuleEndWithTheSecondReloadWithoutIt(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "a.yml", rule("A", "evil"))
 	d := start(t, "-r", dir, "--input", "http")
@@ -383,7 +383,7 @@ func unread(t *testing.T, dir string) (path string) {
 	return path
 }
 
-func TestACommitIsAnsweredWhenTheDrainEnds(t *testing.T) { // part 14 section 5
+func TestACommitIsAnsweredWhenTheDrainEnds(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "rules/a.yml", rule("A", "evil"))
 	d := start(t, "-r", filepath.Join(dir, "rules"), "--input", "http", "--output", "file://"+unread(t, dir), "--drain-timeout", "1")

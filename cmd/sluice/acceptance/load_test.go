@@ -111,7 +111,7 @@ func checkJudged(t *testing.T, path string, events int) {
 	}
 	for n, times := range seen {
 		if times != 1 {
-			t.Fatalf("event %d of %d was judged %d times, want once", n, events, times)
+			t.Fatalf("event %d of %d was evaluated %d times, want once", n, events, times)
 		}
 	}
 	if sets["A"] == 0 || sets["B"] == 0 || first != nil {

@@ -109,7 +109,7 @@ func TestPipelinesInAMountedVolumeFollowItsSwap(t *testing.T) {
 	d.stop()
 }
 
-func TestARuleThatAPipelineRefusesFailsALaterPass(t *testing.T) { // part 12 case 32
+func TestARuleThatAPipelineRefusesFailsALaterPass(t *testing.T) {
 	dir, beside := t.TempDir(), t.TempDir()
 	write(t, dir, "a.yml", toolRule)
 	write(t, dir, "b.yml", rule("Other", "evil"))
@@ -154,7 +154,7 @@ func TestStartsWithBrokenPipelinesEndWithCodeThree(t *testing.T) {
 }
 
 // Records as an agent renders them need one flag.
-func TestWindowsRecordsAreJudgedAsTheyCome(t *testing.T) { // part 12 cases 41 and 42
+func TestWindowsRecordsAreEvaluatedAsTheyCome(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "a.yml", toolRule+"---\ntitle: Often\ncorrelation: {type: event_count, rules: [tool], group-by: [User], timespan: 5m, condition: {gte: 2}}\n")
 	record := `{"Event":{"System":{"EventID":{"#text":1}},"EventData":{"Image":"C:\\w\\tool.exe","CommandLine":"run alpha","User":"ann"}}}`

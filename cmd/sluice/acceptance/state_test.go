@@ -122,7 +122,7 @@ func TestAKilledDaemonGoesOnFromItsLastSave(t *testing.T) {
 	d.wantFired("4")
 }
 
-// Case 21 of part 24: windows hold what was before the barrier.
+// Windows hold what was before the barrier.
 func TestASaveHoldsExactlyWhatWasBeforeItsBarrier(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -164,7 +164,7 @@ func TestAStateDirectoryIsPrivateAndHasOneOwner(t *testing.T) {
 	}
 }
 
-// Damage costs the state and never the start (part 11 section 9.3).
+// Damage costs the state and never the start.
 func TestADamagedStateDirectoryIsSetAside(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

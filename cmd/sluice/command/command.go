@@ -86,7 +86,7 @@ func (e *env) app() *cli.App {
 	eval, daemon := e.evalCommand(), e.daemonCommand()
 	app := &cli.App{
 		Name:  "sluice",
-		Usage: "judge streams of events by Sigma rules",
+		Usage: "evaluate Sigma rules on streams of events",
 		Commands: []*cli.Command{
 			group("engine", "run or question the detection engine", daemon, eval, e.statusCommand()),
 			group("rule", "check and print rules", e.ruleCommands()...),

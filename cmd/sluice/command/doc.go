@@ -2,5 +2,5 @@
 // parses its flags and calls one function.
 //
 // Data goes to stdout; progress, summaries and warnings to stderr. Run never
-// ends the process: it returns the exit code (specification part 23 section 5).
+// ends the process: it returns the exit code (docs/operations.md).
 package command

@@ -24,9 +24,9 @@ import (
 )
 
 func (e *env) evalCommand() *cli.Command {
-	return sectionCommand("eval", "judge events once and end", "", "eval", []cli.Flag{
+	return sectionCommand("eval", "evaluate events once and end", "", "eval", []cli.Flag{
 		configFlag(false),
-		&cli.BoolFlag{Name: "dry-run", Usage: "Print the effective configuration and judge nothing"},
+		&cli.BoolFlag{Name: "dry-run", Usage: "Print the effective configuration and evaluate nothing"},
 	}, e.eval)
 }
 
@@ -147,14 +147,4 @@ func (e *env) evaluateAll(o *config.Eval, out *console, rules *ruleset.Built, de
 		return silent(exitFindings)
 	}
 	return nil
-}
-
-// dumpState writes the state of correlations as the routes of the service show it.
-func dumpState(w io.Writer, e *correlation.Engine) {
-	view := e.Export()
-	groups, _ := view.State(correlation.Filter{})
-	_ = writeJSON(w, struct { // there is nowhere left to say that stderr cannot be written
-		Correlations []correlation.Entry      `json:"correlations"`
-		Groups       []correlation.GroupEntry `json:"groups"`
-	}{view.Entries(correlation.Filter{}), groups}, true)
 }

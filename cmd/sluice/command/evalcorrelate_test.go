@@ -215,7 +215,7 @@ func TestEvalCorrelatesAsOneEventAfterTheOther(t *testing.T) {
 	}
 }
 
-// oneByOne judges without chunks and workers.
+// oneByOne evaluates without batches and workers.
 func oneByOne(t *testing.T, rules, events string) string {
 	t.Helper()
 	c := load.FromBytes("r.yml", []byte(rules), load.Options{})

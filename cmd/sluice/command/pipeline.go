@@ -114,7 +114,7 @@ func (e *env) pipelineDiff(c *cli.Context) error {
 	e.reportOthers(rules, w.failed)
 	switch {
 	case !w.found && w.ruleID != "":
-		return ruleFault(fmt.Errorf("No rule matched --rule-id %q", w.ruleID)) //nolint:staticcheck // the text is fixed by the specification
+		return ruleFault(fmt.Errorf("No rule matched --rule-id %q", w.ruleID)) //nolint:staticcheck // scripts read the text
 	case !w.found:
 		return ruleFault(fmt.Errorf("no detection rule found in %s", strings.Join(roots, ", ")))
 	}
@@ -124,7 +124,7 @@ func (e *env) pipelineDiff(c *cli.Context) error {
 	if len(w.failed) > 0 {
 		var errs []error
 		for _, p := range w.failed {
-			errs = append(errs, fmt.Errorf("Pipeline error for rule \"%s\": %s", p.Title, p.Reason)) //nolint:staticcheck // the text is fixed by the specification
+			errs = append(errs, fmt.Errorf("Pipeline error for rule \"%s\": %s", p.Title, p.Reason)) //nolint:staticcheck // scripts read the text
 		}
 		return ruleFault(errors.Join(errs...))
 	}

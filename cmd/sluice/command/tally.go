@@ -2,10 +2,12 @@ package command
 
 import (
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/sluicehq/sluice/cmd/sluice/config"
 	"github.com/sluicehq/sluice/graph/step"
+	"github.com/sluicehq/sluice/sigma/correlation"
 	"github.com/sluicehq/sluice/sigma/engine"
 )
 
@@ -36,7 +38,7 @@ func summarise(out *console, o *config.Eval, t *tally, apart bool) {
 		text += fmt.Sprintf(", %d not decoded", t.undecoded)
 	}
 	if t.failed > 0 {
-		fmt.Fprintf(out.Err, "error: %d events could not be judged, the last one: %v\n", t.failed, t.failure)
+		fmt.Fprintf(out.Err, "error: %d events could not be evaluated, the last one: %v\n", t.failed, t.failure)
 	}
 	out.summary("%s.", text)
 	if o.LogsourceRouting.Enabled {
@@ -76,4 +78,14 @@ func (p *progress) clear(out *console) {
 	if p.shown {
 		fmt.Fprint(out.Err, "\r\x1b[K")
 	}
+}
+
+// dumpState writes the state of correlations as the routes of the service show it.
+func dumpState(w io.Writer, e *correlation.Engine) {
+	view := e.Export()
+	groups, _ := view.State(correlation.Filter{})
+	_ = writeJSON(w, struct { // there is nowhere left to say that stderr cannot be written
+		Correlations []correlation.Entry      `json:"correlations"`
+		Groups       []correlation.GroupEntry `json:"groups"`
+	}{view.Entries(correlation.Filter{}), groups}, true)
 }

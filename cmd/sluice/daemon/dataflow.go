@@ -77,7 +77,7 @@ const (
 	maxWorkers      = 256
 )
 
-// workers is how many batches are judged at once.
+// workers is how many batches are evaluated at once.
 func workers(log *slog.Logger) int {
 	text, set := os.LookupEnv(workersVariable)
 	if !set {

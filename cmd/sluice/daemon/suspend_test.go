@@ -11,7 +11,7 @@ import (
 	"github.com/sluicehq/sluice/graph"
 )
 
-// Case 13 of part 24, as the process sees it.
+// An actor that uses up its restart budget, as the process sees it.
 func TestAnActorWithoutRestartsLeftEndsTheDaemon(t *testing.T) {
 	cfg := counting(t)
 	cfg.Config.Daemon.Actors.MaxRestarts, cfg.Config.Daemon.Output.DrainTimeout = 0, 30

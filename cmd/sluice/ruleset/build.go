@@ -37,7 +37,7 @@ type Built struct {
 
 // Build loads and compiles the rules that the settings name. The error is fatal:
 // one of Load, or settings that do not parse. Log is told of panics in work that
-// the rule set does beside judging.
+// the rule set does beside evaluating.
 func Build(ctx context.Context, s Settings, log *slog.Logger) (*Built, error) {
 	defer RelaxGC()()
 	rules, err := Load(ctx, s.Options)
@@ -75,10 +75,10 @@ func Compile(rules *Rules, s Settings, log *slog.Logger) (*Built, error) {
 	}, nil
 }
 
-// onPanic logs what an engine has to say of work that failed beside the judging.
+// onPanic logs what an engine has to say of work that failed beside the evaluation.
 func onPanic(log *slog.Logger) func(value any, stack []byte) {
 	return func(value any, stack []byte) {
-		log.Error("preparing for a busy log source panicked, events are judged without", "panic", value, "stack", string(stack))
+		log.Error("preparing for a busy log source panicked, events are evaluated without", "panic", value, "stack", string(stack))
 	}
 }
 
