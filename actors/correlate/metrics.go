@@ -94,6 +94,19 @@ func NewMetrics(reg prometheus.Registerer) (*Metrics, error) {
 	return m, errors.Join(errs...)
 }
 
+// NewFallbacks registers the series of matches without a time of their own, which the
+// stage before counts. timed says that they do not reach the correlations.
+func NewFallbacks(reg prometheus.Registerer, timed bool) (*atomic.Uint64, error) {
+	n, mode := new(atomic.Uint64), "wallclock"
+	if timed {
+		mode = "skip"
+	}
+	return n, reg.Register(prometheus.NewCounterFunc(prometheus.CounterOpts{
+		Name: "correlation_timestamp_fallback_total", Help: "Matches for correlations of events without a usable time, by what is done with them.",
+		ConstLabels: prometheus.Labels{"mode": mode},
+	}, func() float64 { return float64(n.Load()) }))
+}
+
 // serve begins with the rule set of another reload, of the same rules perhaps. Series
 // of rules that neither it nor the one before has are deleted.
 func (m *Metrics) serve(set *graph.RuleSet) {

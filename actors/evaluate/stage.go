@@ -14,7 +14,7 @@ type Options struct {
 	actors.StageOptions
 	Workers int // batches evaluated at once; 0 is one per processor
 	Set     *graph.RuleSet
-	Timed   bool // events without a time of their own do not reach correlations
+	Timed   bool // events without a time of their own are not counted over
 	Next    mailbox.Outlet[*graph.Batch]
 	Metrics *Metrics
 }

@@ -1,6 +1,7 @@
 package evaluate
 
 import (
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 
@@ -46,7 +47,7 @@ func spawn(t *testing.T, o Options) (*Stage, *actors.System, *actorstest.Recorde
 	t.Helper()
 	next, deadLetters := actorstest.NewRecorder[*graph.Batch](), actorstest.NewRecorder[graph.DeadLetter]()
 	o.StageOptions, o.Next = actors.StageOptions{Capacity: 1000, DeadLetters: deadLetters}, next
-	o.Metrics = actorstest.Metrics(t, func(reg prometheus.Registerer) (*Metrics, error) { return NewMetrics(reg, o.Timed) })
+	o.Metrics = actorstest.Metrics(t, func(reg prometheus.Registerer) (*Metrics, error) { return NewMetrics(reg, new(atomic.Uint64)) })
 	s := New(o)
 	system := actorstest.System(t, actors.Options{MaxRestarts: 10})
 	if _, err := system.Spawn(s.Cell(), s.Produce); err != nil {

@@ -3,6 +3,7 @@ package step
 import (
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/sigma/correlation"
+	"github.com/sluicehq/sluice/sigma/result"
 )
 
 // Correlate brings the matches of batches to the correlations, one event after
@@ -145,4 +146,50 @@ func (c *Correlate) Merge(b *graph.Batch, i int) *graph.ResultSet {
 func (c *Correlate) End() {
 	c.arena.Release(1)
 	c.arena = nil
+}
+
+// matching is what Detect needs for the correlations of a rule set.
+type matching struct {
+	extractor *correlation.Extractor // nil when there are none
+	source    *correlation.EventSource
+	rules     []int // load indexes of the rules that the event in hand met
+}
+
+func newMatching(set *graph.RuleSet) matching {
+	if !set.Correlates() {
+		return matching{}
+	}
+	return matching{extractor: correlation.NewExtractor(set.Correlation), source: correlation.NewEventSource(set.Correlation, set.Engine)}
+}
+
+// match writes down event e, whose results begin at number from, and removes
+// those that only feed correlations.
+func (d *Detect) match(e, from int) {
+	b, spec := d.batch, d.set.Correlation.Spec()
+	d.rules = d.rules[:0]
+	wanted := false
+	for r := from; r < b.Results.Len(); r++ {
+		rule := b.Results.At(r).Rule.Index
+		d.rules = append(d.rules, rule)
+		wanted = wanted || spec.Wants(rule)
+	}
+	if !wanted {
+		return
+	}
+	at, known := d.worker.Time(b.Events, e)
+	if !known {
+		d.outcome.Fallbacks++
+		at = b.Arrival
+	}
+	record := len(b.Records)
+	if known || !d.timed {
+		d.source.Open(d.worker, b.Events, e)
+		b.Records = d.extractor.Append(b.Records, d.rules, at, d.source)
+	}
+	b.Results.Keep(from, func(r *result.Detection) bool { return d.set.Correlation.Emits(r.Rule.Index) })
+	if known || !d.timed {
+		b.Matches = append(b.Matches, graph.Match{
+			Record: b.Records[record:len(b.Records):len(b.Records)], Results: uint32(b.Results.Len()),
+		})
+	}
 }

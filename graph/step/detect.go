@@ -2,22 +2,18 @@ package step
 
 import (
 	"github.com/sluicehq/sluice/graph"
-	"github.com/sluicehq/sluice/sigma/correlation"
 	"github.com/sluicehq/sluice/sigma/engine"
 	"github.com/sluicehq/sluice/sigma/result"
 )
 
-// Detect evaluates the events of batches and writes down what correlations want
-// to know of them. Each goroutine has its own.
+// Detect evaluates the events of batches and writes down what the rules that count
+// over several events have to know of them. Each goroutine has its own.
 type Detect struct {
 	timed  bool
 	set    *graph.RuleSet
 	worker *engine.Worker // of set
 
-	// For the correlations of set; extractor is nil when there are none.
-	extractor *correlation.Extractor
-	source    *correlation.EventSource
-	rules     []int // load indexes of the rules that the event in hand met
+	matching // for the rules of set that count over events
 
 	batch   *graph.Batch // in hand
 	before  lengths      // before the line in hand
@@ -33,12 +29,12 @@ type lengths struct{ results, matches, records, held int }
 // Detected is what happened while the events of a batch were evaluated.
 type Detected struct {
 	engine.Stats
-	Fallbacks uint64 // matches for correlations of events without a time of their own
+	Fallbacks uint64 // matches of events without a time of their own
 	Poisoned  []Poisoned
 }
 
-// NewDetect returns the step. With timed, events without a time of their own do
-// not reach correlations; otherwise they have that of their arrival.
+// NewDetect returns the step. With timed, events without a time of their own are
+// not counted over; otherwise they have that of their arrival.
 func NewDetect(timed bool) *Detect {
 	d := &Detect{timed: timed}
 	d.step, d.undo, d.poisoned = d.line, d.forget, d.quarantine
@@ -71,10 +67,7 @@ func (d *Detect) use(set *graph.RuleSet) {
 	if d.set != nil && d.set.Same(set) {
 		return
 	}
-	d.set, d.worker, d.extractor, d.source = set, set.Engine.NewWorker(), nil, nil
-	if set.Correlates() {
-		d.extractor, d.source = correlation.NewExtractor(set.Correlation), correlation.NewEventSource(set.Correlation, set.Engine)
-	}
+	d.set, d.worker, d.matching = set, set.Engine.NewWorker(), newMatching(set)
 }
 
 func (d *Detect) line(i int) {
@@ -101,36 +94,4 @@ func (d *Detect) forget(int) {
 
 func (d *Detect) quarantine(i int, cause error) {
 	d.outcome.Poisoned = quarantine(d.outcome.Poisoned, d.batch, i, cause)
-}
-
-// match writes down event e, whose results begin at number from, and removes
-// those that only feed correlations.
-func (d *Detect) match(e, from int) {
-	b, spec := d.batch, d.set.Correlation.Spec()
-	d.rules = d.rules[:0]
-	wanted := false
-	for r := from; r < b.Results.Len(); r++ {
-		rule := b.Results.At(r).Rule.Index
-		d.rules = append(d.rules, rule)
-		wanted = wanted || spec.Wants(rule)
-	}
-	if !wanted {
-		return
-	}
-	at, known := d.worker.Time(b.Events, e)
-	if !known {
-		d.outcome.Fallbacks++
-		at = b.Arrival
-	}
-	record := len(b.Records)
-	if known || !d.timed {
-		d.source.Open(d.worker, b.Events, e)
-		b.Records = d.extractor.Append(b.Records, d.rules, at, d.source)
-	}
-	b.Results.Keep(from, func(r *result.Detection) bool { return d.set.Correlation.Emits(r.Rule.Index) })
-	if known || !d.timed {
-		b.Matches = append(b.Matches, graph.Match{
-			Record: b.Records[record:len(b.Records):len(b.Records)], Results: uint32(b.Results.Len()),
-		})
-	}
 }

@@ -1,5 +1,5 @@
 // Package step is what happens to the lines of a batch on their way from raw text
-// to results, as plain values: Decode, Detect and Correlate, in this order.
+// to results, as plain values: decode, detect, count over events and render, in this order.
 //
 // A step has no goroutine, clock, logger or metric. Time is an argument, and what
 // happened is returned as an outcome that the caller counts, logs and forwards.

@@ -19,7 +19,6 @@ import (
 	"github.com/sluicehq/sluice/cmd/sluice/logging"
 	"github.com/sluicehq/sluice/cmd/sluice/ruleset"
 	"github.com/sluicehq/sluice/graph/format"
-	"github.com/sluicehq/sluice/sigma/correlation"
 	"github.com/sluicehq/sluice/sigma/engine"
 )
 
@@ -81,8 +80,8 @@ func (e *env) buildRules(ctx context.Context, l *config.Loaded, log *slog.Logger
 		return nil, loadFault(err)
 	}
 	e.reportProblems(rules.Rules)
-	log.Info("rules loaded", "detection_rules", len(rules.Rules.Rules), "correlation_rules", len(rules.Correlations),
-		"rejected", len(rules.Rejected), "excluded", rules.Excluded, "path", strings.Join(o.Rules, ", "))
+	log.Info("rules loaded", append(rules.Counts().Attrs(), "rejected", len(rules.Rejected), "excluded", rules.Excluded,
+		"path", strings.Join(o.Rules, ", "))...)
 	if err := rules.Acceptable(o.StrictRules); err != nil {
 		return nil, ruleFault(err)
 	}
@@ -123,27 +122,15 @@ func (e *env) openEvents(event string, given bool) (src io.ReadCloser, inline bo
 func (e *env) evaluateAll(o *config.Eval, out *console, rules *ruleset.Built, decoder *format.Decoder, src io.Reader) error {
 	p := newPrinter(out, o.Pretty)
 	p.fit(rules.Collection)
-	dump := o.DumpCorrelationState
-	if dump && (!rules.Set.Correlates() || o.Schema.Routing) {
-		e.warn("--dump-correlation-state is ignored: there is no correlation to show")
-		dump = false
-	}
-	ev := newEvaluation(rules.Set, decoder, p, o.Correlation.MaxStateEntries)
-	ev.timed, ev.warn = o.Correlation.TimestampFallback == "skip", e.warn
+	ev := newEvaluation(rules.Set, decoder, p, o, e.warn)
 	err := cmp.Or(ev.run(src), p.finish())
-	if ev.truncated > 0 {
-		e.warn(fmt.Sprintf("%d firings were not propagated: more than %d levels of correlations", ev.truncated, correlation.MaxLevels))
-	}
-	summarise(out, o, &ev.total, rules.Set.Correlates())
-	if dump {
-		dumpState(out.Err, ev.correlate.Engine)
-	}
+	ev.sumUp(out, o)
 	switch {
 	case errors.Is(err, errWrite):
 		return configFault(err)
 	case err != nil:
 		return ruleFault(err)
-	case o.FailOnDetection && ev.total.matches+ev.total.correlations > 0:
+	case o.FailOnDetection && ev.total.matches+ev.total.firings > 0:
 		return silent(exitFindings)
 	}
 	return nil

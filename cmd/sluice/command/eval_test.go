@@ -12,6 +12,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/sluicehq/sluice/cmd/sluice/config"
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/graph/format"
 	"github.com/sluicehq/sluice/graph/leaktest"
@@ -267,7 +268,7 @@ func TestAnEvaluationEndsWhenNobodyTakesItsResults(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		p := newPrinter(&console{Streams: Streams{Out: closedPipe{}, Err: io.Discard}, format: formatNDJSON}, false)
-		e := newEvaluation(&graph.RuleSet{Engine: set}, new(format.Decoder), p, 0)
+		e := newEvaluation(&graph.RuleSet{Engine: set}, new(format.Decoder), p, &config.Default().Eval, func(...string) {})
 		events, feed := io.Pipe() // which stays open
 		defer feed.Close()
 		go io.WriteString(feed, hit)
@@ -290,7 +291,7 @@ func TestAPanicCostsOneEvent(t *testing.T) {
 	}
 	var out bytes.Buffer
 	p := newPrinter(&console{Streams: Streams{Out: &out, Err: io.Discard}, format: formatNDJSON}, false)
-	e := newEvaluation(&graph.RuleSet{Engine: set}, new(format.Decoder), p, 0)
+	e := newEvaluation(&graph.RuleSet{Engine: set}, new(format.Decoder), p, &config.Default().Eval, func(...string) {})
 	e.render = func(s *graph.ResultSet) {
 		p.render(s)
 		if strings.Contains(string(s.Raw), "bad") {

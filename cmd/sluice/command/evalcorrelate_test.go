@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sluicehq/sluice/cmd/sluice/config"
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/graph/format"
 	"github.com/sluicehq/sluice/sigma/correlation"
@@ -283,7 +284,7 @@ func TestALineThatCannotBeCorrelatedIsLeftOut(t *testing.T) {
 	}
 	var out strings.Builder
 	p := newPrinter(&console{Streams: Streams{Out: &out}, format: formatNDJSON}, false)
-	e := newEvaluation(&graph.RuleSet{Engine: set, Correlation: program}, new(format.Decoder), p, 10)
+	e := newEvaluation(&graph.RuleSet{Engine: set, Correlation: program}, new(format.Decoder), p, &config.Default().Eval, func(...string) {})
 	j := &job{batch: graph.Batch{Set: e.set, Events: new(engine.Events)}, done: make(chan struct{}, 1)}
 	for line := range strings.Lines(logins(1, 2, 3, 4)) {
 		j.batch.Lines = append(j.batch.Lines, graph.Line{Raw: []byte(line)})
@@ -298,7 +299,7 @@ func TestALineThatCannotBeCorrelatedIsLeftOut(t *testing.T) {
 	if err := e.finish(j); err != nil {
 		t.Fatal(err)
 	}
-	if e.total.failed != 1 || e.total.matches != 3 || e.total.correlations != 1 {
+	if e.total.failed != 1 || e.total.matches != 3 || e.total.firings != 1 {
 		t.Errorf("got %+v, want one failure, three detections and one correlation", e.total)
 	}
 	got := strings.Split(strings.TrimSpace(out.String()), "\n")

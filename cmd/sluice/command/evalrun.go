@@ -7,12 +7,16 @@ import (
 	"runtime"
 	"sync"
 	"time"
+	"unicode/utf8"
 
+	"github.com/sluicehq/sluice/actors/correlate"
+	"github.com/sluicehq/sluice/cmd/sluice/config"
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/graph/format"
 	"github.com/sluicehq/sluice/graph/step"
 	"github.com/sluicehq/sluice/sigma/correlation"
 	"github.com/sluicehq/sluice/sigma/engine"
+	"github.com/sluicehq/sluice/sigma/load"
 	"github.com/sluicehq/sluice/sources"
 )
 
@@ -34,6 +38,7 @@ type evaluation struct {
 	isolate   step.Sequential
 	total     tally
 	truncated int   // firings that were not propagated
+	dumps     bool  // the state is shown at the end
 	second    int64 // up to which the correlations have been told the time
 }
 
@@ -46,13 +51,17 @@ type job struct {
 	done     chan struct{} // a worker is through with it
 }
 
-// newEvaluation prepares the evaluation by a rule set. maxGroups is the limit on
-// groups of correlations; 0 means the default.
-func newEvaluation(set *graph.RuleSet, f *format.Decoder, p *printer, maxGroups int) *evaluation {
-	return &evaluation{
-		set: set, format: f, printer: p, render: p.render,
-		correlate: step.NewCorrelate(correlation.New(step.Program(set), maxGroups)),
+// newEvaluation prepares the evaluation by a rule set.
+func newEvaluation(set *graph.RuleSet, f *format.Decoder, p *printer, o *config.Eval, warn func(...string)) *evaluation {
+	e := &evaluation{
+		set: set, format: f, timed: o.Correlation.TimestampFallback == correlate.FallbackSkip, printer: p, render: p.render, warn: warn,
+		correlate: step.NewCorrelate(correlation.New(step.Program(set), o.Correlation.MaxStateEntries)), dumps: o.DumpCorrelationState,
 	}
+	if e.dumps && (!set.Correlates() || o.Schema.Routing) {
+		warn("--dump-correlation-state is ignored: there is no correlation to show")
+		e.dumps = false
+	}
+	return e
 }
 
 // run reads src to its end or to the first error. When nobody takes results any
@@ -189,9 +198,72 @@ func (e *evaluation) line(b *graph.Batch, i int, used *graph.Releaser) error {
 	}
 	fired, found := len(counted.Firings), len(results.Results)
 	if err = e.isolate.Step(func() { e.render(results) }, e.printer.discard); err == nil {
-		e.total.correlations += uint64(fired)
+		e.total.firings += uint64(fired)
 		e.total.matches += uint64(found - fired)
 	}
 	used.List(results)
 	return err
+}
+
+// sumUp prints what the evaluation came to.
+func (e *evaluation) sumUp(out *console, o *config.Eval) {
+	if e.truncated > 0 {
+		e.warn(fmt.Sprintf("%d firings were not propagated: more than %d levels of correlations", e.truncated, correlation.MaxLevels))
+	}
+	matches := fmt.Sprintf("%d matches", e.total.matches)
+	if e.set.Correlates() {
+		matches = fmt.Sprintf("%d detection matches, %d correlation matches", e.total.matches, e.total.firings)
+	}
+	summarise(out, o, &e.total, matches)
+	if e.dumps {
+		dumpState(out.Err, e.correlate.Engine)
+	}
+}
+
+// dumpState writes the state of correlations as the routes of the service show it.
+func dumpState(w io.Writer, e *correlation.Engine) {
+	view := e.Export()
+	groups, _ := view.State(correlation.Filter{})
+	_ = writeJSON(w, struct { // there is nowhere left to say that stderr cannot be written
+		Correlations []correlation.Entry      `json:"correlations"`
+		Groups       []correlation.GroupEntry `json:"groups"`
+	}{view.Entries(correlation.Filter{}), groups}, true)
+}
+
+// fit makes the columns of a live table wide enough for the results of these
+// rules, before the first is known. Only a very long title sticks out.
+func (p *printer) fit(rules *load.Collection) {
+	if p.table == nil || !p.table.live {
+		return
+	}
+	title, kind := &p.table.width[1], &p.table.width[2]
+	for _, r := range rules.Rules {
+		*title = max(*title, min(utf8.RuneCountInString(r.Title), titleWidth))
+	}
+	for _, c := range rules.Correlations {
+		*title = max(*title, min(utf8.RuneCountInString(c.Title), titleWidth))
+		*kind = max(*kind, len(c.Type))
+	}
+}
+
+// firing makes the row of a result that is no detection.
+func (p *printer) firing(r *graph.Result) {
+	c := r.Correlation
+	p.row(c.Rule.Level, c.Rule.Title, string(c.Rule.Type), correlationDetail(c))
+}
+
+// correlationDetail is the DETAIL column: the group and the aggregate.
+func correlationDetail(r *correlation.Result) string {
+	var b []byte
+	for i, p := range r.Key {
+		if i > 0 {
+			b = append(b, ", "...)
+		}
+		b = append(append(append(b, p.Field...), '='), p.Value...)
+	}
+	if len(r.Key) > 0 {
+		b = append(b, ' ')
+	}
+	b = correlation.AppendNumber(append(b, "| agg="...), r.Value)
+	return cut(string(b), detailWidth)
 }

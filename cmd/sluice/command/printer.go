@@ -11,8 +11,6 @@ import (
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/graph/step"
 	"github.com/sluicehq/sluice/sigma/ast"
-	"github.com/sluicehq/sluice/sigma/correlation"
-	"github.com/sluicehq/sluice/sigma/load"
 	"github.com/sluicehq/sluice/sigma/result"
 )
 
@@ -66,22 +64,6 @@ func newPrinter(out *console, pretty bool) *printer {
 	return p
 }
 
-// fit makes the columns of a live table wide enough for the results of these
-// rules, before the first is known. Only a very long title sticks out.
-func (p *printer) fit(rules *load.Collection) {
-	if p.table == nil || !p.table.live {
-		return
-	}
-	title, kind := &p.table.width[1], &p.table.width[2]
-	for _, r := range rules.Rules {
-		*title = max(*title, min(utf8.RuneCountInString(r.Title), titleWidth))
-	}
-	for _, c := range rules.Correlations {
-		*title = max(*title, min(utf8.RuneCountInString(c.Title), titleWidth))
-		*kind = max(*kind, len(c.Type))
-	}
-}
-
 // render makes the text or the rows of results.
 func (p *printer) render(set *graph.ResultSet) {
 	p.before = place{len(p.text), len(p.rows)}
@@ -94,8 +76,7 @@ func (p *printer) render(set *graph.ResultSet) {
 		case r.Detection != nil:
 			p.row(r.Detection.Rule.Level, r.Detection.Rule.Title, "detection", detail(r.Detection))
 		default:
-			c := r.Correlation
-			p.row(c.Rule.Level, c.Rule.Title, string(c.Rule.Type), correlationDetail(c))
+			p.firing(r)
 		}
 	}
 }
@@ -152,22 +133,6 @@ func detail(d *result.Detection) string {
 		b.Write(plainText(d.Fields[i].Value))
 	}
 	return cut(b.String(), detailWidth)
-}
-
-// correlationDetail is the DETAIL column: the group and the aggregate.
-func correlationDetail(r *correlation.Result) string {
-	var b []byte
-	for i, p := range r.Key {
-		if i > 0 {
-			b = append(b, ", "...)
-		}
-		b = append(append(append(b, p.Field...), '='), p.Value...)
-	}
-	if len(r.Key) > 0 {
-		b = append(b, ' ')
-	}
-	b = correlation.AppendNumber(append(b, "| agg="...), r.Value)
-	return cut(string(b), detailWidth)
 }
 
 // plainText drops the quotes of a JSON string.

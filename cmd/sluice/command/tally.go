@@ -15,7 +15,7 @@ import (
 type tally struct {
 	events, undecoded uint64
 	matches           uint64 // detections written
-	correlations      uint64
+	firings           uint64 // results of rules over several events
 	failed            uint64 // lines that made a step panic
 	failure           error  // of the last of them
 	engine.Stats
@@ -27,13 +27,9 @@ func (t *tally) fail(poisoned ...step.Poisoned) {
 	}
 }
 
-// summarise prints what an evaluation came to. With apart, detections and
-// correlations are counted apart.
-func summarise(out *console, o *config.Eval, t *tally, apart bool) {
-	text := fmt.Sprintf("Processed %d events, %d matches", t.events, t.matches)
-	if apart {
-		text = fmt.Sprintf("Processed %d events, %d detection matches, %d correlation matches", t.events, t.matches, t.correlations)
-	}
+// summarise prints what an evaluation came to; matches says it of the results.
+func summarise(out *console, o *config.Eval, t *tally, matches string) {
+	text := fmt.Sprintf("Processed %d events, %s", t.events, matches)
 	if t.undecoded > 0 {
 		text += fmt.Sprintf(", %d not decoded", t.undecoded)
 	}
@@ -71,7 +67,7 @@ func (p *progress) show(out *console, t *tally, now time.Time) {
 	}
 	p.last, p.shown = now, true
 	rate := float64(t.events) / now.Sub(p.begun).Seconds()
-	fmt.Fprintf(out.Err, "\r%d events, %d matches, %.0f events/s\x1b[K", t.events, t.matches+t.correlations, rate)
+	fmt.Fprintf(out.Err, "\r%d events, %d matches, %.0f events/s\x1b[K", t.events, t.matches+t.firings, rate)
 }
 
 func (p *progress) clear(out *console) {

@@ -143,11 +143,7 @@ func (r *rules) report(g *generation) {
 	if g.counts == (ruleset.Counts{}) {
 		r.log.Warn("no rule is loaded", "path", strings.Join(r.cfg.Rules, ", "))
 	}
-	var attrs []any
-	for _, m := range g.counts.Members() {
-		attrs = append(attrs, m.Name, m.Value)
-	}
-	r.log.Info("rules loaded", append(attrs, "rejected", len(c.Rejected), "path", strings.Join(r.cfg.Rules, ", "))...)
+	r.log.Info("rules loaded", append(g.counts.Attrs(), "rejected", len(c.Rejected), "path", strings.Join(r.cfg.Rules, ", "))...)
 }
 
 func problemAttrs(p ast.Problem) []any {

@@ -103,6 +103,15 @@ func (c Counts) Members() []actors.Member {
 	return members
 }
 
+// Attrs are the counts as attributes of a log line.
+func (c Counts) Attrs() []any {
+	var attrs []any
+	for _, m := range c.Members() {
+		attrs = append(attrs, m.Name, m.Value)
+	}
+	return attrs
+}
+
 // Acceptable returns an error when a program may not start with the rules:
 // documents are rejected and none is usable, or strict allows no rejection.
 func (r *Rules) Acceptable(strict bool) error {
