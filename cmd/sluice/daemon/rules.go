@@ -9,6 +9,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/cmd/sluice/config"
@@ -93,7 +94,10 @@ func (r *rules) compile(g *generation) error {
 	if err != nil {
 		return &Fault{Code: exitRules, Err: err}
 	}
+	var sealing sync.WaitGroup
+	sealing.Go(g.documents.Seal)
 	built, err := ruleset.Compile(loaded, r.settings, r.log)
+	sealing.Wait()
 	if err != nil {
 		return &Fault{Code: exitRules, Err: fmt.Errorf("compile rules: %w", err)}
 	}
