@@ -2,12 +2,10 @@ package command
 
 import (
 	"fmt"
-	"io"
 	"time"
 
 	"github.com/sluicehq/sluice/cmd/sluice/config"
 	"github.com/sluicehq/sluice/graph/step"
-	"github.com/sluicehq/sluice/sigma/correlation"
 	"github.com/sluicehq/sluice/sigma/engine"
 )
 
@@ -74,14 +72,4 @@ func (p *progress) clear(out *console) {
 	if p.shown {
 		fmt.Fprint(out.Err, "\r\x1b[K")
 	}
-}
-
-// dumpState writes the state of correlations as the routes of the service show it.
-func dumpState(w io.Writer, e *correlation.Engine) {
-	view := e.Export()
-	groups, _ := view.State(correlation.Filter{})
-	_ = writeJSON(w, struct { // there is nowhere left to say that stderr cannot be written
-		Correlations []correlation.Entry      `json:"correlations"`
-		Groups       []correlation.GroupEntry `json:"groups"`
-	}{view.Entries(correlation.Filter{}), groups}, true)
 }
