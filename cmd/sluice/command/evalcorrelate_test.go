@@ -62,16 +62,16 @@ func TestEvalCorrelates(t *testing.T) {
 		err   []string
 	}{
 		{
-			"case 1", "", logins(100, 110, 120, 130), nil, 0,
+			"the third login within a minute fires, and each after it", "", logins(100, 110, 120, 130), nil, 0,
 			[]string{"3", "4"},
 			4,
 			[]string{"Processed 4 events, 4 detection matches, 2 correlation matches.\n"},
 		},
-		{"case 3", "", logins(100, 130, 161), nil, 0, nil, 3, []string{"3 detection matches, 0 correlation matches."}},
-		{"case 16", "", logins(1000, 1001, 1002, 1003, 1009, 1011, 1012), []string{"--suppress", "10s"}, 0, []string{"3", "7"}, 7, nil},
-		{"case 17", "", logins(1000, 1001, 1002, 1003, 1004, 1005), []string{"--action", "reset"}, 0, []string{"3", "3"}, 6, nil},
+		{"three logins in more than a minute do not fire", "", logins(100, 130, 161), nil, 0, nil, 3, []string{"3 detection matches, 0 correlation matches."}},
+		{"a firing suppresses others for a while", "", logins(1000, 1001, 1002, 1003, 1009, 1011, 1012), []string{"--suppress", "10s"}, 0, []string{"3", "7"}, 7, nil},
+		{"a firing resets the window", "", logins(1000, 1001, 1002, 1003, 1004, 1005), []string{"--action", "reset"}, 0, []string{"3", "3"}, 6, nil},
 		{
-			"case 17 with the action of a rule", "title: R\ndetection: {s: {kind: none}, condition: s}\nsluice.action: reset\n---\n" + counting(),
+			"the action of a rule resets the window", "title: R\ndetection: {s: {kind: none}, condition: s}\nsluice.action: reset\n---\n" + counting(),
 			logins(1000, 1001, 1002, 1003, 1004, 1005), nil, 0,
 			[]string{"3", "3"},
 			6,
@@ -85,36 +85,36 @@ func TestEvalCorrelates(t *testing.T) {
 			[]string{"3", "4"},
 			4, nil,
 		},
-		{"case 19", "", logins(1, 2, 3, 4, 5), []string{"--max-group-entries", "2"}, 0, nil, 5, nil},
+		{"a window keeps so many entries", "", logins(1, 2, 3, 4, 5), []string{"--max-group-entries", "2"}, 0, nil, 5, nil},
 		{
-			"case 36: a firing that is counted", counting() + "---\n" + strings.NewReplacer("c-many", "c-upper", "d-login", "c-many", "gte: 3", "gte: 2").Replace(counting()),
+			"a firing that is counted", counting() + "---\n" + strings.NewReplacer("c-many", "c-upper", "d-login", "c-many", "gte: 3", "gte: 2").Replace(counting()),
 			logins(10, 11, 12, 13), nil, 0,
 			[]string{"3", "4", "2"},
 			4, nil,
 		},
 		{
-			"case 38: the limit on groups", strings.Replace(counting(), "60s", "1h", 1), tenUsers + logins(100),
+			"the limit on groups", strings.Replace(counting(), "60s", "1h", 1), tenUsers + logins(100),
 			[]string{"--max-state-entries", "10"},
 			0, nil, 11,
 			[]string{"warning: 10 groups of correlations, the limit is 10: 1 evicted"},
 		},
 		{
-			"case 40: references", "", `{"kind":"login","_id":"x1","@timestamp":10}` + "\n" + `{"kind":"login","id":{},"_id":"z","@timestamp":11}` + "\n" + strings.ReplaceAll(logins(12), `"user":"ann",`, ""),
+			"references", "", `{"kind":"login","_id":"x1","@timestamp":10}` + "\n" + `{"kind":"login","id":{},"_id":"z","@timestamp":11}` + "\n" + strings.ReplaceAll(logins(12), `"user":"ann",`, ""),
 			[]string{"--correlation-event-mode", "references"},
 			0,
 			[]string{`3,"timespan_secs":60,"event_refs":[{"timestamp":10,"id":"x1"},{"timestamp":11},{"timestamp":12}]`},
 			3, nil,
 		},
 		{
-			"case 39: events in full", "", logins(10, 11, 12),
+			"events in full", "", logins(10, 11, 12),
 			[]string{"--correlation-event-mode", "full", "--max-correlation-events", "1"},
 			0,
 			[]string{`3,"timespan_secs":60,"events":[{"kind":"login","user":"ann","@timestamp":12}]`},
 			3, nil,
 		},
-		{"case 41: detections are withheld", "", logins(1, 2, 3), []string{"--no-detections"}, 0, []string{"3"}, 0, []string{"0 detection matches, 1 correlation matches."}},
-		{"case 41: a correlation asks for them", counting("generate: true"), logins(1, 2, 3), []string{"--no-detections"}, 0, []string{"3"}, 3, nil},
-		{"case 46: events without a time", "", strings.Repeat(`{"kind":"login"}`+"\n", 3), nil, 0, []string{"3"}, 3, nil},
+		{"detections are withheld", "", logins(1, 2, 3), []string{"--no-detections"}, 0, []string{"3"}, 0, []string{"0 detection matches, 1 correlation matches."}},
+		{"a correlation asks for them", counting("generate: true"), logins(1, 2, 3), []string{"--no-detections"}, 0, []string{"3"}, 3, nil},
+		{"events without a time", "", strings.Repeat(`{"kind":"login"}`+"\n", 3), nil, 0, []string{"3"}, 3, nil},
 		{"events without a time are skipped", "", strings.Repeat(`{"kind":"login"}`+"\n", 3), []string{"--timestamp-fallback", "skip"}, 0, nil, 3, nil},
 		{"a time under another name", "", strings.ReplaceAll(logins(1, 2, 3), "@timestamp", "when"), []string{"--timestamp-fallback", "skip", "--timestamp-field", "when"}, 0, []string{"3"}, 3, nil},
 		{"a correlation is a finding", "", logins(1, 2, 3), []string{"--no-detections", "--fail-on-detection"}, 1, []string{"3"}, 0, nil},
@@ -215,7 +215,7 @@ func TestEvalCorrelatesAsOneEventAfterTheOther(t *testing.T) {
 	}
 }
 
-// oneByOne judges without chunks and workers.
+// oneByOne evaluates without batches and workers.
 func oneByOne(t *testing.T, rules, events string) string {
 	t.Helper()
 	c := load.FromBytes("r.yml", []byte(rules), load.Options{})

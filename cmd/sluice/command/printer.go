@@ -48,7 +48,7 @@ type place struct{ text, rows int }
 func newPrinter(out *console, pretty bool) *printer {
 	columns := []string{"LEVEL", "RULE", "TYPE", "DETAIL"}
 	live := out.terminal && !out.explicit && !pretty
-	if live { // somebody is watching: rows for people, as they come; part 23 section 6.1 would have JSON here
+	if live { // somebody is watching: rows, as they come
 		out.format = formatTable
 	}
 	p := &printer{out: out, form: step.Native{}}
