@@ -29,11 +29,11 @@ type Delivery interface {
 // Settling one line twice is a defect of a stage. It never reaches the source;
 // Overdrawn counts it, so that tests can insist on zero.
 type Receipt struct {
-	shares     []atomic.Int32
-	deliveries []Delivery // one per line; none for a source that cannot deliver again
-	open       atomic.Int64
-	overdrawn  atomic.Int64
-	settled    func()
+	shares    []atomic.Int32
+	open      atomic.Int32
+	overdrawn atomic.Int32
+	settled   func()
+	delivery  func(line uint32) Delivery // nil for a source that cannot deliver again
 }
 
 // NewReceipt returns a receipt for the given number of lines, each with one
@@ -41,7 +41,7 @@ type Receipt struct {
 // line is open any more; it must not wait. A receipt of no lines is settled at once.
 func NewReceipt(lines int, settled func()) *Receipt {
 	r := &Receipt{shares: make([]atomic.Int32, lines), settled: settled}
-	r.open.Store(int64(lines))
+	r.open.Store(int32(lines))
 	for i := range r.shares {
 		r.shares[i].Store(1)
 	}
@@ -54,7 +54,7 @@ func NewReceipt(lines int, settled func()) *Receipt {
 // NewDeliveryReceipt returns a receipt that tells each line's own delivery.
 func NewDeliveryReceipt(deliveries []Delivery) *Receipt {
 	r := NewReceipt(len(deliveries), func() {})
-	r.deliveries = deliveries
+	r.delivery = func(line uint32) Delivery { return deliveries[line] }
 	return r
 }
 
@@ -106,10 +106,10 @@ func (t Token) Counts() bool { return t.receipt != nil }
 // Position is where the line stands in its stream, and false for a line of an
 // input that cannot deliver it again.
 func (t Token) Position() (Position, bool) {
-	if t.receipt == nil || t.receipt.deliveries == nil {
+	if t.receipt == nil || t.receipt.delivery == nil {
 		return Position{}, false
 	}
-	return t.receipt.deliveries[t.line].Position(), true
+	return t.receipt.delivery(t.line).Position(), true
 }
 
 // Retain adds n further holders to the line; each of them settles once.
@@ -130,8 +130,8 @@ func (t Token) settle() {
 	if !t.receipt.settle(t.line) {
 		return
 	}
-	if t.receipt.deliveries != nil {
-		t.receipt.deliveries[t.line].Ended()
+	if t.receipt.delivery != nil {
+		t.receipt.delivery(t.line).Ended()
 	}
 	if t.epoch != nil {
 		t.epoch.done()
@@ -150,8 +150,8 @@ func (t Token) In(e *Epoch) Token {
 func (t Token) in(e *Epoch) Token {
 	e.open.Add(1)
 	t.epoch = e
-	if t.receipt.deliveries != nil {
-		t.receipt.deliveries[t.line].Entered(e.number)
+	if t.receipt.delivery != nil {
+		t.receipt.delivery(t.line).Entered(e.number)
 	}
 	return t
 }

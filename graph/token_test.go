@@ -3,6 +3,7 @@ package graph_test
 import (
 	"sync"
 	"testing"
+	"unsafe"
 
 	"github.com/sluicehq/sluice/graph"
 )
@@ -143,5 +144,14 @@ func TestABarrierPassesWhenDispatchHasExported(t *testing.T) {
 	<-b.Released()
 	if got := b.Exports(); len(got) != 7 || got[graph.StageAlert] != "alert" {
 		t.Errorf("exports: got %v, want those of the seven stages with state", got)
+	}
+}
+
+func TestPositionsMakeLinesAndReceiptsNoLarger(t *testing.T) {
+	if unsafe.Sizeof(uintptr(0)) != 8 {
+		t.Skip("sizes are those of 64-bit platforms")
+	}
+	if line, receipt := unsafe.Sizeof(graph.Line{}), unsafe.Sizeof(graph.Receipt{}); line != 64 || receipt != 48 {
+		t.Errorf("a line has %d bytes and a receipt %d, want 64 and 48", line, receipt)
 	}
 }

@@ -57,6 +57,35 @@ func TestStuckSinks(t *testing.T) {
 			synctest.Wait()
 		})
 	})
+	t.Run("few but heavy results fill the lanes behind evaluate by bytes", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			slow, acks := newStuck(), &tally{}
+			var rules strings.Builder
+			for _, title := range []string{"A", "B", "C", "D", "E"} {
+				rules.WriteString(ruleNamed(title, "'e*'"))
+			}
+			l := assemble(t, settings{rules: rules.String(), bytes: 1 << 20, batch: 1, workers: 1, sinks: []sinkSettings{{transport: slow}}})
+			heavy := acks.lines(slices.Repeat([]string{`{"a":"` + strings.Repeat("e", 40<<10) + `"}`}, 200)...) // five results of 40 KiB each
+			done := make(chan struct{})
+			go func() {
+				defer close(done)
+				_, _ = l.Parse.Intake("stdin", time.Now).Put(context.Background(), heavy)
+			}()
+			synctest.Wait()
+			for _, r := range l.system.Records() {
+				switch r.Name {
+				case "correlate", "enrich", "risk", "alert", "dispatch", "sink:stdout":
+					if got := r.Mailbox.HighWatermark; got < 1 || got > 5 {
+						t.Errorf("%s had %d of 240 KiB each in its lane of 1 MiB, want at most 5", r.Name, got)
+					}
+				}
+			}
+			close(slow.open)
+			<-done
+			synctest.Wait()
+			acks.want(t, all)
+		})
+	})
 	t.Run("everything waits, answers, and arrives", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			slow, acks := newStuck(), &tally{}

@@ -125,14 +125,20 @@ func (c *Correlate) Merge(b *graph.Batch, i int) *graph.ResultSet {
 		return nil
 	}
 	c.begin()
-	next := o.Results.From
+	next, held := o.Results.From, 0
 	for _, fired := range firings {
 		c.detections(b, next, fired.Behind)
 		next = fired.Behind
 		c.arena.Add(graph.Result{Correlation: fired.Result})
+		held += fired.Result.Held()
 	}
 	c.detections(b, next, o.Results.To)
-	return c.end(&b.Lines[i], o.Results.Len() == 0)
+	set := c.end(&b.Lines[i], o.Results.Len() == 0)
+	set.Held += held
+	if o.Results.Len() > 0 {
+		set.Held += int(o.Held)
+	}
+	return set
 }
 
 // End gives back what the step holds of the batch.

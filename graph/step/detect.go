@@ -28,7 +28,7 @@ type Detect struct {
 }
 
 // lengths are how much of a batch's memory is used.
-type lengths struct{ results, matches, records int }
+type lengths struct{ results, matches, records, held int }
 
 // Detected is what happened while the events of a batch were evaluated.
 type Detected struct {
@@ -53,13 +53,15 @@ func (d *Detect) Batch(g Isolate, b *graph.Batch) Detected {
 		b.Results = new(result.Batch)
 	}
 	b.Results.Truncate(0)
-	b.Matches, b.Records = b.Matches[:0], b.Records[:0]
+	b.Matches, b.Records, b.Held = b.Matches[:0], b.Records[:0], 0
 	if b.Events.Len() == 0 {
 		return Detected{}
 	}
 	d.use(b.Set)
 	d.batch, d.outcome = b, Detected{}
+	held := b.Results.Held()
 	g.Each(0, len(b.Lines), d.step, d.undo, d.poisoned)
+	b.Held = b.Results.Held() - held + len(b.Records)
 	d.outcome.Stats = d.worker.TakeStats()
 	return d.outcome
 }
@@ -78,7 +80,7 @@ func (d *Detect) use(set *graph.RuleSet) {
 func (d *Detect) line(i int) {
 	b := d.batch
 	outcome := &b.Outcomes[i]
-	d.before = lengths{b.Results.Len(), len(b.Matches), len(b.Records)}
+	d.before = lengths{b.Results.Len(), len(b.Matches), len(b.Records), b.Results.Held()}
 	for e := outcome.Events.From; e < outcome.Events.To; e++ {
 		from := b.Results.Len()
 		d.worker.Evaluate(b.Events, int(e), b.Arrival, b.Results)
@@ -88,6 +90,7 @@ func (d *Detect) line(i int) {
 	}
 	outcome.Results = graph.Span{From: uint32(d.before.results), To: uint32(b.Results.Len())}
 	outcome.Matches = graph.Span{From: uint32(d.before.matches), To: uint32(len(b.Matches))}
+	outcome.Held = uint32(b.Results.Held() - d.before.held)
 }
 
 func (d *Detect) forget(int) {

@@ -15,7 +15,7 @@ type merging struct {
 
 // maxPinned is how many bytes of buffers the sets of a batch may keep for each
 // byte of their lines. A set waits as long as a sink makes it wait, and lanes
-// count its line only.
+// count its line and not the buffer.
 const maxPinned = 4
 
 // measure begins with a batch, whose events and detections it counts.

@@ -3,6 +3,7 @@ package document
 import (
 	"slices"
 	"strings"
+	"sync"
 )
 
 // blockReader reads one document of the kind that almost every rule file is:
@@ -28,6 +29,13 @@ type blockReader struct {
 	depth   int
 }
 
+// blockReaders are readers with what the last file left: nodes that nobody has, and
+// room for lists.
+var blockReaders = sync.Pool{New: func() any { return new(blockReader) }}
+
+// nodesAtOnce is how many nodes are allocated together, those of a few files.
+const nodesAtOnce = 256
+
 // maxBlockDepth bounds how deep blocks may lie in each other.
 const maxBlockDepth = 64
 
@@ -37,8 +45,9 @@ func readBlock(text string) (*Node, bool) {
 	if !strings.HasSuffix(text, "\n") || !printable(text) {
 		return nil, false
 	}
-	lines := strings.Count(text, "\n")
-	r := blockReader{text: text, nodes: make([]Node, lines+lines/2+2), entries: make([]Entry, 0, 32), items: make([]*Node, 0, 32)}
+	r := blockReaders.Get().(*blockReader)
+	defer blockReaders.Put(r)
+	*r = blockReader{text: text, nodes: r.nodes, entries: r.entries[:0], items: r.items[:0]}
 	r.advance()
 	if r.indent == 0 && r.content == "---" {
 		r.advance()
@@ -118,7 +127,7 @@ func indentOf(line string) int {
 
 func (r *blockReader) node(kind Kind, text string, line int) *Node {
 	if len(r.nodes) == 0 {
-		r.nodes = make([]Node, 32)
+		r.nodes = make([]Node, nodesAtOnce)
 	}
 	n := &r.nodes[0]
 	r.nodes = r.nodes[1:]

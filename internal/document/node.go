@@ -25,7 +25,6 @@ const (
 // Node is one value of a document. Aliases share their target, so a node never
 // changes after it was read.
 type Node struct {
-	Kind Kind
 	// Text is a scalar's value: integers in decimal digits of any length, other
 	// numbers as the shortest decimal without exponent, true or false, a
 	// string's content. A NonFinite keeps the text as written.
@@ -33,7 +32,8 @@ type Node struct {
 	Line    int
 	Items   []*Node // of a List
 	Entries []Entry // of a Map, in written order
-	size    int     // nodes below and including this one, aliases followed
+	size    int32   // nodes below and including this one, aliases followed
+	Kind    Kind
 }
 
 // Entry is one key and value of a mapping. Keys may be of any kind.

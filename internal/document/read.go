@@ -175,7 +175,7 @@ func (r *reader) alias(y *yaml.Node) (*Node, *SyntaxError) {
 	if n == nil {
 		return nil, &SyntaxError{Line: y.Line, Detail: fmt.Sprintf("invalid YAML: anchor '%s' contains itself", y.Value)}
 	}
-	if r.aliased += n.size; r.aliased > MaxAliased {
+	if r.aliased += int(n.size); r.aliased > MaxAliased {
 		r.aliased = MaxAliased + 1
 		if r.over == 0 {
 			r.over = y.Line

@@ -5,11 +5,11 @@ import (
 	"math"
 	"slices"
 
+	"github.com/sluicehq/sluice/internal/parallel"
 	"github.com/sluicehq/sluice/sigma/engine/internal/compile"
 	"github.com/sluicehq/sluice/sigma/engine/internal/literal"
 	"github.com/sluicehq/sluice/sigma/engine/internal/scan"
 	"github.com/sluicehq/sluice/sigma/event"
-	"github.com/sluicehq/sluice/sigma/internal/parallel"
 )
 
 // matcher finds the early predicates that hold for the values of one field.

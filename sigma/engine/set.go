@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/sluicehq/sluice/internal/parallel"
 	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/engine/internal/compile"
-	"github.com/sluicehq/sluice/sigma/internal/parallel"
 	"github.com/sluicehq/sluice/sigma/result"
 )
 
@@ -64,24 +64,35 @@ func Compile(rules []*ast.Rule, o Options) (s *Set, err error) {
 			s, err = nil, fmt.Errorf("compile rules: unsound rule tree: %v", r)
 		}
 	}()
-	p := compile.Build(rules, compile.Options{Detail: o.MatchDetail, Names: o.names()})
-	return newSet(rules, o, p), nil
-}
-
-func newSet(rules []*ast.Rule, o Options, p *compile.Plan) *Set {
-	s := &Set{
-		options: o, plan: p, handles: make([]*result.Rule, len(rules)), include: make([]bool, len(rules)),
+	s = &Set{
+		options: o, handles: make([]*result.Rule, len(rules)), include: make([]bool, len(rules)),
 		constant: make([]*result.Detection, len(rules)),
 	}
-	_ = parallel.For(context.Background(), len(rules), func(i int) {
-		r := rules[i]
+	steps := [...]func(){
+		func() { s.plan = compile.Build(rules, compile.Options{Detail: o.MatchDetail, Names: o.names()}) },
+		func() { s.describe(rules) },
+	}
+	_ = parallel.For(context.Background(), len(steps), func(i int) { steps[i]() })
+	s.prepare(rules)
+	return s, nil
+}
+
+// describe makes what results show of the rules.
+func (s *Set) describe(rules []*ast.Rule) {
+	for i, r := range rules {
 		s.handles[i] = result.NewRule(i, r)
-		s.include[i] = o.IncludeEvent || wantsEvent(r)
-		if names := constantSelections(p.Rules[i]); names != nil {
+		s.include[i] = s.options.IncludeEvent || wantsEvent(r)
+	}
+}
+
+// prepare makes what workers look up in the plan.
+func (s *Set) prepare(rules []*ast.Rule) {
+	for i := range rules {
+		if names := constantSelections(s.plan.Rules[i]); names != nil {
 			s.constant[i] = result.NewSelections(s.handles[i], names).Detection()
 		}
-	})
-	for _, name := range o.timeFields() {
+	}
+	for _, name := range s.options.timeFields() {
 		id, _ := s.plan.Fields.Lookup(name)
 		s.times = append(s.times, id)
 	}
@@ -93,8 +104,7 @@ func newSet(rules []*ast.Rule, o Options, p *compile.Plan) *Set {
 	}
 	s.matchers = newMatchers(s.plan, nil, nil)
 	s.indexes.after = indexAfter
-	s.routes = newRouteTable(rules, o.Routing, s.plan.Fields)
-	return s
+	s.routes = newRouteTable(rules, s.options.Routing, s.plan.Fields)
 }
 
 // timeFields returns the names of the fields that hold the event's time, in order.

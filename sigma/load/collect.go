@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/sluicehq/sluice/internal/parallel"
 	"github.com/sluicehq/sluice/sigma/ast"
-	"github.com/sluicehq/sluice/sigma/internal/parallel"
 )
 
 // Collect judges documents together: it merges filters, runs the pipelines,
@@ -18,7 +18,7 @@ func (d *Documents) Collect(o Options) *Collection {
 	covers := make([]bool, len(o.ExcludeRules))
 	for _, f := range d.files {
 		for i := range f.docs {
-			doc := f.docs[i].again(f.Name)
+			doc := f.docs[i].again(f.Name, f.root(i))
 			for _, n := range doc.ExcludedBy {
 				covers[n] = true
 			}

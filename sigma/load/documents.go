@@ -2,26 +2,54 @@ package load
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"time"
 
-	"github.com/sluicehq/sluice/sigma/internal/parallel"
+	"github.com/sluicehq/sluice/internal/document"
+	"github.com/sluicehq/sluice/internal/parallel"
 	"github.com/sluicehq/sluice/sigma/packed"
 )
 
 // Documents are the documents of a set of files, in load order: parsed, with what
 // parsing rejected and warned of, each template applied, before filters are merged
-// and pipelines run. They never change.
+// and pipelines run. They never change once they are sealed.
 type Documents struct{ files []*file }
 
 // file is one file and what is in it.
 type file struct {
 	File
-	docs []parsed
+	docs  []parsed
+	roots []*document.Node // of docs, until they are sealed
+}
+
+func (f *file) add(d *draft) { f.docs, f.roots = append(f.docs, d.parsed), append(f.roots, d.root) }
+
+// root returns the content of a document, nil when its identity stands for it.
+func (f *file) root(i int) *document.Node {
+	if f.roots == nil {
+		return nil
+	}
+	return f.roots[i]
+}
+
+// Seal takes the digests of all documents that have none yet, and releases the
+// content they were read from. Documents that are kept or written have to be
+// sealed; Seal may run beside the compilation of what was collected of them, and
+// beside nothing else that uses them.
+func (d *Documents) Seal() {
+	for _, f := range d.files {
+		for i, root := range f.roots {
+			if root != nil {
+				f.docs[i].Identity = sha256.Sum256(root.Canonical())
+			}
+		}
+		f.roots = nil
+	}
 }
 
 // Read parses the files found, on all cores. What a file gave when known was read,
-// which may be nil, is taken over when the file has not changed. Of the options,
+// which may be nil, is taken over when the file has not changed; known is sealed. Of the options,
 // those that exclude rules matter. The error is that of ctx, which is looked at
 // before each file, or of options that do not parse.
 func Read(ctx context.Context, found []Source, o Options, known *Documents) (*Documents, error) {
@@ -47,14 +75,18 @@ func (p *parser) read(s *Source, before *file, now time.Time) *file {
 			return &file{File: f, docs: before.docs}
 		}
 	}
-	f, data, err := s.read(now)
-	switch {
-	case err != nil:
+	var out *file
+	f, err := s.read(now, func(f File, data []byte) {
+		if before != nil && before.Name == f.Name && !before.Missing && before.SHA256 == f.SHA256 {
+			out = &file{File: f, docs: before.docs}
+		} else {
+			out = p.file(f, data)
+		}
+	})
+	if err != nil {
 		return unreadable(f, err)
-	case before != nil && before.Name == s.name && !before.Missing && before.SHA256 == f.SHA256:
-		return &file{File: f, docs: before.docs}
 	}
-	return &file{File: f, docs: p.file(f.Name, data, f.SHA256)}
+	return out
 }
 
 func (d *Documents) byPath() map[string]*file {
@@ -90,7 +122,7 @@ func (d *Documents) Same(other *Documents) bool {
 	return true
 }
 
-// Append appends the documents to dst, for Unpack by the same build.
+// Append appends the documents, which are sealed, to dst, for Unpack by the same build.
 func (d *Documents) Append(dst []byte) ([]byte, error) {
 	var docs []byte
 	var err error

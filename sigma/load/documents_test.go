@@ -57,6 +57,14 @@ func read(tb testing.TB, dir string, o Options, known *Documents) *Documents {
 	return docs
 }
 
+// sealed reads the rule files of a directory to keep their documents.
+func sealed(tb testing.TB, dir string, o Options, known *Documents) *Documents {
+	tb.Helper()
+	docs := read(tb, dir, o, known)
+	docs.Seal()
+	return docs
+}
+
 // unpacked writes documents and reads them back.
 func unpacked(tb testing.TB, docs *Documents) *Documents {
 	tb.Helper()
@@ -92,7 +100,7 @@ func TestDocumentsComeBackAsTheyWere(t *testing.T) {
 	if err := os.Symlink("nowhere", filepath.Join(dir, "gone.yml")); err != nil {
 		t.Fatal(err)
 	}
-	docs := read(t, dir, excluding, nil)
+	docs := sealed(t, dir, excluding, nil)
 	if got := unpacked(t, docs); !reflect.DeepEqual(got, docs) {
 		t.Error("documents came back otherwise")
 	}
@@ -102,6 +110,8 @@ func TestDocumentsMayBeCollectedAgain(t *testing.T) {
 	dir := t.TempDir()
 	writeAt(t, dir, "hard.yml", hard, time.Now())
 	docs := read(t, dir, excluding, nil)
+	fresh := docs.Collect(excluding)
+	docs.Seal()
 	before := unpacked(t, docs)
 	rewriting := excluding
 	rewriting.Transform = func(r *ast.Rule) (*ast.Rule, Outcome, error) {
@@ -111,6 +121,9 @@ func TestDocumentsMayBeCollectedAgain(t *testing.T) {
 	}
 	want := docs.Collect(excluding)
 	wantReasons(t, want, "conflicting modifiers", "unknown detection identifier: t", "carries that name and is rejected", "must be a mapping", "invalid YAML")
+	if !reflect.DeepEqual(fresh, want) {
+		t.Errorf("before they were sealed: got %+v, want %+v", fresh, want)
+	}
 	if got := docs.Collect(rewriting); got.Rules[0].Title != "rewritten" || len(got.Rules[0].Filters) != 1 {
 		t.Errorf("got %+v, want the rule rewritten", got.Rules[0])
 	}
@@ -127,8 +140,8 @@ func TestOnlyChangedFilesAreParsedAgain(t *testing.T) {
 	for _, name := range []string{"a.yml", "b.yml", "c.yml", "d.yml"} {
 		writeAt(t, dir, name, named(name), hourAgo)
 	}
-	first := read(t, dir, Options{}, nil)
-	if again := read(t, dir, Options{}, first); !again.Same(first) {
+	first := sealed(t, dir, Options{}, nil)
+	if again := sealed(t, dir, Options{}, first); !again.Same(first) {
 		t.Error("files that nobody changed are others")
 	}
 	writeAt(t, dir, "b.yml", named("other"), hourAgo)
@@ -137,7 +150,7 @@ func TestOnlyChangedFilesAreParsedAgain(t *testing.T) {
 	if err := os.Remove(filepath.Join(dir, "d.yml")); err != nil {
 		t.Fatal(err)
 	}
-	next := read(t, dir, Options{}, first)
+	next := sealed(t, dir, Options{}, first)
 	if next.Same(first) {
 		t.Error("files that were changed are the same")
 	}
@@ -185,7 +198,7 @@ func TestAYoungFileIsReadAgain(t *testing.T) {
 func TestDamagedDocumentsAreRefused(t *testing.T) {
 	dir := t.TempDir()
 	writeAt(t, dir, "hard.yml", hard, time.Now())
-	docs := read(t, dir, Options{}, nil)
+	docs := sealed(t, dir, Options{}, nil)
 	data, err := docs.Append(nil)
 	if err != nil {
 		t.Fatal(err)
@@ -206,7 +219,7 @@ func BenchmarkUnpack(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	docs := read(b, dir, Options{}, nil)
+	docs := sealed(b, dir, Options{}, nil)
 	raw, err := docs.Append(nil)
 	if err != nil {
 		b.Fatal(err)

@@ -18,7 +18,7 @@ type parsed struct {
 	Title    string
 	ID       string
 	Name     string
-	Identity [sha256.Size]byte     // digest of the content
+	Identity [sha256.Size]byte     // digest of the content, once the documents are sealed
 	Written  map[spelling][]string // modifiers of conflicting keys, as written
 
 	Problems []ast.Problem // of reading it
@@ -39,7 +39,7 @@ type parsed struct {
 type draft struct {
 	parsed
 	file string
-	root *document.Node // as merged; nil when there is none, and once it was read
+	root *document.Node // the content as merged; nil when Identity stands for it
 
 	state            state
 	logsourceWritten ast.Logsource // before pipelines
@@ -48,8 +48,8 @@ type draft struct {
 }
 
 // again returns a draft of a document that was read, which stays as it is.
-func (p *parsed) again(file string) *draft {
-	d := &draft{parsed: *p, file: file}
+func (p *parsed) again(file string, root *document.Node) *draft {
+	d := &draft{parsed: *p, file: file, root: root}
 	d.Problems, d.Warnings = slices.Clip(d.Problems), slices.Clip(d.Warnings)
 	switch {
 	case d.Excluded:
@@ -143,6 +143,9 @@ func (d *draft) key() string {
 
 func (d *draft) rejected() Rejected {
 	r := Rejected{File: d.file, Document: d.Number, Title: d.Title, ID: d.ID, Identity: d.Identity}
+	if d.root != nil {
+		r.Identity = sha256.Sum256(d.root.Canonical())
+	}
 	r.Problems = slices.SortedStableFunc(slices.Values(d.Problems), func(a, b ast.Problem) int { return cmp.Compare(a.Line, b.Line) })
 	return r
 }

@@ -6,10 +6,11 @@ import (
 	"crypto/sha256"
 	"io/fs"
 	"os"
+	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/sluicehq/sluice/sigma/internal/parallel"
+	"github.com/sluicehq/sluice/internal/parallel"
 )
 
 // File is a file as it was when it was read. What a link points to counts, not
@@ -52,7 +53,7 @@ func Survey(ctx context.Context, found []Source, known []File) (now []File, read
 		f, err := s.look(at)
 		if err == nil && f.trusts(&known[i]) {
 			f.SHA256 = known[i].SHA256
-		} else if f, _, err = s.read(at); err == nil {
+		} else if f, err = s.read(at, nil); err == nil {
 			reads.Store(true)
 		}
 		f.Missing = err != nil
@@ -86,28 +87,37 @@ func (s *Source) facts(info fs.FileInfo, now time.Time) (File, error) {
 	return f, nil
 }
 
-// read reads a file that was found. The facts are from before the content.
-func (s *Source) read(now time.Time) (f File, data []byte, err error) {
+// contents are buffers for the content of files.
+var contents = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+
+// read reads a file that was found. The facts are from before the content, which
+// use, when not nil, borrows.
+func (s *Source) read(now time.Time, use func(f File, data []byte)) (f File, err error) {
 	f = File{Path: s.path, Name: s.name}
 	if s.err != nil {
-		return f, nil, s.err
+		return f, s.err
 	}
 	r, err := os.Open(s.path)
 	if err != nil {
-		return f, nil, reason(err)
+		return f, reason(err)
 	}
 	defer func() { _ = r.Close() }() // only read from
 	info, err := r.Stat()
 	if err != nil {
-		return f, nil, reason(err)
+		return f, reason(err)
 	}
 	if f, err = s.facts(info, now); err != nil {
-		return f, nil, err
+		return f, err
 	}
-	content := bytes.NewBuffer(make([]byte, 0, f.Size+bytes.MinRead))
+	content := contents.Get().(*bytes.Buffer)
+	defer contents.Put(content)
+	content.Reset()
 	if _, err := content.ReadFrom(r); err != nil {
-		return f, nil, reason(err)
+		return f, reason(err)
 	}
 	f.SHA256 = sha256.Sum256(content.Bytes())
-	return f, content.Bytes(), nil
+	if use != nil {
+		use(f, content.Bytes())
+	}
+	return f, nil
 }

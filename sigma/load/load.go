@@ -76,7 +76,7 @@ func FromBytes(name string, data []byte, o Options) *Collection {
 // whole reads a file from its content.
 func (p *parser) whole(f File, data []byte) *file {
 	f.SHA256 = sha256.Sum256(data)
-	return &file{File: f, docs: p.file(f.Name, data, f.SHA256)}
+	return p.file(f, data)
 }
 
 // unreadable stands for a file that cannot be read.

@@ -1,8 +1,6 @@
 package load
 
 import (
-	"crypto/sha256"
-
 	"github.com/sluicehq/sluice/internal/document"
 	"github.com/sluicehq/sluice/sigma/ast"
 )
@@ -25,21 +23,21 @@ func newParser(o *Options) (*parser, error) {
 	return p, nil
 }
 
-// file reads the documents of one file, whose digest is given.
-func (p *parser) file(name string, data []byte, digest [sha256.Size]byte) []parsed {
+// file reads the documents of a file.
+func (p *parser) file(f File, data []byte) *file {
 	docs, fault := document.Read(data)
-	out := make([]parsed, 0, len(docs))
+	out := &file{File: f, docs: make([]parsed, 0, len(docs)), roots: make([]*document.Node, 0, len(docs))}
 	fail := func(number, line int, reason string) {
-		d := newFault(name, number, digest)
+		d := newFault(f.Name, number, f.SHA256)
 		d.fail(line, "%s", reason)
-		out = append(out, d.parsed)
+		out.add(d)
 	}
 	var state collection
 	for _, doc := range docs {
 		if doc.Err != nil {
 			fail(doc.Number, doc.Line, doc.Err.Error())
-		} else if d := p.document(name, &state, doc); d != nil {
-			out = append(out, d.parsed)
+		} else if d := p.document(f.Name, &state, doc); d != nil {
+			out.add(d)
 		}
 	}
 	if fault != nil {
@@ -69,10 +67,10 @@ func (p *parser) document(file string, state *collection, doc document.Document)
 	isFilter := root.Get("correlation") == nil && root.Get("filter") != nil
 	if reason == "" && !isFilter {
 		if d.Excluded, d.ExcludedBy = p.excludes(root); d.Excluded {
+			d.root = nil // it is never rejected
 			return d
 		}
 	}
-	d.Identity = sha256.Sum256(root.Canonical())
 	if reason != "" {
 		d.fail(root.Line, "%s", reason)
 		return d

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -110,7 +109,10 @@ func (w *walker) dir(ctx context.Context, d Source, info os.FileInfo) error {
 }
 
 func (w *walker) entry(ctx context.Context, d Source, e fs.DirEntry) {
-	s := Source{name: path.Join(d.name, e.Name()), path: filepath.Join(d.path, e.Name()), real: filepath.Join(d.real, e.Name())}
+	s := Source{name: e.Name(), path: filepath.Join(d.path, e.Name()), real: filepath.Join(d.real, e.Name())}
+	if d.name != "" {
+		s.name = d.name + "/" + s.name
+	}
 	isDir, regular := e.IsDir(), e.Type().IsRegular()
 	var info os.FileInfo
 	var err error

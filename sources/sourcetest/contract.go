@@ -35,6 +35,7 @@ func Contract(t *testing.T, h Harness) {
 		lines[i] = fmt.Sprintf(`{"n":%d}`, i)
 	}
 	modetest.Both(t, "lines arrive in order", func(t *testing.T, m modetest.Mode) {
+		t.Helper()
 		in := NewIntake(1000)
 		end := run(t, h.New(t, m, lines), in)
 		m.Until(t, func() bool { return len(in.Lines()) == len(lines) })
@@ -44,6 +45,7 @@ func Contract(t *testing.T, h Harness) {
 		wantSettled(t, h, len(lines), 1)
 	})
 	modetest.Both(t, "a full queue makes it wait and loses nothing", func(t *testing.T, m modetest.Mode) {
+		t.Helper()
 		in := NewIntake(100)
 		end := run(t, h.New(t, m, lines), in)
 		m.Until(t, func() bool { return in.Waited() > 0 && len(in.Lines()) == 100 })
@@ -61,6 +63,7 @@ func Contract(t *testing.T, h Harness) {
 		wantSettled(t, h, len(lines), 1)
 	})
 	modetest.Both(t, "asked to stop while it waits for room, it stops and hands over no more", func(t *testing.T, m modetest.Mode) {
+		t.Helper()
 		in := NewIntake(100)
 		end := run(t, h.New(t, m, lines), in)
 		m.Until(t, func() bool { return in.Waited() > 0 && len(in.Lines()) == 100 })
@@ -70,6 +73,7 @@ func Contract(t *testing.T, h Harness) {
 		wantSettled(t, h, len(lines), 0)
 	})
 	modetest.Both(t, "it stops when the intake refuses", func(t *testing.T, m modetest.Mode) {
+		t.Helper()
 		in := NewIntake(100)
 		end := run(t, h.New(t, m, lines), in)
 		m.Until(t, func() bool { return in.Waited() > 0 && len(in.Lines()) == 100 })

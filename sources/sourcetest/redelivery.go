@@ -53,6 +53,7 @@ func Redelivery(t *testing.T, h RedeliveryHarness) {
 		return n
 	}
 	modetest.Both(t, "each line is acknowledged when it ends, whatever became of the others", func(t *testing.T, m modetest.Mode) {
+		t.Helper()
 		o := h.New(t, m, lines)
 		_, in, end := begin(t, m, o, false, 6, nil)
 		got := in.Take()
@@ -78,6 +79,7 @@ func Redelivery(t *testing.T, h RedeliveryHarness) {
 		wantAll(t, "acknowledged", o.Acks(), 6, 1)
 	})
 	modetest.Both(t, "in snapshot mode a line is acknowledged by the save whose barrier lies behind it", func(t *testing.T, m modetest.Mode) {
+		t.Helper()
 		o := h.New(t, m, lines)
 		positions, in, end := begin(t, m, o, true, 6, nil)
 		got := in.Take()
@@ -103,6 +105,7 @@ func Redelivery(t *testing.T, h RedeliveryHarness) {
 		wantAll(t, "acknowledged", o.Acks(), 6, 1)
 	})
 	modetest.Both(t, "what a restored state covers is acknowledged and not put in again", func(t *testing.T, m modetest.Mode) {
+		t.Helper()
 		o := h.New(t, m, lines)
 		positions, in, end := begin(t, m, o, true, 6, nil)
 		got := in.Take()
@@ -124,6 +127,7 @@ func Redelivery(t *testing.T, h RedeliveryHarness) {
 		}
 	})
 	modetest.Both(t, "what is worked on for long, or waits for a save, is not delivered again", func(t *testing.T, m modetest.Mode) {
+		t.Helper()
 		o := h.New(t, m, lines)
 		positions, in, end := begin(t, m, o, true, 6, nil)
 		got := in.Take()

@@ -23,6 +23,7 @@ func TestContract(t *testing.T) {
 	sourcetest.Contract(t, sourcetest.Harness{
 		Finite: true,
 		New: func(t *testing.T, m modetest.Mode, lines []string) sources.Source {
+			t.Helper()
 			near, far := m.Pipe(t)
 			go func() {
 				_, _ = io.WriteString(far, strings.Join(lines, "\n")) // the source may not read it all

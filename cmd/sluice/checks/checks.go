@@ -280,7 +280,8 @@ func Validate(ctx context.Context, l *config.Loaded, failed error, getenv func(s
 	c.d, c.warnings = &l.Config.Daemon, slices.Clone(l.Warnings)
 	if strict {
 		for _, k := range l.UnknownKeys {
-			c.problems = append(c.problems, k.Problem())
+			k.Message = "unknown config key"
+			c.problems = append(c.problems, k)
 		}
 	}
 	for _, step := range daemonChecks {
@@ -294,4 +295,17 @@ func Validate(ctx context.Context, l *config.Loaded, failed error, getenv func(s
 	}
 	rules := c.rules(ctx)
 	return &Report{Problems: append(c.problems, rules...), Warnings: c.warnings, rules: len(rules)}
+}
+
+// Inactive names the sections that were configured and have no effect at all.
+func Inactive(l *config.Loaded) []string {
+	names := []string{}
+	for _, feature := range unavailable.All() {
+		for _, key := range feature.Ignored {
+			if !strings.HasPrefix(key, "--") && l.Made(key) {
+				names = append(names, key)
+			}
+		}
+	}
+	return names
 }

@@ -111,7 +111,7 @@ func TestCommandLineFaultsEndWithCodeThree(t *testing.T) {
 		{"an unknown flag", []string{"daemon", "--rule", "x"}, "unknown flag --rule, did you mean --rules?"},
 		{"a flag without its value", []string{"daemon", "--rules"}, "flag needs an argument"},
 		{"a wrong word", []string{"engine", "status", "--output-format", "xml"}, `--output-format: "xml" is not allowed (json, ndjson, table, csv, tsv)`},
-		{"case 48: a wrong log level", []string{"engine", "status", "--log-level", "loud"}, `--log-level: "loud" is not allowed`},
+		{"a wrong log level", []string{"engine", "status", "--log-level", "loud"}, `--log-level: "loud" is not allowed`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			got := sluice(t, "", tc.args...)

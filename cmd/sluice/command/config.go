@@ -40,10 +40,6 @@ func (e *env) configCommands() []*cli.Command {
 }
 
 func (e *env) configInit(c *cli.Context) error {
-	text, err := config.Template()
-	if err != nil {
-		return configFault(err)
-	}
 	name, mode := c.String("output"), os.O_WRONLY|os.O_CREATE|os.O_EXCL
 	if c.Bool("force") {
 		mode = os.O_WRONLY | os.O_CREATE | os.O_TRUNC
@@ -55,7 +51,7 @@ func (e *env) configInit(c *cli.Context) error {
 	if err != nil {
 		return configFault(err)
 	}
-	if _, err := f.Write(text); err != nil {
+	if _, err := f.Write(config.Template()); err != nil {
 		return configFault(errors.Join(err, f.Close()))
 	}
 	if err := f.Close(); err != nil {
@@ -67,13 +63,13 @@ func (e *env) configInit(c *cli.Context) error {
 
 // validation is the product of `config validate --format json`.
 type validation struct {
-	OK       bool                `json:"ok"`
-	Sources  []string            `json:"sources"`
-	Unknown  []config.UnknownKey `json:"unknown_keys"`
-	Inactive []string            `json:"inactive_sections"`
-	Warnings []config.Problem    `json:"warnings"`
-	Problems []config.Problem    `json:"problems"`
-	Error    string              `json:"error,omitempty"` // message of the first problem
+	OK       bool             `json:"ok"`
+	Sources  []string         `json:"sources"`
+	Unknown  []config.Problem `json:"unknown_keys"`
+	Inactive []string         `json:"inactive_sections"`
+	Warnings []config.Problem `json:"warnings"`
+	Problems []config.Problem `json:"problems"`
+	Error    string           `json:"error,omitempty"` // message of the first problem
 }
 
 func (e *env) configValidate(c *cli.Context) error {
@@ -83,13 +79,13 @@ func (e *env) configValidate(c *cli.Context) error {
 		return err
 	}
 	report := checks.Validate(c.Context, l, failed, os.Getenv, c.Bool("strict"))
-	if l == nil {
+	if l == nil { // nothing was read
 		l = new(config.Loaded)
 	}
 	if format == formatJSON {
 		v := validation{
-			OK: len(report.Problems) == 0, Sources: append([]string{}, l.Files...), Inactive: l.InactiveSections(),
-			Unknown: append([]config.UnknownKey{}, l.UnknownKeys...), Warnings: append([]config.Problem{}, report.Warnings...),
+			OK: len(report.Problems) == 0, Sources: append([]string{}, l.Files...), Inactive: checks.Inactive(l),
+			Unknown: append([]config.Problem{}, l.UnknownKeys...), Warnings: append([]config.Problem{}, report.Warnings...),
 			Problems: append([]config.Problem{}, report.Problems...),
 		}
 		if !v.OK {
@@ -97,7 +93,7 @@ func (e *env) configValidate(c *cli.Context) error {
 		}
 		err = writeJSON(e.Out, v, isTerminal(e.Out))
 	} else {
-		e.reportValidation(l, report)
+		e.reportValidation(l, report, c.Bool("strict"))
 	}
 	if code := report.Code(); err == nil && code != exitOK {
 		err = silent(code)
@@ -105,11 +101,13 @@ func (e *env) configValidate(c *cli.Context) error {
 	return err
 }
 
-func (e *env) reportValidation(l *config.Loaded, report *checks.Report) {
+func (e *env) reportValidation(l *config.Loaded, report *checks.Report, strict bool) {
 	for _, name := range l.Files {
 		fmt.Fprintf(e.Err, "loaded %s\n", name)
 	}
-	e.warn(l.UnknownKeyTexts()...)
+	if !strict {
+		e.warnUnknown(l)
+	}
 	for _, w := range report.Warnings {
 		e.warn(w.Error())
 	}
@@ -139,25 +137,59 @@ func (e *env) configShow(c *cli.Context) error {
 	if l, err = e.loadLayers(c, "", false); err != nil {
 		return err
 	}
-	e.warn(l.Notices()...)
-	var text []byte
-	switch section := c.String("for"); format {
-	case "json":
-		shown, err := l.Show(section)
+	e.notice(l)
+	section := c.String("for")
+	if format == "yaml" {
+		text, err := l.ShowYAML(section)
 		if err != nil {
 			return configFault(err)
 		}
-		return writeJSON(e.Out, shown, isTerminal(e.Out))
-	case "yaml":
-		text, err = l.ShowYAML(section)
-	default:
-		text, err = l.ShowText(section)
+		_, err = e.Out.Write(text)
+		return err
 	}
+	leaves, err := l.Leaves(section)
 	if err != nil {
 		return configFault(err)
 	}
-	_, err = e.Out.Write(text)
+	if format == formatJSON {
+		return writeJSON(e.Out, nested(leaves), isTerminal(e.Out))
+	}
+	slices.SortFunc(leaves, func(a, b config.Leaf) int { return strings.Compare(a.Path(), b.Path()) })
+	var b bytes.Buffer
+	for _, leaf := range leaves {
+		fmt.Fprintf(&b, "%s = ", leaf.Path())
+		if err := writeJSON(&b, leaf.Value, false); err != nil {
+			return err
+		}
+		b.Truncate(b.Len() - 1) // the line end
+		fmt.Fprintf(&b, "  (%s)\n", leaf.Layer)
+	}
+	_, err = e.Out.Write(b.Bytes())
 	return err
+}
+
+// shown is the product of `config show --format json`.
+type shown struct {
+	Config  map[string]any          `json:"config"`
+	Sources map[string]config.Layer `json:"sources"`
+}
+
+func nested(leaves []config.Leaf) shown {
+	out := shown{make(map[string]any), make(map[string]config.Layer, len(leaves))}
+	for _, leaf := range leaves {
+		out.Sources[leaf.Path()] = leaf.Layer
+		m, last := out.Config, len(leaf.Parts)-1
+		for _, part := range leaf.Parts[:last] {
+			below, ok := m[part].(map[string]any)
+			if !ok {
+				below = make(map[string]any)
+				m[part] = below
+			}
+			m = below
+		}
+		m[leaf.Parts[last]] = leaf.Value
+	}
+	return out
 }
 
 func (e *env) configPath(c *cli.Context) error {

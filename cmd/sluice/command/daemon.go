@@ -27,7 +27,7 @@ func (e *env) runDaemon(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	e.warn(l.Notices()...)
+	e.notice(l)
 	if c.Bool("dry-run") {
 		return e.dryRun(l, "daemon")
 	}

@@ -27,20 +27,20 @@ func TestDaemonRefusesContradictions(t *testing.T) {
 		args       []string
 		want       string
 	}{
-		{"case 13: no rules anywhere", "", []string{"--api-addr", "127.0.0.1:0"}, "daemon.rules"},
-		{"case 14: plaintext on all addresses", "", []string{"-r", "x"}, "refusing to bind plaintext"},
-		{"case 16: TLS on a socket file", "", []string{"-r", "x", "--api-addr", "unix:///run/s.sock", "--tls-cert", "c", "--tls-key", "k"}, "cannot be combined"},
-		{"case 17: one token beside an auth block", `daemon: {api: {auth: {anonymous_permissions: ["metrics:read"]}}}`, []string{"--api-token-env", "HOME"}, "excludes daemon.api.auth"},
-		{"case 17: the token's variable is unset", "", []string{"--api-token-env", "UNSET_TOKEN"}, `--api-token-env: the variable "UNSET_TOKEN" is unset`},
-		{"case 18: clear and keep", "", []string{"--clear-state", "--keep-state"}, "excludes --keep-state"},
-		{"case 19: a save interval of zero in a file", "daemon: {state: {save_interval: 0}}", nil, "daemon.state.save_interval: 0"},
-		{"case 21: audit without a state database", "daemon: {api: {audit: {enabled: true}}}", nil, "needs a state database"},
-		{"case 22: a suppression in no unit", "", []string{"--suppress", "5x"}, "--suppress: \"5x\""},
-		{"case 42: a mailbox without a number", "", []string{"--mailbox-size", "parse"}, "NAME=N"},
-		{"case 42: a restart window of zero", "daemon: {actors: {restart_window: 0}}", nil, "daemon.actors.restart_window: 0"},
-		{"case 43: a buffer too large", "", []string{"--buffer-size", "1000001"}, "--buffer-size: 1000001 is not allowed (1 to 1000000)"},
-		{"case 43: a body too small", "daemon: {input: {http: {max_body_bytes: 1000}}}", nil, "daemon.input.http.max_body_bytes: 1000"},
-		{"case 47: a lane too small", "", []string{"--buffer-bytes", "64KiB"}, "--buffer-bytes: 65536"},
+		{"no rules anywhere", "", []string{"--api-addr", "127.0.0.1:0"}, "daemon.rules"},
+		{"plaintext on all addresses", "", []string{"-r", "x"}, "refusing to bind plaintext"},
+		{"TLS on a socket file", "", []string{"-r", "x", "--api-addr", "unix:///run/s.sock", "--tls-cert", "c", "--tls-key", "k"}, "cannot be combined"},
+		{"one token beside an auth block", `daemon: {api: {auth: {anonymous_permissions: ["metrics:read"]}}}`, []string{"--api-token-env", "HOME"}, "excludes daemon.api.auth"},
+		{"the token's variable is unset", "", []string{"--api-token-env", "UNSET_TOKEN"}, `--api-token-env: the variable "UNSET_TOKEN" is unset`},
+		{"clear and keep", "", []string{"--clear-state", "--keep-state"}, "excludes --keep-state"},
+		{"a save interval of zero in a file", "daemon: {state: {save_interval: 0}}", nil, "daemon.state.save_interval: 0"},
+		{"audit without a state database", "daemon: {api: {audit: {enabled: true}}}", nil, "needs a state database"},
+		{"a suppression in no unit", "", []string{"--suppress", "5x"}, "--suppress: \"5x\""},
+		{"a mailbox without a number", "", []string{"--mailbox-size", "parse"}, "NAME=N"},
+		{"a restart window of zero", "daemon: {actors: {restart_window: 0}}", nil, "daemon.actors.restart_window: 0"},
+		{"a buffer too large", "", []string{"--buffer-size", "1000001"}, "--buffer-size: 1000001 is not allowed (1 to 1000000)"},
+		{"a body too small", "daemon: {input: {http: {max_body_bytes: 1000}}}", nil, "daemon.input.http.max_body_bytes: 1000"},
+		{"a lane too small", "", []string{"--buffer-bytes", "64KiB"}, "--buffer-bytes: 65536"},
 		{"a save interval beyond what clocks count", "", []string{"--state-save-interval", "10000000000"}, "--state-save-interval: 10000000000 is not allowed (1 to 1000000000)"},
 		{"a pause beyond what clocks count", "daemon: {output: {backoff_max_ms: 10000000000000}}", nil, "daemon.output.backoff_max_ms: 10000000000000"},
 		{"an empty auth block", "daemon: {api: {auth: {}}}", nil, "nobody could reach the API"},
@@ -80,7 +80,7 @@ func TestDaemonGetsTheMergedConfiguration(t *testing.T) {
 	run.wantCode(t, 0)
 	d := got.cfg.Config.Daemon
 	if len(d.Rules) != 1 || d.Rules[0] != "/c" || d.Input.BufferSize != 64 || d.API.Addr != "1.2.3.4:5" {
-		t.Errorf("case 1: got rules %v, buffer %d, addr %s", d.Rules, d.Input.BufferSize, d.API.Addr)
+		t.Errorf("got rules %v, buffer %d, addr %s", d.Rules, d.Input.BufferSize, d.API.Addr)
 	}
 }
 
@@ -108,7 +108,7 @@ func TestDaemonSaysWhichSettingsNothingComesOf(t *testing.T) {
 	refused.wantErr(t, "--risk: not in this build (the risk layer)")
 }
 
-func TestLogLevelFlagWinsOverTheVariable(t *testing.T) { // case 48
+func TestLogLevelFlagWinsOverTheVariable(t *testing.T) {
 	inEmptyDir(t)
 	t.Setenv("SLUICE_LOG", "error")
 	args := []string{"daemon", "-r", "x", "--api-addr", "127.0.0.1:0"}
@@ -135,7 +135,7 @@ func TestDryRunShowsFlagsToo(t *testing.T) {
 	}
 }
 
-func TestAVariableBoundToAFlagRanksAsAFlag(t *testing.T) { // case 6
+func TestAVariableBoundToAFlagRanksAsAFlag(t *testing.T) {
 	inEmptyDir(t)
 	write(t, "sluice.yaml", "daemon: {nats: {consumer_group: f}}")
 	t.Setenv("SLUICE_CONSUMER_GROUP", "g")

@@ -38,7 +38,7 @@ func (e *env) eval(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	e.warn(l.Notices()...)
+	e.notice(l)
 	if c.Bool("dry-run") {
 		return e.dryRun(l, "eval")
 	}

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// Exit codes of specification part 23 section 5.
+// The exit codes of commands.
 const (
 	exitOK       = 0
 	exitFindings = 1

@@ -8,6 +8,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/sluicehq/sluice/cmd/sluice/config"
+	"github.com/sluicehq/sluice/internal/unavailable"
 )
 
 // Columns of help.
@@ -38,8 +39,8 @@ func helpText(usage, arguments, section string, own []cli.Flag) string {
 	}
 	b.WriteString("\n")
 	var headings []string
-	groups := make(map[string][]config.FlagInfo)
-	group := func(heading string, i config.FlagInfo) {
+	groups := make(map[string][]config.Setting)
+	group := func(heading string, i config.Setting) {
 		if groups[heading] == nil {
 			headings = append(headings, heading)
 		}
@@ -50,21 +51,23 @@ func helpText(usage, arguments, section string, own []cli.Flag) string {
 			group("flags", infoOf(f.Names(), d))
 		}
 	}
-	var missing []config.FlagInfo
+	var missing []config.Setting
 	if section != "" {
 		for _, i := range config.FlagsOf(section) {
-			if i.Section == config.Unavailable {
+			if _, _, found := unavailable.Setting(i.Key, i.Flag); found {
 				missing = append(missing, i)
 				continue
 			}
-			group(cmp.Or(i.Section, "flags"), i)
+			_, heading, _ := strings.Cut(i.Section, ".")
+			heading, _, _ = strings.Cut(heading, ".") // of the part right below the section
+			group(cmp.Or(heading, "flags"), i)
 		}
 	}
-	for _, i := range append(config.FlagsOf("global"), config.FlagInfo{Name: "help", Short: "h", Help: "This text", Bool: true}) {
+	for _, i := range append(config.FlagsOf("global"), config.Setting{Flag: "help", Short: "h", Help: "This text"}) {
 		group("every command", i)
 	}
 	for _, i := range missing {
-		group(config.Unavailable, i)
+		group("not in this build", i)
 	}
 	for _, heading := range headings {
 		fmt.Fprintf(&b, "\n%s:\n", headingText(heading))
@@ -83,8 +86,8 @@ func headingText(section string) string {
 }
 
 // infoOf describes a flag that is no setting in the same terms.
-func infoOf(names []string, d cli.DocGenerationFlag) config.FlagInfo {
-	i := config.FlagInfo{Name: names[0], Help: d.GetUsage()}
+func infoOf(names []string, d cli.DocGenerationFlag) config.Setting {
+	i := config.Setting{Flag: names[0], Help: d.GetUsage()}
 	if len(names) > 1 {
 		i.Short = names[1]
 	}
@@ -94,10 +97,10 @@ func infoOf(names []string, d cli.DocGenerationFlag) config.FlagInfo {
 	return i
 }
 
-func helpLine(b *strings.Builder, i config.FlagInfo) {
-	flag := "      --" + i.Name
+func helpLine(b *strings.Builder, i config.Setting) {
+	flag := "      --" + i.Flag
 	if i.Short != "" {
-		flag = "  -" + i.Short + ", --" + i.Name
+		flag = "  -" + i.Short + ", --" + i.Flag
 	}
 	if i.Word != "" {
 		flag += " " + i.Word

@@ -21,7 +21,7 @@ func configFlags(section string) []cli.Flag {
 	return flags
 }
 
-func newFlag(info config.FlagInfo) cli.Flag {
+func newFlag(info config.Setting) cli.Flag {
 	var aliases, vars []string
 	if info.Short != "" {
 		aliases = []string{info.Short}
@@ -30,12 +30,12 @@ func newFlag(info config.FlagInfo) cli.Flag {
 		vars = []string{info.Env}
 	}
 	switch {
-	case info.Bool:
-		return &cli.BoolFlag{Name: info.Name, Aliases: aliases, EnvVars: vars}
+	case info.Word == "":
+		return &cli.BoolFlag{Name: info.Flag, Aliases: aliases, EnvVars: vars}
 	case info.List:
-		return &cli.GenericFlag{Name: info.Name, Aliases: aliases, EnvVars: vars, Value: &values{}}
+		return &cli.GenericFlag{Name: info.Flag, Aliases: aliases, EnvVars: vars, Value: &values{}}
 	}
-	return &cli.StringFlag{Name: info.Name, Aliases: aliases, EnvVars: vars}
+	return &cli.StringFlag{Name: info.Flag, Aliases: aliases, EnvVars: vars}
 }
 
 // values is a flag that may be repeated. The library's own splits at commas and
@@ -77,17 +77,17 @@ func repeated(c *cli.Context, name string) []string {
 func given(c *cli.Context, section string) []config.Flag {
 	var flags []config.Flag
 	for _, info := range config.FlagsOf(section) {
-		if !c.IsSet(info.Name) {
+		if !c.IsSet(info.Flag) {
 			continue
 		}
-		texts := []string{c.String(info.Name)}
+		texts := []string{c.String(info.Flag)}
 		switch {
-		case info.Bool:
-			texts[0] = strconv.FormatBool(c.Bool(info.Name))
+		case info.Word == "":
+			texts[0] = strconv.FormatBool(c.Bool(info.Flag))
 		case info.List:
-			texts = repeated(c, info.Name)
+			texts = repeated(c, info.Flag)
 		}
-		flags = append(flags, config.Flag{Name: info.Name, Values: texts})
+		flags = append(flags, config.Flag{Name: info.Flag, Values: texts})
 	}
 	return flags
 }
@@ -124,11 +124,26 @@ func (e *env) loadChecked(c *cli.Context, section string) (*config.Loaded, *cons
 	if err != nil {
 		return nil, nil, err
 	}
-	e.warn(l.Notices()...)
+	e.notice(l)
 	if problems := l.Check(section); len(problems) > 0 {
 		return nil, nil, configFault(problems)
 	}
 	return l, e.console(fullName(c), l.Config.Global), nil
+}
+
+// notice prints what was odd about the load.
+func (e *env) notice(l *config.Loaded) {
+	e.warnUnknown(l)
+	for _, w := range l.Warnings {
+		e.warn(w.Error())
+	}
+}
+
+func (e *env) warnUnknown(l *config.Loaded) {
+	for _, k := range l.UnknownKeys {
+		where := config.Problem{File: k.File, Line: k.Line, Suggestion: k.Suggestion}
+		e.warn(fmt.Sprintf("unknown config key '%s' in %s", k.Key, where.Error()))
+	}
 }
 
 func (e *env) warn(warnings ...string) {

@@ -82,7 +82,7 @@ func (f *field) pathOf(key string) string {
 // empty text means that nothing was chosen.
 func (c *checker) leaf(f *field, v reflect.Value) {
 	if f.entries() && f.min != nil {
-		for _, k := range slices.SortedFunc(v.Seq(), func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) }) {
+		for _, k := range sortedKeys(v) {
 			c.number(f, join(f.path, k.String()), v.MapIndex(k).Int())
 		}
 		return
@@ -156,33 +156,4 @@ func same(a, b reflect.Value) bool {
 		return true
 	}
 	return reflect.DeepEqual(a.Interface(), b.Interface())
-}
-
-// InactiveSections names the sections that were configured and have no effect
-// at all.
-func (l *Loaded) InactiveSections() []string {
-	names := []string{}
-	for _, feature := range unavailable.All() {
-		for _, path := range feature.Ignored {
-			if f := l.find(path); f == nil || !f.isSection() {
-				continue
-			}
-			for made := range l.sources {
-				if strings.HasPrefix(made, path+".") && !slices.Contains(names, path) {
-					names = append(names, path)
-				}
-			}
-		}
-	}
-	return names
-}
-
-func (l *Loaded) find(path string) *field {
-	f := l.root
-	for name := range strings.SplitSeq(path, ".") {
-		if f = f.child(name); f == nil {
-			return nil
-		}
-	}
-	return f
 }

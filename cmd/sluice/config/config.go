@@ -31,7 +31,8 @@ const Version = 1
 //	        value: a boolean flag that takes its value; on: the flag can only
 //	        turn on; whole: the map is one leaf; one: a list that may be written
 //	        as its only member; loose: in files and variables case and
-//	        surrounding blanks do not matter, and true and false are words
+//	        surrounding blanks do not matter, and true and false are words;
+//	        mild: a word that is not allowed is warned about there and ignored
 //
 // A type with a method Validate(func(key string, err error)) reports what else
 // is wrong with its values, by key below its own.
@@ -52,8 +53,8 @@ type Global struct {
 	// LogFormat is empty where nobody chose one: the daemon then logs JSON, and
 	// other commands do not log.
 	LogFormat    string `yaml:"log_format" flag:"log-format" oneof:"text json" help:"Form of log lines on stderr"`
-	OutputFormat string `yaml:"output_format" flag:"output-format" oneof:"json ndjson table csv tsv" help:"Form of the command's product"`
-	Color        string `yaml:"color" flag:"color" oneof:"auto always never" help:"Colour on a terminal"`
+	OutputFormat string `yaml:"output_format" flag:"output-format" oneof:"json ndjson table csv tsv" mode:"mild" help:"Form of the command's product"`
+	Color        string `yaml:"color" flag:"color" oneof:"auto always never" mode:"mild" help:"Colour on a terminal"`
 	LogLevel     string `yaml:"-" flag:"log-level" oneof:"off error warn info debug trace" help:"Least severe level that is logged; stands for SLUICE_LOG with that one level"`
 	Quiet        bool   `yaml:"-" flag:"quiet,q" help:"No progress, summaries or fallback warnings"`
 	NoStats      bool   `yaml:"-" flag:"no-stats" help:"No summary line"`
@@ -145,5 +146,28 @@ func Default() *Config {
 		Backtest:  unavailable.DefaultBacktest,
 		Scorecard: unavailable.DefaultScorecard,
 		Hygiene:   unavailable.DefaultHygiene,
+	}
+}
+
+// DaemonRules gives the settings that make the rule set of the daemon.
+func (l *Loaded) DaemonRules() ruleset.Settings {
+	c := &l.Config.Daemon
+	return ruleset.Settings{
+		Options:     c.Options(),
+		MatchDetail: c.Engine.MatchDetail, IncludeEvent: c.Output.IncludeEvent, ResultTime: c.Output.ResultTime,
+		Routing: &c.LogsourceRouting, Correlation: &c.Correlation,
+		ActionGiven: l.Layer("daemon.correlation.action") != LayerDefault,
+		Background:  func(work func()) { go work() }, // ends by itself or with its set, at most one of a set
+	}
+}
+
+// EvalRules gives the settings that make the rule set of a one-shot evaluation.
+func (l *Loaded) EvalRules() ruleset.Settings {
+	c := &l.Config.Eval
+	return ruleset.Settings{
+		Options:     c.Options(),
+		MatchDetail: c.MatchDetail, IncludeEvent: c.IncludeEvent, ResultTime: c.ResultTime,
+		Routing: &c.LogsourceRouting, Correlation: &c.Correlation,
+		ActionGiven: l.Layer("eval.--action") != LayerDefault,
 	}
 }

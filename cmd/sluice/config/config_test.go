@@ -55,14 +55,14 @@ func TestLayersMergeLeafByLeaf(t *testing.T) {
 		layer Layer
 	}{
 		{
-			name:  "case 1: a flag beats a file",
+			name:  "a flag beats a file",
 			files: map[string]string{"work/sluice.yaml": `daemon: {rules: /f, api: {addr: "1.2.3.4:5"}, input: {buffer_size: 111}}`},
 			flags: []Flag{{"rules", []string{"/c"}}, {"buffer-size", []string{"999"}}},
 			want:  func(c *Config) any { return []any{c.Daemon.Rules, c.Daemon.Input.BufferSize, c.Daemon.API.Addr} },
 			value: []any{[]string{"/c"}, 999, "1.2.3.4:5"}, path: "daemon.rules", layer: LayerFlag,
 		},
 		{
-			name: "case 2: a file nearer by beats the system's, leaf by leaf",
+			name: "a file nearer by beats the system's, leaf by leaf",
 			files: map[string]string{
 				"sys/config.yaml":  `daemon: {api: {addr: "1.1.1.1:1"}, correlation: {max_events: 5}}`,
 				"work/sluice.yaml": `daemon: {api: {addr: "2.2.2.2:2"}}`,
@@ -71,7 +71,7 @@ func TestLayersMergeLeafByLeaf(t *testing.T) {
 			value: []any{"2.2.2.2:2", 5}, path: "daemon.correlation.max_events", layer: LayerFile,
 		},
 		{
-			name: "case 3: a token granted below does not survive an override",
+			name: "a token granted below does not survive an override",
 			files: map[string]string{
 				"sys/config.yaml":  `daemon: {api: {auth: {tokens: [{name: x, token_env: X, role: admin}]}}}`,
 				"work/sluice.yaml": `daemon: {api: {auth: {anonymous_permissions: ["metrics:read"]}}}`,
@@ -96,14 +96,14 @@ func TestLayersMergeLeafByLeaf(t *testing.T) {
 			value: unavailable.Audit{MaxEntries: 5, MaxAge: timespan.Seconds(3600), MaxBodyBytes: 64 * timespan.KiB}, path: "daemon.api.audit.max_age", layer: LayerEnv,
 		},
 		{
-			name:  "case 4: a variable beats a file",
+			name:  "a variable beats a file",
 			files: map[string]string{"work/sluice.yaml": `daemon: {input: {buffer_size: 111}}`},
 			env:   []string{"SLUICE_DAEMON__INPUT__BUFFER_SIZE=42"},
 			want:  func(c *Config) any { return c.Daemon.Input.BufferSize },
 			value: 42, path: "daemon.input.buffer_size", layer: LayerEnv,
 		},
 		{
-			name:  "case 45: a path may stand for a list",
+			name:  "a path may stand for a list",
 			files: map[string]string{"work/sluice.yaml": `daemon: {rules: [a, b.yml]}`},
 			want:  func(c *Config) any { return c.Daemon.Rules },
 			value: []string{"a", "b.yml"}, path: "daemon.rules", layer: LayerFile,
@@ -196,7 +196,7 @@ func TestDiscoveryTakesTheNearestRcFile(t *testing.T) {
 	}
 }
 
-func TestBadVariablesAreSkippedWithAWarning(t *testing.T) { // case 5
+func TestBadVariablesAreSkippedWithAWarning(t *testing.T) {
 	o := files(t, nil)
 	o.Environ = []string{
 		"SLUICE_DAEMON__OUTPUT__SINKS=notalist", "SLUICE_DAEMON__API__ADDR=127.0.0.1:7000", "SLUICE_DAEMON__NOPE=1",
@@ -212,16 +212,16 @@ func TestBadVariablesAreSkippedWithAWarning(t *testing.T) { // case 5
 	if got := l.Config.Daemon.Output.Sinks; !slices.Equal(got, []string{"stdout"}) {
 		t.Errorf("sinks %q, want the default", got)
 	}
-	all := strings.Join(l.Notices(), "\n")
+	all := Problems(append(l.Warnings, l.UnknownKeys...)).Error()
 	for _, want := range []string{
-		"SLUICE_DAEMON__OUTPUT__SINKS is ignored", "unknown config key 'daemon.nope' in environment variable SLUICE_DAEMON__NOPE",
-		"unknown config key 'daemon.nats.token'",
+		"SLUICE_DAEMON__OUTPUT__SINKS is ignored", "environment variable SLUICE_DAEMON__NOPE: daemon.nope",
+		"daemon.nats.token",
 	} {
 		if !strings.Contains(all, want) {
 			t.Errorf("warnings lack %q:\n%s", want, all)
 		}
 	}
-	if strings.Contains(all, "secret") || len(l.Notices()) != 3 {
+	if strings.Contains(all, "secret") || strings.Count(all, "\n") != 2 {
 		t.Errorf("want three warnings without the secret, got:\n%s", all)
 	}
 }
@@ -263,7 +263,10 @@ func TestEverySettingIsDescribed(t *testing.T) {
 			t.Errorf("%v can be set by nothing", f.path)
 		}
 	})
-	for _, f := range flagged(tree()) {
+	for _, f := range tree().settings() {
+		if f.flag == "" {
+			continue
+		}
 		known["--"+f.flag] = true
 		if helpOf(f) == "" {
 			t.Errorf("%s (--%s) has no help text", f.path, f.flag)
@@ -282,10 +285,10 @@ func TestFlagsOfASectionAreUnique(t *testing.T) {
 	for _, section := range []string{"daemon", "eval"} {
 		seen := make(map[string]bool)
 		for _, f := range append(FlagsOf(section), FlagsOf("global")...) {
-			if seen[f.Name] {
-				t.Errorf("%s has --%s twice", section, f.Name)
+			if seen[f.Flag] {
+				t.Errorf("%s has --%s twice", section, f.Flag)
 			}
-			seen[f.Name] = true
+			seen[f.Flag] = true
 		}
 	}
 }
@@ -307,11 +310,10 @@ func FuzzAnyFileLoadsOrFails(f *testing.F) {
 	f.Add("version: 2")
 	f.Fuzz(func(t *testing.T, text string) {
 		root := tree()
-		l := &layer{kind: LayerFile, name: "f"}
+		l := &layer{decoder: decoder{file: "f"}, kind: LayerFile}
 		l.parseYAML(root, []byte(text))
-		m := newMerged(root)
-		m.apply(l)
-		loaded := &Loaded{Config: m.config, root: root, sources: m.sources}
+		loaded := newLoaded("")
+		loaded.apply(l)
 		loaded.Check()
 		if _, err := loaded.ShowYAML(""); err != nil {
 			t.Errorf("show: %v", err)

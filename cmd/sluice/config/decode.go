@@ -23,13 +23,24 @@ const (
 // type is a problem, because a value taken for something else is worse than one
 // refused. Problems and keys that it does not know are collected.
 type decoder struct {
+	file     string // empty for variables and flags, which have no lines
 	unknown  []Problem
+	warnings []Problem
 	problems []Problem
+}
+
+// problem is what is wrong at n.
+func (d *decoder) problem(n *yaml.Node, path, message string) Problem {
+	p := Problem{Key: path, Message: message}
+	if d.file != "" {
+		p.File, p.Line = d.file, n.Line
+	}
+	return p
 }
 
 // fault notes what is wrong at n and reports false.
 func (d *decoder) fault(n *yaml.Node, path string, err error) bool {
-	d.problems = append(d.problems, Problem{Key: path, Line: n.Line, Message: err.Error()})
+	d.problems = append(d.problems, d.problem(n, path, err.Error()))
 	return false
 }
 
@@ -46,7 +57,7 @@ func (d *decoder) mismatch(n *yaml.Node, path, want string) bool {
 
 // unknownKey notes a key beside known ones.
 func (d *decoder) unknownKey(n *yaml.Node, prefix string, known []string) {
-	p := Problem{Key: join(prefix, n.Value), Line: n.Line}
+	p := d.problem(n, join(prefix, n.Value), "")
 	if near := suggest.Nearest(n.Value, known); near != "" {
 		p.Suggestion = fmt.Sprintf("did you mean '%s'?", join(prefix, near))
 	}

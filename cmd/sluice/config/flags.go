@@ -9,67 +9,20 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// FlagInfo describes a flag of a section to whoever parses command lines.
-type FlagInfo struct {
-	Name    string
-	Short   string
-	Env     string
-	Help    string
-	Default string // empty when unset
-	Section string // heading in help
-	Word    string // stands for the value in help; empty for switches
-	Bool    bool   // takes no value
-	List    bool   // may be repeated
-}
-
-// FlagsOf lists the flags of a section ("global", "daemon", "eval"), in the
-// order of the tree.
-func FlagsOf(section string) []FlagInfo {
-	top := tree().child(section)
-	defaults := reflect.ValueOf(Default()).Elem()
-	var infos []FlagInfo
-	for _, f := range flagged(top) {
-		infos = append(infos, FlagInfo{
-			Name: f.flag, Short: f.short, Env: f.env, Help: helpOf(f), Section: headingOf(f),
-			Default: defaultText(at(defaults, f.index, false)),
-			Bool:    f.typ.Kind() == reflect.Bool && f.mode != "value",
-			List:    f.typ.Kind() == reflect.Slice || f.entries(),
-			Word:    wordOf(f),
-		})
-	}
-	return infos
-}
-
 // CheckFlags checks flags by themselves, for commands that load nothing.
 func CheckFlags(section string, flags []Flag) error {
-	root := tree()
-	m := newMerged(root)
-	l := &Loaded{Config: m.config, section: section, root: root, sources: m.sources}
+	l := newLoaded(section)
 	given := l.readFlags(flags)
-	m.apply(given)
+	l.apply(given)
 	return append(Problems(given.problems), l.Check(section)...).orNil()
 }
 
-// flagged returns the fields below f that have a flag, sections included.
-func flagged(f *field) []*field {
-	var out []*field
-	for _, c := range f.children {
-		if c.flag != "" {
-			out = append(out, c)
-			continue
-		}
-		out = append(out, flagged(c)...)
-	}
-	return out
-}
-
+// flagField finds the setting of a flag in the command's section or in global.
 func (l *Loaded) flagField(name string) *field {
 	for _, section := range []string{l.section, "global"} {
-		if top := l.root.child(section); top != nil {
-			for _, f := range flagged(top) {
-				if f.flag == name {
-					return f
-				}
+		for _, f := range l.root.child(section).settings() {
+			if f.flag == name {
+				return f
 			}
 		}
 	}
@@ -78,7 +31,7 @@ func (l *Loaded) flagField(name string) *field {
 
 // readFlags turns the given flags into the highest layer.
 func (l *Loaded) readFlags(flags []Flag) *layer {
-	out := &layer{kind: LayerFlag, name: "the command line"}
+	out := &layer{kind: LayerFlag}
 	for _, given := range flags {
 		f := l.flagField(given.Name)
 		if f == nil {
@@ -86,9 +39,6 @@ func (l *Loaded) readFlags(flags []Flag) *layer {
 			continue
 		}
 		out.addFlag(f, given.Values)
-	}
-	for i := range out.problems {
-		out.problems[i].Line = 0
 	}
 	return out
 }

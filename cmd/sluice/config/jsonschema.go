@@ -33,7 +33,7 @@ func schemaSection(f *field, defaults reflect.Value) map[string]any {
 }
 
 func schemaLeaf(f *field, defaults reflect.Value) map[string]any {
-	s := schemaType(f.typ)
+	s := schemaType(f.typ, true)
 	if f.mode == "one" {
 		text := map[string]any{"type": "string"}
 		s = map[string]any{"anyOf": []any{text, map[string]any{"type": "array", "items": text}, map[string]any{"type": "null"}}}
@@ -64,51 +64,36 @@ func schemaLeaf(f *field, defaults reflect.Value) map[string]any {
 	return s
 }
 
-func schemaType(t reflect.Type) map[string]any {
-	if t == reflect.TypeFor[timespan.Bytes]() {
-		return map[string]any{"type": []string{"integer", "string", "null"}, "pattern": `^\d+\s*([KMG]iB)?$`}
-	}
-	if reflect.PointerTo(t).Implements(reflect.TypeFor[encoding.TextUnmarshaler]()) {
-		return nullable("string")
-	}
-	switch t.Kind() {
-	case reflect.Pointer:
-		return schemaType(t.Elem())
-	case reflect.Bool:
-		return nullable("boolean")
-	case reflect.Int, reflect.Int64:
-		return nullable("integer")
-	case reflect.Float64:
-		return nullable("number")
-	case reflect.Slice:
-		s := nullable("array")
-		s["items"] = schemaElement(t.Elem())
-		return s
-	case reflect.Map:
-		s := nullable("object")
-		s["additionalProperties"] = schemaElement(t.Elem())
-		return s
-	}
-	return nullable("string")
+var schemaNames = map[reflect.Kind]string{
+	reflect.Bool: "boolean", reflect.Int: "integer", reflect.Float64: "number", reflect.String: "string",
+	reflect.Slice: "array", reflect.Map: "object", reflect.Struct: "object",
 }
 
-func nullable(name string) map[string]any {
-	return map[string]any{"type": []string{name, "null"}}
-}
-
-// schemaElement is a member of a list or map, which may not be null, or a
-// struct such as an API token.
-func schemaElement(t reflect.Type) map[string]any {
-	if t.Kind() != reflect.Struct {
-		s := schemaType(t)
-		if names, ok := s["type"].([]string); ok {
-			s["type"] = names[0]
+// schemaType is what values of a type look like. Members of lists and maps may
+// not be null; a struct, such as an API token, only is such a member.
+func schemaType(t reflect.Type, nullable bool) map[string]any {
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	s, names := make(map[string]any), []string{schemaNames[t.Kind()]}
+	switch {
+	case t == reflect.TypeFor[timespan.Bytes]():
+		names, s["pattern"] = []string{"integer", "string"}, `^\d+\s*([KMG]iB)?$`
+	case reflect.PointerTo(t).Implements(reflect.TypeFor[encoding.TextUnmarshaler]()):
+		names[0] = "string"
+	case t.Kind() == reflect.Slice:
+		s["items"] = schemaType(t.Elem(), false)
+	case t.Kind() == reflect.Map:
+		s["additionalProperties"] = schemaType(t.Elem(), false)
+	case t.Kind() == reflect.Struct:
+		properties := make(map[string]any)
+		for i := range t.NumField() {
+			properties[t.Field(i).Tag.Get("yaml")] = schemaType(t.Field(i).Type, true)
 		}
-		return s
+		s["properties"], s["additionalProperties"] = properties, false
 	}
-	properties := make(map[string]any)
-	for i := range t.NumField() {
-		properties[t.Field(i).Tag.Get("yaml")] = schemaType(t.Field(i).Type)
+	if s["type"] = names[0]; nullable {
+		s["type"] = append(names, "null")
 	}
-	return map[string]any{"type": "object", "properties": properties, "additionalProperties": false}
+	return s
 }

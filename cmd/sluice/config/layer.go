@@ -7,6 +7,7 @@ import (
 	"io"
 	"maps"
 	"reflect"
+	"slices"
 	"strings"
 
 	"gopkg.in/yaml.v3"
@@ -46,7 +47,7 @@ func (s setting) path() string {
 type layer struct {
 	decoder
 	kind     Layer
-	name     string // file or variable
+	name     string // variable
 	settings []setting
 }
 
@@ -98,9 +99,16 @@ func (l *layer) collect(f *field, n *yaml.Node) {
 			s.items = append(s.items, item.Line)
 		}
 	}
-	if l.decode(f.path, n, s.value) {
-		l.settings = append(l.settings, s)
+	if !l.decode(f.path, n, s.value) {
+		return
 	}
+	if f.mode == "mild" {
+		if err := f.allows(s.value.String()); err != nil {
+			l.warnings = append(l.warnings, l.problem(n, f.path, err.Error()+" and is ignored"))
+			return
+		}
+	}
+	l.settings = append(l.settings, s)
 }
 
 // loose makes a word of a scalar that YAML or its author wrote otherwise.
@@ -121,7 +129,8 @@ func (l *layer) collectSection(f *field, n *yaml.Node) {
 		l.mismatch(n, f.path, "a mapping")
 		return
 	}
-	if f.mode == "replace" {
+	marked := func(s setting) bool { return s.field == f } // by another variable
+	if f.mode == "replace" && !slices.ContainsFunc(l.settings, marked) {
 		l.settings = append(l.settings, setting{field: f, line: n.Line})
 	}
 	for i := 0; i < len(n.Content); i += 2 {
@@ -151,24 +160,13 @@ func (l *layer) collectEntries(f *field, n *yaml.Node) {
 	}
 }
 
-// merged is a tree under construction and where each of its leaves came from.
-type merged struct {
-	config  *Config
-	root    *field
-	sources map[string]origin
-}
-
-func newMerged(root *field) *merged {
-	return &merged{config: Default(), root: root, sources: make(map[string]origin)}
-}
-
-// apply lays l over what has been merged so far.
-func (m *merged) apply(l *layer) {
-	v := reflect.ValueOf(m.config).Elem()
-	for _, s := range l.settings {
+// apply lays a layer over what has been merged so far.
+func (l *Loaded) apply(from *layer) {
+	v := reflect.ValueOf(l.Config).Elem()
+	for _, s := range from.settings {
 		place := at(v, s.field.index, true)
 		if !s.value.IsValid() {
-			m.reset(s.field, place)
+			l.reset(s.field, place)
 			continue
 		}
 		if s.entry == "" {
@@ -181,30 +179,33 @@ func (m *merged) apply(l *layer) {
 			entries.SetMapIndex(reflect.ValueOf(s.entry), s.value)
 			place.Set(entries)
 		}
-		m.forget(s.path() + "[")
-		from := origin{layer: l.kind}
-		if l.kind == LayerFile {
-			from.file, from.line = l.name, s.line
-			for i, line := range s.items {
-				m.sources[fmt.Sprintf("%s[%d]", s.path(), i)] = origin{LayerFile, l.name, line}
-			}
+		l.forget(s.path() + "[")
+		for i, line := range s.items {
+			l.sources[fmt.Sprintf("%s[%d]", s.path(), i)] = from.origin(line)
 		}
-		m.sources[s.path()] = from
+		l.sources[s.path()] = from.origin(s.line)
 	}
+}
+
+func (l *layer) origin(line int) origin {
+	if l.file == "" {
+		line = 0
+	}
+	return origin{l.kind, l.file, line}
 }
 
 // reset puts a section back to its defaults. A section that is absent by
 // default becomes present and empty, because a layer named it.
-func (m *merged) reset(f *field, place reflect.Value) {
+func (l *Loaded) reset(f *field, place reflect.Value) {
 	if place.Kind() == reflect.Pointer {
 		place.Set(reflect.New(place.Type().Elem()))
 	} else {
 		place.Set(at(reflect.ValueOf(Default()).Elem(), f.index, true))
 	}
-	m.forget(f.path + ".")
+	l.forget(f.path + ".")
 }
 
 // forget drops where settings came from whose paths begin so.
-func (m *merged) forget(prefix string) {
-	maps.DeleteFunc(m.sources, func(path string, _ origin) bool { return strings.HasPrefix(path, prefix) })
+func (l *Loaded) forget(prefix string) {
+	maps.DeleteFunc(l.sources, func(path string, _ origin) bool { return strings.HasPrefix(path, prefix) })
 }

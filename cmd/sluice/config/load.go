@@ -1,15 +1,15 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"gopkg.in/yaml.v3"
-
-	"github.com/sluicehq/sluice/internal/suggest"
 )
 
 // Options says what to load.
@@ -32,29 +32,20 @@ type Flag struct {
 	Values []string
 }
 
-// UnknownKey is a key of a file that the tree does not have.
-type UnknownKey struct {
-	File       string `json:"file"` // or the variable
-	Line       int    `json:"line,omitempty"`
-	Key        string `json:"key"`
-	Suggestion string `json:"suggestion,omitempty"`
-}
-
-// Problem is the unknown key in the form that everything else has.
-func (k UnknownKey) Problem() Problem {
-	return Problem{Key: k.Key, File: k.File, Line: k.Line, Message: "unknown config key", Suggestion: k.Suggestion}
-}
-
 // Loaded is the merged configuration and what is known about its making.
 type Loaded struct {
 	Config      *Config
 	Files       []string  // that were read, lowest precedence first
 	Warnings    []Problem // unknown keys are no part of it
-	UnknownKeys []UnknownKey
+	UnknownKeys []Problem // of files and variables
 
 	section string
 	root    *field
 	sources map[string]origin
+}
+
+func newLoaded(section string) *Loaded {
+	return &Loaded{Config: Default(), section: section, root: tree(), sources: make(map[string]origin)}
 }
 
 // Load finds the files, merges every layer and returns the result. Values are
@@ -66,32 +57,29 @@ func Load(o Options) (*Loaded, error) {
 	if err != nil {
 		return nil, Problems{{File: o.File, Message: err.Error()}}
 	}
-	root := tree()
-	m := newMerged(root)
-	out := &Loaded{Config: m.config, Files: files, section: o.Section, root: root, sources: m.sources}
+	out := newLoaded(o.Section)
+	out.Files = files
 	var problems Problems
 	for _, name := range files {
 		l := out.readFile(name)
 		problems = append(problems, l.problems...)
-		m.apply(l)
+		out.apply(l)
 	}
-	for _, l := range out.readEnviron(o.Environ) {
-		m.apply(l)
-	}
+	out.apply(out.readEnviron(o.Environ))
 	flags := out.readFlags(o.Flags)
-	m.apply(flags)
+	out.apply(flags)
 	return out, append(problems, flags.problems...).orNil()
 }
 
 func (l *Loaded) readFile(name string) *layer {
-	read := &layer{kind: LayerFile, name: name}
+	read := &layer{decoder: decoder{file: name}, kind: LayerFile}
 	data, err := os.ReadFile(name)
 	if err != nil {
-		read.problems = []Problem{{File: name, Message: fmt.Sprintf("read config: %v", err)}}
+		read.fault(&yaml.Node{}, "", fmt.Errorf("read config: %w", err))
 		return read
 	}
 	if !read.parseYAML(l.root, data) {
-		l.warn(Problem{File: name, Message: "only the first document is read"})
+		l.Warnings = append(l.Warnings, Problem{File: name, Message: "only the first document is read"})
 	}
 	for _, s := range read.settings {
 		if s.path() == "version" && s.value.Int() > Version {
@@ -99,84 +87,34 @@ func (l *Loaded) readFile(name string) *layer {
 			read.fault(&yaml.Node{Line: s.line}, s.path(), err)
 		}
 	}
-	for i := range read.problems {
-		read.problems[i].File = name
-	}
 	l.note(read)
 	return read
 }
 
-func (l *Loaded) warn(p Problem) { l.Warnings = append(l.Warnings, p) }
-
-// note records the unknown keys of a layer and drops the two settings for which
-// a wrong word is no reason to stop.
+// note records what a layer has that is no reason to stop.
 func (l *Loaded) note(read *layer) {
+	l.Warnings = append(l.Warnings, read.warnings...)
 	for _, p := range read.unknown {
-		if read.kind == LayerEnv {
-			p.Line = 0
-		}
-		l.UnknownKeys = append(l.UnknownKeys, UnknownKey{File: read.name, Line: p.Line, Key: p.Key, Suggestion: p.Suggestion})
+		p.File = cmp.Or(p.File, read.name)
+		l.UnknownKeys = append(l.UnknownKeys, p)
 	}
-	read.settings = slices.DeleteFunc(read.settings, func(s setting) bool {
-		if p := s.path(); p != "global.output_format" && p != "global.color" {
-			return false
-		}
-		err := s.field.allows(s.value.String())
-		if err != nil {
-			o := origin{file: read.name, line: s.line}
-			if read.kind == LayerEnv {
-				o.line = 0
-			}
-			l.warn(Problem{Key: s.path(), File: o.file, Line: o.line, Message: err.Error() + " and is ignored", Suggestion: suggest.Text(s.value.String(), s.field.words)})
-		}
-		return err != nil
-	})
-}
-
-// UnknownKeyTexts warns of the unknown keys, each on a line.
-func (l *Loaded) UnknownKeyTexts() []string {
-	var lines []string
-	for _, k := range l.UnknownKeys {
-		text := fmt.Sprintf("unknown config key '%s' in %s", k.Key, k.File)
-		if k.Line > 0 {
-			text += fmt.Sprintf(":%d", k.Line)
-		}
-		if k.Suggestion != "" {
-			text += " (" + k.Suggestion + ")"
-		}
-		lines = append(lines, text)
-	}
-	return lines
-}
-
-// Notices are the warnings of the load, each on a line.
-func (l *Loaded) Notices() []string {
-	lines := l.UnknownKeyTexts()
-	for _, w := range l.Warnings {
-		lines = append(lines, w.Error())
-	}
-	return lines
 }
 
 // discover returns the files to read, lowest precedence first.
 func (o Options) discover() ([]string, error) {
 	if o.File != "" {
 		info, err := os.Stat(o.File)
-		if err != nil {
+		switch {
+		case err != nil:
 			return nil, fmt.Errorf("read config: %w", err)
-		}
-		if info.IsDir() {
+		case info.IsDir():
 			return nil, fmt.Errorf("read config: %s is a directory", o.File)
-		}
-		if !info.Mode().IsRegular() {
+		case !info.Mode().IsRegular():
 			return nil, fmt.Errorf("read config: %s is no regular file", o.File)
 		}
 		return []string{o.File}, nil
 	}
-	system := o.SystemDir
-	if system == "" {
-		system = "/etc/sluice"
-	}
+	system := cmp.Or(o.SystemDir, "/etc/sluice")
 	files := firstRegular(nil, filepath.Join(system, "config.yaml"), filepath.Join(system, "config.yml"))
 	if dir := o.userDir(); dir != "" {
 		files = firstRegular(files, filepath.Join(dir, "config.yaml"), filepath.Join(dir, "config.yml"))
@@ -185,24 +123,13 @@ func (o Options) discover() ([]string, error) {
 	if err != nil {
 		return nil, errors.New("read config: the working directory is gone")
 	}
-	for dir := wd; ; dir = filepath.Dir(dir) {
-		if n := len(files); len(firstRegular(files, filepath.Join(dir, ".sluicerc"))) > n {
-			files = append(files, filepath.Join(dir, ".sluicerc"))
-			break
-		}
-		if dir == filepath.Dir(dir) {
-			break
-		}
+	var upwards []string
+	for dir, below := wd, ""; dir != below; dir, below = filepath.Dir(dir), dir {
+		upwards = append(upwards, filepath.Join(dir, ".sluicerc"))
 	}
-	return firstRegular(files, o.local("sluice.yaml"), o.local("sluice.yml")), nil
-}
-
-// local names a file of the working directory the way the operator would.
-func (o Options) local(name string) string {
-	if o.Dir == "" {
-		return "./" + name
-	}
-	return filepath.Join(o.Dir, name)
+	files = firstRegular(files, upwards...)
+	local := cmp.Or(o.Dir, ".") + "/sluice" // as the operator would name it
+	return firstRegular(files, local+".yaml", local+".yml"), nil
 }
 
 func (o Options) userDir() string {
@@ -217,8 +144,8 @@ func (o Options) userDir() string {
 
 func (o Options) env(name string) string {
 	for _, kv := range slices.Backward(o.Environ) {
-		if len(kv) > len(name) && kv[len(name)] == '=' && kv[:len(name)] == name {
-			return kv[len(name)+1:]
+		if value, ok := strings.CutPrefix(kv, name+"="); ok {
+			return value
 		}
 	}
 	return ""

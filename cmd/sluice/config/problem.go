@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/sluicehq/sluice/internal/suggest"
@@ -10,31 +11,25 @@ import (
 
 // Problem is one thing that is wrong with a configuration, or doubtful.
 type Problem struct {
-	Key        string `json:"key,omitempty"`  // dotted key, or the flag that made the setting
-	File       string `json:"file,omitempty"` // where the setting is made, or the file that it names
-	Line       int    `json:"line,omitempty"` // of the file, from 1; 0 when unknown
-	Message    string `json:"message"`
+	Key        string `json:"key,omitempty"`        // dotted key, or the flag that made the setting
+	File       string `json:"file,omitempty"`       // where the setting is made, or the file that it names
+	Line       int    `json:"line,omitempty"`       // of the file, from 1; 0 when unknown
+	Message    string `json:"message,omitempty"`    // empty for an unknown key
 	Suggestion string `json:"suggestion,omitempty"` // "did you mean 'x'?"
 }
 
 // Error is the problem on one line: FILE:LINE: key: message (suggestion).
 func (p Problem) Error() string {
-	var b strings.Builder
-	if p.File != "" {
-		b.WriteString(p.File)
-		if p.Line > 0 {
-			fmt.Fprintf(&b, ":%d", p.Line)
-		}
-		b.WriteString(": ")
+	place := p.File
+	if p.Line > 0 {
+		place += fmt.Sprintf(":%d", p.Line)
 	}
-	if p.Key != "" {
-		b.WriteString(p.Key + ": ")
-	}
-	b.WriteString(p.Message)
+	parts := slices.DeleteFunc([]string{place, p.Key, p.Message}, func(part string) bool { return part == "" })
+	text := strings.Join(parts, ": ")
 	if p.Suggestion != "" {
-		b.WriteString(" (" + p.Suggestion + ")")
+		text += " (" + p.Suggestion + ")"
 	}
-	return b.String()
+	return text
 }
 
 // Problems is an error of one line per problem.

@@ -2,8 +2,6 @@ package config
 
 import (
 	"bytes"
-	"encoding"
-	"encoding/json"
 	"fmt"
 	"reflect"
 	"slices"
@@ -14,46 +12,44 @@ import (
 	"github.com/sluicehq/sluice/sigma/timespan"
 )
 
-// shown is a leaf with its value, as printed. A setting that nobody made and
-// that has no default is nil.
-type shown struct {
-	path  string
-	parts []string // of path; a map's key may hold dots of its own
-	value any
-	layer Layer
+// Leaf is a setting with its value, as printed.
+type Leaf struct {
+	Parts []string // of the dotted key; a map's key may hold dots of its own
+	Value any      // nil for what nobody made and has no default
+	Layer Layer
 }
 
-// leaves lists what section prints; all of the tree when section is empty.
-// Settings that only flags may make are not part of it.
-func (l *Loaded) leaves(section string) ([]shown, error) {
+// Path is the dotted key.
+func (s Leaf) Path() string { return strings.Join(s.Parts, ".") }
+
+// Leaves lists the settings of a section in the order of the tree; all of the
+// tree when section is empty. Settings that only flags may make are no part of it.
+func (l *Loaded) Leaves(section string) ([]Leaf, error) {
 	top := l.root
 	if section != "" {
 		if top = l.root.child(section); top == nil {
 			return nil, fmt.Errorf("unknown section %q (%s)", section, strings.Join(l.Sections(), ", "))
 		}
 	}
-	var out []shown
+	var out []Leaf
 	top.walk(func(f *field) {
-		if f.name == "" {
-			return
-		}
 		v := at(reflect.ValueOf(l.Config).Elem(), f.index, false)
-		if !v.IsValid() {
-			return // in a section nobody configured
-		}
-		if f.entries() && v.Len() > 0 {
-			keys := v.MapKeys()
-			slices.SortFunc(keys, func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) })
-			for _, k := range keys {
-				path := join(f.path, k.String())
-				parts := append(strings.Split(f.path, "."), k.String())
-				out = append(out, shown{path, parts, plain(v.MapIndex(k)), l.Layer(path)})
+		parts := strings.Split(f.path, ".")
+		switch {
+		case f.name == "" || !v.IsValid(): // in a section nobody configured
+		case f.entries() && v.Len() > 0:
+			for _, k := range sortedKeys(v) {
+				out = append(out, Leaf{append(slices.Clip(parts), k.String()), plain(v.MapIndex(k)), l.Layer(join(f.path, k.String()))})
 			}
-			return
+		default:
+			out = append(out, Leaf{parts, plain(v), l.Layer(f.path)})
 		}
-		out = append(out, shown{f.path, strings.Split(f.path, "."), plain(v), l.Layer(f.path)})
 	})
 	return out, nil
+}
+
+func sortedKeys(m reflect.Value) []reflect.Value {
+	return slices.SortedFunc(slices.Values(m.MapKeys()), func(a, b reflect.Value) int { return strings.Compare(a.String(), b.String()) })
 }
 
 // Sections names the sections of the tree, in order.
@@ -69,112 +65,40 @@ func (l *Loaded) Sections() []string {
 
 // plain is the value as JSON and YAML know it.
 func plain(v reflect.Value) any {
-	if size, ok := v.Interface().(timespan.Bytes); ok {
-		return int64(size) // so that scripts can compare
+	switch x := v.Interface().(type) {
+	case timespan.Bytes:
+		return int64(x) // so that scripts can compare
+	case timespan.Duration:
+		return x.String()
 	}
-	if m, ok := v.Interface().(encoding.TextMarshaler); ok {
-		text, err := m.MarshalText()
-		if err != nil {
-			return err.Error()
-		}
-		return string(text)
-	}
-	switch v.Kind() {
-	case reflect.Pointer:
-		if v.IsNil() {
-			return nil
-		}
+	switch k := v.Kind(); {
+	case k == reflect.Pointer && v.IsNil(), k == reflect.String && v.Len() == 0:
+		return nil
+	case k == reflect.Pointer:
 		return plain(v.Elem())
-	case reflect.String:
-		if v.String() == "" {
-			return nil
-		}
-		return v.String()
-	case reflect.Slice:
-		if v.Len() == 0 {
-			return []any{}
-		}
-	case reflect.Map:
-		if v.Len() == 0 {
-			return map[string]any{}
-		}
+	case k == reflect.Slice && v.Len() == 0:
+		return []any{}
+	case k == reflect.Map && v.Len() == 0:
+		return map[string]any{}
 	}
 	return v.Interface()
 }
 
-// ShowText writes one line per setting, sorted: dotted.path = value  (layer).
-func (l *Loaded) ShowText(section string) ([]byte, error) {
-	leaves, err := l.leaves(section)
-	if err != nil {
-		return nil, err
-	}
-	slices.SortFunc(leaves, func(a, b shown) int { return strings.Compare(a.path, b.path) })
-	var b bytes.Buffer
-	for _, s := range leaves {
-		text, err := compact(s.value)
-		if err != nil {
-			return nil, err
-		}
-		fmt.Fprintf(&b, "%s = %s  (%s)\n", s.path, text, s.layer)
-	}
-	return b.Bytes(), nil
-}
-
-func compact(v any) (string, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return "", err
-	}
-	return strings.TrimSuffix(b.String(), "\n"), nil
-}
-
-// Shown is the product of `config show --format json`.
-type Shown struct {
-	Config  map[string]any   `json:"config"`
-	Sources map[string]Layer `json:"sources"`
-}
-
-// Show returns the section as a nested value and the layer of each leaf.
-func (l *Loaded) Show(section string) (*Shown, error) {
-	leaves, err := l.leaves(section)
-	if err != nil {
-		return nil, err
-	}
-	out := &Shown{Config: make(map[string]any), Sources: make(map[string]Layer, len(leaves))}
-	for _, s := range leaves {
-		out.Sources[s.path] = s.layer
-		m := out.Config
-		parts := s.parts
-		for _, p := range parts[:len(parts)-1] {
-			below, ok := m[p].(map[string]any)
-			if !ok {
-				below = make(map[string]any)
-				m[p] = below
-			}
-			m = below
-		}
-		m[parts[len(parts)-1]] = s.value
-	}
-	return out, nil
-}
-
 // ShowYAML writes the section as a configuration file would hold it.
 func (l *Loaded) ShowYAML(section string) ([]byte, error) {
-	leaves, err := l.leaves(section)
+	leaves, err := l.Leaves(section)
 	if err != nil {
 		return nil, err
 	}
 	root := &yaml.Node{Kind: yaml.MappingNode}
 	for _, s := range leaves {
 		n := root
-		parts := s.parts
+		parts := s.Parts
 		for _, p := range parts[:len(parts)-1] {
 			n = below(n, p)
 		}
 		var v yaml.Node
-		if err := v.Encode(s.value); err != nil {
+		if err := v.Encode(s.Value); err != nil {
 			return nil, err
 		}
 		n.Content = append(n.Content, &yaml.Node{Kind: yaml.ScalarNode, Value: parts[len(parts)-1]}, &v)

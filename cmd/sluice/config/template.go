@@ -13,67 +13,60 @@ import (
 
 // Template writes a commented file that holds every key with its default. It
 // sets nothing: sections are empty, and each key waits behind a comment sign.
-func Template() ([]byte, error) {
+func Template() []byte {
 	var b bytes.Buffer
 	b.WriteString("# Configuration of sluice. Remove the # in front of a setting to change it; what is left\n")
 	b.WriteString("# out keeps the value shown. Durations are text such as 30d or 1h 30m.\n\n")
 	fmt.Fprintf(&b, "version: %d\n", Version)
 	defaults := reflect.ValueOf(Default()).Elem()
-	for _, top := range tree().children {
-		if !top.isSection() {
-			continue
+	var open []string // sections around the setting before
+	tree().walk(func(f *field) {
+		parts := strings.Split(f.path, ".")
+		last := len(parts) - 1
+		if f.name == "" || last == 0 {
+			return
 		}
-		fmt.Fprintf(&b, "\n%s:\n", top.name)
-		if err := templateSection(&b, top, defaults, 1); err != nil {
-			return nil, err
-		}
-	}
-	return b.Bytes(), nil
-}
-
-func templateSection(b *bytes.Buffer, f *field, defaults reflect.Value, depth int) error {
-	indent := strings.Repeat("  ", depth)
-	for _, c := range f.members() {
-		if c.name == "" {
-			continue
-		}
-		if c.isSection() {
-			fmt.Fprintf(b, "%s%s:\n", indent, c.name)
-			if err := templateSection(b, c, defaults, depth+1); err != nil {
-				return err
+		for i, name := range parts[:last] {
+			if i < len(open) && open[i] == name {
+				continue
 			}
-			continue
+			if i == 0 {
+				b.WriteByte('\n')
+			}
+			fmt.Fprintf(&b, "%s%s:\n", strings.Repeat("  ", i), name)
+			open = append(open[:i:i], name)
 		}
-		if help := helpOf(c); help != "" {
-			fmt.Fprintf(b, "%s# %s\n", indent, help)
+		open = open[:last]
+		indent := strings.Repeat("  ", last)
+		if help := helpOf(f); help != "" {
+			fmt.Fprintf(&b, "%s# %s\n", indent, help)
 		}
-		value, err := templateValue(at(defaults, c.index, false))
-		if err != nil {
-			return err
+		fmt.Fprintf(&b, "%s#%s:", indent, f.name)
+		if text := fileText(at(defaults, f.index, false)); text != "" {
+			b.WriteString(" " + text)
 		}
-		fmt.Fprintf(b, "%s#%s:%s\n", indent, c.name, value)
-	}
-	return nil
+		b.WriteByte('\n')
+	})
+	return b.Bytes()
 }
 
-// templateValue is the value in flow form with a blank before it; nothing for
-// what is unset.
-func templateValue(v reflect.Value) (string, error) {
+// fileText is a value as a file writes it on one line, empty when it is unset.
+func fileText(v reflect.Value) string {
 	if !v.IsValid() {
-		return "", nil
+		return ""
 	}
 	if size, ok := v.Interface().(timespan.Bytes); ok {
-		return " " + size.String(), nil
+		return size.String()
 	}
 	value := plain(v)
-	if value == nil {
-		return "", nil
-	}
 	var n yaml.Node
-	if err := n.Encode(value); err != nil {
-		return "", err
+	if value == nil || n.Encode(value) != nil {
+		return ""
 	}
 	n.Style = yaml.FlowStyle
 	text, err := yaml.Marshal(&n)
-	return " " + strings.TrimSpace(string(text)), err
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(text))
 }
