@@ -15,7 +15,7 @@ import (
 // Format is how the lines of an input are written.
 type Format uint8
 
-// The formats.
+// The formats, as docs/configuration.md lists them.
 const (
 	Auto Format = iota
 	JSON

@@ -34,12 +34,12 @@ func TestEval(t *testing.T) {
 		lines int // of stdout
 		err   []string
 	}{
-		{"case 37: a match", nil, hit, nil, 0, 1, []string{"Processed 1 events, 1 matches.\n"}},
-		{"case 37: a match that must not be", nil, hit, []string{"--fail-on-detection"}, 1, 1, nil},
+		{"a match", nil, hit, nil, 0, 1, []string{"Processed 1 events, 1 matches.\n"}},
+		{"a match that must not be", nil, hit, []string{"--fail-on-detection"}, 1, 1, nil},
 		{"no match where none must be", nil, "{}\n", []string{"--fail-on-detection"}, 0, 0, []string{"Processed 1 events, 0 matches.\n"}},
-		{"case 36: an inline event that is no JSON", nil, "", []string{"-e", "{bad"}, 2, 0, []string{"--event"}},
-		{"case 36: an inline event that is empty", nil, hit, []string{"-e", ""}, 2, 0, []string{"--event"}},
-		{"case 36: a file that is missing", nil, "", []string{"-e", "@missing"}, 2, 0, []string{"missing"}},
+		{"an inline event that is no JSON", nil, "", []string{"-e", "{bad"}, 2, 0, []string{"--event"}},
+		{"an inline event that is empty", nil, hit, []string{"-e", ""}, 2, 0, []string{"--event"}},
+		{"a file that is missing", nil, "", []string{"-e", "@missing"}, 2, 0, []string{"missing"}},
 		{"a directory of events", map[string]string{"d/x": ""}, "", []string{"-e", "@d"}, 2, 0, []string{"is a directory"}},
 		{"Windows event records", nil, "", []string{"-e", "@x.EVTX"}, 2, 0, []string{"not supported yet"}},
 		{"an inline event", nil, "", []string{"-e", hit}, 0, 1, nil},
@@ -49,12 +49,12 @@ func TestEval(t *testing.T) {
 		{"lines that must be JSON and are not", nil, hit + "no\n{\"a\":}\n" + hit, []string{"--input-format", "json"}, 0, 2, []string{"Processed 4 events, 2 matches, 2 not decoded."}},
 		{"a line that is too long", nil, `{"a":"` + strings.Repeat("x", 1<<20) + "\"}\n" + hit, nil, 0, 1, []string{"Processed 2 events, 1 matches, 1 not decoded."}},
 		{"an empty input", nil, "", nil, 0, 0, []string{"Processed 0 events, 0 matches."}},
-		{"case 41: a broken rule beside a good one", map[string]string{"r/b.yml": brokenRule}, hit, nil, 0, 1, []string{"b.yml:4: document 1"}},
-		{"case 41: nothing but a broken rule", map[string]string{"o/b.yml": brokenRule}, hit, []string{"-r", "o"}, 2, 0, []string{"Error compiling rules"}},
-		{"case 41: a broken rule where none may be", map[string]string{"r/b.yml": brokenRule}, hit, []string{"--strict-rules"}, 2, 0, []string{"nosuch"}},
-		{"case 45: several roots", map[string]string{"s/b.yml": goodRule}, hit, []string{"-r", "r", "-r", "s/b.yml"}, 0, 2, nil},
-		{"case 46: too low a level", nil, hit, []string{"--min-level", "critical"}, 0, 0, []string{"no rule was loaded"}},
-		{"case 46: a tag left out", nil, hit, []string{"--exclude-rule", "tag:attack.t1033"}, 0, 0, nil},
+		{"a broken rule beside a good one", map[string]string{"r/b.yml": brokenRule}, hit, nil, 0, 1, []string{"b.yml:4: document 1"}},
+		{"nothing but a broken rule", map[string]string{"o/b.yml": brokenRule}, hit, []string{"-r", "o"}, 2, 0, []string{"Error compiling rules"}},
+		{"a broken rule where none may be", map[string]string{"r/b.yml": brokenRule}, hit, []string{"--strict-rules"}, 2, 0, []string{"nosuch"}},
+		{"several roots", map[string]string{"s/b.yml": goodRule}, hit, []string{"-r", "r", "-r", "s/b.yml"}, 0, 2, nil},
+		{"too low a level", nil, hit, []string{"--min-level", "critical"}, 0, 0, []string{"no rule was loaded"}},
+		{"a tag left out", nil, hit, []string{"--exclude-rule", "tag:attack.t1033"}, 0, 0, nil},
 		{"an empty rule directory", map[string]string{"o/x.txt": ""}, hit, []string{"-r", "o"}, 0, 0, []string{"warning: no rule was loaded"}},
 		{"rules that are missing", nil, hit, []string{"-r", "nowhere"}, 2, 0, []string{"nowhere"}},
 		{"routing prunes and says so", map[string]string{"r/b.yml": linuxRule}, hit, []string{"--logsource-routing", "--event-logsource", "product=linux"}, 0, 0, []string{"Pruned 1 rules by log source; 0 events without one."}},
@@ -120,7 +120,7 @@ func TestEvalFormats(t *testing.T) {
 	}
 }
 
-// Workers finish chunks in any order; what leaves must not show it.
+// Workers finish batches in any order, and the output does not show it.
 func TestEvalKeepsTheOrderOfEvents(t *testing.T) {
 	inEmptyDir(t)
 	write(t, "r/a.yml", goodRule)

@@ -46,7 +46,7 @@ type place struct{ text, rows int }
 func newPrinter(out *console, pretty bool) *printer {
 	columns := []string{"LEVEL", "RULE", "TYPE", "DETAIL"}
 	live := out.terminal && !out.explicit && !pretty
-	if live { // somebody is watching: rows for people, as they come
+	if live { // somebody is watching: rows, as they come
 		out.format = formatTable
 	}
 	p := &printer{out: out, form: step.Native{}}
