@@ -7,7 +7,8 @@ import (
 )
 
 // ResultArena is the memory of the result sets of one batch. Each of them has a
-// share of it, which dispatch gives back, and correlate has one while it adds sets.
+// share of it, which dispatch gives back, and the stage that adds the sets has one
+// meanwhile.
 // When the last share is back the arena is used for another batch.
 type ResultArena struct {
 	sets    []ResultSet

@@ -12,7 +12,7 @@ type OutcomeKind uint8
 const (
 	Decoded     OutcomeKind = iota // has its events
 	Filtered                       // the event filter left nothing; the token is settled
-	Undecodable                    // a parse error; correlate sends it to the dead letter queue
+	Undecodable                    // a parse error: the line goes to the dead letter queue
 	Quarantined                    // taken out by an earlier stage; nobody looks at it any more
 )
 
@@ -31,13 +31,13 @@ type LineOutcome struct {
 	Held    uint32 // bytes of memory that the results hold
 }
 
-// Match is an event that correlations want to know about.
+// Match is an event that rules over several events count.
 type Match struct {
-	Record  []byte // what they want to know, for the correlations of Batch.Set
+	Record  []byte // what they have to know of it, in the form of Batch.Set
 	Results uint32 // results of the batch up to and with this event's: what fires goes behind them
 }
 
-// Batch is the unit of work from parse to correlate. It belongs to whoever holds
+// Batch is the unit of work in front of the results. It belongs to whoever holds
 // it, and is judged from end to end by the rule set it was stamped with.
 type Batch struct {
 	Seq      uint64 // grows by one with every batch of a run of the daemon
@@ -49,7 +49,7 @@ type Batch struct {
 	Outcomes []LineOutcome // one per line
 	Events   *engine.Events
 	Results  *result.Batch
-	Matches  []Match // none without correlations
+	Matches  []Match // none when nothing counts them
 	Records  []byte  // what the records of Matches lie in
 	Barrier  *Barrier
 	Timing   Timing

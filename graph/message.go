@@ -14,12 +14,8 @@ func (id DeliveryID) String() string { return "msg_" + hex.EncodeToString(id[:])
 // Kind says what a message tells.
 type Kind string
 
-// The kinds that are no Record's.
-const (
-	KindDetection   Kind = "detection"
-	KindCorrelation Kind = "correlation"
-	KindDeadLetter  Kind = "dead_letter"
-)
+// KindDeadLetter is the kind of dead letters. Records and results have their own.
+const KindDeadLetter Kind = "dead_letter"
 
 // Envelope is what the messages of one result set have in common, whatever their
 // form. It is the same for all sinks and retries.
@@ -51,13 +47,10 @@ type Payload struct {
 
 // Kind is what the payload is.
 func (p Payload) Kind() Kind {
-	switch {
-	case p.Record != nil:
+	if p.Record != nil {
 		return p.Record.Kind()
-	case p.Result.Detection != nil:
-		return KindDetection
 	}
-	return KindCorrelation
+	return p.Result.Kind()
 }
 
 // AppendNative appends the native line, without its line feed.

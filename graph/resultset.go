@@ -13,6 +13,20 @@ type Result struct {
 	Enrichments []byte              // a JSON object, nil for none; ResultSet.Enrich sets it
 }
 
+// The kinds of results.
+const (
+	KindDetection   Kind = "detection"
+	KindCorrelation Kind = "correlation"
+)
+
+// Kind is what the result is.
+func (r *Result) Kind() Kind {
+	if r.Detection != nil {
+		return KindDetection
+	}
+	return KindCorrelation
+}
+
 // AppendNative appends the result's native line, without its line feed.
 func (r *Result) AppendNative(dst []byte) []byte {
 	if r.Detection != nil {

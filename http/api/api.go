@@ -28,20 +28,6 @@ type Options struct {
 	Audit func(Endpoint, http.Handler) http.Handler
 }
 
-// Resources is what the routes speak to once the daemon has loaded. Status,
-// Rules, Reloader, Actors and Correlations are always there. A nil Ingest is an
-// input other than http.
-type Resources struct {
-	Status       Status
-	Rules        Rules
-	Reloader     Reloader
-	Actors       Actors
-	Correlations Correlations
-	Ingest       Ingest
-	// MaxIngestBody is the bound Ingest has for a body, which its 413 shows.
-	MaxIngestBody int64
-}
-
 // API is the handler of all routes. Its methods may be called at any time and
 // from any goroutine.
 type API struct {

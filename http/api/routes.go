@@ -27,6 +27,20 @@ func disabled(text, hint string) handler {
 	}
 }
 
+// Resources is what the routes speak to once the daemon has loaded. Status,
+// Rules, Reloader, Actors and Correlations are always there. A nil Ingest is an
+// input other than http.
+type Resources struct {
+	Status       Status
+	Rules        Rules
+	Reloader     Reloader
+	Actors       Actors
+	Correlations Correlations
+	Ingest       Ingest
+	// MaxIngestBody is the bound Ingest has for a body, which its 413 shows.
+	MaxIngestBody int64
+}
+
 // routes is the endpoint table of the service: one row for each resource.
 func (a *API) routes(profiling bool) []route {
 	all := slices.Concat(

@@ -54,6 +54,14 @@ type Collection struct {
 	Defaults     Defaults // what attributes set for the whole engine
 }
 
+// WithoutRules returns what else a load gave, for those who have the rules in a form
+// of their own.
+func (c *Collection) WithoutRules() *Collection {
+	rest := *c
+	rest.Rules, rest.Correlations = nil, nil
+	return &rest
+}
+
 // Defaults are the engine-wide settings that rules make by their attributes.
 // They yield to flags and configuration.
 type Defaults struct {

@@ -10,6 +10,11 @@ import (
 	"github.com/sluicehq/sluice/sigma/load"
 )
 
+// Rewrite makes a load pass its rules of every kind through the set.
+func (s *Set) Rewrite(o *load.Options) {
+	o.Transform, o.TransformCorrelation = s.Apply, s.ApplyCorrelation
+}
+
 // ApplyCorrelation rewrites a copy of a correlation rule. referenced holds the
 // logsources of the detection rules it refers to, directly or through other
 // correlations, as they were before and as they are after their pipelines. The

@@ -3,6 +3,7 @@ package command
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -29,10 +30,8 @@ func (e *env) status(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	var status map[string]any
-	dec := json.NewDecoder(bytes.NewReader(body))
-	dec.UseNumber()
-	if err := dec.Decode(&status); err != nil {
+	status, err := members(body)
+	if err != nil {
 		return configFaultf("GET %s/api/v1/status: 200 OK: unreadable answer: %w", cl.base, err)
 	}
 	if out.tabular() {
@@ -51,28 +50,53 @@ func (e *env) status(c *cli.Context) error {
 	return err
 }
 
-// statusRows lists the known members in their order, then dynamic_sources.
-func statusRows(status map[string]any) [][]string {
+// member is a member of a JSON object.
+type member struct {
+	name  string
+	value json.RawMessage
+}
+
+// members lists the members of a JSON object in their order.
+func members(object []byte) (list []member, err error) {
+	dec := json.NewDecoder(bytes.NewReader(object))
+	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
+		return nil, errors.Join(err, errors.New("not an object"))
+	}
+	for dec.More() {
+		t, err := dec.Token()
+		if err != nil {
+			return nil, err
+		}
+		m := member{name: fmt.Sprint(t)}
+		if err := dec.Decode(&m.value); err != nil {
+			return nil, err
+		}
+		list = append(list, m)
+	}
+	_, err = dec.Token()
+	return list, err
+}
+
+// statusRows lists the members in their order, and those of objects by name.
+func statusRows(status []member) [][]string {
 	var rows [][]string
-	for _, key := range []string{
-		"status", "detection_rules", "correlation_rules", "correlation_state_entries", "events_processed",
-		"detection_matches", "correlation_matches",
-	} {
-		if v, ok := status[key]; ok {
-			rows = append(rows, []string{key, fmt.Sprint(v)})
+	for _, m := range status {
+		var text string
+		var seconds float64
+		if below, err := members(m.value); err == nil {
+			slices.SortFunc(below, func(a, b member) int { return strings.Compare(a.name, b.name) })
+			for _, x := range below {
+				rows = append(rows, []string{m.name + "." + x.name, string(x.value)})
+			}
+			continue
 		}
-	}
-	if v, ok := status["uptime_seconds"].(json.Number); ok {
-		seconds, _ := v.Float64()
-		rows = append(rows, []string{"uptime", uptime(time.Duration(seconds * float64(time.Second)))})
-	}
-	if sources, ok := status["dynamic_sources"].(map[string]any); ok {
-		var below [][]string
-		for k, v := range sources {
-			below = append(below, []string{"dynamic_sources." + k, fmt.Sprint(v)})
+		switch {
+		case m.name == "uptime_seconds" && json.Unmarshal(m.value, &seconds) == nil:
+			m.name, text = "uptime", uptime(time.Duration(seconds*float64(time.Second)))
+		case json.Unmarshal(m.value, &text) != nil:
+			text = string(m.value)
 		}
-		slices.SortFunc(below, func(a, b []string) int { return strings.Compare(a[0], b[0]) })
-		rows = append(rows, below...)
+		rows = append(rows, []string{m.name, text})
 	}
 	return rows
 }

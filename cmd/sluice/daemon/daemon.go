@@ -195,14 +195,7 @@ func (d *Daemon) Start() error {
 	if err := d.reloader.Watch(); err != nil {
 		logging.Target(d.log, "sluice.reload").Warn("files are not watched: reload by signal and request only", "err", err)
 	}
-	r := api.Resources{
-		Status: d, Rules: d, Reloader: d.reloader, Actors: d.system,
-		Correlations: d.dataflow.Correlate.Client(), MaxIngestBody: int64(d.cfg.Input.HTTP.MaxBodyBytes),
-	}
-	if d.intake != nil {
-		r.Ingest = d.intake
-	}
-	d.api.Mount(r)
+	d.api.Mount(d.resources())
 	d.health.serving.Store(true)
 	logging.Target(d.log, "sluice.server").Info("API server listening", "addr", d.server.Addr().String(), "sinks", d.sinks)
 	logging.Target(d.log, "sluice.sources").Info("source started", "source", d.cfg.Input.Source)

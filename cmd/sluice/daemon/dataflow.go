@@ -18,6 +18,7 @@ import (
 	"github.com/sluicehq/sluice/cmd/sluice/logging"
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/graph/format"
+	"github.com/sluicehq/sluice/http/api"
 )
 
 // newDataflow builds the stages as they are configured.
@@ -39,6 +40,18 @@ func newDataflow(cfg *config.Daemon, set *graph.RuleSet, out *sink.Outputs, m *d
 		},
 		Dispatch: dispatch.Options{Sinks: offered(out.Sinks)},
 	}), nil
+}
+
+// resources are what the routes of the API speak to.
+func (d *Daemon) resources() api.Resources {
+	r := api.Resources{
+		Status: d, Rules: d, Reloader: d.reloader, Actors: d.system,
+		Correlations: d.dataflow.Correlate.Client(), MaxIngestBody: int64(d.cfg.Input.HTTP.MaxBodyBytes),
+	}
+	if d.intake != nil {
+		r.Ingest = d.intake
+	}
+	return r
 }
 
 // offered are the sinks as dispatch knows them.

@@ -74,7 +74,7 @@ func (d *Daemon) process() actors.Feature {
 func (d *Daemon) ruleSet() actors.Feature {
 	return actors.Feature{
 		Name:   "rules",
-		Status: func() []actors.Member { return d.serving.Load().counts() },
+		Status: func() []actors.Member { return d.serving.Load().counts.Members() },
 		Components: []actors.Component{{
 			Name: "rules", Paths: d.rules.paths,
 			Build: func(ctx context.Context) (func(context.Context) error, error) {
@@ -100,7 +100,7 @@ func (d *Daemon) serve(ctx context.Context, next *generation) error {
 // loaded shows the number of the rules that serve now and stores them for the next
 // start.
 func (d *Daemon) loaded(g *generation) {
-	d.series.rules.Loaded(g.detections, g.correlations, len(g.collection.Rejected))
+	d.series.rules.Loaded(g.counts, len(g.collection.Rejected))
 	d.remember(g)
 }
 

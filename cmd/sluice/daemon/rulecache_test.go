@@ -181,9 +181,9 @@ func TestTheCacheKeepsAllThatWasLoaded(t *testing.T) {
 	if !reflect.DeepEqual(second.collection, first.collection) {
 		t.Errorf("got %+v, want %+v", second.collection, first.collection)
 	}
-	if len(second.collection.Rejected) != 1 || second.collection.Excluded != 1 || second.collection.Filters != 1 || second.correlations != 1 {
+	if len(second.collection.Rejected) != 1 || second.collection.Excluded != 1 || second.collection.Filters != 1 || second.counts[1] != 1 {
 		t.Errorf("rejected %d, excluded %d, filters %d, correlations %d, want 1 each",
-			len(second.collection.Rejected), second.collection.Excluded, second.collection.Filters, second.correlations)
+			len(second.collection.Rejected), second.collection.Excluded, second.collection.Filters, second.counts[1])
 	}
 	if !second.documents.Same(first.documents) {
 		t.Error("the files differ: the first reload would build the rules again")
@@ -226,7 +226,7 @@ func TestACacheThatCannotBeUsedIsNoFault(t *testing.T) {
 			if g.cached || !strings.Contains(c.logged.String(), "level=INFO msg=\"rule cache discarded\"") || !strings.Contains(c.logged.String(), tc.reason) {
 				t.Errorf("from the cache: %v, want a normal load because of %q:\n%s", g.cached, tc.reason, c.logged.String())
 			}
-			if !reflect.DeepEqual(g.collection, want.collection) || g.detections != want.detections {
+			if !reflect.DeepEqual(g.collection, want.collection) || g.counts != want.counts {
 				t.Error("other rules were loaded")
 			}
 			if g := c.start(tc.producer, nil); !g.cached {

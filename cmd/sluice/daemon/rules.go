@@ -23,18 +23,17 @@ import (
 
 // generation is one loaded rule set with what operators may ask about it.
 type generation struct {
-	set          *graph.RuleSet
-	detections   int // rules
-	correlations int
-	collection   *load.Collection // without the rules, which the set has in a form of its own
-	documents    *load.Documents  // it was made of
-	pipelines    *pipeline.Set
-	notes        []string // about pipelines
-	details      []string // likewise, of less interest
-	doubts       []string // about correlations
-	refused      error    // why the daemon may not start with it
-	cached       bool     // its documents came from the rule cache
-	stale        bool     // the cache has them under an older header
+	set        *graph.RuleSet
+	counts     ruleset.Counts
+	collection *load.Collection // without the rules, which the set has in a form of its own
+	documents  *load.Documents  // it was made of
+	pipelines  *pipeline.Set
+	notes      []string // about pipelines
+	details    []string // likewise, of less interest
+	doubts     []string // about rules that work
+	refused    error    // why the daemon may not start with it
+	cached     bool     // its documents came from the rule cache
+	stale      bool     // the cache has them under an older header
 }
 
 // rules builds generations from the configuration.
@@ -101,11 +100,9 @@ func (r *rules) compile(g *generation) error {
 	if err != nil {
 		return &Fault{Code: exitRules, Err: fmt.Errorf("compile rules: %w", err)}
 	}
-	g.set, g.detections, g.correlations = built.Set, len(loaded.Rules), len(loaded.Correlations)
+	g.set, g.counts = built.Set, loaded.Counts()
 	g.refused = loaded.Acceptable(r.cfg.Engine.StrictRules)
-	rest := *loaded.Collection
-	rest.Rules, rest.Correlations = nil, nil
-	g.collection = &rest
+	g.collection = loaded.WithoutRules()
 	g.notes, g.details, g.doubts = loaded.Notes, loaded.Details, built.Doubts
 	r.last++
 	g.set.Generation = r.last
@@ -138,16 +135,19 @@ func (r *rules) report(g *generation) {
 		r.log.Warn("rule document", problemAttrs(w)...)
 	}
 	for _, d := range g.doubts {
-		r.log.Warn("correlations", "note", d)
+		r.log.Warn("rules", "note", d)
 	}
 	if c.Excluded > 0 {
 		r.log.Info("rule documents excluded", "count", c.Excluded)
 	}
-	if g.detections+g.correlations == 0 {
+	if g.counts == (ruleset.Counts{}) {
 		r.log.Warn("no rule is loaded", "path", strings.Join(r.cfg.Rules, ", "))
 	}
-	r.log.Info("rules loaded", "detection_rules", g.detections, "correlation_rules", g.correlations,
-		"rejected", len(c.Rejected), "path", strings.Join(r.cfg.Rules, ", "))
+	var attrs []any
+	for _, m := range g.counts.Members() {
+		attrs = append(attrs, m.Name, m.Value)
+	}
+	r.log.Info("rules loaded", append(attrs, "rejected", len(c.Rejected), "path", strings.Join(r.cfg.Rules, ", "))...)
 }
 
 func problemAttrs(p ast.Problem) []any {
@@ -212,18 +212,11 @@ func (r *rules) next(ctx context.Context, serving *generation) (*generation, err
 	return g, nil
 }
 
-// counts says how many rules serve.
-func (g *generation) counts() []actors.Member {
-	return []actors.Member{
-		{Name: "detection_rules", Value: g.detections}, {Name: "correlation_rules", Value: g.correlations},
-	}
-}
-
 // summary is what GET /api/v1/rules shows.
 func (g *generation) summary(paths []string) api.RuleReport {
 	c := g.collection
 	out := api.RuleReport{
-		Counts: g.counts(), Paths: paths, Rejected: []api.RejectedDocument{}, Excluded: c.Excluded,
+		Counts: g.counts.Members(), Paths: paths, Rejected: []api.RejectedDocument{}, Excluded: c.Excluded,
 	}
 	for _, d := range c.Rejected {
 		out.Rejected = append(out.Rejected, api.RejectedDocument{

@@ -7,11 +7,25 @@ import (
 	"log/slog"
 	"runtime/debug"
 
+	"github.com/sluicehq/sluice/actors"
+	"github.com/sluicehq/sluice/actors/correlate"
 	"github.com/sluicehq/sluice/graph"
-	"github.com/sluicehq/sluice/sigma/correlation"
 	"github.com/sluicehq/sluice/sigma/engine"
 	"github.com/sluicehq/sluice/sigma/result"
 )
+
+// Settings are what the configuration says about rules: which are loaded and how
+// they are compiled.
+type Settings struct {
+	Options
+	MatchDetail  string
+	IncludeEvent bool
+	ResultTime   bool
+	Routing      *LogsourceRouting
+	Correlation  *correlate.Config
+	ActionGiven  bool              // Correlation.Action was chosen and is not the default
+	Background   func(work func()) // as in engine.Options
+}
 
 // Built is a rule set with all that its load had to say.
 type Built struct {
@@ -43,38 +57,50 @@ func Compile(rules *Rules, s Settings, log *slog.Logger) (*Built, error) {
 	if err != nil {
 		return nil, err
 	}
-	correlations, err := Correlation(s.Correlation, s.ActionGiven, rules.Defaults)
-	if err != nil {
-		return nil, fmt.Errorf("correlation: %w", err)
-	}
-	correlations.ResultTime = s.ResultTime
-	program, err := correlation.Compile(rules.Correlations, rules.Rules, correlations)
+	program, doubts, err := s.Correlation.Compile(rules.Collection, s.ActionGiven, s.ResultTime)
 	if err != nil {
 		return nil, err
 	}
 	set, err := engine.Compile(rules.Rules, engine.Options{
 		MatchDetail: detail, IncludeEvent: s.IncludeEvent, ResultTime: s.ResultTime, Routing: Routing(s.Routing),
-		TimestampFields: TimestampFields(s.Correlation, rules.Defaults), Fields: program.Spec().Fields,
+		TimestampFields: s.Correlation.TimeFields(rules.Defaults), Fields: program.Spec().Fields,
 		Background: s.Background, OnPanic: onPanic(log),
 	})
 	if err != nil {
 		return nil, err
 	}
 	return &Built{
-		Rules: rules, Doubts: doubts(program),
+		Rules: rules, Doubts: doubts,
 		Set: &graph.RuleSet{Engine: set, Correlation: program, Rejected: len(rules.Rejected)},
 	}, nil
 }
 
-func doubts(p *correlation.Program) []string {
-	var out []string
-	if n := p.Depth(); n > correlation.MaxLevels {
-		out = append(out, fmt.Sprintf("correlations refer to each other over %d levels; firings are propagated over %d", n, correlation.MaxLevels))
+// onPanic logs what an engine has to say of work that failed beside the judging.
+func onPanic(log *slog.Logger) func(value any, stack []byte) {
+	return func(value any, stack []byte) {
+		log.Error("preparing for a busy log source panicked, events are judged without", "panic", value, "stack", string(stack))
 	}
-	for _, id := range p.SharedIDs() {
-		out = append(out, fmt.Sprintf("several correlations are named '%s': only the first keeps its state over reloads and restarts", id))
+}
+
+// kinds are the kinds of rules, under the names that operators know.
+var kinds = [...]struct{ name, help string }{
+	{"detection_rules", "Detection rules of the serving rule set."},
+	{"correlation_rules", "Correlation rules of the serving rule set."},
+}
+
+// Counts are the numbers of rules by kind.
+type Counts [len(kinds)]int
+
+// Counts counts the rules.
+func (r *Rules) Counts() Counts { return Counts{len(r.Rules), len(r.Correlations)} }
+
+// Members are the counts under their names.
+func (c Counts) Members() []actors.Member {
+	members := make([]actors.Member, len(c))
+	for i, n := range c {
+		members[i] = actors.Member{Name: kinds[i].name, Value: n}
 	}
-	return out
+	return members
 }
 
 // Acceptable returns an error when a program may not start with the rules:

@@ -101,7 +101,7 @@ func Transform(docs *load.Documents, set *pipeline.Set, o Options) (*Rules, erro
 		return nil, err
 	}
 	if len(set.Pipelines) > 0 {
-		out.Transform, out.TransformCorrelation = set.Apply, set.ApplyCorrelation
+		set.Rewrite(&out)
 		if o.Observe != nil {
 			out.Transform = func(before *ast.Rule) (*ast.Rule, load.Outcome, error) {
 				after, outcome, err := set.Apply(before)

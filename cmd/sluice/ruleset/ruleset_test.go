@@ -4,12 +4,8 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
-
-	"github.com/sluicehq/sluice/actors/correlate"
-	"github.com/sluicehq/sluice/sigma/load"
 )
 
 const rule = `title: Whoami
@@ -77,25 +73,5 @@ func TestRouting(t *testing.T) {
 	})
 	if got.Fields.Product != "p" || got.Fields.Service != "" || got.Static.Custom["a"] != "b" {
 		t.Errorf("got %+v", got)
-	}
-}
-
-func TestTimestampFieldsOfRulesGoFirst(t *testing.T) {
-	for _, tc := range []struct {
-		name                    string
-		rules, configured, want []string
-	}{
-		{"nothing is said", nil, nil, nil},
-		{"before the configured ones", []string{"a"}, []string{"b"}, []string{"a", "b"}},
-		{"a configured one keeps its place", []string{"b", "c"}, []string{"a", "b"}, []string{"c", "a", "b"}},
-		{"and so does a default one", []string{"timestamp", "c"}, nil, []string{"c"}},
-		{"a default one that is configured goes first", nil, []string{"timestamp"}, []string{"timestamp"}},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			got := TimestampFields(&correlate.Config{TimestampFields: tc.configured}, load.Defaults{TimestampFields: tc.rules})
-			if !slices.Equal(got, tc.want) {
-				t.Errorf("fields %q, want %q", got, tc.want)
-			}
-		})
 	}
 }
