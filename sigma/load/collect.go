@@ -17,8 +17,9 @@ func (d *Documents) Collect(o Options) *Collection {
 	c := &collector{opts: o}
 	covers := make([]bool, len(o.ExcludeRules))
 	for _, f := range d.files {
-		for i := range f.docs {
-			doc := f.docs[i].again(f.Name, f.root(i))
+		docs := f.documents()
+		for i := range docs {
+			doc := docs[i].again(f.Name, f.root(i))
 			for _, n := range doc.ExcludedBy {
 				covers[n] = true
 			}

@@ -19,11 +19,24 @@ type Documents struct{ files []*file }
 // file is one file and what is in it.
 type file struct {
 	File
-	docs  []parsed
-	roots []*document.Node // of docs, until they are sealed
+	docs   []parsed         // nil for those that packed stands for
+	roots  []*document.Node // of docs, until they are sealed
+	packed string           // docs as Append writes them, when they were read so
+}
+
+// documents returns what is in the file.
+func (f *file) documents() []parsed {
+	docs := f.docs
+	if docs == nil && f.packed != "" {
+		_ = packed.Read(f.packed, &docs) // Unpack has read it before
+	}
+	return docs
 }
 
 func (f *file) add(d *draft) { f.docs, f.roots = append(f.docs, d.parsed), append(f.roots, d.root) }
+
+// as returns the same documents of a file as it is now.
+func (f *file) as(now File) *file { return &file{File: now, docs: f.docs, packed: f.packed} }
 
 // root returns the content of a document, nil when its identity stands for it.
 func (f *file) root(i int) *document.Node {
@@ -34,7 +47,7 @@ func (f *file) root(i int) *document.Node {
 }
 
 // Seal takes the digests of all documents that have none yet, and releases the
-// content they were read from. Documents that are kept or written have to be
+// content they were read from, of documents that were unpacked all but their bytes. Documents that are kept or written have to be
 // sealed; Seal may run beside the compilation of what was collected of them, and
 // beside nothing else that uses them.
 func (d *Documents) Seal() {
@@ -45,6 +58,9 @@ func (d *Documents) Seal() {
 			}
 		}
 		f.roots = nil
+		if f.packed != "" {
+			f.docs = nil
+		}
 	}
 }
 
@@ -72,13 +88,13 @@ func (p *parser) read(s *Source, before *file, now time.Time) *file {
 	if before != nil && before.Name == s.name {
 		if f, err := s.look(now); err == nil && f.trusts(&before.File) {
 			f.SHA256 = before.SHA256
-			return &file{File: f, docs: before.docs}
+			return before.as(f)
 		}
 	}
 	var out *file
 	f, err := s.read(now, func(f File, data []byte) {
 		if before != nil && before.Name == f.Name && !before.Missing && before.SHA256 == f.SHA256 {
-			out = &file{File: f, docs: before.docs}
+			out = before.as(f)
 		} else {
 			out = p.file(f, data)
 		}
@@ -127,6 +143,10 @@ func (d *Documents) Append(dst []byte) ([]byte, error) {
 	var docs []byte
 	var err error
 	for _, f := range d.files {
+		if f.packed != "" {
+			dst = packed.AppendText(dst, f.packed)
+			continue
+		}
 		if docs, err = packed.Append(docs[:0], f.docs); err != nil {
 			return nil, err
 		}
@@ -140,14 +160,16 @@ func (d *Documents) Append(dst []byte) ([]byte, error) {
 func Unpack(data string, files []File) (*Documents, error) {
 	r := packed.NewReader(data)
 	out := &Documents{files: make([]*file, len(files))}
-	texts := make([]string, len(files))
 	for i := range files {
-		out.files[i], texts[i] = &file{File: files[i]}, r.Text()
+		out.files[i] = &file{File: files[i], packed: r.Text()}
 	}
 	if err := r.End(); err != nil {
 		return nil, err
 	}
 	errs := make([]error, len(files))
-	_ = parallel.For(context.Background(), len(files), func(i int) { errs[i] = packed.Read(texts[i], &out.files[i].docs) })
+	_ = parallel.For(context.Background(), len(files), func(i int) {
+		f := out.files[i]
+		errs[i] = packed.Read(f.packed, &f.docs)
+	})
 	return out, errors.Join(errs...)
 }
