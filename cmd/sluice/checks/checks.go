@@ -46,7 +46,6 @@ type checking struct {
 	strict     bool
 	problems   config.Problems
 	warnings   config.Problems
-	dynamic    bool // a pipeline refers to sources
 }
 
 func (c *checking) fault(path string, err error) {
@@ -169,12 +168,10 @@ func (c *checking) pipelines() {
 			c.pipelineFault(path, name, err)
 			continue
 		}
-		p := set.Pipelines[0]
-		c.dynamic = c.dynamic || p.Dynamic
 		if !c.validating {
 			continue // loading the rules tells
 		}
-		for _, text := range p.Warnings {
+		for _, text := range set.Pipelines[0].Warnings {
 			c.warnings = append(c.warnings, config.Problem{Key: c.l.Name(path), File: name, Message: text})
 		}
 	}

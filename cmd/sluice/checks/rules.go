@@ -15,8 +15,6 @@ import (
 )
 
 // rules loads the rules as the start does and returns what it would refuse.
-// Pipelines that cannot be used, or that need the values of sources, are left
-// out: the rules are then only parsed.
 func (c *checking) rules(ctx context.Context) (problems config.Problems) {
 	if len(c.d.Rules) == 0 || slices.Contains(c.d.Rules, "") {
 		return nil // the value is reported already
@@ -48,10 +46,7 @@ func (c *checking) rules(ctx context.Context) (problems config.Problems) {
 
 // load builds the rule set if all else is good, and else only reads the rules.
 func (c *checking) load(ctx context.Context) (*ruleset.Rules, error) {
-	if c.dynamic {
-		c.warn("daemon.pipelines", errors.New("sources are not resolved here, so rules are only parsed"))
-	}
-	if c.dynamic || len(c.problems) > 0 {
+	if len(c.problems) > 0 {
 		return ruleset.Load(ctx, ruleset.Options{Roots: c.d.Rules})
 	}
 	built, err := ruleset.Build(ctx, c.l.DaemonRules(), slog.New(slog.DiscardHandler))
