@@ -175,13 +175,13 @@ func TestALingeringLaneWaitsForARunToFill(t *testing.T) {
 
 func TestAnActorIsolatesThePanicsOfEvents(t *testing.T) {
 	steptest.Isolate(t, func() step.Isolate {
-		return mailbox.NewCell("evaluate", actors.KindStage, mailbox.CellOptions{}).Guard()
+		return mailbox.NewCell("evaluate", actors.KindStage, mailbox.CellOptions{}).Isolate()
 	})
 }
 
-func TestAGuardedStepDoesNotAllocate(t *testing.T) {
+func TestAnIsolatedStepDoesNotAllocate(t *testing.T) {
 	cell := mailbox.NewCell("alert", actors.KindStage, mailbox.CellOptions{})
-	g, n := cell.Guard(), 0
+	g, n := cell.Isolate(), 0
 	for _, tc := range []struct {
 		name string
 		run  func()

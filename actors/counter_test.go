@@ -70,7 +70,6 @@ type (
 
 // counter is a stage of the tests' own: it counts what passes and answers questions.
 type counter struct {
-	name  graph.Stage
 	stage *actors.Stage[*item]
 	cell  *mailbox.Cell
 	state *tally
@@ -111,11 +110,11 @@ func (a *counter) pass(run *mailbox.Run[*item], it *item) {
 		a.next.Push(it)
 		return
 	}
-	if p := a.cell.Guard().Step(func() { call(it.step) }, func() { call(it.undo) }); p != nil {
+	if p := a.cell.Isolate().Step(func() { call(it.step) }, func() { call(it.undo) }); p != nil {
 		a.stage.Quarantine([]byte(it.raw), it.token, p)
 		return
 	}
-	a.cell.Guard().Apply(func() {
+	a.cell.Isolate().Apply(func() {
 		call(it.apply)
 		a.state.seen = append(a.state.seen, it.id)
 	})

@@ -32,7 +32,7 @@ func (a *workersStage) Receive(c actor.Context) {
 		it := m.Take()[0]
 		a.pool.Start(1, func(_ context.Context, slot int) any {
 			call(it.apply)
-			p := a.pool.Guard(slot).Step(func() { call(it.step) }, nil)
+			p := a.pool.Isolate(slot).Step(func() { call(it.step) }, nil)
 			return &worked{it, p}
 		})
 		call(it.after)

@@ -13,7 +13,7 @@ const (
 	Decoded     OutcomeKind = iota // has its events
 	Filtered                       // the event filter left nothing; the token is settled
 	Undecodable                    // a parse error: the line goes to the dead letter queue
-	Quarantined                    // taken out by an earlier stage's guard; nobody looks at it any more
+	Quarantined                    // taken out by an earlier stage; nobody looks at it any more
 )
 
 // Span is a half-open range of indexes.

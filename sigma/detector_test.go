@@ -32,16 +32,20 @@ func TestADetectorFindsDetectionsAndCorrelations(t *testing.T) {
 		{"by group", failed + guessing, nil, []string{ann, `{"outcome":"failure","user":"bob"}`}, "[Failed] [] [Failed] []"},
 		{
 			"with options of correlations", failed + guessing,
-			[]sigma.Option{sigma.WithCorrelation(correlation.Options{Action: "reset"})}, []string{ann, ann, ann},
+			[]sigma.Option{sigma.WithCorrelation(correlation.Options{Action: "reset"})},
+			[]string{ann, ann, ann},
 			"[Failed] [] [Failed] [Guessing] [Failed] []",
 		},
 		{
-			"with options of the engine", failed, []sigma.Option{sigma.WithEngine(engine.Options{MatchDetail: result.Full})},
-			[]string{ann}, "[Failed] []",
+			"with options of the engine", failed,
+			[]sigma.Option{sigma.WithEngine(engine.Options{MatchDetail: result.Full})},
+			[]string{ann},
+			"[Failed] []",
 		},
 		{
 			"a pipeline renames fields", "title: Tool\nlogsource: {product: windows, category: process_creation}\ndetection: {s: {Image: a.exe}, condition: s}\n",
-			[]sigma.Option{sigma.WithPipelines("ecs_windows")}, []string{`{"process":{"executable":"a.exe"}}`, `{"Image":"a.exe"}`},
+			[]sigma.Option{sigma.WithPipelines("ecs_windows")},
+			[]string{`{"process":{"executable":"a.exe"}}`, `{"Image":"a.exe"}`},
 			"[Tool] [] [] []",
 		},
 	} {

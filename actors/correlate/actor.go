@@ -44,7 +44,7 @@ func (s *Stage) Produce(h actors.RestartState) actor.Actor {
 		s.step.Engine = s.empty()
 	}
 	s.metrics.groups.Store(int64(s.step.Engine.Groups()))
-	return &shell{Stage: s, isolate: s.Cell().Guard()}
+	return &shell{Stage: s, isolate: s.Cell().Isolate()}
 }
 
 // Detail is what the stage's record shows beside the common members.

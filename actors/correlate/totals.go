@@ -23,8 +23,10 @@ func (s *Stage) Totals() Totals {
 func (s *Stage) status() []actors.Member {
 	t := s.Totals()
 	return []actors.Member{
-		{Name: "correlation_state_entries", Value: s.Groups()}, {Name: "events_processed", Value: t.Events},
-		{Name: "detection_matches", Value: t.Detections}, {Name: "correlation_matches", Value: t.Correlations},
+		{Name: "correlation_state_entries", Value: s.Groups()},
+		{Name: "events_processed", Value: t.Events},
+		{Name: "detection_matches", Value: t.Detections},
+		{Name: "correlation_matches", Value: t.Correlations},
 	}
 }
 

@@ -102,7 +102,7 @@ func (s *shell) sets(run *mailbox.Run[*graph.ResultSet], now time.Time) {
 			continue
 		}
 		var rendered []*graph.Rendered
-		if p := s.Cell().Guard().Step(func() { rendered = s.render.Set(set, s.ids.Next(), now) }, s.undo); p != nil {
+		if p := s.Cell().Isolate().Step(func() { rendered = s.render.Set(set, s.ids.Next(), now) }, s.undo); p != nil {
 			s.Quarantine(set.Raw, set.Token, p)
 			run.Done()
 			ended.List(set)

@@ -56,7 +56,7 @@ func (s *shell) start(b *graph.Batch) {
 	units, _ := graph.SizeOfBatch(b)
 	s.pool.Start(units, func(_ context.Context, slot int) any {
 		begin := time.Now()
-		d := &detected{batch: b, outcome: s.steps[slot].Batch(s.pool.Guard(slot), b)}
+		d := &detected{batch: b, outcome: s.steps[slot].Batch(s.pool.Isolate(slot), b)}
 		s.metrics.pruned.Add(d.outcome.Pruned)
 		s.metrics.unsourced.Add(d.outcome.WithoutLogsource)
 		s.metrics.fallbacks.Add(d.outcome.Fallbacks)

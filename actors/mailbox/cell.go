@@ -57,7 +57,7 @@ type Cell struct {
 	lane     laneState // nil for an actor without data lane
 	outboxes []outboxState
 	pool     *Pool
-	guard    *Isolate
+	isolate  *Isolate
 	runtime  Runtime
 
 	counters    counters
@@ -74,7 +74,7 @@ type counters struct {
 func NewCell(name string, kind Kind, o CellOptions) *Cell {
 	c := &Cell{name: name, kind: kind, quarantines: ratelog.Limit{Every: time.Minute}}
 	c.box = newMailbox(c)
-	c.guard = &Isolate{cell: c}
+	c.isolate = &Isolate{cell: c}
 	if o.Tick > 0 {
 		c.tick = newTicker(o.Tick, c.box.postTick)
 	}
@@ -97,8 +97,8 @@ func (c *Cell) Name() string { return c.name }
 // Kind is the label the cell was made with.
 func (c *Cell) Kind() Kind { return c.kind }
 
-// Guard protects the steps of the actor itself. Workers have guards of their own.
-func (c *Cell) Guard() *Isolate { return c.guard }
+// Isolate protects the steps of the actor itself. Workers have theirs in the Pool.
+func (c *Cell) Isolate() *Isolate { return c.isolate }
 
 // Quarantined is the number of events taken out because their own step panicked twice.
 func (c *Cell) Quarantined() int64 { return c.counters.quarantined.Load() }
@@ -132,7 +132,7 @@ func (c *Cell) resumed() {
 
 // panicked reports a panic at the actor's boundary.
 func (c *Cell) panicked(value any, stack []byte) {
-	suspect := c.guard.applying
-	c.guard.applying = false
+	suspect := c.isolate.applying
+	c.isolate.applying = false
 	c.runtime.Host.Panicked(Panic{Text: panicText(value), Stack: stack, Suspect: suspect})
 }

@@ -18,7 +18,7 @@ type poison struct {
 func (p *poison) Error() string { return "panic: " + p.text }
 
 // Isolate contains the panics of events' own steps. Each goroutine that processes
-// events has one: Cell.Guard for the actor, Pool.Guard for a worker.
+// events has one: Cell.Isolate for the actor, Pool.Isolate for a worker.
 type Isolate struct {
 	cell     *Cell
 	applying bool // state is being changed: a panic now is no event's own

@@ -20,10 +20,10 @@ func TestTheStackOfAPoisonBeginsWhereItPanicked(t *testing.T) {
 
 func TestAStepThatDoesNotPanicGivesNoError(t *testing.T) {
 	cell := NewCell("x", "", CellOptions{})
-	if err := cell.Guard().Step(func() {}, nil); err != nil {
+	if err := cell.Isolate().Step(func() {}, nil); err != nil {
 		t.Errorf("got %v, want nil", err)
 	}
-	err := cell.Guard().Step(func() { panic("odd") }, nil)
+	err := cell.Isolate().Step(func() { panic("odd") }, nil)
 	if err == nil || err.Error() != "panic: odd" || cell.Quarantined() != 1 {
 		t.Errorf("got %v and %d quarantined, want the panic and 1", err, cell.Quarantined())
 	}

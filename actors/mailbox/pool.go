@@ -13,17 +13,17 @@ type Job func(ctx context.Context, slot int) any
 // Pool is an actor's workers: goroutines that exist while they work. The actor
 // gets no data while all of them are busy.
 type Pool struct {
-	cell   *Cell
-	size   int
-	free   []int
-	guards []*Isolate
-	ctx    context.Context
-	cancel context.CancelFunc
-	queued queue[*assignment] // jobs without a worker yet
-	broken []*assignment      // jobs that panicked, until the restart
-	again  queue[*assignment] // the same, after it
-	full   bool
-	ready  queue[any] // outcomes the actor has not received yet
+	cell     *Cell
+	size     int
+	free     []int
+	isolates []*Isolate
+	ctx      context.Context
+	cancel   context.CancelFunc
+	queued   queue[*assignment] // jobs without a worker yet
+	broken   []*assignment      // jobs that panicked, until the restart
+	again    queue[*assignment] // the same, after it
+	full     bool
+	ready    queue[any] // outcomes the actor has not received yet
 
 	started, received uint64 // jobs given to workers, outcomes in order
 	window            uint64 // jobs that may be between the two, 0 for any number
@@ -50,7 +50,7 @@ func NewPool(c *Cell, n int) *Pool {
 	p.ctx, p.cancel = context.WithCancel(context.Background())
 	for slot := range p.size {
 		p.free = append(p.free, p.size-1-slot)
-		p.guards = append(p.guards, &Isolate{cell: c})
+		p.isolates = append(p.isolates, &Isolate{cell: c})
 	}
 	c.pool = p
 	c.busy.workers = p.size
@@ -70,8 +70,8 @@ func NewOrderedPool(c *Cell, n int) *Pool {
 // Size is the number of workers.
 func (p *Pool) Size() int { return p.size }
 
-// Guard is the guard of the worker with the given slot.
-func (p *Pool) Guard(slot int) *Isolate { return p.guards[slot] }
+// Isolate protects the steps of the worker with the given slot.
+func (p *Pool) Isolate(slot int) *Isolate { return p.isolates[slot] }
 
 // Busy is the number of jobs started and not finished.
 func (p *Pool) Busy() int {
@@ -129,7 +129,7 @@ func (p *Pool) run(slot int, work *assignment) {
 		if v := recover(); v != nil {
 			r := relay(v)
 			done.panicked = &r
-			p.guards[slot].applying = false
+			p.isolates[slot].applying = false
 		}
 		p.cell.busy.end(begin)
 		p.cell.box.complete(done)

@@ -72,7 +72,7 @@ func (s *shell) form(run *mailbox.Run[graph.Line], now time.Time) {
 	}
 	s.pool.Start(len(lines), func(_ context.Context, slot int) any {
 		begin := time.Now()
-		d := &decoded{batch: b, outcome: s.steps[slot].Batch(s.pool.Guard(slot), b)}
+		d := &decoded{batch: b, outcome: s.steps[slot].Batch(s.pool.Isolate(slot), b)}
 		b.Timing.Parse = time.Since(begin)
 		return d
 	})

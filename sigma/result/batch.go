@@ -50,7 +50,7 @@ func (b *Batch) Add(r *Rule) *Detection {
 	return d
 }
 
-// Share appends a detection that exists already.
+// Append appends a detection that exists already; it is shared and must not change.
 func (b *Batch) Append(d *Detection) {
 	if b.n == len(b.pages)*page {
 		b.pages = append(b.pages, make([]*Detection, page))
@@ -59,7 +59,7 @@ func (b *Batch) Append(d *Detection) {
 	b.n++
 }
 
-// Truncate forgets all detections from number n on.
+// Truncate removes all detections from number n on.
 func (b *Batch) Truncate(n int) {
 	for i := n; i < b.n; i++ {
 		b.pages[i/page][i%page] = nil

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // A field is one node of the tree of settings: a section with children, or a
@@ -65,12 +66,12 @@ func (f *field) walk(visit func(*field)) {
 	}
 }
 
-// tree reads the struct tags of Config.
-func tree() *field {
+// tree returns what the struct tags of Config say, read once. Nobody changes it.
+var tree = sync.OnceValue(func() *field {
 	root := &field{typ: reflect.TypeFor[Config]()}
 	root.children = fieldsOf(root.typ, "", nil, false)
 	return root
-}
+})
 
 func fieldsOf(t reflect.Type, prefix string, index []int, flagsOnly bool) []*field {
 	fields := make([]*field, 0, t.NumField())

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/sluicehq/sluice/sigma/timespan"
 )
@@ -26,6 +27,17 @@ type Setting struct {
 // Settings lists the settings of a section in the order of the tree. A section
 // that one flag makes as a whole is one of them.
 func Settings(section string) []Setting {
+	known, found := described.Load(section)
+	if !found {
+		known, _ = described.LoadOrStore(section, describe(section))
+	}
+	return slices.Clone(known.([]Setting))
+}
+
+// described holds what describe found out, by section.
+var described sync.Map
+
+func describe(section string) []Setting {
 	defaults := reflect.ValueOf(Default()).Elem()
 	var out []Setting
 	for _, f := range tree().child(section).settings() {
