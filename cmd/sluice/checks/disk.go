@@ -11,14 +11,21 @@ import (
 var (
 	errDirectory   = errors.New("is a directory")
 	errNoDirectory = errors.New("is no directory")
+	errDangling    = errors.New("is a symlink to nothing")
 )
 
 // opensFile reports why a file could not be opened for writing or made. It
-// changes nothing.
+// changes nothing. A symlink to a file that does not exist yet is followed.
 func opensFile(path string) error {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
+		if target, err := os.Readlink(path); err == nil {
+			if !filepath.IsAbs(target) {
+				target = filepath.Join(filepath.Dir(path), target)
+			}
+			return opensFile(target)
+		}
 		return writableDirectory(filepath.Dir(path))
 	case err == nil && info.IsDir():
 		err = errDirectory
@@ -33,6 +40,9 @@ func opensFile(path string) error {
 func makesDirectory(path string) error {
 	_, err := os.Stat(path)
 	for errors.Is(err, fs.ErrNotExist) && path != filepath.Dir(path) {
+		if _, err := os.Lstat(path); err == nil {
+			return placed(path, errDangling)
+		}
 		path = filepath.Dir(path)
 		_, err = os.Stat(path)
 	}
