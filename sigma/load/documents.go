@@ -75,8 +75,7 @@ func Read(ctx context.Context, found []Source, o Options, known *Documents) (*Do
 	}
 	before := known.byPath()
 	out := &Documents{files: make([]*file, len(found))}
-	now := time.Now()
-	err = parallel.For(ctx, len(found), func(i int) { out.files[i] = p.read(&found[i], before[found[i].path], now) })
+	err = parallel.For(ctx, len(found), func(i int) { out.files[i] = p.read(&found[i], before[found[i].path], o.Now) })
 	if err != nil {
 		return nil, err
 	}

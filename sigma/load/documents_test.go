@@ -50,6 +50,7 @@ func read(tb testing.TB, dir string, o Options, known *Documents) *Documents {
 	if err != nil {
 		tb.Fatal(err)
 	}
+	o.Now = time.Now()
 	docs, err := Read(tb.Context(), found, o, known)
 	if err != nil {
 		tb.Fatal(err)
@@ -189,7 +190,7 @@ func TestAYoungFileIsReadAgain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		files, read, err := Survey(t.Context(), found, known)
+		files, read, err := Survey(t.Context(), found, known, time.Now())
 		if err != nil {
 			t.Fatal(err)
 		}

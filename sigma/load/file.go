@@ -43,11 +43,10 @@ func (f *File) trusts(was *File) bool {
 
 // Survey finds out how files are now. One that is certainly as it was when known
 // was made, which lists the same files, is not read. Survey reports whether any
-// was read. The error is that of ctx, which is looked at before each file.
-func Survey(ctx context.Context, found []Source, known []File) (now []File, read bool, err error) {
+// was read at that time. The error is that of ctx, which is looked at before each file.
+func Survey(ctx context.Context, found []Source, known []File, at time.Time) (now []File, read bool, err error) {
 	now = make([]File, len(found))
 	var reads atomic.Bool
-	at := time.Now()
 	err = parallel.For(ctx, len(found), func(i int) {
 		s := &found[i]
 		f, err := s.look(at)

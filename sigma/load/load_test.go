@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/sluicehq/sluice/sigma/ast"
@@ -524,11 +525,11 @@ func TestUnreadableFile(t *testing.T) {
 // fading is a context that ends when it has been asked so many times.
 type fading struct {
 	context.Context
-	left int
+	left atomic.Int64
 }
 
 func (f *fading) Err() error {
-	if f.left--; f.left < 0 {
+	if f.left.Add(-1) < 0 {
 		return context.Canceled
 	}
 	return f.Context.Err()
@@ -543,7 +544,9 @@ func TestALoadThatIsGivenUpEndsAtTheNextFile(t *testing.T) {
 	}
 	write(t, dir, texts)
 	for asked := 0; ; asked++ {
-		c, err := Load(&fading{t.Context(), asked}, []string{dir}, Options{})
+		ctx := &fading{Context: t.Context()}
+		ctx.left.Store(int64(asked))
+		c, err := Load(ctx, []string{dir}, Options{})
 		if errors.Is(err, context.Canceled) && c == nil {
 			continue
 		}

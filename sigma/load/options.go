@@ -3,6 +3,7 @@ package load
 import (
 	"crypto/sha256"
 	"errors"
+	"time"
 
 	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/timespan"
@@ -13,6 +14,10 @@ import (
 type Options struct {
 	MinLevel     ast.Level // LevelNone excludes nothing
 	ExcludeRules []string  // entries that ParseExclusion accepts
+
+	// Now is the time at which files are read. Only with it may a later Read or Survey
+	// take over what is known of a file without reading it.
+	Now time.Time
 
 	// NoFilters leaves filter rules unmerged; they are still read and checked.
 	NoFilters bool

@@ -111,7 +111,7 @@ func (c *ruleCache) check(ctx context.Context, found []load.Source, o *ruleset.O
 	case len(h.Inputs) != len(found):
 		err = fmt.Errorf("%d files, there were %d", len(found), len(h.Inputs))
 	default:
-		files, stale, err = load.Survey(ctx, found, h.Inputs)
+		files, stale, err = load.Survey(ctx, found, h.Inputs, time.Now())
 	}
 	if err != nil {
 		return h, nil, false, err

@@ -41,6 +41,7 @@ func BenchmarkStart(b *testing.B) {
 }
 
 func benchmarkStart(b *testing.B, copies int) {
+	b.Helper()
 	dir, rulesDir := b.TempDir(), b.TempDir()
 	archive, err := fs.Sub(sigmatest.RuleArchive(b), "rules")
 	for i := range copies {

@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/load"
@@ -90,6 +91,7 @@ func Read(ctx context.Context, found []load.Source, o Options, known *load.Docum
 	if err != nil {
 		return nil, err
 	}
+	reading.Now = time.Now()
 	return load.Read(ctx, found, reading, known)
 }
 

@@ -2,10 +2,15 @@ package ruleset
 
 import (
 	"errors"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/sluicehq/sluice/actors/correlate"
+	"github.com/sluicehq/sluice/sigma/ast"
+	"github.com/sluicehq/sluice/sigma/load"
 )
 
 const rule = `title: Whoami
@@ -73,5 +78,45 @@ func TestRouting(t *testing.T) {
 	})
 	if got.Fields.Product != "p" || got.Fields.Service != "" || got.Static.Custom["a"] != "b" {
 		t.Errorf("got %+v", got)
+	}
+}
+
+const count = "title: Count\nid: c\ncorrelation: {type: event_count, rules: [w], timespan: 1h, condition: {gte: 2}}\n"
+
+func TestARuleSetIsBuiltOfAllThatIsUsable(t *testing.T) {
+	d := dir(t, map[string]string{"a.yml": "id: w\n" + rule, "b.yml": count + "---\n" + count, "c.yml": "title: Faulty\n"})
+	correlation := correlate.DefaultConfig()
+	s := Settings{Options: Options{Roots: []string{d}}, MatchDetail: "off", Routing: &LogsourceRouting{}, Correlation: &correlation}
+	b, err := Build(t.Context(), s, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := len(b.Set.Engine.Rules()); n != 1 || !b.Set.Correlates() || b.Set.Rejected != 1 {
+		t.Errorf("%d rules, correlates %v, %d rejected, want 1, true and 1", n, b.Set.Correlates(), b.Set.Rejected)
+	}
+	if len(b.Doubts) != 1 || !strings.Contains(b.Doubts[0], "'c'") {
+		t.Errorf("doubts %q, want one about the id that two correlations have", b.Doubts)
+	}
+}
+
+func TestWhetherRulesWithRejectedDocumentsAreAcceptable(t *testing.T) {
+	rejected := []load.Rejected{{}}
+	for _, tc := range []struct {
+		name   string
+		rules  load.Collection
+		strict bool
+		want   string // in the error, empty for none
+	}{
+		{"nothing at all", load.Collection{}, true, ""},
+		{"one is usable", load.Collection{Rules: []*ast.Rule{{}}, Rejected: rejected}, false, ""},
+		{"one is usable, but all have to be", load.Collection{Rules: []*ast.Rule{{}}, Rejected: rejected}, true, "--strict-rules"},
+		{"none is usable", load.Collection{Rejected: rejected}, false, "none usable"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			err := (&Rules{Collection: &tc.rules}).Acceptable(tc.strict)
+			if (err != nil) != (tc.want != "") || err != nil && !strings.Contains(err.Error(), tc.want) {
+				t.Errorf("got %v, want %q", err, tc.want)
+			}
+		})
 	}
 }
