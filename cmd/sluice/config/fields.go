@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"encoding"
 	"reflect"
 	"strconv"
@@ -70,6 +71,16 @@ func (f *field) walk(visit func(*field)) {
 var tree = sync.OnceValue(func() *field {
 	root := &field{typ: reflect.TypeFor[Config]()}
 	root.children = fieldsOf(root.typ, "", nil, false)
+	texts := make(map[string]string) // sections share flags, and so their texts
+	for _, f := range root.settings() {
+		if f.flag != "" {
+			texts[f.flag] = cmp.Or(texts[f.flag], f.help)
+			f.help = cmp.Or(f.help, texts[f.flag])
+		}
+		if f.help != "" {
+			f.help += allowed(f)
+		}
+	}
 	return root
 })
 

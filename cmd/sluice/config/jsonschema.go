@@ -38,8 +38,8 @@ func schemaLeaf(f *field, defaults reflect.Value) map[string]any {
 		text := map[string]any{"type": "string"}
 		s = map[string]any{"anyOf": []any{text, map[string]any{"type": "array", "items": text}, map[string]any{"type": "null"}}}
 	}
-	if help := helpOf(f); help != "" {
-		s["description"] = help
+	if f.help != "" {
+		s["description"] = f.help
 	}
 	if f.words != nil {
 		enum := []any{nil}

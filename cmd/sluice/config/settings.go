@@ -43,7 +43,7 @@ func describe(section string) []Setting {
 	for _, f := range tree().child(section).settings() {
 		v := at(defaults, f.index, false)
 		s := Setting{
-			Flag: f.flag, Short: f.short, Env: f.env, Help: helpOf(f), Word: wordOf(f),
+			Flag: f.flag, Short: f.short, Env: f.env, Help: f.help, Word: wordOf(f),
 			Section: f.path[:max(0, strings.LastIndexByte(f.path, '.'))],
 			List:    f.typ.Kind() == reflect.Slice || f.entries(),
 		}
@@ -78,30 +78,6 @@ func (f *field) settings() []*field {
 	}
 	return out
 }
-
-// helpOf is the one line that help, the template and the schema say about a
-// setting. Sections share flags, and so their texts.
-func helpOf(f *field) string {
-	text := f.help
-	if text == "" && f.flag != "" {
-		text = sharedHelp[f.flag]
-	}
-	if text == "" {
-		return ""
-	}
-	return text + allowed(f)
-}
-
-// sharedHelp has the first text of every flag.
-var sharedHelp = func() map[string]string {
-	texts := make(map[string]string)
-	tree().walk(func(f *field) {
-		if texts[f.flag] == "" {
-			texts[f.flag] = f.help
-		}
-	})
-	return texts
-}()
 
 // technical is where upper bounds begin that only keep a span countable; they go
 // without saying.

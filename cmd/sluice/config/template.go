@@ -38,8 +38,8 @@ func Template() []byte {
 		}
 		open = open[:last]
 		indent := strings.Repeat("  ", last)
-		if help := helpOf(f); help != "" {
-			fmt.Fprintf(&b, "%s# %s\n", indent, help)
+		if f.help != "" {
+			fmt.Fprintf(&b, "%s# %s\n", indent, f.help)
 		}
 		fmt.Fprintf(&b, "%s#%s:", indent, f.name)
 		if text := fileText(at(defaults, f.index, false)); text != "" {
