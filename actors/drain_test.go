@@ -161,13 +161,20 @@ func TestAtTheDeadlineASinkStillTakesWhatIsAboutToCome(t *testing.T) {
 			}
 		})
 		stage := mailbox.NewCell("dispatch", actors.KindStage, mailbox.CellOptions{})
+		full := actorstest.NewRecorder[int]()
+		full.SetRoom(0)
+		stuck := mailbox.NewOutbox(stage, full)
 		spawnFunc(t, s, stage, func(c actor.Context) {
-			if m, ok := c.Message().(mailbox.Drain); ok && m.Expired {
-				time.Sleep(10 * time.Millisecond) // the rest of a step
-				queue.TryPut([]int{1})
+			switch m := c.Message().(type) {
+			case *actor.Started:
+				stuck.Push(1) // it has something to do until the deadline
+			case mailbox.Drain:
+				if m.Expired {
+					time.Sleep(10 * time.Millisecond) // the rest of a step
+					queue.TryPut([]int{1})
+				}
 			}
 		})
-		stage.Hold() // it has something to do until the deadline
 		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 		defer cancel()
 		s.Drain(ctx)

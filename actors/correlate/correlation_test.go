@@ -182,8 +182,8 @@ func TestResultsOfALineAreItsDetectionsAndWhatFired(t *testing.T) {
 		if line := string(got[1].Results[1].AppendNative(nil)); line != want {
 			t.Errorf("got %s, want %s", line, want)
 		}
-		if totals := b.stage.Totals(); totals.Detections != 3 || totals.Correlations != 1 {
-			t.Errorf("counted %+v, want 3 detections and 1 correlation", totals)
+		if d, c := total(b.stage.metrics.detections), total(b.stage.metrics.correlations); d != 3 || c != 1 {
+			t.Errorf("counted %d detections and %d correlations, want 3 and 1", d, c)
 		}
 		want2 := Detail{CorrelationRules: 1, StateEntries: 2, StreamClock: 102}
 		if d := b.system.Detail(t.Context(), "correlate"); d != want2 {
@@ -308,8 +308,8 @@ func TestARollbackThatPanicsCostsTheState(t *testing.T) {
 				if after, err := b.client.Export(t.Context()); err != nil || view != nil && after.Revision() <= view.Revision() {
 					t.Errorf("revision %d (%v), want one above that of the save", after.Revision(), err)
 				}
-				if got := b.stage.Totals(); got.Events != 3 || got.Detections != 3 {
-					t.Errorf("counted %+v, want each of three events once", got)
+				if e, d := total(b.stage.metrics.processed), total(b.stage.metrics.detections); e != 3 || d != 3 {
+					t.Errorf("counted %d events and %d detections, want each of three events once", e, d)
 				}
 				if n := b.log.Matching("batch out of order"); len(n) != 0 {
 					t.Errorf("logged %q", n)

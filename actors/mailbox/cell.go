@@ -52,7 +52,7 @@ type Cell struct {
 	name string
 	kind Kind
 	box  *mailbox
-	tick *ticker
+	tick time.Duration
 
 	lane     laneState // nil for an actor without data lane
 	outboxes []outboxState
@@ -72,12 +72,9 @@ type counters struct {
 
 // NewCell returns a cell without lanes.
 func NewCell(name string, kind Kind, o CellOptions) *Cell {
-	c := &Cell{name: name, kind: kind, quarantines: ratelog.Limit{Every: time.Minute}}
+	c := &Cell{name: name, kind: kind, tick: o.Tick, quarantines: ratelog.Limit{Every: time.Minute}}
 	c.box = newMailbox(c)
 	c.isolate = &Isolate{cell: c}
-	if o.Tick > 0 {
-		c.tick = newTicker(o.Tick, c.box.postTick)
-	}
 	return c
 }
 
@@ -103,24 +100,10 @@ func (c *Cell) Isolate() *Isolate { return c.isolate }
 // Quarantined is the number of events taken out because their own step panicked twice.
 func (c *Cell) Quarantined() int64 { return c.counters.quarantined.Load() }
 
-// Finished counts work of which the cell does not know by itself: one message
-// with the given units.
-func (c *Cell) Finished(units int) {
-	c.counters.batches.Add(1)
-	c.counters.events.Add(int64(units))
-}
-
 // Resume asks, from within a Tick, for another one behind the next step of data, or
 // at once while there is none: for work that would keep the data waiting if it were
 // done in one go.
 func (c *Cell) Resume() { c.box.resumeTick() }
-
-// Hold keeps data from the actor until Release, beyond what its outboxes and its
-// pool do by themselves. Both are called from Receive and nest.
-func (c *Cell) Hold() { c.box.hold() }
-
-// Release ends a Hold.
-func (c *Cell) Release() { c.box.release() }
 
 // resumed is called when the library lets a restarted actor go on.
 func (c *Cell) resumed() {

@@ -138,9 +138,6 @@ func (m *mailbox) close() {
 	if m.cell.lane != nil {
 		m.cell.lane.closeLane()
 	}
-	if m.cell.tick != nil {
-		m.cell.tick.stop()
-	}
 	if m.cell.pool != nil {
 		m.cell.pool.cancel()
 	}
@@ -153,6 +150,9 @@ func (m *mailbox) close() {
 		close(m.drain.refusing)
 	}
 	m.closed = true
+	if m.ticker != nil {
+		m.ticker.Stop()
+	}
 	var waiting []*actor.MessageEnvelope
 	for m.lifecycle.len() > 0 {
 		waiting = append(waiting, m.lifecycle.pop())

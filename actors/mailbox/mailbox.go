@@ -40,8 +40,9 @@ type mailbox struct {
 	processing  bool
 	suspended   bool // by the library, between a panic and the restart
 	closed      bool
-	holds       int // reasons not to deliver data
-	streak      int // control messages since the last step of data
+	holds       int         // reasons not to deliver data
+	streak      int         // control messages since the last step of data
+	ticker      *time.Timer // posts ticks; nil without
 	ticking     bool
 	rest        restState // of a tick
 	system      queue[any]
@@ -65,11 +66,11 @@ func (m *mailbox) RegisterHandlers(invoker actor.MessageInvoker, d actor.Dispatc
 
 // Start lets the mailbox deliver. Whatever was put before waits until here.
 func (m *mailbox) Start() {
-	if m.cell.tick != nil {
-		m.cell.tick.start()
-	}
 	m.mu.Lock()
 	m.started = true
+	if m.cell.tick > 0 && !m.closed {
+		m.ticker = time.AfterFunc(m.cell.tick, m.postTick)
+	}
 	m.wake()
 }
 
@@ -125,6 +126,7 @@ func (m *mailbox) postTick() {
 		m.mu.Unlock()
 		return
 	}
+	m.ticker.Reset(m.cell.tick)
 	m.ticking = true
 	m.alert()
 }

@@ -67,9 +67,6 @@ func NewOrderedPool(c *Cell, n int) *Pool {
 	return p
 }
 
-// Size is the number of workers.
-func (p *Pool) Size() int { return p.size }
-
 // Isolate protects the steps of the worker with the given slot.
 func (p *Pool) Isolate(slot int) *Isolate { return p.isolates[slot] }
 
@@ -146,7 +143,8 @@ func (p *Pool) finish(c *completion) {
 		p.broken = append(p.broken, c.work)
 		panic(*c.panicked)
 	}
-	p.cell.Finished(c.work.units)
+	p.cell.counters.batches.Add(1)
+	p.cell.counters.events.Add(int64(c.work.units))
 	if p.order == nil {
 		p.deliver(c.value)
 	} else if p.order.add(c.work.seq-1, c.value) { // always: room keeps the window
