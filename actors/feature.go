@@ -14,10 +14,11 @@ import (
 
 // Feature is a row of the daemon's list of features: everything that the daemon
 // does with a feature, so that it knows none by name. Every field but Name may be
-// left out.
+// left out. Only stages that graph.Stages lists export their state and are drained;
+// other actors are of KindControl.
 type Feature struct {
 	Name       string
-	Actors     []Actor // in order of spawning: whoever is sent to comes first
+	Actors     []Actor // in order of spawning: receivers before their senders
 	Saved      []SavedPart
 	Components []Component
 	Status     func() []Member // read from any goroutine, without asking an actor
@@ -85,7 +86,7 @@ type Component struct {
 	Build func(ctx context.Context) (publish func(ctx context.Context) error, err error)
 	// Unchanged is called after ErrUnchanged. Nil does nothing.
 	Unchanged func(ctx context.Context) error
-	// Ended is told the outcome of every pass that was not abandoned. Nil is nobody.
+	// Ended is told the outcome of every pass that was not abandoned. It may be nil.
 	Ended func(err error)
 }
 

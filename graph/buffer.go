@@ -2,24 +2,24 @@ package graph
 
 import "sync/atomic"
 
-// Buffer is memory that many lines lie in. Each of them has a share of it, and
-// when the last share has been given back the chunk returns to whoever made it,
-// to be written again. A share that is never given back only costs the reuse.
+// Buffer is memory that many lines lie in. Each of them holds a reference to it. When
+// the last reference is released, the buffer returns to whoever made it, to be written
+// again. A reference that is never released only costs the reuse.
 type Buffer struct {
 	Bytes  []byte
 	shares atomic.Int64
 	spent  func(*Buffer)
 }
 
-// NewBuffer returns a chunk with one share, the caller's. spent is called each
-// time the last share has come back, from whichever goroutine gave it.
+// NewBuffer returns a buffer with one reference, the caller's. spent is called each
+// time the last reference is released, by whichever goroutine released it.
 func NewBuffer(bytes []byte, spent func(*Buffer)) *Buffer {
 	c := &Buffer{Bytes: bytes, spent: spent}
 	c.shares.Store(1)
 	return c
 }
 
-// Retain adds n shares. The caller has one, or is the maker of a spent chunk.
+// Retain adds n references. The caller has one, or is the maker of a spent buffer.
 func (c *Buffer) Retain(n int) {
 	if c != nil {
 		c.shares.Add(int64(n))

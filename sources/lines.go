@@ -21,8 +21,8 @@ var byteOrderMark = []byte("\xef\xbb\xbf")
 
 // Text is one line of a stream, without its terminator.
 type Text struct {
-	// Bytes are not written to again before the caller gives its share of Chunk
-	// back; without a chunk they belong to the caller for good. Of an oversize
+	// Bytes are not written to again before the caller releases Buffer; without
+	// a buffer they belong to the caller for good. Of an oversize
 	// line they are the first ExcerptSize bytes.
 	Bytes    []byte
 	Buffer   *graph.Buffer

@@ -18,9 +18,9 @@ type Config struct {
 	TimestampFallback string   `yaml:"timestamp_fallback" flag:"timestamp-fallback" oneof:"wallclock skip" help:"An event without a time: take the clock's, or leave it out of correlations"`
 }
 
-// FallbackSkip as TimestampFallback keeps events without a time of their own
-// from correlations.
-const FallbackSkip = "skip"
+// RequireTime reports whether events without a time of their own stay out of
+// correlations.
+func (c *Config) RequireTime() bool { return c.TimestampFallback == "skip" }
 
 // DefaultConfig returns the settings that apply when nothing is configured.
 func DefaultConfig() Config {

@@ -143,16 +143,17 @@ func (d *Dataflow) build(o *Options, name graph.Stage) actors.Feature {
 		s := alert.New(common, o.Results)
 		o.Results = s.Lane()
 		return row(name, s)
-	default:
+	case graph.StageDispatch:
 		o.Dispatch.StageOptions = common
 		s := dispatch.New(o.Dispatch)
 		o.Results = s.Lane()
 		return row(name, s)
 	}
+	panic("no such stage: " + name) // graph.Stages lists one that nobody builds
 }
 
-// Features are the rows of the stages, those that others lead to first.
+// Features are the rows of the stages, in reverse graph order.
 func (d *Dataflow) Features() []actors.Feature { return d.rows }
 
-// Spawn starts the stages, those that others lead to first.
+// Spawn starts the stages, in reverse graph order.
 func (d *Dataflow) Spawn(s *actors.System) error { return s.SpawnAll(d.rows) }

@@ -67,7 +67,7 @@ var layout = map[string]place{
 	"sources/sourcetest":                 {5, "sources", true},
 	"http/server":                        {7, "http/server", false},
 	"http/api":                           {7, "http/api", false},
-	"cmd/bench":                          {8, "cmd/loadgen", true},
+	"cmd/bench":                          {8, "cmd/bench", true},
 	"cmd/sluice":                         {8, "cmd/sluice", false},
 	"cmd/sluice/acceptance":              {8, "cmd/sluice", true},
 	"cmd/sluice/command":                 {8, "cmd/sluice", false},

@@ -62,7 +62,7 @@ func (d *Detect) Batch(g Isolate, b *graph.Batch) Detected {
 	return d.outcome
 }
 
-// use goes on by a rule set.
+// use switches to a rule set.
 func (d *Detect) use(set *graph.RuleSet) {
 	if d.set != nil && d.set.Same(set) {
 		return

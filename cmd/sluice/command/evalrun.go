@@ -8,7 +8,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/sluicehq/sluice/actors/correlate"
 	"github.com/sluicehq/sluice/cmd/sluice/config"
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/graph/format"
@@ -52,7 +51,7 @@ type job struct {
 // newEvaluation prepares the evaluation by a rule set.
 func newEvaluation(set *graph.RuleSet, f *format.Decoder, p *printer, o *config.Eval, warn func(...string)) *evaluation {
 	e := &evaluation{
-		set: set, format: f, timed: o.Correlation.TimestampFallback == correlate.FallbackSkip, printer: p, render: p.render, warn: warn,
+		set: set, format: f, timed: o.Correlation.RequireTime(), printer: p, render: p.render, warn: warn,
 		correlate: step.NewCorrelate(correlation.New(step.Program(set), o.Correlation.MaxStateEntries)), dumps: o.DumpCorrelationState,
 	}
 	if e.dumps && (!set.Correlates() || o.Schema.Routing) {

@@ -161,6 +161,7 @@ func (d *Daemon) build(set *graph.RuleSet) error {
 		return err
 	}
 	d.features = append(d.features, d.dataflow.Features()...)
+	// A row with components stands above: the reloader takes the list once.
 	d.reloader = reload.New(reload.Options{
 		Components: d.features.components(), Metrics: d.series.reloads,
 		Log: logging.Target(d.log, "sluice.reload"), Capacity: d.cfg.Mailboxes[reload.Name],

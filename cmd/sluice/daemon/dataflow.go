@@ -34,7 +34,7 @@ func newDataflow(cfg *config.Daemon, set *graph.RuleSet, out *sink.Outputs, m *d
 		Parse: parse.Options{
 			BatchSize: cfg.Input.BatchSize, Decoder: decoder, Log: engineLog,
 		},
-		Evaluate: evaluate.Options{Workers: workers(engineLog), Timed: timed(cfg)},
+		Evaluate: evaluate.Options{Workers: workers(engineLog), Timed: cfg.Correlation.RequireTime()},
 		Correlate: correlate.Options{
 			MaxGroups: cfg.Correlation.MaxStateEntries, Log: logging.Target(log, "sluice.correlation"),
 		},
@@ -65,11 +65,6 @@ func offered(sinks []*sink.Sink) []dispatch.Sink {
 		out = append(out, d)
 	}
 	return out
-}
-
-// timed reports whether events without a time of their own do not reach correlations.
-func timed(cfg *config.Daemon) bool {
-	return cfg.Correlation.TimestampFallback == correlate.FallbackSkip
 }
 
 const (

@@ -10,8 +10,8 @@ import (
 	"github.com/sluicehq/sluice/graph"
 )
 
-// features are the rows of the daemon, in order of spawning: whoever is sent to
-// comes first. Restoring, spawning, saving, reloading, the status and the end of the
+// features are the rows of the daemon, in order of spawning: receivers
+// before their senders. Restoring, spawning, saving, reloading, the status and the end of the
 // daemon loop over them.
 type features []actors.Feature
 
