@@ -63,7 +63,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	fs.StringVar(&o.only, "only", "", "measure only this lane or, of correlations, this part: engine, growth, memory or lane")
 	fs.DurationVar(&o.each, "time", each[args[0]], "how long each figure is measured")
 	check := fs.Bool("check", false, "exit 1 when a bar is missed")
-	measure := func(context.Context, options) error { return nil }
+	var measure func(context.Context, options) error
 	switch args[0] {
 	case "corpus":
 		fs.BoolVar(&o.child, "memory", false, "load the rules, judge all lanes and print the memory used (what the parent starts)")

@@ -26,8 +26,12 @@ type Problem struct {
 	Reason   string `json:"reason"`
 }
 
-// Error renders the problem on one line: place, document, title and reason.
+// Error renders the problem on one line: place, document, title and reason. A problem
+// of no file is its reason.
 func (p Problem) Error() string {
+	if p.File == "" && p.Document == 0 {
+		return p.Reason
+	}
 	var b strings.Builder
 	b.WriteString(p.File)
 	if p.Line > 0 {

@@ -57,6 +57,9 @@ func TestExcludeRules(t *testing.T) {
 	}
 	c := FromBytes("f.yml", []byte(named("A")), Options{ExcludeRules: []string{"nobody"}})
 	wantWarnings(t, c, `exclude rule "nobody" leaves nothing out`)
+	if got := c.Warnings[0].Error(); got != `exclude rule "nobody" leaves nothing out` {
+		t.Errorf("the warning reads %q, want no place in front of it", got)
+	}
 }
 
 func TestParseExclusion(t *testing.T) {
