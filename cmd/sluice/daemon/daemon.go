@@ -171,7 +171,7 @@ func (d *Daemon) build(set *graph.RuleSet) error {
 		d.checkpointer.begin(d.features.saved())
 	}
 	if err := d.openInput(); err != nil {
-		return configFault(err)
+		return configFaultf("--input %s: %w", d.cfg.Input.Source, err)
 	}
 	return nil
 }

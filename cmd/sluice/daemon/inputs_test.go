@@ -1,10 +1,14 @@
 package daemon
 
 import (
+	"errors"
+	"io"
+	"log/slog"
 	"strings"
 	"testing"
 
 	"github.com/sluicehq/sluice/cmd/sluice/config"
+	"github.com/sluicehq/sluice/sources"
 )
 
 func TestCheckInput(t *testing.T) {
@@ -15,9 +19,9 @@ func TestCheckInput(t *testing.T) {
 		"http://x":        `"http://x" is no input`,
 		"stdim":           `"stdim" is no input (stdin, http, `,
 		"":                `"" is no input`,
-		"nats://h:4222/s": `"nats://h:4222/s" is not in this build (stdin, http)`,
+		"nats://h:4222/s": `"nats://h:4222/s" is not in this build (stdin, http`,
 		"nats://h/s":      `"nats://h/s" is no input`,
-		"unix:///s":       `"unix:///s" is not in this build (stdin, http)`,
+		"unix:///s":       `"unix:///s" is not in this build (stdin, http`,
 		"unix:/s":         `"unix:/s" is no input`,
 		"unix://h/s":      `"unix://h/s" is no input`,
 		"nats://%":        `"nats://%" is no input`,
@@ -42,4 +46,18 @@ func TestTheHelpOfInputNamesEveryKind(t *testing.T) {
 		return
 	}
 	t.Error("no flag --input")
+}
+
+func TestAnInputThatCannotBeOpenedRefusesTheStart(t *testing.T) {
+	broken := inputKind{name: "broken", words: []string{"broken"}, open: func(*Daemon) (sources.Source, error) {
+		return nil, errors.New("no such device")
+	}}
+	cfg := counting(t)
+	cfg.Config.Daemon.Input.Source = "broken"
+	_, err := New(t.Context(), Options{
+		Config: cfg, Log: slog.New(slog.DiscardHandler), Out: io.Discard, Err: io.Discard, inputs: []inputKind{broken},
+	})
+	if codeOf(err) != exitConfig || err == nil || err.Error() != "--input broken: no such device" {
+		t.Errorf("got %v, want the fault of the input", err)
+	}
 }
