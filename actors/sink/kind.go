@@ -32,6 +32,8 @@ type about struct {
 	bare    bool   // there is one destination, which the scheme alone names
 	unit    bool   // batches are written as a unit, else item by item
 
+	// check reports a target that cannot be one; nil accepts any.
+	check func(target string) error
 	// open is nil for a kind that this version does not write to.
 	open func(s Spec, out *stdout.Stream, now func() time.Time) (Transport, error)
 }
@@ -42,7 +44,7 @@ var kinds = []about{
 		open: func(_ Spec, out *stdout.Stream, _ func() time.Time) (Transport, error) { return stdout.New(out), nil },
 	},
 	{
-		kind: KindFile, schemes: []string{"file"}, usage: "file://<path>", unit: true,
+		kind: KindFile, schemes: []string{"file"}, usage: "file://<path>", unit: true, check: file.Check,
 		open: func(s Spec, _ *stdout.Stream, now func() time.Time) (Transport, error) {
 			return file.Open(s.Target, now)
 		},

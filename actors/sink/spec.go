@@ -44,7 +44,7 @@ const (
 type Spec struct {
 	Text   string
 	Kind   Kind
-	Target string // of a file its path; empty for stdout
+	Target string // what follows the scheme: of a file its path; empty for stdout
 	OnFull OnFull
 	Format Format
 }
@@ -67,12 +67,15 @@ func ParseSpec(text string, role Role) (Spec, []string, error) {
 			return Spec{}, nil, fmt.Errorf("sink '%s': %w", text, err)
 		}
 	}
-	switch {
-	case kinds[i].open == nil:
+	if kinds[i].open == nil {
 		return Spec{}, nil, unsupported(base)
-	case s.Kind == KindFile && s.Target == "":
-		return Spec{}, nil, fmt.Errorf("sink '%s': a file sink needs a path", text)
-	case s.Format == FormatOCSF:
+	}
+	if check := kinds[i].check; check != nil {
+		if err := check(s.Target); err != nil {
+			return Spec{}, nil, fmt.Errorf("sink '%s': %w", text, err)
+		}
+	}
+	if s.Format == FormatOCSF {
 		return Spec{}, nil, fmt.Errorf("sink '%s': format=ocsf is not part of this version (supported: ndjson)", text)
 	}
 	return s, warnings, nil

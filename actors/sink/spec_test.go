@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -34,7 +35,7 @@ func TestParseSpec(t *testing.T) {
 		{"case 6: an unknown policy blocks, with a warning", "stdout?on_full=later", RoleFindings, Spec{Kind: KindStdout}, 1, ""},
 		{"the policy of the dead letter queue is ignored", "stdout?on_full=drop", RoleDLQ, Spec{Kind: KindStdout}, 1, ""},
 		{"an unknown parameter is named", "stdout?on-full=drop", RoleFindings, Spec{}, 0, "'on-full'"},
-		{"an unknown base", "kafka://x", RoleFindings, Spec{}, 0, "Unsupported output sink 'kafka://x' (supported: stdout, file://<path>)"},
+		{"an unknown base", "kafka://x", RoleFindings, Spec{}, 0, "Unsupported output sink 'kafka://x' (supported: " + usages() + ")"},
 		{"a bare unknown word", "nowhere", RoleFindings, Spec{}, 0, "Unsupported output sink"},
 		{"a file without a path", "file://", RoleFindings, Spec{}, 0, "needs a path"},
 	} {
@@ -58,6 +59,15 @@ func TestParseSpec(t *testing.T) {
 				t.Errorf("got %+v with warnings %q, want %+v with %d", got, warnings, want, tc.warnings)
 			}
 		})
+	}
+}
+
+func TestTheHelpOfOutputNamesEveryScheme(t *testing.T) {
+	f, _ := reflect.TypeFor[Config]().FieldByName("Sinks")
+	for _, k := range kinds {
+		if help := f.Tag.Get("help"); k.open != nil && !strings.Contains(help, k.schemes[0]) {
+			t.Errorf("%q does not name %s", help, k.schemes[0])
+		}
 	}
 }
 

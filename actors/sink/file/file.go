@@ -36,6 +36,14 @@ type Transport struct {
 	buf   []byte
 }
 
+// Check reports a target that is no path.
+func Check(path string) error {
+	if path == "" {
+		return errors.New("a file sink needs a path")
+	}
+	return nil
+}
+
 // Open opens path for appending and creates it if it is missing. A FIFO without
 // a reader is no error: its writes fail until there is one.
 func Open(path string, now func() time.Time) (*Transport, error) {

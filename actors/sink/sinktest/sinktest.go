@@ -66,9 +66,8 @@ func told(title string) string { return fmt.Sprintf(`{"told":%q}`, title) }
 // files and sockets.
 func Contract(t *testing.T, h Harness) {
 	t.Helper()
-	modetest.Both(t, "messages arrive in order and settle once", func(t *testing.T, m modetest.Mode) {
-		t.Helper()
-		b := newBench(t, m, h)
+	h.both(t, "messages arrive in order and settle once", func(b *bench) {
+		b.t.Helper()
 		var want []string
 		for n := range 200 {
 			want = append(want, b.put(n, titles(n, 1+n%3)...)...)
@@ -76,26 +75,24 @@ func Contract(t *testing.T, h Harness) {
 		b.wantArrived(want)
 		b.wantSettled(200)
 	})
-	modetest.Both(t, "a drain delivers what is queued", func(t *testing.T, m modetest.Mode) {
-		t.Helper()
-		b := newBench(t, m, h)
+	h.both(t, "a drain delivers what is queued", func(b *bench) {
+		b.t.Helper()
 		var want []string
 		for n := range 50 {
 			want = append(want, b.put(n, titles(n, 2)...)...)
 		}
-		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		ctx, cancel := context.WithTimeout(b.t.Context(), 5*time.Second)
 		defer cancel()
 		for _, d := range b.system.Drain(ctx) {
 			if d.Expired || d.Lost > 0 {
-				t.Errorf("%s: expired %t, lost %d, want a clean end", d.Actor, d.Expired, d.Lost)
+				b.t.Errorf("%s: expired %t, lost %d, want a clean end", d.Actor, d.Expired, d.Lost)
 			}
 		}
 		b.wantArrived(want)
 		b.wantSettled(50)
 	})
-	modetest.Both(t, "a result that cannot be rendered is a dead letter and costs nothing else", func(t *testing.T, m modetest.Mode) {
-		t.Helper()
-		b := newBench(t, m, h)
+	h.both(t, "a result that cannot be rendered is a dead letter and costs nothing else", func(b *bench) {
+		b.t.Helper()
 		want := slices.Concat(
 			b.put(0, "first", declined, broken, "behind a broken one"), b.put(1, declined), b.put(2, broken), b.put(3, "last"),
 		)
@@ -106,21 +103,19 @@ func Contract(t *testing.T, h Harness) {
 	if h.Break == nil {
 		return
 	}
-	modetest.Both(t, "what fails for a while arrives once", func(t *testing.T, m modetest.Mode) {
-		t.Helper()
-		b := newBench(t, m, h)
-		mend := h.Break(t)
+	h.both(t, "what fails for a while arrives once", func(b *bench) {
+		b.t.Helper()
+		mend := h.Break(b.t)
 		want := slices.Concat(b.put(0, "a", "b"), b.put(1, "c"))
-		m.Until(t, func() bool { return b.detail().Retries == 2 })
+		b.mode.Until(b.t, func() bool { return b.detail().Retries == 2 })
 		mend()
 		b.wantArrived(want)
 		b.wantSettled(2)
 		b.wantLetters()
 	})
-	modetest.Both(t, "what fails for good becomes dead letters and settles once", func(t *testing.T, m modetest.Mode) {
-		t.Helper()
-		b := newBench(t, m, h)
-		mend := h.Break(t)
+	h.both(t, "what fails for good becomes dead letters and settles once", func(b *bench) {
+		b.t.Helper()
+		mend := h.Break(b.t)
 		b.put(0, "a", declined, "b")
 		b.put(1, "c")
 		b.wantLetters([]string{"a", "b"}, []string{"c"})
@@ -129,6 +124,18 @@ func Contract(t *testing.T, h Harness) {
 		mend()
 		b.wantArrived(b.put(2, "d"))
 		b.wantSettled(3)
+	})
+}
+
+// both runs a case in both modes. The sink is closed before what the harness has its
+// test clean up, such as the connections of Mode.Pipe.
+func (h Harness) both(t *testing.T, name string, run func(*bench)) {
+	t.Helper()
+	modetest.Both(t, name, func(t *testing.T, m modetest.Mode) {
+		t.Helper()
+		b := newBench(t, m, h)
+		defer b.close()
+		run(b)
 	})
 }
 
@@ -164,14 +171,6 @@ func newBench(t *testing.T, m modetest.Mode, h Harness) *bench {
 		render: step.NewRender([]graph.Form{form{}}),
 	}
 	b.system = actors.NewSystem(actors.Options{MaxRestarts: 10})
-	t.Cleanup(func() {
-		if err := b.system.Stop(context.Background()); err != nil {
-			t.Error(err)
-		}
-		if err := b.sink.Close(); err != nil {
-			t.Error(err)
-		}
-	})
 	metrics, err := sink.NewMetrics(prometheus.NewRegistry())
 	if err != nil {
 		t.Fatal(err)
@@ -194,6 +193,15 @@ func newBench(t *testing.T, m modetest.Mode, h Harness) *bench {
 		t.Fatal(err)
 	}
 	return b
+}
+
+func (b *bench) close() {
+	if err := b.system.Stop(context.Background()); err != nil {
+		b.t.Error(err)
+	}
+	if err := b.sink.Close(); err != nil {
+		b.t.Error(err)
+	}
 }
 
 // put offers set n with results of the given titles, as dispatch does, and returns

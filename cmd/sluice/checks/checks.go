@@ -12,12 +12,12 @@ import (
 	"github.com/sluicehq/sluice/actors/reload"
 	"github.com/sluicehq/sluice/actors/sink"
 	"github.com/sluicehq/sluice/cmd/sluice/config"
+	"github.com/sluicehq/sluice/cmd/sluice/daemon"
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/http/server"
 	"github.com/sluicehq/sluice/internal/suggest"
 	"github.com/sluicehq/sluice/internal/unavailable"
 	"github.com/sluicehq/sluice/sigma/pipeline"
-	"github.com/sluicehq/sluice/sources"
 )
 
 // check is one step of the start.
@@ -107,7 +107,7 @@ func (c *checking) settings() {
 	if len(d.Rules) == 0 {
 		c.doubt("daemon.rules", errors.New("no rules are named (--rules, or daemon.rules in a file)"))
 	}
-	if err := sources.Check(d.Input.Source); err != nil {
+	if err := daemon.CheckInput(d.Input.Source); err != nil {
 		c.fault("daemon.input.source", err)
 	}
 	c.transport()

@@ -11,6 +11,7 @@ import (
 	"github.com/sluicehq/sluice/http/server"
 	"github.com/sluicehq/sluice/internal/unavailable"
 	"github.com/sluicehq/sluice/sigma/timespan"
+	"github.com/sluicehq/sluice/sources/ndjson"
 	"github.com/sluicehq/sluice/state"
 )
 
@@ -67,7 +68,7 @@ type Daemon struct {
 	Enrichers        string                   `yaml:"enrichers" flag:"enrichers" help:"File of enrichers"`
 	AlertPipeline    string                   `yaml:"alert_pipeline" flag:"alert-pipeline" help:"File of the alert pipeline"`
 	Risk             string                   `yaml:"risk" flag:"risk" help:"File of the risk layer"`
-	Input            parse.Config             `yaml:"input"`
+	Input            Input                    `yaml:"input"`
 	API              API                      `yaml:"api"`
 	Output           sink.Config              `yaml:"output"`
 	Correlation      correlate.Config         `yaml:"correlation"`
@@ -83,6 +84,13 @@ type Daemon struct {
 	// Mailboxes overrides the capacity of single actors, by actor name.
 	Mailboxes map[string]int `yaml:"mailboxes" flag:"mailbox-size" min:"1" max:"1000000" help:"Capacity of one actor's mailbox, STAGE=N; repeatable"`
 	Actors    actors.Config  `yaml:"actors"`
+}
+
+// Input says where events come from, with a section for each input that has one.
+type Input struct {
+	parse.Config `yaml:",inline"`
+	HTTP         ndjson.Config    `yaml:"http"`
+	Unix         unavailable.Unix `yaml:"unix"`
 }
 
 // API is the listener, who may use it, and the record of who did.
@@ -128,7 +136,7 @@ func Default() *Config {
 		Version: Version,
 		Global:  Global{Color: "auto"},
 		Daemon: Daemon{
-			Input:       parse.DefaultConfig(),
+			Input:       Input{Config: parse.DefaultConfig(), HTTP: ndjson.DefaultConfig(), Unix: unavailable.DefaultUnix},
 			API:         API{Config: server.DefaultConfig(), Audit: unavailable.DefaultAudit},
 			Output:      sink.DefaultConfig(),
 			Correlation: correlate.DefaultConfig(),

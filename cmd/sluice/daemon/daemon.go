@@ -89,8 +89,8 @@ func New(ctx context.Context, o Options) (_ *Daemon, err error) {
 		}
 	}()
 	d.rules = newRules(o.Config, logging.Span(logging.Target(d.log, "sluice.engine"), "load_rules"))
-	if d.input, err = d.findInput(); err != nil {
-		return nil, err
+	if d.input, err = findInput(d.cfg.Input.Source, append(inputKinds(), o.inputs...)); err != nil {
+		return nil, configFaultf("--input: %w", err)
 	}
 	addr, err := d.cfg.API.Listener()
 	if err != nil {
@@ -171,7 +171,7 @@ func (d *Daemon) build(set *graph.RuleSet) error {
 		d.checkpointer.begin(d.features.saved())
 	}
 	if err := d.openInput(); err != nil {
-		return configFault(err)
+		return configFaultf("--input %s: %w", d.cfg.Input.Source, err)
 	}
 	return nil
 }

@@ -2,10 +2,14 @@ package daemon
 
 import (
 	"context"
+	"fmt"
+	"net/url"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/sluicehq/sluice/cmd/sluice/logging"
+	"github.com/sluicehq/sluice/internal/suggest"
 	"github.com/sluicehq/sluice/sources"
 	"github.com/sluicehq/sluice/sources/ndjson"
 	"github.com/sluicehq/sluice/sources/stdin"
@@ -13,32 +17,71 @@ import (
 
 // inputKind is a kind of input.
 type inputKind struct {
-	name string // of --input, or the scheme of its URLs
-	url  bool
-	open func(d *Daemon) (sources.Source, error) // no source for events that are pushed
+	name  string              // also the scheme of its URLs
+	usage string              // how --input names it
+	words []string            // that name it without a URL
+	url   func(*url.URL) bool // whether a URL with its scheme says all; nil for an input without URLs
+
+	// open is nil for a kind that this build does not have. It returns no source for
+	// events that are pushed.
+	open func(d *Daemon) (sources.Source, error)
 }
 
-// inputKinds are what this build has.
+// inputKinds are all kinds.
 func inputKinds() []inputKind {
 	return []inputKind{
-		{"stdin", false, func(d *Daemon) (sources.Source, error) { return stdin.New(d.o.In), nil }},
-		{"http", false, func(d *Daemon) (sources.Source, error) {
-			d.intake = ndjson.NewIntake(d.dataflow.Parse.Intake("http", time.Now), int64(d.cfg.Input.HTTP.MaxBodyBytes), d.over)
-			return nil, nil
-		}},
+		{
+			name: "stdin", usage: "stdin", words: []string{"stdin", "stdin://"},
+			open: func(d *Daemon) (sources.Source, error) { return stdin.New(d.o.In), nil },
+		},
+		{
+			name: "http", usage: "http", words: []string{"http"},
+			open: func(d *Daemon) (sources.Source, error) {
+				d.intake = ndjson.NewIntake(d.dataflow.Parse.Intake("http", time.Now), int64(d.cfg.Input.HTTP.MaxBodyBytes), d.over)
+				return nil, nil
+			},
+		},
+		{
+			name: "nats", usage: "nats://host:port/subject",
+			url: func(u *url.URL) bool { return u.Port() != "" && u.Hostname() != "" && len(u.Path) > 1 },
+		},
+		{name: "unix", usage: "unix:///path", url: func(u *url.URL) bool { return u.Host == "" && len(u.Path) > 1 }},
 	}
 }
 
-// findInput finds the configured input. It refuses those that this build does not have.
-func (d *Daemon) findInput() (inputKind, error) {
-	source := d.cfg.Input.Source
-	scheme, rest, isURL := strings.Cut(source, "://")
-	for _, in := range append(inputKinds(), d.o.inputs...) {
-		if in.name == scheme && (in.url && isURL || !in.url && rest == "") {
-			return in, nil
+// CheckInput reports a source that names no input, or one that this build does not have.
+func CheckInput(source string) error {
+	_, err := findInput(source, inputKinds())
+	return err
+}
+
+// findInput finds the kind of input that source names.
+func findInput(source string, kinds []inputKind) (inputKind, error) {
+	var all, here, names []string
+	for _, k := range kinds {
+		all = append(all, k.usage)
+		if k.open != nil {
+			here, names = append(here, k.usage), append(names, k.name)
 		}
 	}
-	return inputKind{}, configFaultf("--input %s: no such input", source)
+	i := slices.IndexFunc(kinds, func(k inputKind) bool { return k.named(source) })
+	switch {
+	case i < 0:
+		scheme, _, _ := strings.Cut(source, "://")
+		return inputKind{}, suggest.Wrap(fmt.Errorf("%q is no input (%s)", source, strings.Join(all, ", ")), scheme, names)
+	case kinds[i].open == nil:
+		return inputKind{}, fmt.Errorf("%q is not in this build (%s)", source, strings.Join(here, ", "))
+	}
+	return kinds[i], nil
+}
+
+// named reports whether source names an input of this kind.
+func (k *inputKind) named(source string) bool {
+	if k.url == nil || !strings.HasPrefix(source, k.name+"://") {
+		return slices.Contains(k.words, source)
+	}
+	u, err := url.Parse(source)
+	return err == nil && k.url(u)
 }
 
 // openInput opens the input. Checkpoints follow one that delivers again.

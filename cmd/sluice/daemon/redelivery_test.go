@@ -10,6 +10,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"net"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -55,7 +56,7 @@ func streamed(dir, ackMode string, dial func() (net.Conn, error), out io.Writer,
 	if change != nil {
 		change(c)
 	}
-	stream := inputKind{name: "stream", url: true, open: func(d *Daemon) (sources.Source, error) {
+	stream := inputKind{name: "stream", url: func(*url.URL) bool { return true }, open: func(d *Daemon) (sources.Source, error) {
 		conn, err := dial()
 		if err != nil {
 			return nil, err
