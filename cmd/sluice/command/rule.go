@@ -3,11 +3,11 @@ package command
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -101,13 +101,7 @@ func judge(c *load.Collection) verdict {
 		v.Problems = []ast.Problem{}
 	}
 	for _, r := range c.Rejected {
-		stage := ast.StageCompile
-		for _, p := range r.Problems {
-			if p.Stage == ast.StageParse {
-				stage = ast.StageParse
-			}
-		}
-		if stage == ast.StageParse {
+		if slices.ContainsFunc(r.Problems, func(p ast.Problem) bool { return p.Stage == ast.StageParse }) {
 			v.ParseErrors++
 		} else {
 			v.CompileErrors++
@@ -274,10 +268,8 @@ func (e *env) printFields(out *console, fields []load.FieldCount) error {
 		return writeJSON(e.Out, fields, out.pretty())
 	}
 	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
 	for _, f := range fields {
-		if err := enc.Encode(f); err != nil {
+		if err := writeJSON(&b, f, false); err != nil {
 			return err
 		}
 	}
