@@ -41,7 +41,6 @@ type judge struct {
 	batch   *result.Batch
 	out     []byte
 	results int
-	bytes   int
 }
 
 func newJudge(rules []*ast.Rule, routed bool) (*judge, error) {
@@ -91,7 +90,6 @@ func (j *judge) step(lines [][]byte) error {
 		j.out = append(j.batch.At(i).AppendNative(j.out, nil), '\n')
 	}
 	j.results += j.batch.Len()
-	j.bytes += len(j.out)
 	j.batch = new(result.Batch)
 	return nil
 }
