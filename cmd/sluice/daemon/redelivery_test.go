@@ -22,7 +22,6 @@ import (
 
 	"github.com/sluicehq/sluice/cmd/sluice/config"
 	"github.com/sluicehq/sluice/sources"
-	"github.com/sluicehq/sluice/sources/sourcetest"
 	"github.com/sluicehq/sluice/state"
 )
 
@@ -61,7 +60,7 @@ func streamed(dir, ackMode string, dial func() (net.Conn, error), out io.Writer,
 		if err != nil {
 			return nil, err
 		}
-		return sourcetest.NewStreamSource(conn, sources.LedgerOptions{
+		return NewStreamSource(conn, sources.LedgerOptions{
 			Stream: "test", Consumer: "sluice", Snapshot: d.cfg.NATS.AckMode == "snapshot", Limit: pending,
 		}, 0), nil
 	}}
@@ -189,14 +188,14 @@ func (l *life) read(want string) (said string) {
 }
 
 // finish ends the child when everything is acknowledged.
-func (l *life) finish(s *sourcetest.Stream) {
+func (l *life) finish(s *Stream) {
 	for slices.Contains(s.Acks(), 0) {
 		time.Sleep(time.Millisecond)
 	}
 	_ = l.in.Close()
 }
 
-func begin(t *testing.T, dir, mode string, s *sourcetest.Stream, at place, fired map[string]bool) *life {
+func begin(t *testing.T, dir, mode string, s *Stream, at place, fired map[string]bool) *life {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -261,7 +260,7 @@ func TestAKilledDaemonCountsWhatItsStreamDeliversAgain(t *testing.T) {
 			var mu sync.Mutex
 			onAck := func() {}
 			random := rand.New(rand.NewPCG(3, 4))
-			s := sourcetest.NewStream(sourcetest.StreamOptions{Pending: pending, Shuffle: random, OnAck: func(int) {
+			s := NewStream(StreamOptions{Pending: pending, Shuffle: random, OnAck: func(int) {
 				mu.Lock()
 				defer mu.Unlock()
 				onAck()
@@ -337,7 +336,7 @@ func uninterrupted(t *testing.T, events int) map[string]bool {
 	t.Helper()
 	dir := t.TempDir()
 	writeRules(t, dir)
-	s := sourcetest.NewStream(sourcetest.StreamOptions{Pending: pending})
+	s := NewStream(StreamOptions{Pending: pending})
 	for n := range events {
 		s.Publish(event(n))
 	}
@@ -360,7 +359,7 @@ func writeRules(t *testing.T, dir string) {
 
 // attached runs a daemon of this process on a stream until the test is done with
 // it. It saves at the end and when it is asked to.
-func attached(t *testing.T, dir, mode string, s *sourcetest.Stream, out io.Writer, change func(*config.Daemon)) *Daemon {
+func attached(t *testing.T, dir, mode string, s *Stream, out io.Writer, change func(*config.Daemon)) *Daemon {
 	t.Helper()
 	dial := func() (net.Conn, error) {
 		near, far := net.Pipe()
@@ -387,8 +386,8 @@ func eventually(t *testing.T, what string, done func() bool) {
 	}
 }
 
-func published(n int) *sourcetest.Stream {
-	s := sourcetest.NewStream(sourcetest.StreamOptions{Pending: pending})
+func published(n int) *Stream {
+	s := NewStream(StreamOptions{Pending: pending})
 	for i := range n {
 		s.Publish(event(i))
 	}
@@ -402,7 +401,7 @@ func (d *Daemon) wantTotals(t *testing.T, count, distinct int) {
 	}
 }
 
-func acknowledged(s *sourcetest.Stream) (n int) {
+func acknowledged(s *Stream) (n int) {
 	for _, a := range s.Acks() {
 		n += min(a, 1)
 	}
@@ -429,7 +428,7 @@ func TestALastSaveAcknowledgesWhatItCovers(t *testing.T) {
 	eventually(t, "the eleventh event counted", func() bool { n, _ := d.totals(); return n == 11 })
 	d.wantTotals(t, 11, 11)
 	head, err := d.checkpointer.series.Head()
-	if err != nil || head.Position == nil || head.Position.Sequence != 14 || head.Position.Time != sourcetest.Published(14) {
+	if err != nil || head.Position == nil || head.Position.Sequence != 14 || head.Position.Time != Published(14) {
 		t.Errorf("head %+v, %v, want the position of the tenth message, 14", head, err)
 	}
 	if err := d.Stop(); err != nil {
@@ -533,7 +532,7 @@ func TestCoveredMessagesFollowTheStateTheyAreIn(t *testing.T) {
 			s.LoseAcks(false, false)
 			d = attached(t, dir, "snapshot", s, io.Discard, tc.change)
 			restored := d.checkpointer.restores
-			ledger := d.source.(*sourcetest.StreamSource).Ledger
+			ledger := d.source.(*StreamSource).Ledger
 			eventually(t, "10 messages delivered again", func() bool {
 				n, _ := d.totals()
 				return n == 10 && (!restored || acknowledged(s) == 10)

@@ -1,22 +1,19 @@
-package sourcetest_test
+package daemon
 
 import (
 	"testing"
 	"time"
 
-	"github.com/sluicehq/sluice/graph/leaktest"
 	"github.com/sluicehq/sluice/internal/modetest"
 	"github.com/sluicehq/sluice/sources"
 	"github.com/sluicehq/sluice/sources/sourcetest"
 )
 
-func TestMain(m *testing.M) { leaktest.Main(m) }
-
 const ackWait = time.Second
 
 // origin is a stream that is reached in a mode.
 type origin struct {
-	*sourcetest.Stream
+	*Stream
 	mode modetest.Mode
 }
 
@@ -25,11 +22,11 @@ func (o origin) Connect(t *testing.T, snapshot bool) sources.Redelivering {
 	near, far := o.mode.Pipe(t)
 	go o.Serve(far)
 	options := sources.LedgerOptions{Stream: "s", Consumer: "c", Snapshot: snapshot, Limit: 1000}
-	return sourcetest.NewStreamSource(near, options, ackWait/3)
+	return NewStreamSource(near, options, ackWait/3)
 }
 
 func streamOf(m modetest.Mode, lines []string) origin {
-	s := sourcetest.NewStream(sourcetest.StreamOptions{Pending: 1000, AckWait: ackWait})
+	s := NewStream(StreamOptions{Pending: 1000, AckWait: ackWait})
 	s.Publish(lines...)
 	return origin{s, m}
 }
