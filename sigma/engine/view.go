@@ -16,7 +16,8 @@ type view struct {
 	heads    []uint64 // by field: epoch and first cell
 	resolved []uint32 // by field: epoch in which a virtual field was resolved
 	epoch    uint32
-	strings  bool // keywords are searched in some string
+	wraps    uint32 // how often epoch began again
+	strings  bool   // keywords are searched in some string
 
 	texts []cellText
 	arena []byte
@@ -43,6 +44,7 @@ func (v *view) open(d *decoded, cells []scan.Cell) {
 		clear(v.resolved)
 		clear(v.texts)
 		v.epoch = 1
+		v.wraps++
 	}
 	v.doc, v.root, v.cells = d.doc, d.root, cells[:len(cells):len(cells)]
 	v.arena = v.arena[:0]

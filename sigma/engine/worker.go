@@ -20,6 +20,7 @@ type Worker struct {
 	cache      cache
 	ids        []uint32
 	machines   []*lazydfa.Machine // by number of the expression
+	references references
 	router     router
 	hits       []event.Hit
 	names      []string
@@ -29,6 +30,7 @@ type Worker struct {
 	folded     []byte
 	render     []byte
 	stats      Stats
+	regexBytes uint64 // given to regular expressions
 }
 
 // Stats count what routing did.
