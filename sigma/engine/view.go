@@ -30,10 +30,13 @@ type cellText struct {
 
 const none int32 = -1
 
+// viewArena is the size of a new arena.
+const viewArena = 8 << 10
+
 func (v *view) init(fields int) {
 	v.heads = make([]uint64, fields)
 	v.resolved = make([]uint32, fields)
-	v.arena = make([]byte, 0, 8<<10)
+	v.arena = make([]byte, 0, viewArena)
 }
 
 // open makes d the current event.

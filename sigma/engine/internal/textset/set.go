@@ -67,6 +67,16 @@ func (f *Finder) Match(text []byte, row []*Set, at Where) bool {
 	})
 }
 
+// keptPositions is how many words of scratch memory a finder keeps.
+const keptPositions = 4096
+
+// Rest gives back scratch memory that only long texts need.
+func (f *Finder) Rest() {
+	if cap(f.from.bits) > keptPositions || cap(f.to.bits) > keptPositions {
+		f.from, f.to = positions{}, positions{}
+	}
+}
+
 func (f *Finder) compare(text, t []byte, at Where) bool {
 	f.Steps += 1 + uint64(min(len(text), len(t)))
 	switch {
