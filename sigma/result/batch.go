@@ -1,6 +1,9 @@
 package result
 
-import "unsafe"
+import (
+	"bytes"
+	"unsafe"
+)
 
 // Batch collects the detections of one batch of events and owns the memory of
 // those that it does not share. It is filled by one goroutine. Afterwards anyone
@@ -86,6 +89,10 @@ func (b *Batch) FieldList(fields []Field) []Field {
 
 // Bytes returns a copy of data that belongs to the batch.
 func (b *Batch) Bytes(data []byte) []byte {
+	if len(data) > maxBytes/4 {
+		b.held += len(data)
+		return bytes.Clone(data)
+	}
 	b.bytes = room(b, b.bytes, len(data), minBytes, maxBytes)
 	at := len(b.bytes)
 	b.bytes = append(b.bytes, data...)
