@@ -32,6 +32,9 @@ type Shape[T any] struct {
 	Tick   time.Duration              // 0: no ticks
 }
 
+// runBytes bounds what an actor takes in hand at once: no lane counts it any more.
+const runBytes = 1 << 20
+
 // Stage is what the stages have in common, and what of a stage outlives a restart of
 // its actor. Only the actor touches it, except for Lane and Cell.
 type Stage[T any] struct {
@@ -47,7 +50,7 @@ func NewStage[T any](o StageOptions, s Shape[T]) Stage[T] {
 	}
 	cell := mailbox.NewCell(s.Name, s.Kind, mailbox.CellOptions{Tick: s.Tick})
 	lane := mailbox.NewLane(cell, mailbox.LaneOptions[T]{
-		Capacity: o.Capacity, Bytes: o.Bytes, Size: s.Size, Join: s.Join, Linger: s.Linger,
+		Capacity: o.Capacity, Bytes: o.Bytes, Size: s.Size, Join: s.Join, JoinBytes: runBytes, Linger: s.Linger,
 	})
 	return Stage[T]{cell, lane, mailbox.NewOutbox[graph.DeadLetter](cell, o.DeadLetters)}
 }

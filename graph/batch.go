@@ -63,16 +63,28 @@ func (b *Batch) Reset() {
 	ReleaseLines(b.Lines)
 	clear(b.Lines) // what they refer to is needed no longer
 	clear(b.Matches)
+	if cap(b.Records) > maxRecords {
+		b.Records = nil
+	}
 	*b = Batch{
 		Lines: b.Lines[:0], Outcomes: b.Outcomes[:0], Events: b.Events,
 		Matches: b.Matches[:0], Records: b.Records[:0], Release: b.Release,
 	}
 }
 
+// maxRecords is how many bytes of records Reset keeps room for.
+const maxRecords = 1 << 20
+
 // SizeOfBatch is the size of a batch in a data lane: one unit per line, at least
 // one, so that empty batches and barriers are bounded too, and the bytes of lines,
-// results and matches.
-func SizeOfBatch(b *Batch) (units, bytes int) { return max(1, len(b.Lines)), b.Bytes + b.Held }
+// events, results and matches.
+func SizeOfBatch(b *Batch) (units, bytes int) {
+	bytes = b.Bytes + b.Held
+	if b.Events != nil {
+		bytes += b.Events.Held()
+	}
+	return max(1, len(b.Lines)), bytes
+}
 
 // Empty reports whether the batch only carries a rule set or a barrier.
 func (b *Batch) Empty() bool { return len(b.Lines) == 0 }

@@ -76,13 +76,15 @@ type Form interface {
 	Native() bool
 }
 
-// Rendered is what the sinks of one form deliver of one result set. They share
-// it, so nobody changes it; a sink that is through with it calls Release.
+// Rendered is what the sinks of one form deliver of one result set, or of a piece of a
+// long one. They share it, so nobody changes it; a sink that is through with it calls
+// Release.
 type Rendered struct {
 	Messages []Message // at least one
 	Token    Token     // one share for each sink; zero for a record
 	Record   Record    // that the message is about; nil for results
-	Results  []Result  // of the set, unless all bodies are native lines
+	Results  []Result  // of the piece, unless all bodies are native lines
+	First    int       // number of the first of Results in the set
 	Bytes    int       // that Messages and Results hold
 	Buffer   *Buffer   // what it lies in, with a share for each sink; nil for memory of its own
 }
@@ -104,7 +106,7 @@ func (r *Rendered) AppendOriginal(dst []byte, from, to int) []byte {
 		if m := &r.Messages[i]; r.Results == nil {
 			dst = append(dst, m.Body...)
 		} else {
-			dst = r.Results[m.Index].AppendNative(dst)
+			dst = r.Results[m.Index-r.First].AppendNative(dst)
 		}
 	}
 	return append(dst, ']')

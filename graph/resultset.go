@@ -35,6 +35,14 @@ func (r *Result) AppendNative(dst []byte) []byte {
 	return r.Correlation.AppendNative(dst, r.Enrichments)
 }
 
+// Size is about how many bytes the result's native line has.
+func (r *Result) Size() int {
+	if r.Detection != nil {
+		return r.Detection.Size() + len(r.Enrichments)
+	}
+	return r.Correlation.Held() + len(r.Enrichments)
+}
+
 // Record is what leaves the daemon and is no Sigma result: an incident, a risk
 // event, a summary. It carries no token.
 type Record interface {

@@ -29,7 +29,7 @@ type Options struct {
 
 	BufferSize  int            // units of the input queue and of the output queue
 	Capacities  map[string]int // units of the lanes that do not have the default, by stage
-	Bytes       int            // of each lane; 0: not bounded
+	Bytes       int            // of the input queue and of the output queue; 0: not bounded
 	DeadLetters actors.DeadLetters
 	Set         *graph.RuleSet // to begin with
 	Metrics     *Metrics
@@ -44,19 +44,22 @@ type Options struct {
 // defaultCapacity is the capacity of a lane between two stages.
 const defaultCapacity = 1024
 
+// between is the part of Bytes that each lane between two stages has, so that all of
+// them together hold about as much as one queue.
+const between = 8
+
 // stage returns what a stage is given: the capacity that is set for it, else the
 // buffer size for the lanes that are the input and the output queue, else the
 // default, which a small buffer lowers.
 func (o *Options) stage(s graph.Stage) actors.StageOptions {
-	capacity, set := o.Capacities[string(s)]
-	switch {
-	case set:
-	case s == graph.StageParse, s == graph.StageEnrich:
-		capacity = o.BufferSize
-	default:
-		capacity = min(defaultCapacity, o.BufferSize)
+	capacity, bytes := o.BufferSize, o.Bytes
+	if s != graph.StageParse && s != graph.StageEnrich {
+		capacity, bytes = min(defaultCapacity, o.BufferSize), o.Bytes/between
 	}
-	return actors.StageOptions{Capacity: capacity, Bytes: o.Bytes, DeadLetters: o.DeadLetters}
+	if set, ok := o.Capacities[string(s)]; ok {
+		capacity = set
+	}
+	return actors.StageOptions{Capacity: capacity, Bytes: bytes, DeadLetters: o.DeadLetters}
 }
 
 // Metrics are the series of the stages. They are made before the stages, so that a

@@ -32,6 +32,14 @@ type Stage struct {
 	actors.Stage[*graph.ResultSet]
 	sinks []outlet
 	ids   graph.DeliveryIDs
+	begun delivery // of the set in hand
+}
+
+// delivery is what the pieces of a set have in common.
+type delivery struct {
+	set *graph.ResultSet
+	id  graph.DeliveryID
+	at  time.Time
 }
 
 // outlet is a sink with what it still has to take.
@@ -101,24 +109,47 @@ func (s *shell) sets(run *mailbox.Run[*graph.ResultSet], now time.Time) {
 			s.Export(set.Barrier, nil)
 			continue
 		}
-		var rendered []*graph.Rendered
-		if p := s.Cell().Isolate().Step(func() { rendered = s.render.Set(set, s.ids.Next(), now) }, s.undo); p != nil {
-			s.Quarantine(set.Raw, set.Token, p)
-			run.Done()
-			ended.List(set)
-			continue
+		if s.begun.set != set || run.Pos() == 0 {
+			s.begun = delivery{set, s.ids.Next(), now}
 		}
-		s.offer(set.Token, rendered)
-		run.Done() // it leaves now, whatever happens to the next set
-		ended.List(set)
-		if room.take(rendered) {
-			continue // it leaves with those that follow
+		for through := false; !through; {
+			var fits bool
+			if through, fits = s.piece(run, set, &room); through {
+				s.begun.set = nil
+				ended.List(set)
+			}
+			if !fits {
+				if !s.taken() {
+					return
+				}
+				room = s.room()
+			}
+			if !through && run.Urgent() {
+				return
+			}
 		}
-		if !s.taken() {
-			return
-		}
-		room = s.room()
 	}
+}
+
+// piece offers the next piece of a set, and reports whether it was the last and whether
+// the sinks have room for more.
+func (s *shell) piece(run *mailbox.Run[*graph.ResultSet], set *graph.ResultSet, room *room) (last, fits bool) {
+	var rendered []*graph.Rendered
+	var next int
+	cause := s.Cell().Isolate().Step(func() { rendered, next = s.render.Piece(set, run.Pos(), s.begun.id, s.begun.at) }, s.undo)
+	if cause != nil {
+		s.Quarantine(set.Raw, set.Token, cause)
+		run.Done()
+		return true, true
+	}
+	last = next == len(set.Results)
+	s.offer(set.Token, rendered, last)
+	if last {
+		run.Done() // it leaves now, whatever happens to the next set
+	} else {
+		run.SetPos(next)
+	}
+	return last, room.take(rendered) // if it fits, it leaves with those that follow
 }
 
 // taken sends what was offered and reports whether every sink took it. What a
@@ -131,20 +162,24 @@ func (s *shell) taken() bool {
 	return all
 }
 
-// offer gives every sink what was rendered for it, with a share of the token. A
-// set that no sink accepts ends here.
-func (s *shell) offer(token graph.Token, rendered []*graph.Rendered) {
+// offer gives every sink what was rendered for it, with a share of the token. With the
+// last piece goes the share of the set; a set that no sink accepts ends here.
+func (s *shell) offer(token graph.Token, rendered []*graph.Rendered, last bool) {
 	takers := 0
 	for _, r := range rendered {
 		if r != nil {
 			takers++
 		}
 	}
-	if takers == 0 {
+	switch {
+	case !last:
+		token.Retain(takers)
+	case takers == 0:
 		token.Settle()
 		return
+	default:
+		token.Retain(takers - 1)
 	}
-	token.Retain(takers - 1)
 	for i, r := range rendered {
 		sink := &s.sinks[i]
 		switch {

@@ -10,11 +10,12 @@ import (
 
 // LaneOptions describe a data lane.
 type LaneOptions[T any] struct {
-	Capacity int                        // units, at least 1
-	Bytes    int                        // 0: not bounded in bytes
-	Size     func(T) (units, bytes int) // nil: one unit, no bytes
-	Join     int                        // units joined into one run at most; 0: each element is a run
-	Linger   time.Duration              // how long a run that is not full waits for more; 0: never
+	Capacity  int                        // units, at least 1
+	Bytes     int                        // 0: not bounded in bytes
+	Size      func(T) (units, bytes int) // nil: one unit, no bytes
+	Join      int                        // units joined into one run at most; 0: each element is a run
+	JoinBytes int                        // bytes joined into one run at most; 0: any number
+	Linger    time.Duration              // how long a run that is not full waits for more; 0: never
 }
 
 // laneState is what a mailbox needs of its lane, whatever the element. ready and
@@ -200,7 +201,8 @@ func (l *Lane[T]) ready() bool {
 	if l.elements.len() == 0 {
 		return false
 	}
-	return l.o.Linger <= 0 || l.depth >= l.join() || l.closed || l.lingered()
+	full := l.depth >= l.join() || l.o.JoinBytes > 0 && l.bytes >= l.o.JoinBytes
+	return l.o.Linger <= 0 || full || l.closed || l.lingered()
 }
 
 // lingered reports whether the first element of the next run has waited long
@@ -231,17 +233,18 @@ func (l *Lane[T]) take() {
 	m := l.cell.box
 	m.mu.Lock()
 	l.lingerUntil = time.Time{}
-	limit, units := l.join(), 0
+	limit, units, bytes := l.join(), 0, 0
 	l.run.loaded = true
 	for l.elements.len() > 0 {
 		next := l.elements.at(0)
-		if units > 0 && units+next.units > limit {
+		if units > 0 && (units+next.units > limit || l.o.JoinBytes > 0 && bytes+next.bytes > l.o.JoinBytes) {
 			break
 		}
 		e := l.elements.pop()
 		l.depth -= e.units
 		l.bytes -= e.bytes
 		units += e.units
+		bytes += e.bytes
 		l.run.items = append(l.run.items, e.value)
 		l.run.sizes = append(l.run.sizes, e.units)
 	}

@@ -40,14 +40,17 @@ func cef(s string) (pairs []event.Pair, ok bool) {
 // an equals sign; one without a word before it belongs to the value it is in.
 func cefExtension(pairs []event.Pair, s string) []event.Pair {
 	key, begin := "", -1 // of the value at hand
+	start := 0           // of the last word so far
 	for from := 0; ; {
 		i := unescaped(s[from:], '=')
 		if i < 0 {
 			break
 		}
 		i += from
+		if blank := strings.LastIndexByte(s[from:i], ' '); blank >= 0 {
+			start = from + blank + 1
+		}
 		from = i + 1
-		start := strings.LastIndexByte(s[:i], ' ') + 1
 		if start == i || start < begin {
 			continue // no word of its own in front
 		}

@@ -95,11 +95,10 @@ func (m *syslogMessage) document(object event.Value) []byte {
 		empty = false
 		break
 	}
+	has := keysOf(object, len(m.data))
 	add := func(key, value string) {
-		for k := range object.Members {
-			if event.KeyIs(k, key) {
-				return
-			}
+		if has(key) {
+			return
 		}
 		if !empty {
 			doc = append(doc, ',')
@@ -115,6 +114,32 @@ func (m *syslogMessage) document(object event.Value) []byte {
 		add("sd."+p.Key, p.Value)
 	}
 	return append(doc, '}')
+}
+
+// fewLookups is how many keys are looked for in an object by reading it.
+const fewLookups = 16
+
+// keysOf returns the function that reports whether an object has a key. It is made for
+// about so many lookups.
+func keysOf(object event.Value, lookups int) func(key string) bool {
+	if lookups <= fewLookups {
+		return func(key string) bool {
+			for k := range object.Members {
+				if event.KeyIs(k, key) {
+					return true
+				}
+			}
+			return false
+		}
+	}
+	keys := make(map[string]struct{})
+	for k := range object.Members {
+		keys[string(event.AppendUnquoted(nil, k))] = struct{}{}
+	}
+	return func(key string) bool {
+		_, ok := keys[key]
+		return ok
+	}
 }
 
 // parseSyslog takes a line apart by RFC 5424, else by RFC 3164.
@@ -264,11 +289,15 @@ func present(word string) string {
 	return word
 }
 
+// maxName bounds the names of structured data, where RFC 5424 allows 32 characters:
+// each of the values of an element has a copy of its id.
+const maxName = 64
+
 // element reads one structured element, `[id name="value" ...]`.
 func element(s string) (pairs []event.Pair, rest string, ok bool) {
 	s = s[1:]
 	i := strings.IndexAny(s, " ]=\"")
-	if i <= 0 || s[i] == '=' || s[i] == '"' {
+	if i <= 0 || i > maxName || s[i] == '=' || s[i] == '"' {
 		return nil, "", false
 	}
 	id, s := s[:i], s[i:]
@@ -277,11 +306,12 @@ func element(s string) (pairs []event.Pair, rest string, ok bool) {
 		if strings.HasPrefix(s, "]") {
 			return pairs, s[1:], true
 		}
-		name, after, found := strings.Cut(s, `="`)
-		if !found || name == "" || strings.ContainsAny(name, " ]=\"") {
+		end := strings.Index(s[:min(len(s), maxName+len(`="`))], `="`)
+		if end <= 0 || strings.ContainsAny(s[:end], " ]=\"") {
 			return nil, "", false
 		}
-		value, after, closed := quoted(after)
+		name := s[:end]
+		value, after, closed := quoted(s[end+len(`="`):])
 		if !closed {
 			return nil, "", false
 		}

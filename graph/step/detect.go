@@ -58,6 +58,7 @@ func (d *Detect) Batch(g Isolate, b *graph.Batch) Detected {
 	held := b.Results.Held()
 	g.Each(0, len(b.Lines), d.step, d.undo, d.poisoned)
 	b.Held = b.Results.Held() - held + len(b.Records)
+	d.worker.Rest()
 	d.outcome.Stats = d.worker.TakeStats()
 	return d.outcome
 }

@@ -9,13 +9,13 @@ type merging struct {
 	arena   *graph.ResultArena // nil before the first set
 	sets    int                // with detections
 	results int                // detections
+	pinned  int                // bytes of buffers that sets keep for each byte of their lines
 	apart   bool               // sets get copies of their lines
 	raw     []byte             // in which those lie
 }
 
 // maxPinned is how many bytes of buffers the sets of a batch may keep for each
-// byte of their lines. A set waits as long as a sink makes it wait, and lanes
-// count its line and not the buffer.
+// byte of their lines. A set waits as long as a sink makes it wait.
 const maxPinned = 4
 
 // measure begins with a batch, whose events and detections it counts.
@@ -40,9 +40,10 @@ func (m *merging) measure(b *graph.Batch) (events, detections int) {
 			}
 		}
 	}
-	if m.apart = pinned > maxPinned*kept; m.apart {
+	if m.pinned = (pinned + kept - 1) / max(1, kept); m.pinned > maxPinned {
 		m.raw = make([]byte, 0, kept)
 	}
+	m.apart = m.pinned > maxPinned
 	return events, m.results
 }
 
@@ -65,6 +66,9 @@ func (m *merging) detections(b *graph.Batch, from, to uint32) {
 func (m *merging) end(line *graph.Line, unmeasured bool) *graph.ResultSet {
 	set := m.arena.List(line.Token)
 	if line.Buffer == nil || !m.apart && !unmeasured {
+		if line.Buffer != nil {
+			set.Held += (m.pinned - 1) * len(line.Raw)
+		}
 		set.Raw, set.Buffer, line.Buffer = line.Raw, line.Buffer, nil
 		return set
 	}

@@ -4,18 +4,21 @@ import (
 	"slices"
 	"sync"
 	"time"
+	"unsafe"
 
 	"github.com/sluicehq/sluice/graph"
 )
 
 const (
-	renderBytes = 64 << 10  // of a new buffer
-	renderSets  = 64        // result sets of a buffer
-	keptBytes   = 256 << 10 // a buffer that long lines made larger is not used again
+	renderBytes = 64 << 10        // of a new buffer
+	renderSets  = 64              // pieces of a buffer
+	renderLong  = renderBytes / 4 // a longer piece has a buffer of its own
+	keptBytes   = 256 << 10       // a buffer that long lines made larger is not used again
+	pieceBytes  = 256 << 10       // of a piece, unless one result is longer
 )
 
-// RenderBuffer is the memory of what was rendered of several result sets. It is
-// used again when every sink is through with all of them.
+// RenderBuffer is the memory of what was rendered of several result sets, or of one
+// long piece. It is used again when every sink is through with all of them.
 type RenderBuffer struct {
 	memory    *graph.Buffer // of the bodies; counts who needs any of this
 	text      []byte        // all bodies
@@ -34,8 +37,7 @@ func (p *renderBuffers) get() *RenderBuffer {
 		b.memory.Retain(1)
 		return b
 	}
-	b := &RenderBuffer{text: make([]byte, 0, renderBytes)}
-	b.memory = graph.NewBuffer(b.text, func(*graph.Buffer) {
+	b := newRenderBuffer(renderBytes, func(b *RenderBuffer) {
 		if cap(b.text) > keptBytes {
 			return
 		}
@@ -48,6 +50,14 @@ func (p *renderBuffers) get() *RenderBuffer {
 	return b
 }
 
+// newRenderBuffer returns a buffer for about so many bytes. spent is called when nobody
+// needs it any more.
+func newRenderBuffer(bytes int, spent func(*RenderBuffer)) *RenderBuffer {
+	b := &RenderBuffer{text: make([]byte, 0, bytes)}
+	b.memory = graph.NewBuffer(b.text, func(*graph.Buffer) { spent(b) })
+	return b
+}
+
 // Render writes result sets in the forms of the sinks, in each form once.
 type Render struct {
 	forms    []graph.Form
@@ -56,7 +66,6 @@ type Render struct {
 	offered  []*graph.Rendered // the same per sink
 	from     renderBuffers
 	buffer   *RenderBuffer // nil before the first set
-	hint     int           // bytes that a set usually needs
 }
 
 // NewRender returns the step for sinks of the given forms.
@@ -72,17 +81,19 @@ func NewRender(forms []graph.Form) *Render {
 	return r
 }
 
-// Set renders a result set. It returns what each sink has to deliver, in the
-// order of NewRender and until the next call: nil for a sink whose form accepts
-// nothing of the set, and with a share of the buffer for each of the others. After
-// a panic Undo has to be called.
-func (r *Render) Set(set *graph.ResultSet, id graph.DeliveryID, now time.Time) []*graph.Rendered {
-	b := r.room()
-	text := len(b.text)
+// Piece renders the results of a set from number first on: all of them, unless they are
+// long. It returns what each sink has to deliver, in the order of NewRender and until
+// the next call: nil for a sink whose form accepts nothing of it, and with a share of
+// the buffer for each of the others. next is the number of the result that the next
+// piece begins with, that of the results when there is none. After a panic Undo has to
+// be called.
+func (r *Render) Piece(set *graph.ResultSet, first int, id graph.DeliveryID, now time.Time) (offered []*graph.Rendered, next int) {
+	next, size := pieceOf(set, first)
+	b := r.room(size * len(r.forms))
 	position, _ := set.Token.Position()
 	b.envelopes = append(b.envelopes, graph.Envelope{ID: id, Time: now, Position: position})
 	for i, f := range r.forms {
-		r.rendered[i] = b.set(f, set)
+		r.rendered[i] = b.piece(f, set, first, next)
 	}
 	shares := 0
 	for i, f := range r.formOf {
@@ -90,22 +101,42 @@ func (r *Render) Set(set *graph.ResultSet, id graph.DeliveryID, now time.Time) [
 			shares++
 		}
 	}
-	r.hint = (7*r.hint + len(b.text) - text) / 8
 	b.memory.Bytes = b.text
 	b.memory.Retain(shares)
-	return r.offered
+	if b != r.buffer {
+		b.memory.Release(1)
+	}
+	return r.offered, next
 }
 
-// Undo forgets a set whose rendering panicked.
+// pieceOf returns where the piece of a set ends that begins with a result, and about
+// how long its native lines are.
+func pieceOf(set *graph.ResultSet, first int) (next, size int) {
+	for next = first; next < len(set.Results); next++ {
+		n := set.Results[next].Size()
+		if next > first && size+n > pieceBytes {
+			break
+		}
+		size += n
+	}
+	return next, size
+}
+
+// Undo forgets a piece whose rendering panicked.
 func (r *Render) Undo() {
-	r.buffer.memory.Release(1)
-	r.buffer = nil // what is half written there is cleared when the sinks are through with the rest
+	if r.buffer != nil {
+		r.buffer.memory.Release(1)
+		r.buffer = nil // what is half written there is cleared when the sinks are through with the rest
+	}
 }
 
-// room returns a buffer for one more set.
-func (r *Render) room() *RenderBuffer {
+// room returns a buffer for one more piece of about so many bytes.
+func (r *Render) room(bytes int) *RenderBuffer {
+	if bytes > renderLong {
+		return newRenderBuffer(bytes+bytes/16, func(*RenderBuffer) {})
+	}
 	if b := r.buffer; b != nil {
-		if len(b.envelopes) < renderSets && cap(b.text)-len(b.text) >= 2*r.hint {
+		if len(b.envelopes) < renderSets && cap(b.text)-len(b.text) >= bytes {
 			return b
 		}
 		b.memory.Release(1)
@@ -114,8 +145,9 @@ func (r *Render) room() *RenderBuffer {
 	return r.buffer
 }
 
-// set renders in one form. It returns nil when the form accepts nothing.
-func (b *RenderBuffer) set(f graph.Form, set *graph.ResultSet) *graph.Rendered {
+// piece renders results of a set in one form. It returns nil when the form accepts
+// nothing.
+func (b *RenderBuffer) piece(f graph.Form, set *graph.ResultSet, first, next int) *graph.Rendered {
 	text, from := len(b.text), len(b.messages)
 	beside, keep := 0, !f.Native()
 	if set.Record != nil {
@@ -123,7 +155,7 @@ func (b *RenderBuffer) set(f graph.Form, set *graph.ResultSet) *graph.Rendered {
 			beside = sizeBeside(m)
 		}
 	}
-	for i := range set.Results {
+	for i := first; i < next; i++ {
 		if m := b.message(f, graph.Payload{Result: &set.Results[i]}, i); m != nil {
 			beside += sizeBeside(m)
 			keep = keep || m.Err != nil
@@ -134,21 +166,24 @@ func (b *RenderBuffer) set(f graph.Form, set *graph.ResultSet) *graph.Rendered {
 	}
 	b.rendered = append(b.rendered, graph.Rendered{
 		Messages: b.messages[from:len(b.messages):len(b.messages)], Token: set.Token, Record: set.Record,
-		Bytes: len(b.text) - text + beside, Buffer: b.memory,
+		Bytes: len(b.text) - text + beside, Buffer: b.memory, First: first,
 	})
 	out := &b.rendered[len(b.rendered)-1]
-	if keep && len(set.Results) > 0 {
+	if keep && first < next {
 		at := len(b.results)
-		b.results = append(b.results, set.Results...)
+		b.results = append(b.results, set.Results[first:next]...)
 		out.Results = b.results[at:len(b.results):len(b.results)]
-		out.Bytes += set.Held
+		out.Bytes += set.Held * (next - first) / len(set.Results)
 	}
 	return out
 }
 
+// messageBytes is what a message takes itself.
+const messageBytes = int(unsafe.Sizeof(graph.Message{}))
+
 // sizeBeside is the size of a message without its body.
 func sizeBeside(m *graph.Message) int {
-	n := len(m.Subject)
+	n := messageBytes + len(m.Subject)
 	for _, h := range m.Headers {
 		n += len(h.Name) + len(h.Value)
 	}

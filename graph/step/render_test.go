@@ -59,6 +59,12 @@ func text(r *graph.Rendered) string {
 	return b.String()
 }
 
+// Set renders a set that is not long.
+func (r *Render) Set(set *graph.ResultSet, id graph.DeliveryID, now time.Time) []*graph.Rendered {
+	offered, _ := r.Piece(set, 0, id, now)
+	return offered
+}
+
 func TestSinksOfEqualFormsShareMessages(t *testing.T) {
 	r := NewRender([]graph.Form{Native{}, titled{"a"}, Native{}, titled{"b"}, titled{"a"}})
 	id := graph.DeliveryID{1}
@@ -79,10 +85,10 @@ func TestSinksOfEqualFormsShareMessages(t *testing.T) {
 	if m := a.Messages[1]; m.Subject != "to.a2" || len(m.Headers) != 1 || m.Headers[0].Value != "a2" {
 		t.Errorf("subject %q, headers %v, want those of a2", m.Subject, m.Headers)
 	}
-	if want := len("a1to.a1Titlea1a2to.a2Titlea2") + 1000; a.Bytes != want {
-		t.Errorf("%d bytes, want %d: bodies, subjects, headers, and the results for dead letters", a.Bytes, want)
+	if want := len("a1to.a1Titlea1a2to.a2Titlea2") + 2*messageBytes + 1000; a.Bytes != want {
+		t.Errorf("%d bytes, want %d: messages, bodies, subjects, headers, and the results for dead letters", a.Bytes, want)
 	}
-	if want := len(text(got[0])) - 3; got[0].Bytes != want || got[0].Results != nil {
+	if want := len(text(got[0])) - 3 + 3*messageBytes; got[0].Bytes != want || got[0].Results != nil {
 		t.Errorf("%d bytes and %d results, want %d and none: the bodies are native", got[0].Bytes, len(got[0].Results), want)
 	}
 }

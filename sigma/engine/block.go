@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/sluicehq/sluice/sigma/ast"
@@ -158,17 +159,17 @@ func (w *Worker) itemHolds(it *compile.Item, member event.Value) bool {
 	}
 	switch {
 	case it.Neq:
-		return n == 0 && w.usable(it)
+		return n == 0 && w.anyUsable(it)
 	case it.All:
 		return n == len(it.Alts) && n > 0
 	}
 	return n > 0
 }
 
-// usable reports whether a neq item over references has one to compare with.
-func (w *Worker) usable(it *compile.Item) bool {
+// anyUsable reports whether a neq item over references has one to compare with.
+func (w *Worker) anyUsable(it *compile.Item) bool {
 	for _, id := range it.Usable {
-		if w.evaluateReference(&w.set.plan.Preds[id], nil) {
+		if w.usable(&w.set.plan.Preds[id]) {
 			return true
 		}
 	}
@@ -181,11 +182,7 @@ func (w *Worker) altHolds(id uint32, values []event.Hit, isNull bool) bool {
 	case compile.IsNull:
 		return isNull
 	case compile.FieldRef, compile.Expand:
-		list := make([]event.Value, len(values))
-		for i := range values {
-			list[i] = values[i].Value
-		}
-		return w.evaluateReference(p, list)
+		return slices.ContainsFunc(values, func(h event.Hit) bool { return w.valueRefers(p, h.Value) })
 	}
 	for i := range values {
 		if w.valueHolds(p, values[i].Value) {

@@ -36,6 +36,9 @@ func (w *Worker) DecodePlain(ev *Events, line []byte) {
 	})
 }
 
+// maxSeen is how many pairs an event has whose map of keys is used again.
+const maxSeen = 1024
+
 // DecodePairs appends an event of named texts. Of several pairs with one key the
 // first is the field; keywords are searched in all.
 func (w *Worker) DecodePairs(ev *Events, line []byte, pairs []event.Pair) {
@@ -73,6 +76,9 @@ func (w *Worker) DecodePairs(ev *Events, line []byte, pairs []event.Pair) {
 	doc = w.repeated(ev, doc, start, pairs)
 	ev.arena = doc
 	root := event.Value{Type: event.Object, Raw: doc[start:end]}
+	if len(pairs) > maxSeen {
+		w.seen = make(map[string]struct{}) // clearing a large map costs every later event
+	}
 	ev.cells = ev.cells[:first+dropWorse(ev.cells[first:])]
 	ev.list = append(ev.list, decoded{
 		kind: event.Pairs, raw: line, doc: doc[start:], root: root, first: first, last: len(ev.cells),

@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"unsafe"
+
 	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/engine/internal/scan"
 	"github.com/sluicehq/sluice/sigma/event"
@@ -24,11 +26,28 @@ type decoded struct {
 	implied     *ast.Logsource
 }
 
-// Reset removes all events and keeps the memory.
+// Memory that Reset keeps, at most.
+const (
+	maxEventCells = 1 << 16
+	maxEventArena = 1 << 20
+)
+
+// Reset removes all events and keeps the memory that usual ones need.
 func (ev *Events) Reset() {
 	ev.generation++
 	clear(ev.list)
 	ev.list, ev.cells, ev.arena = ev.list[:0], ev.cells[:0], ev.arena[:0]
+	if cap(ev.cells) > maxEventCells {
+		ev.cells = nil
+	}
+	if cap(ev.arena) > maxEventArena {
+		ev.arena = nil
+	}
+}
+
+// Held is how many bytes of memory the events take beside the lines.
+func (ev *Events) Held() int {
+	return len(ev.list)*int(unsafe.Sizeof(decoded{})) + len(ev.cells)*int(unsafe.Sizeof(scan.Cell{})) + len(ev.arena)
 }
 
 // Len returns the number of events.

@@ -116,34 +116,6 @@ func (w *Worker) entry(it *compile.Item, out *result.Batch) {
 	w.fields = append(w.fields, result.Field{Name: name, Value: value, Match: it.Match})
 }
 
-// fieldValue renders the value of the item's field, several values as an array; nil
-// when the field is absent. It returns the name of the path that had the value.
-func (w *Worker) fieldValue(it *compile.Item, out *result.Batch) (string, []byte) {
-	w.render = w.render[:0]
-	name, n := it.Name, 0
-	for i := w.first(it.Field); i != none; i = w.view.next[i] {
-		c := &w.view.cells[i]
-		if c.Flags&scan.Terminal == 0 {
-			continue
-		}
-		if n == 0 {
-			name = w.pathName(it, c)
-		} else {
-			w.render = append(w.render, ',')
-		}
-		w.render = w.appendValue(w.render, c)
-		n++
-	}
-	switch n {
-	case 0:
-		return name, nil
-	case 1:
-		return name, out.Bytes(w.render)
-	}
-	w.render = append(slices.Insert(w.render, 0, '['), ']')
-	return name, out.Bytes(w.render)
-}
-
 func (w *Worker) appendValue(dst []byte, c *scan.Cell) []byte {
 	raw := w.view.doc[c.Start:c.End]
 	switch {
@@ -186,7 +158,7 @@ func (w *Worker) keywordEntries(it *compile.Item, out *result.Batch) {
 			continue
 		}
 		w.render = w.appendValue(w.render[:0], &w.view.cells[i])
-		w.fields = append(w.fields, result.Field{Name: it.Name, Value: out.Bytes(w.render), Match: it.Match})
+		w.fields = append(w.fields, result.Field{Name: it.Name, Value: w.shared(w.render, out), Match: it.Match})
 		if n++; n == maxEntries {
 			return
 		}

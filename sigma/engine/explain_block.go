@@ -64,7 +64,7 @@ func (w *Worker) renderHits(hits []event.Hit, out *result.Batch) []byte {
 	if len(hits) > 1 {
 		w.render = append(w.render, ']')
 	}
-	return out.Bytes(w.render)
+	return w.shared(w.render, out)
 }
 
 // memberEntries adds the entries of a body for a member that satisfies it.

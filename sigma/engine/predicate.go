@@ -1,10 +1,6 @@
 package engine
 
 import (
-	"bytes"
-	"encoding/json"
-	"reflect"
-
 	"github.com/sluicehq/sluice/sigma/engine/internal/compile"
 	"github.com/sluicehq/sluice/sigma/engine/internal/lazydfa"
 	"github.com/sluicehq/sluice/sigma/engine/internal/scan"
@@ -39,13 +35,10 @@ func (w *Worker) evaluatePredicate(id uint32) bool {
 			}
 		}
 		return false
-	case compile.FieldRef:
-		if holds, ok := w.textsRefer(p); ok {
-			return holds
-		}
-		return w.evaluateReference(p, w.values(nil, p.Field))
-	case compile.RefUsable, compile.Expand, compile.ExpandUsable:
-		return w.evaluateReference(p, w.values(nil, p.Field))
+	case compile.FieldRef, compile.Expand:
+		return w.refers(p)
+	case compile.RefUsable, compile.ExpandUsable:
+		return w.usable(p)
 	case compile.Block:
 		return w.blockHolds(p.More.Block, w.view.root)
 	}
@@ -96,6 +89,7 @@ func (w *Worker) textHolds(p *compile.Pred, i int32) bool {
 // on package regexp where the automaton has no answer.
 func (w *Worker) matchText(p *compile.Pred, text []byte) bool {
 	if p.Kind == compile.Regex {
+		w.regexBytes += uint64(len(text))
 		if match, ok := w.machine(p.More.Regex).Match(text); ok {
 			return match
 		}
@@ -110,16 +104,6 @@ func (w *Worker) machine(e *compile.Expression) *lazydfa.Machine {
 		*m = lazydfa.NewMachine(e.Program())
 	}
 	return *m
-}
-
-// values appends the values of a field.
-func (w *Worker) values(dst []event.Value, field uint32) []event.Value {
-	for i := w.first(field); i != none; i = w.view.next[i] {
-		if c := &w.view.cells[i]; c.Flags&scan.Terminal != 0 {
-			dst = append(dst, c.Value(w.view.doc))
-		}
-	}
-	return dst
 }
 
 // valueHolds evaluates a value that has no cell: a member of an array block, or a
@@ -162,139 +146,4 @@ func (w *Worker) valueHolds(p *compile.Pred, v event.Value) bool {
 	n, ok, scratch := v.Numeric(w.scratch)
 	w.scratch = scratch
 	return ok && p.MatchNumber(n)
-}
-
-// evaluateReference compares the values of a field with values of other fields.
-func (w *Worker) evaluateReference(p *compile.Pred, values []event.Value) bool {
-	switch p.Kind {
-	case compile.RefUsable:
-		return w.first(p.More.Ref) != none
-	case compile.FieldRef:
-		others := w.values(nil, p.More.Ref)
-		for _, v := range values {
-			for _, o := range others {
-				if referEqual(p, v, o) {
-					return true
-				}
-			}
-		}
-		return false
-	}
-	texts := w.expansions(p)
-	if p.Kind == compile.ExpandUsable {
-		return len(texts) > 0
-	}
-	for _, v := range values {
-		for _, t := range texts {
-			if anyText(v, func(text []byte) bool { return compile.Compare(p.Op, foldUnless(p.Cased, text), t) }) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// textsRefer compares the texts of two fields, the common case of
-// evaluateReference. It returns ok false when a value is no text.
-func (w *Worker) textsRefer(p *compile.Pred) (holds, ok bool) {
-	text := w.view.folded
-	if p.Cased {
-		text = w.view.plain
-	}
-	for i := w.first(p.Field); i != none; i = w.view.next[i] {
-		for j := w.first(p.More.Ref); j != none; j = w.view.next[j] {
-			if !hasText(&w.view.cells[i]) || !hasText(&w.view.cells[j]) {
-				return false, false
-			}
-			holds = holds || compile.Compare(p.Op, text(i), text(j))
-		}
-	}
-	return holds, true
-}
-
-// anyText calls test with the text forms of v, of the elements of an array.
-func anyText(v event.Value, test func([]byte) bool) bool {
-	if v.Type == event.Array {
-		for e := range v.Elements {
-			if anyText(e, test) {
-				return true
-			}
-		}
-		return false
-	}
-	text, ok := v.AppendText(nil)
-	return ok && test(text)
-}
-
-// referEqual compares two values, arrays on either side pair by pair.
-func referEqual(p *compile.Pred, a, b event.Value) bool {
-	switch {
-	case a.Type == event.Array:
-		for e := range a.Elements {
-			if referEqual(p, e, b) {
-				return true
-			}
-		}
-		return false
-	case b.Type == event.Array:
-		for e := range b.Elements {
-			if referEqual(p, a, e) {
-				return true
-			}
-		}
-		return false
-	case a.Type == event.Null || b.Type == event.Null:
-		return p.Op == compile.Exact && a.Type == b.Type
-	case a.Type == event.Object || b.Type == event.Object:
-		return p.Op == compile.Exact && a.Type == b.Type && sameObject(a.Raw, b.Raw)
-	}
-	x, _ := a.AppendText(nil)
-	y, _ := b.AppendText(nil)
-	return compile.Compare(p.Op, foldUnless(p.Cased, x), foldUnless(p.Cased, y))
-}
-
-func sameObject(a, b []byte) bool {
-	var x, y any
-	dx, dy := json.NewDecoder(bytes.NewReader(a)), json.NewDecoder(bytes.NewReader(b))
-	dx.UseNumber()
-	dy.UseNumber()
-	return dx.Decode(&x) == nil && dy.Decode(&y) == nil && reflect.DeepEqual(x, y)
-}
-
-func foldUnless(cased bool, text []byte) []byte {
-	if cased {
-		return text
-	}
-	return event.AppendFolded(nil, text)
-}
-
-// maxExpansions bounds the texts that arrays in a template multiply to.
-const maxExpansions = 4096
-
-// expansions returns the texts a template stands for in the current event,
-// folded like the comparison wants; none when a placeholder has no text.
-func (w *Worker) expansions(p *compile.Pred) [][]byte {
-	texts := [][]byte{nil}
-	for _, piece := range p.More.Template {
-		var options [][]byte
-		if piece.Field == 0 {
-			options = [][]byte{[]byte(piece.Text)}
-		}
-		for _, v := range w.values(nil, piece.Field) {
-			anyText(v, func(text []byte) bool { options = append(options, text); return false })
-		}
-		var longer [][]byte
-		for _, t := range texts {
-			for _, o := range options {
-				if len(longer) < maxExpansions {
-					longer = append(longer, append(t[:len(t):len(t)], o...))
-				}
-			}
-		}
-		texts = longer
-	}
-	for i := range texts {
-		texts[i] = foldUnless(p.Cased, texts[i])
-	}
-	return texts
 }

@@ -143,8 +143,9 @@ type route struct {
 }
 
 // router caches routes by the values of the dimensions as received, and by those
-// values without blanks and in lower case. Both caches are emptied when they grow
-// too large.
+// values without blanks and in lower case, in which all values that no rule has are
+// one. So neither holds more than a little of what events say. Both caches are
+// emptied when they grow too large.
 type router struct {
 	last     *route // of the event before, nil for none, and its key
 	lastKey  []byte
@@ -157,6 +158,9 @@ type router struct {
 const (
 	maxRoutes   = 4096
 	maxReceived = 256 // bytes of a key that is remembered as received
+
+	// otherValue stands in a key for a value that no rule has. No text has this byte.
+	otherValue = 0xff
 )
 
 // conflicts returns the rules whose logsource contradicts the event's, and the
@@ -238,7 +242,11 @@ func (w *Worker) sameAsLast(t *routeTable) bool {
 func (w *Worker) route(t *routeTable, implied *ast.Logsource) *route {
 	w.router.key, w.router.values = w.router.key[:0], w.router.values[:0]
 	for i := range t.dims {
+		at := len(w.router.key)
 		w.appendDimension(&t.dims[i], implied)
+		if value := w.router.key[at:]; len(value) > 0 && t.dims[i].values[string(value)] == nil {
+			w.router.key = append(w.router.key[:at], otherValue)
+		}
 		w.router.key = append(w.router.key, 0)
 		w.router.values = append(w.router.values, len(w.router.key))
 	}

@@ -16,7 +16,8 @@ type view struct {
 	heads    []uint64 // by field: epoch and first cell
 	resolved []uint32 // by field: epoch in which a virtual field was resolved
 	epoch    uint32
-	strings  bool // keywords are searched in some string
+	wraps    uint32 // how often epoch began again
+	strings  bool   // keywords are searched in some string
 
 	texts []cellText
 	arena []byte
@@ -29,10 +30,13 @@ type cellText struct {
 
 const none int32 = -1
 
+// viewArena is the size of a new arena.
+const viewArena = 8 << 10
+
 func (v *view) init(fields int) {
 	v.heads = make([]uint64, fields)
 	v.resolved = make([]uint32, fields)
-	v.arena = make([]byte, 0, 8<<10)
+	v.arena = make([]byte, 0, viewArena)
 }
 
 // open makes d the current event.
@@ -43,6 +47,7 @@ func (v *view) open(d *decoded, cells []scan.Cell) {
 		clear(v.resolved)
 		clear(v.texts)
 		v.epoch = 1
+		v.wraps++
 	}
 	v.doc, v.root, v.cells = d.doc, d.root, cells[:len(cells):len(cells)]
 	v.arena = v.arena[:0]

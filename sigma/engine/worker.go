@@ -20,6 +20,8 @@ type Worker struct {
 	cache      cache
 	ids        []uint32
 	machines   []*lazydfa.Machine // by number of the expression
+	references references
+	values     values
 	router     router
 	hits       []event.Hit
 	names      []string
@@ -29,6 +31,7 @@ type Worker struct {
 	folded     []byte
 	render     []byte
 	stats      Stats
+	regexBytes uint64 // given to regular expressions
 }
 
 // Stats count what routing did.
@@ -46,6 +49,7 @@ func (s *Set) NewWorker() *Worker {
 	w.kept = make([][]*result.Selections, len(s.handles))
 	w.machines = make([]*lazydfa.Machine, s.plan.Machines)
 	w.cache.init(len(s.plan.Fields.List))
+	w.values.fields = make([]fieldShown, len(s.plan.Fields.List))
 	return w
 }
 
@@ -96,8 +100,7 @@ func (w *Worker) detect(ev *Events, i int, rule uint32, arrival int64, out *resu
 func (w *Worker) extra(ev *Events, i int, rule uint32, arrival int64, out *result.Batch) *result.Extra {
 	x := new(result.Extra)
 	if w.set.include[rule] {
-		w.render = ev.AppendJSON(w.render[:0], i)
-		x.Event = out.Bytes(w.render)
+		x.Event = w.eventValue(ev, i, out)
 	}
 	if w.set.options.ResultTime {
 		x.HasTime = true

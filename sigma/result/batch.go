@@ -1,6 +1,9 @@
 package result
 
-import "unsafe"
+import (
+	"bytes"
+	"unsafe"
+)
 
 // Batch collects the detections of one batch of events and owns the memory of
 // those that it does not share. It is filled by one goroutine. Afterwards anyone
@@ -14,12 +17,6 @@ type Batch struct {
 	held   int
 }
 
-// Sizes of what a batch makes.
-const (
-	detectionBytes = int(unsafe.Sizeof(Detection{}))
-	fieldBytes     = int(unsafe.Sizeof(Field{}))
-)
-
 // Sizes of the pieces in which memory is taken. A piece that is full is left to
 // the detections that use it, and the next is four times as large.
 const (
@@ -31,8 +28,8 @@ const (
 // page is how many detections are listed together.
 const page = 512
 
-// Held is how many bytes of memory its detections have taken, without those that it
-// shares. Truncate gives back none of it.
+// Held is how many bytes of memory it has taken for its detections. Truncate gives back
+// none of it.
 func (b *Batch) Held() int { return b.held }
 
 // Len returns the number of detections.
@@ -43,9 +40,8 @@ func (b *Batch) At(i int) *Detection { return b.pages[i/page][i%page] }
 
 // Add appends a detection of r and returns it for filling.
 func (b *Batch) Add(r *Rule) *Detection {
-	b.own = append(room(b.own, 1, minOwn, maxOwn), Detection{Rule: r})
+	b.own = append(room(b, b.own, 1, minOwn, maxOwn), Detection{Rule: r})
 	d := &b.own[len(b.own)-1]
-	b.held += detectionBytes
 	b.Append(d)
 	return d
 }
@@ -85,26 +81,30 @@ func (b *Batch) FieldList(fields []Field) []Field {
 	if len(fields) == 0 {
 		return nil
 	}
-	b.fields = room(b.fields, len(fields), minFields, maxFields)
+	b.fields = room(b, b.fields, len(fields), minFields, maxFields)
 	at := len(b.fields)
 	b.fields = append(b.fields, fields...)
-	b.held += len(fields) * fieldBytes
 	return b.fields[at:len(b.fields):len(b.fields)]
 }
 
 // Bytes returns a copy of data that belongs to the batch.
 func (b *Batch) Bytes(data []byte) []byte {
-	b.bytes = room(b.bytes, len(data), minBytes, maxBytes)
+	if len(data) > maxBytes/4 {
+		b.held += len(data)
+		return bytes.Clone(data)
+	}
+	b.bytes = room(b, b.bytes, len(data), minBytes, maxBytes)
 	at := len(b.bytes)
 	b.bytes = append(b.bytes, data...)
-	b.held += len(data)
 	return b.bytes[at:len(b.bytes):len(b.bytes)]
 }
 
 // room returns s, or an empty larger piece when n more do not fit.
-func room[T any](s []T, n, least, limit int) []T {
+func room[T any](b *Batch, s []T, n, least, limit int) []T {
 	if cap(s)-len(s) >= n {
 		return s
 	}
-	return make([]T, 0, max(n, min(max(least, 4*cap(s)), limit)))
+	s = make([]T, 0, max(n, min(max(least, 4*cap(s)), limit)))
+	b.held += cap(s) * int(unsafe.Sizeof(*new(T)))
+	return s
 }

@@ -40,6 +40,27 @@ type Extra struct {
 	Time    int64 // Unix seconds, with HasTime
 }
 
+// Size is about how many bytes the native line has.
+func (d *Detection) Size() int {
+	n := len(d.Rule.head) + len(d.Rule.attributes) + len(noSelections)
+	if d.Selections != nil {
+		n = len(d.Selections.opening)
+	}
+	for i := range d.Fields {
+		n += len(`{"field":"","value":},`) + len(d.Fields[i].Name) + len(d.Fields[i].Value)
+		if m := d.Fields[i].Match; m != nil {
+			n += matchSize + len(m.Selection) + len(m.Pattern)
+		}
+	}
+	if d.Extra != nil {
+		n += len(d.Extra.Event)
+	}
+	return n
+}
+
+// matchSize is about what a Match adds to an entry beside its texts.
+const matchSize = len(`"selection":"","matcher":"startswith","pattern":"","case_sensitive":false,`)
+
 // AppendNative appends the native line without its line feed. Enrichments is a
 // JSON object, or empty for none.
 func (d *Detection) AppendNative(dst, enrichments []byte) []byte {

@@ -115,16 +115,23 @@ func TestBatchKeepsWhatWasRead(t *testing.T) {
 }
 
 func TestABatchTellsWhatItsDetectionsHold(t *testing.T) {
-	var b Batch
-	s := NewSelections(NewRule(0, &ast.Rule{Meta: ast.Meta{Title: "T"}}), nil)
-	b.Append(s.Detection())
-	if b.Held() != 0 {
-		t.Errorf("a detection that is shared holds %d bytes, want none", b.Held())
-	}
-	b.Add(s.Detection().Rule)
-	bare := b.Held()
-	b.Add(s.Detection().Rule).Fields = b.FieldList([]Field{{Name: "f", Value: b.Bytes(make([]byte, 1000))}})
-	if heavy := b.Held() - bare; bare < 32 || heavy < bare+1000 || heavy > bare+1100 {
-		t.Errorf("a bare detection holds %d bytes, one with a value of 1000 bytes %d", bare, heavy)
+	rule := NewRule(0, &ast.Rule{Meta: ast.Meta{Title: "T"}})
+	shared := NewSelections(rule, nil).Detection()
+	for _, tc := range []struct {
+		name        string
+		fill        func(b *Batch)
+		least, most int
+	}{
+		{"a detection that is shared holds nothing", func(b *Batch) { b.Append(shared) }, 0, 0},
+		{"a bare detection holds the piece it lies in", func(b *Batch) { b.Add(rule) }, 32, 4 << 10},
+		{"the next one lies there, too", func(b *Batch) { b.Add(rule); b.Add(rule) }, 32, 4 << 10},
+		{"a value counts with its piece", func(b *Batch) { b.Bytes(make([]byte, 1000)) }, 1000, 8 << 10},
+		{"a long value counts as it is", func(b *Batch) { b.Bytes(make([]byte, 1<<20)) }, 1 << 20, 1<<20 + 4<<10},
+		{"entries count", func(b *Batch) { b.FieldList(make([]Field, 1000)) }, 40_000, 80_000},
+	} {
+		var b Batch
+		if tc.fill(&b); b.Held() < tc.least || b.Held() > tc.most {
+			t.Errorf("%s: got %d bytes, want between %d and %d", tc.name, b.Held(), tc.least, tc.most)
+		}
 	}
 }

@@ -94,30 +94,47 @@ func endsTorn(path string) bool {
 	return err == nil && last[0] != '\n'
 }
 
-// Write appends messages as lines with one write call, and returns how many of
-// them the kernel took whole.
-func (t *Transport) Write(ctx context.Context, messages []graph.Message) (int, error) {
+// bufferBytes is about how much is given to the kernel at once, unless one line is
+// longer.
+const bufferBytes = 256 << 10
+
+// Write appends messages as lines, as many as the buffer takes with one write call, and
+// returns how many of them the kernel took whole.
+func (t *Transport) Write(ctx context.Context, messages []graph.Message) (confirmed int, err error) {
 	if err := t.follow(); err != nil {
 		return 0, err
 	}
-	t.buf = t.buf[:0]
-	if t.torn {
-		t.buf = append(t.buf, '\n')
+	for confirmed < len(messages) && err == nil {
+		var n int
+		n, err = t.writeSome(ctx, messages[confirmed:])
+		confirmed += n
 	}
-	lead := len(t.buf)
-	for i := range messages {
-		t.buf = append(append(t.buf, messages[i].Body...), '\n')
+	if cap(t.buf) > 2*bufferBytes {
+		t.buf = nil
 	}
-	t.buf = slices.Delete(t.buf, lead, lead+t.taken)
-	n, err := t.write(ctx)
-	if n >= lead {
-		t.torn = false
-	}
-	confirmed := t.settle(messages, max(n-lead, 0))
 	if err != nil && t.fifo {
 		t.drop() // the reader is gone, the next attempt looks for another
 	}
 	return confirmed, err
+}
+
+// writeSome appends the leading messages that the buffer takes.
+func (t *Transport) writeSome(ctx context.Context, messages []graph.Message) (confirmed int, err error) {
+	t.buf = t.buf[:0]
+	if t.torn {
+		t.buf = append(t.buf, '\n')
+	}
+	lead, n := len(t.buf), 0
+	for n < len(messages) && (n == 0 || len(t.buf)+len(messages[n].Body) < bufferBytes) {
+		t.buf = append(append(t.buf, messages[n].Body...), '\n')
+		n++
+	}
+	t.buf = slices.Delete(t.buf, lead, lead+t.taken)
+	written, err := t.write(ctx)
+	if written >= lead {
+		t.torn = false
+	}
+	return t.settle(messages[:n], max(written-lead, 0)), err
 }
 
 // write writes the buffer. Only FIFOs can wait for room; the end of ctx ends it.

@@ -222,7 +222,7 @@ func (b *bench) put(n int, titles ...string) (want []string) {
 			want = append(want, told(title))
 		}
 	}
-	rendered := b.render.Set(set, b.ids.Next(), time.Now())
+	rendered, _ := b.render.Piece(set, 0, b.ids.Next(), time.Now())
 	if rendered[0] == nil {
 		set.Token.Settle()
 		return want

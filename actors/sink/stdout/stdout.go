@@ -21,6 +21,9 @@ type Stream struct {
 // NewStream returns a stream that writes to out.
 func NewStream(out io.Writer) *Stream { return &Stream{out: out} }
 
+// keptLine bounds the memory that is kept for the next line.
+const keptLine = 256 << 10
+
 // Transport writes lines to a stream. It belongs to one sink.
 type Transport struct {
 	stream *Stream
@@ -40,6 +43,9 @@ func (t *Transport) Write(ctx context.Context, messages []graph.Message) (int, e
 		}
 		t.line = append(append(t.line[:0], messages[i].Body...), '\n')
 		n, err := t.stream.write(t.line[t.taken:])
+		if cap(t.line) > keptLine {
+			t.line = nil
+		}
 		if err != nil {
 			t.taken += n
 			return i, err

@@ -1,0 +1,146 @@
+package textset
+
+import (
+	"bytes"
+	"slices"
+	"sort"
+)
+
+// tree is the automaton of Aho and Corasick over the texts of a set: a trie in which
+// each node knows the longest of its proper suffixes that is a node, too. Nodes are
+// numbered level by level, and the children of a node follow each other.
+type tree struct {
+	label  []byte  // of the step to a node
+	first  []int32 // of the children; they end where those of the next node begin
+	fail   []int32 // the longest proper suffix
+	output []int32 // the longest proper suffix that is a text, root for none
+	depth  []int32
+	ends   []bool // the node is a text
+}
+
+const root int32 = 0
+
+// span is a node whose texts are those from lo up to hi.
+type span struct{ lo, hi int }
+
+func newTree(f *Finder, texts [][]byte) *tree {
+	texts = slices.Clone(texts)
+	slices.SortFunc(texts, func(a, b []byte) int {
+		f.Steps += 1 + uint64(min(len(a), len(b)))
+		return bytes.Compare(a, b)
+	})
+	texts = slices.CompactFunc(texts, bytes.Equal)
+	size := 1
+	for _, t := range texts {
+		size += len(t)
+	}
+	f.Steps += uint64(size)
+	t := &tree{
+		label: make([]byte, 1, size), first: make([]int32, 0, size+1), depth: make([]int32, 1, size), ends: make([]bool, 1, size),
+	}
+	level, next := []span{{0, len(texts)}}, []span(nil)
+	for depth := 0; len(level) > 0; depth++ {
+		for _, s := range level {
+			node := len(t.first)
+			t.first = append(t.first, int32(len(t.label)))
+			if s.lo < s.hi && len(texts[s.lo]) == depth {
+				t.ends[node] = true
+				s.lo++
+			}
+			for s.lo < s.hi {
+				c, lo := texts[s.lo][depth], s.lo
+				for s.lo < s.hi && texts[s.lo][depth] == c {
+					s.lo++
+				}
+				t.label, t.depth, t.ends = append(t.label, c), append(t.depth, int32(depth+1)), append(t.ends, false)
+				next = append(next, span{lo, s.lo})
+			}
+		}
+		level, next = next, level[:0]
+	}
+	t.first = append(t.first, int32(len(t.label)))
+	t.link(f)
+	return t
+}
+
+// link finds the suffixes of all nodes.
+func (t *tree) link(f *Finder) {
+	t.fail, t.output = make([]int32, len(t.label)), make([]int32, len(t.label))
+	for node := range int32(len(t.label)) {
+		for child := t.first[node]; child < t.first[node+1]; child++ {
+			if node != root {
+				t.fail[child] = t.step(f, t.fail[node], t.label[child])
+			}
+			t.output[child] = t.last(t.fail[child])
+		}
+	}
+}
+
+// child returns where a byte leads to from a node, root for nowhere.
+func (t *tree) child(node int32, c byte) int32 {
+	from := t.first[node]
+	labels := t.label[from:t.first[node+1]]
+	if len(labels) > 8 {
+		if i := sort.Search(len(labels), func(i int) bool { return labels[i] >= c }); i < len(labels) && labels[i] == c {
+			return from + int32(i)
+		}
+		return root
+	}
+	for i, l := range labels {
+		if l == c {
+			return from + int32(i)
+		}
+	}
+	return root
+}
+
+// step returns the longest suffix of a node and a byte that is a node.
+func (t *tree) step(f *Finder, node int32, c byte) int32 {
+	for {
+		f.Steps++
+		if to := t.child(node, c); to != root || node == root {
+			return to
+		}
+		node = t.fail[node]
+	}
+}
+
+// last returns the longest suffix of a node that is a text and not empty, root for
+// none. The others follow by output.
+func (t *tree) last(node int32) int32 {
+	if t.ends[node] {
+		return node
+	}
+	return t.output[node]
+}
+
+// scan gives visit the node of every position of text but the first, until it returns
+// true, and returns that.
+func (t *tree) scan(f *Finder, text []byte, visit func(node int32, end int) bool) bool {
+	node := root
+	for i, c := range text {
+		node = t.step(f, node, c)
+		if visit(node, i+1) {
+			return true
+		}
+	}
+	return false
+}
+
+// prefixes gives visit the length of every text that text begins with, until it
+// returns true, and returns that.
+func (t *tree) prefixes(f *Finder, text []byte, visit func(n int) bool) bool {
+	node := root
+	for i := 0; ; i++ {
+		if t.ends[node] && visit(i) {
+			return true
+		}
+		if i == len(text) {
+			return false
+		}
+		f.Steps++
+		if node = t.child(node, text[i]); node == root {
+			return false
+		}
+	}
+}
