@@ -125,6 +125,6 @@ func (d *Detector) Detect(line []byte, now time.Time) (Found, error) {
 		return found, nil
 	}
 	var err error
-	found.Correlations, _, err = d.correlations.Process(record, now.Unix(), nil)
+	found.Correlations, _, err = d.correlations.Process(record, now.Unix(), now.Unix(), nil)
 	return found, err
 }

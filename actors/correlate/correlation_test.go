@@ -104,7 +104,7 @@ func (b *bench) spawn(alter func(*shell)) {
 // batch evaluates one event per line, at the second its field n has.
 func (b *bench) batch(lines ...string) *graph.Batch {
 	b.t.Helper()
-	out := &graph.Batch{Seq: b.seq, Set: b.set, Events: new(engine.Events), Results: new(result.Batch)}
+	out := &graph.Batch{Seq: b.seq, Set: b.set, Arrival: time.Now().Unix(), Events: new(engine.Events), Results: new(result.Batch)}
 	b.seq++
 	p := b.set.Correlation
 	x, source, w := correlation.NewExtractor(p), correlation.NewEventSource(p, b.set.Engine), b.set.Engine.NewWorker()
@@ -431,6 +431,49 @@ func TestGroupsExpireWithoutTraffic(t *testing.T) {
 			t.Errorf("counted %d expired groups, want 1", n)
 		}
 	})
+}
+
+// The batch may have waited: what is far-future is told by its arrival.
+func TestTheFarFutureBeginsADayAfterTheArrivalOfABatch(t *testing.T) {
+	const day = 24 * 60 * 60
+	for _, tc := range []struct {
+		name    string
+		ahead   int // of the arrival
+		waiting time.Duration
+		clock   int64
+		groups  int // left 61 s later
+	}{
+		{"30 days ahead", 30 * day, 0, day, 0},
+		{"a day ahead", day, 0, day, 1},
+		{"a second more", day + 1, 0, day, 0},
+		{"a second more, in a batch that has waited", day + 1, time.Minute, day, 0},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := newBench(t, login+counting("c", "user", 3), nil)
+				arrival := time.Now().Unix()
+				past := b.batch(user("past", int(arrival)-2*day))
+				batch := b.batch(user("ann", int(arrival)+tc.ahead))
+				if tc.ahead == day { // the clock stays where the group is not over
+					b.put(past)
+					tc.clock = -2 * day
+				} else {
+					past.Matches, past.Outcomes[0].Matches = nil, graph.Span{}
+					b.put(past)
+				}
+				time.Sleep(tc.waiting)
+				b.put(batch)
+				if d := b.system.Detail(t.Context(), "correlate").(Detail); d.StreamClock != arrival+tc.clock {
+					t.Errorf("the stream clock is at %d, want %d", d.StreamClock-arrival, tc.clock)
+				}
+				time.Sleep(61 * time.Second)
+				synctest.Wait()
+				if g := b.stage.Groups(); g != tc.groups {
+					t.Errorf("%d groups 61 s later, want %d", g, tc.groups)
+				}
+			})
+		})
+	}
 }
 
 func TestWarningsAreFew(t *testing.T) {

@@ -110,7 +110,7 @@ func (s *stream) steps(n int) error {
 		s.record = s.extractor.Append(s.record[:0], []int{0}, ts, &s.event)
 		s.engine.Begin()
 		var err error
-		if s.results, _, err = s.engine.Process(s.record, ts, s.results[:0]); err != nil {
+		if s.results, _, err = s.engine.Process(s.record, ts, ts, s.results[:0]); err != nil {
 			return err
 		}
 		s.engine.Commit()

@@ -19,6 +19,7 @@ type Correlate struct {
 
 	// The event in hand: its record, and what came of it.
 	record  []byte
+	arrival int64
 	now     int64
 	fired   []*correlation.Result
 	outcome correlation.Outcome
@@ -86,6 +87,7 @@ func (c *Correlate) Count(g Isolate, b *graph.Batch, i int, now int64) (Counted,
 		return Counted{}, nil
 	}
 	c.last.Firings, c.last.Effects, c.now = c.last.Firings[:0], c.last.Effects[:0], now
+	c.arrival = b.Arrival
 	span := b.Outcomes[i].Matches
 	for _, m := range b.Matches[span.From:span.To] {
 		c.record = m.Record
@@ -109,7 +111,7 @@ func (c *Correlate) Count(g Isolate, b *graph.Batch, i int, now int64) (Counted,
 func (c *Correlate) event() {
 	c.Engine.Begin()
 	var err error
-	if c.fired, c.outcome, err = c.Engine.Process(c.record, c.now, c.fired[:0]); err != nil {
+	if c.fired, c.outcome, err = c.Engine.Process(c.record, c.arrival, c.now, c.fired[:0]); err != nil {
 		panic(err)
 	}
 }

@@ -99,7 +99,7 @@ func evaluate(t *testing.T, c *load.Collection, events ...string) findings {
 			continue
 		}
 		chain.Begin()
-		results, _, err := chain.Process(record, int64(i), nil)
+		results, _, err := chain.Process(record, int64(i), int64(i), nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -71,7 +71,7 @@ func (s *stream) step() error {
 	s.record = s.extractor.Append(s.record[:0], []int{0}, at, &s.event)
 	s.engine.Begin()
 	var err error
-	s.results, _, err = s.engine.Process(s.record, ts, s.results[:0])
+	s.results, _, err = s.engine.Process(s.record, ts, ts, s.results[:0])
 	s.engine.Commit()
 	s.n++
 	if s.n%s.perSecond == 0 {

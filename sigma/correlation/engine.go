@@ -32,6 +32,9 @@ type Engine struct {
 	// Scratch of the current event.
 	record  match.Record
 	wall    int64
+	arrival int64
+	present int64 // the latest time that is not far-future
+	future  bool  // the event is far-future
 	outcome Outcome
 	value   window.Contribution // of the current update
 	copied  []byte              // the event's stored copy, shared by all its groups
@@ -101,20 +104,22 @@ func (e *Engine) Revision() uint64 { return e.revision }
 func (e *Engine) ContinueRevision(revision uint64) { e.revision = max(e.revision, revision) + 1 }
 
 // Process takes the record of one event, as an Extractor for the engine's program
-// wrote it, at wall time now in Unix seconds. It appends the results that fire to
-// out: direct ones in the order produced, then chained ones level by level. Results
-// stay valid until Release. A record for another program is an error.
-func (e *Engine) Process(record []byte, now int64, out []*Result) ([]*Result, Outcome, error) {
+// wrote it, that arrived and is processed at these wall times in Unix seconds. It
+// appends the results that fire to out: direct ones in the order produced, then
+// chained ones level by level. Results stay valid until Release. A record for another
+// program is an error.
+func (e *Engine) Process(record []byte, arrival, now int64, out []*Result) ([]*Result, Outcome, error) {
 	e.outcome = Outcome{}
 	r := &e.record
 	if _, err := r.Open(e.program.Spec(), record); err != nil {
 		return out, e.outcome, err
 	}
 	e.revision++
-	e.wall = now
-	e.clock.observe(r.Time, now)
+	e.wall, e.arrival, e.present = now, arrival, arrival+maxLead
+	e.future = r.Time > e.present
+	e.clock.observe(min(r.Time, e.present), now)
 	if e.live >= e.maxGroups {
-		e.makeRoom(e.clock.latest(now, 1), now, &e.outcome)
+		e.makeRoom(now, &e.outcome)
 	}
 	if e.copied != nil {
 		e.copied = nil
@@ -144,7 +149,7 @@ func (e *Engine) Advance(now int64) Outcome {
 // call continues.
 func (e *Engine) AdvanceSome(now int64, limit int) (o Outcome, all bool) {
 	all = e.timers.AdvanceSome(now, limit, func(t timer) { e.expire(t, now, &o) })
-	e.limitTombstones(now, &o)
+	e.limitTombstones(&o)
 	e.pruneTimers()
 	if o.Expired > 0 || o.Forgotten > 0 {
 		e.revision++
@@ -164,6 +169,9 @@ func (e *Engine) writable(st *correlationState, slot uint32) *group {
 func (e *Engine) fork(st *correlationState, slot uint32, g *group) *group {
 	fork := *g
 	fork.window = g.window.Fork()
+	if g.extra != nil {
+		fork.extra = new(*g.extra)
+	}
 	fork.exported = e.exports
 	st.groups[slot] = &fork
 	return &fork
@@ -185,13 +193,13 @@ func (e *Engine) resetAlarm(st *correlationState, slot uint32, g *group, at int6
 func (e *Engine) events(g *group, r *Result, mode program.EventMode) {
 	switch mode {
 	case program.EventsRefs:
-		r.Refs = make([]EventRef, 0, len(g.buffer))
-		for _, s := range g.buffer {
+		r.Refs = make([]EventRef, 0, len(g.buffer()))
+		for _, s := range g.buffer() {
 			r.Refs = append(r.Refs, EventRef{Time: s.ts, ID: string(s.data), HasID: s.hasID})
 		}
 	case program.EventsFull:
-		r.Events = make([][]byte, 0, len(g.buffer))
-		for _, s := range g.buffer {
+		r.Events = make([][]byte, 0, len(g.buffer()))
+		for _, s := range g.buffer() {
 			if raw, err := e.unpack(s.data); err == nil {
 				r.Events = append(r.Events, raw)
 			}

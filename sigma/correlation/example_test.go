@@ -42,7 +42,7 @@ correlation:
 	engine := correlation.New(p, correlation.DefaultMaxGroups)
 	for second := range int64(3) {
 		engine.Begin()
-		results, _, err := engine.Process(record(1000+second, `{"outcome":"failure","user":"ann"}`), 1000+second, nil)
+		results, _, err := engine.Process(record(1000+second, `{"outcome":"failure","user":"ann"}`), 1000+second, 1000+second, nil)
 		if err != nil {
 			engine.Rollback()
 			continue

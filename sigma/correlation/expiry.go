@@ -1,6 +1,7 @@
 package correlation
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -8,12 +9,11 @@ import (
 	"github.com/sluicehq/sluice/sigma/correlation/internal/program"
 )
 
-// makeRoom removes groups when the limit is reached: those that are over by the
-// stream clock, then those later than latest, then the oldest, until nine tenths of
-// the limit are left.
-func (e *Engine) makeRoom(latest, now int64, o *Outcome) {
+// makeRoom removes groups when the limit is reached: those that are over, then
+// far-future ones, then the oldest, until nine tenths of the limit are left.
+func (e *Engine) makeRoom(now int64, o *Outcome) {
 	defer func() {
-		e.limitTombstones(now, o)
+		e.limitTombstones(o)
 		e.pruneTimers()
 	}()
 	before := e.live
@@ -21,6 +21,13 @@ func (e *Engine) makeRoom(latest, now int64, o *Outcome) {
 	for _, st := range e.states {
 		e.sweep(st, clock, now)
 	}
+	future := slices.DeleteFunc(e.futureGroups(), func(f future) bool {
+		over := now-f.touched >= f.state.c.Horizon
+		if over {
+			e.remove(f.state, f.slot, now)
+		}
+		return over
+	})
 	o.Expired += before - e.live
 	if e.live < e.maxGroups {
 		return
@@ -28,9 +35,37 @@ func (e *Engine) makeRoom(latest, now int64, o *Outcome) {
 	o.Before = before
 	swept := e.live
 	target := nineTenths(e.maxGroups)
-	e.evictLater(latest, target, now)
+	for _, f := range future {
+		if e.live <= target {
+			break
+		}
+		e.remove(f.state, f.slot, now)
+	}
 	e.evict(target, now)
 	o.Evicted += swept - e.live
+}
+
+// future is a far-future group.
+type future struct {
+	state   *correlationState
+	slot    uint32
+	touched int64
+}
+
+// futureGroups returns the far-future groups, those that have been idle for longest
+// first.
+func (e *Engine) futureGroups() []future {
+	var list []future
+	for _, st := range e.states {
+		for slot := range st.ages.Of(age.Newest, st.second) {
+			list = append(list, future{st, slot, st.groups[slot].touched})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b future) int {
+		return cmp.Or(cmp.Compare(a.touched, b.touched), cmp.Compare(a.state.c.Rule.Index, b.state.c.Rule.Index),
+			strings.Compare(a.state.groups[a.slot].key, b.state.groups[b.slot].key))
+	})
+	return list
 }
 
 // pruneTimers removes invalid timers once they outnumber the others. Without it, a
@@ -56,24 +91,6 @@ func (e *Engine) sweep(st *correlationState, clock, now int64) {
 	if st.c.Window == program.Sliding {
 		st.sweeps++
 		st.cutoff = clock - st.c.Span
-	}
-}
-
-// evictLater removes groups whose newest entry is later than latest until target are
-// left: a timestamp in the future does not protect a group from eviction.
-func (e *Engine) evictLater(latest int64, target int, now int64) {
-	var seconds []int64
-	for _, st := range e.states {
-		seconds = st.ages.AppendLater(seconds, latest)
-	}
-	slices.Sort(seconds)
-	for _, at := range slices.Compact(seconds) {
-		if e.live <= target {
-			return
-		}
-		for _, st := range e.states {
-			e.evictSecond(st, at, target, now)
-		}
 	}
 }
 
@@ -123,32 +140,31 @@ func (e *Engine) remove(st *correlationState, slot uint32, now int64) {
 	st.live--
 	st.ages.Remove(slot)
 	g.tombstone = true
-	g.window, g.buffer = st.empty, nil
+	g.window, g.future = st.empty, false
 	g.hasHigh, g.high, g.late = false, 0, 0
+	if g.extra != nil {
+		g.extra.buffer = nil
+	}
 }
 
 // suppressionLeft returns for how long the last emission of g still suppresses.
 func (e *Engine) suppressionLeft(st *correlationState, g *group, now int64) int64 {
-	if !g.hasLast {
+	switch {
+	case !g.hasLast:
 		return 0
+	case g.lastFuture:
+		return st.c.Suppress - max(0, now-g.extra.arrival)
 	}
 	return e.left(g.last, st.c.Suppress, now)
 }
 
 // left returns how much of a span that began at a time is left by the stream clock;
-// it is negative when the span is over. The span of a time in the future is over;
-// while the clock cannot tell whether the time is in the future, the whole span is
-// left.
-func (e *Engine) left(at, span, now int64) int64 {
-	if at > e.clock.latest(now, 0) {
-		return -1
-	}
-	return span - max(0, e.clock.now(now)-at)
-}
+// it is negative when the span is over.
+func (e *Engine) left(at, span, now int64) int64 { return span - max(0, e.clock.now(now)-at) }
 
 // expire handles a timer that is due. It removes the group when the group has been
-// idle for its horizon by the wall clock and is over by the stream clock; otherwise
-// it sets the timer again.
+// idle for its horizon by the wall clock and, unless it is far-future, is over by the
+// stream clock; otherwise it sets the timer again.
 func (e *Engine) expire(t timer, now int64, o *Outcome) {
 	st := t.state
 	if !t.valid() {
@@ -164,9 +180,11 @@ func (e *Engine) expire(t timer, now int64, o *Outcome) {
 			return
 		}
 	} else {
-		idle := g.touched - now + st.c.Horizon
-		over := saturated(e.left(g.newest(), st.c.Horizon, now), 1)
-		if left = max(idle, over); left <= 0 {
+		left = g.touched - now + st.c.Horizon
+		if !g.future {
+			left = max(left, saturated(e.left(g.newest(), st.c.Horizon, now), 1))
+		}
+		if left <= 0 {
 			e.remove(st, t.slot, now)
 			o.Expired++
 			if st.groups[t.slot] == nil {

@@ -15,8 +15,14 @@ import (
 type group struct {
 	key    string
 	window window.Window
-	buffer []stored // events that contributed, oldest first; never overwritten
+	extra  *extra // nil for most
 	groupState
+}
+
+// extra is what few groups have.
+type extra struct {
+	buffer  []stored // events that contributed, oldest first; never overwritten
+	arrival int64    // of the event of a far-future last emission
 }
 
 // groupState holds the numbers and flags of a group.
@@ -32,9 +38,27 @@ type groupState struct {
 	sweep    uint32 // number of sweeps that have been applied
 	late     uint8  // consecutive discards
 
-	hasHigh   bool
-	hasLast   bool
-	tombstone bool // only a suppression time is left; not counted as a group
+	hasHigh    bool
+	hasLast    bool
+	future     bool // high is of a far-future event
+	lastFuture bool // last is
+	tombstone  bool // only a suppression time is left; not counted as a group
+}
+
+// buffer returns the events that contributed.
+func (g *group) buffer() []stored {
+	if g.extra == nil {
+		return nil
+	}
+	return g.extra.buffer
+}
+
+// more returns the extra of g for changing.
+func (g *group) more() *extra {
+	if g.extra == nil {
+		g.extra = new(extra)
+	}
+	return g.extra
 }
 
 // stored is an event kept for results: a reference or a deflated copy.
@@ -122,7 +146,10 @@ func (st *correlationState) drop(slot uint32) {
 
 // age is the second by which the group is ordered.
 func (g *group) age() int64 {
-	if g.window.Len() == 0 {
+	switch {
+	case g.future:
+		return age.Newest
+	case g.window.Len() == 0:
 		return age.Oldest
 	}
 	return g.window.Last()
@@ -139,8 +166,8 @@ func (g *group) newest() int64 {
 func (g *group) clear() {
 	g.window.Clear()
 	g.low = noEntries
-	if g.buffer != nil {
-		g.buffer = nil
+	if g.extra != nil {
+		g.extra.buffer = nil
 	}
 }
 
@@ -156,8 +183,10 @@ func (g *group) dropBefore(cutoff int64) {
 		g.low = cutoff
 		g.window.DropBefore(cutoff)
 	}
-	for len(g.buffer) > 0 && g.buffer[0].ts < cutoff {
-		g.buffer = g.buffer[1:]
+	if x := g.extra; x != nil {
+		for len(x.buffer) > 0 && x.buffer[0].ts < cutoff {
+			x.buffer = x.buffer[1:]
+		}
 	}
 }
 

@@ -156,7 +156,7 @@ func (d *driver) feed(i input) []*correlation.Result {
 		return nil
 	}
 	d.engine.Begin()
-	results, o, err := d.engine.Process(record, d.now, nil)
+	results, o, err := d.engine.Process(record, d.now, d.now, nil)
 	if err != nil {
 		d.tb.Fatalf("process: %v", err)
 	}

@@ -115,7 +115,7 @@ func TestNothingIsKeptInTwoPlacesDifferently(t *testing.T) {
 			doc.Set(fmt.Appendf(nil, `{"user":%d,"n":%d}`, r.IntN(30), r.IntN(5)))
 			e.Begin()
 			record := x.Append(nil, []int{0}, max(0, now-r.Int64N(20)), doc)
-			if _, _, err := e.Process(record, now, nil); err != nil {
+			if _, _, err := e.Process(record, now, now, nil); err != nil {
 				t.Fatal(err)
 			}
 			if r.IntN(3) == 0 {

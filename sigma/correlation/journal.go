@@ -27,11 +27,11 @@ type saves struct {
 }
 
 type saved struct {
-	slot       uint32
-	made       bool // there was no group before
-	groupState groupState
-	buffer     []stored
-	window     window.Window // a copy
+	slot uint32
+	made bool // there was no group before
+	groupState
+	extra  extra
+	window window.Window // a copy
 }
 
 // Begin starts an event that Rollback can undo. The removal of groups over the
@@ -100,7 +100,10 @@ func (e *Engine) undo(st *correlationState, s *saved) {
 	}
 	g.window.Restore(s.window)
 	g.window.Rebuild()
-	g.groupState, g.buffer = s.groupState, s.buffer
+	g.groupState = s.groupState
+	if g.extra != nil {
+		*g.extra = s.extra
+	}
 	if revived {
 		e.resetAlarm(st, s.slot, g, g.alarm)
 	}
@@ -119,8 +122,11 @@ func (e *Engine) save(st *correlationState, slot uint32, g *group) {
 	}
 	s := st.saved.entry(e.event)
 	s.slot, s.made, s.groupState = slot, false, g.groupState
-	if st.c.Stores || s.buffer != nil {
-		s.buffer = g.buffer
+	switch {
+	case g.extra != nil:
+		s.extra = *g.extra
+	case s.extra.buffer != nil || s.extra.arrival != 0:
+		s.extra = extra{}
 	}
 	s.window = g.window.Save(s.window)
 	g.event = e.event

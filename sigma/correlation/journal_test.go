@@ -46,7 +46,7 @@ func TestRollbackOfHalfAnEvent(t *testing.T) {
 				e.Rollback()
 			}()
 		}
-		if _, _, err = e.Process(record, 100, nil); err != nil {
+		if _, _, err = e.Process(record, 100, 100, nil); err != nil {
 			t.Fatal(err)
 		}
 		e.Commit()

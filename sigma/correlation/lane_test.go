@@ -64,7 +64,7 @@ func (l *lane) run(tb testing.TB, e *correlation.Engine, start int64) map[string
 		}
 		e.Begin()
 		var err error
-		if results, _, err = e.Process(record, ts, results[:0]); err != nil {
+		if results, _, err = e.Process(record, ts, ts, results[:0]); err != nil {
 			tb.Fatal(err)
 		}
 		e.Commit()

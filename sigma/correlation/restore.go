@@ -56,7 +56,7 @@ func (e *Engine) Restore(r io.Reader, now int64) (Restored, error) {
 	out.Groups = fresh.live
 	if fresh.live > fresh.maxGroups && limit != uint64(fresh.maxGroups) {
 		var o Outcome
-		fresh.makeRoom(fresh.clock.latest(now, 0), now, &o)
+		fresh.makeRoom(now, &o)
 		out.Evicted = o.Evicted
 		out.Groups = fresh.live
 	}
@@ -146,12 +146,15 @@ func readGroup(c *program.Correlation, block []byte, h *head) (*group, error) {
 	g.late, g.key = d.byte(), d.string()
 	g.high, g.last, g.touched, g.alarm = d.varint(), d.varint(), d.varint(), d.varint()
 	g.hasHigh, g.hasLast, g.tombstone = flags&flagHigh != 0, flags&flagLast != 0, flags&flagTombstone != 0
+	g.future, g.lastFuture = flags&flagFuture != 0, flags&flagLastFuture != 0
+	if g.lastFuture {
+		g.more().arrival = d.varint()
+	}
 	for n := d.uvarint(); n > 0 && d.err == nil; n-- {
 		s := stored{ts: d.varint(), hasID: d.byte() == 1, data: bytes.Clone(d.block())}
-		g.buffer = append(g.buffer, s)
-	}
-	if h.events != c.Events {
-		g.buffer = nil
+		if h.events == c.Events {
+			g.more().buffer = append(g.more().buffer, s)
+		}
 	}
 	if d.err == nil && (flags >= knownFlags || !match.ValidKey(g.key, len(c.Source.GroupBy))) {
 		d.err = errors.New("bad group")
@@ -163,7 +166,7 @@ func readGroup(c *program.Correlation, block []byte, h *head) (*group, error) {
 	if err != nil {
 		return nil, err
 	}
-	if len(rest) > 0 || g.tombstone && w.Len() > 0 || w.Len() > 0 && !g.hasHigh {
+	if len(rest) > 0 || g.tombstone && w.Len() > 0 || (w.Len() > 0 || g.future) && !g.hasHigh {
 		return nil, errors.New("bad group")
 	}
 	g.window, g.low = w, unknown

@@ -15,6 +15,8 @@ const (
 	flagLast
 	flagTombstone
 	flagSweep // still to be trimmed to the cutoff of its correlation
+	flagFuture
+	flagLastFuture // the arrival of its event stands behind the other times
 	knownFlags
 )
 
@@ -92,15 +94,18 @@ func (st *stateView) appendHead(dst []byte) []byte {
 
 func (st *stateView) appendGroup(dst []byte, g *group) []byte {
 	flags := flag(flagHigh, g.hasHigh) | flag(flagLast, g.hasLast) | flag(flagTombstone, g.tombstone) |
-		flag(flagSweep, !g.tombstone && g.sweep != st.sweeps)
+		flag(flagSweep, !g.tombstone && g.sweep != st.sweeps) | flag(flagFuture, g.future) | flag(flagLastFuture, g.lastFuture)
 	dst = append(dst, flags, g.late)
 	dst = appendString(dst, g.key)
 	dst = binary.AppendVarint(dst, g.high)
 	dst = binary.AppendVarint(dst, g.last)
 	dst = binary.AppendVarint(dst, g.touched)
 	dst = binary.AppendVarint(dst, g.alarm)
-	dst = binary.AppendUvarint(dst, uint64(len(g.buffer)))
-	for _, s := range g.buffer {
+	if g.lastFuture {
+		dst = binary.AppendVarint(dst, g.extra.arrival)
+	}
+	dst = binary.AppendUvarint(dst, uint64(len(g.buffer())))
+	for _, s := range g.buffer() {
 		dst = append(binary.AppendVarint(dst, s.ts), flag(1, s.hasID))
 		dst = appendString(dst, s.data)
 	}

@@ -51,7 +51,7 @@ func TestCase38TheStalestTenthMakesRoom(t *testing.T) {
 		d.feed(with(i, fmt.Sprintf(`"user":"u%d"`, i)))
 	}
 	record := d.record(with(100, `"user":"u10"`))
-	_, o, err := d.engine.Process(record, d.now, nil)
+	_, o, err := d.engine.Process(record, d.now, d.now, nil)
 	if err != nil || o.Evicted != 1 || o.Before != 10 {
 		t.Errorf("got %+v, %v, want 1 evicted of 10", o, err)
 	}
@@ -396,7 +396,7 @@ func TestRollbackLeavesNoTrace(t *testing.T) {
 			if r.IntN(3) == 0 {
 				record := disturbed.record(poison[i])
 				disturbed.engine.Begin()
-				if _, _, err := disturbed.engine.Process(record, disturbed.now, nil); err != nil {
+				if _, _, err := disturbed.engine.Process(record, disturbed.now, disturbed.now, nil); err != nil {
 					t.Fatal(err)
 				}
 				disturbed.engine.Rollback()
@@ -423,7 +423,7 @@ func TestARecordOfAnotherPlanIsRefused(t *testing.T) {
 	before := d.save()
 	record := foreign.record(with(13, ""))
 	d.engine.Begin()
-	if _, _, err := d.engine.Process(record, d.now, nil); !errors.Is(err, match.ErrForeign) {
+	if _, _, err := d.engine.Process(record, d.now, d.now, nil); !errors.Is(err, match.ErrForeign) {
 		t.Fatalf("got %v, want ErrForeign", err)
 	}
 	d.engine.Rollback()

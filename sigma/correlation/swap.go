@@ -69,8 +69,8 @@ func (e *Engine) carry(st *correlationState, c *program.Correlation, now int64) 
 		if st.groups[slot] == nil {
 			continue
 		}
-		if old.Events != c.Events && st.groups[slot].buffer != nil {
-			e.writable(st, slot).buffer = nil
+		if old.Events != c.Events && st.groups[slot].buffer() != nil {
+			e.writable(st, slot).extra.buffer = nil
 		}
 		if remap {
 			g := e.writable(st, slot)

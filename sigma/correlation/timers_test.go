@@ -39,7 +39,7 @@ func TestTimersOfAFloodDoNotPileUp(t *testing.T) {
 			for i := range 20_000 {
 				doc.Set(fmt.Appendf(nil, `{"kind":"login","user":%d}`, i))
 				e.Begin()
-				if _, _, err := e.Process(x.Append(nil, []int{0}, int64(i), doc), int64(i), nil); err != nil {
+				if _, _, err := e.Process(x.Append(nil, []int{0}, int64(i), doc), int64(i), int64(i), nil); err != nil {
 					t.Fatal(err)
 				}
 				if tc.rollback {
@@ -70,7 +70,7 @@ func TestTimersInPiecesDoWhatTimersAtOnceDo(t *testing.T) {
 		for i := range 500 {
 			doc.Set(fmt.Appendf(nil, `{"kind":"login","user":%d}`, i))
 			at := int64(1_700_000_000 + i/100)
-			if _, _, err := e.Process(x.Append(nil, []int{0}, at, doc), at, nil); err != nil {
+			if _, _, err := e.Process(x.Append(nil, []int{0}, at, doc), at, at, nil); err != nil {
 				t.Fatal(err)
 			}
 		}

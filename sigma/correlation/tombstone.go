@@ -2,7 +2,6 @@ package correlation
 
 import (
 	"cmp"
-	"math"
 	"slices"
 	"strings"
 )
@@ -12,35 +11,35 @@ import (
 // each fire once would make one each.
 
 // limitTombstones removes tombstones when there are too many, until nine tenths of
-// the limit are left: first those whose emission is later than the stream clock, then
-// those whose emission is oldest.
-func (e *Engine) limitTombstones(now int64, o *Outcome) {
+// the limit are left: first those whose emission is far-future, those whose event came
+// first before the others, then those whose emission is oldest.
+func (e *Engine) limitTombstones(o *Outcome) {
 	n := e.inUse() - e.live
 	if n <= e.maxGroups {
 		return
 	}
 	type tombstone struct {
+		order int
 		at    int64
 		state int
 		slot  uint32
 		group *group
 	}
-	clock := e.clock.now(now)
 	list := make([]tombstone, 0, n)
 	for i, st := range e.states {
 		for slot, g := range st.groups {
 			if g == nil || !g.tombstone {
 				continue
 			}
-			at := g.last
-			if at > clock {
-				at = math.MinInt64
+			t := tombstone{1, g.last, i, uint32(slot), g}
+			if g.lastFuture {
+				t.order, t.at = 0, g.extra.arrival
 			}
-			list = append(list, tombstone{at, i, uint32(slot), g})
+			list = append(list, t)
 		}
 	}
 	slices.SortFunc(list, func(a, b tombstone) int {
-		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.state, b.state), strings.Compare(a.group.key, b.group.key))
+		return cmp.Or(cmp.Compare(a.order, b.order), cmp.Compare(a.at, b.at), cmp.Compare(a.state, b.state), strings.Compare(a.group.key, b.group.key))
 	})
 	list = list[:n-nineTenths(e.maxGroups)]
 	for _, g := range list {

@@ -69,7 +69,6 @@ func (e *Engine) prepare(st *correlationState, slot uint32, g *group) *group {
 		e.save(st, slot, g)
 	}
 	if g.tombstone {
-		g.hasLast = g.hasLast && g.last <= e.clock.latest(e.wall, 0)
 		g.tombstone, g.sweep, g.touched = false, st.sweeps, e.wall
 		g.window, g.low = st.c.NewWindow(), noEntries
 		e.resetAlarm(st, slot, g, saturated(e.wall, st.c.Horizon))
@@ -87,7 +86,7 @@ func (e *Engine) prepare(st *correlationState, slot uint32, g *group) *group {
 // admit applies the window rule and reports whether ts counts.
 func (e *Engine) admit(st *correlationState, slot uint32, g *group, ts int64) bool {
 	c := st.c
-	if c.Window == program.Sliding && g.hasHigh && ts >= g.high-c.Span { // nearly always
+	if c.Window == program.Sliding && g.hasHigh && ts >= g.high-c.Span && g.future == e.future { // nearly always
 		g.late = 0
 		g.high = max(g.high, ts)
 		g.dropBefore(g.high - c.Span)
@@ -103,12 +102,14 @@ func (e *Engine) admit(st *correlationState, slot uint32, g *group, ts int64) bo
 		// The group is at a time in the future: begin again at the present.
 		g.clear()
 		st.ages.Lower(slot, g.age())
-		g.high = ts
+		g.hasHigh = false
 		g.hasLast = g.hasLast && g.last <= ts
 	}
 	g.late = 0
-	if !g.hasHigh || ts > g.high {
+	// The same time again is no longer far-future, once an event of its day has it.
+	if !g.hasHigh || ts > g.high || ts == g.high && !e.future {
 		g.high, g.hasHigh = ts, true
+		st.setFuture(slot, g, e.future)
 	}
 	switch c.Window {
 	case program.Sliding:
@@ -172,17 +173,18 @@ func (e *Engine) store(c *program.Correlation, g *group, ts int64) {
 	case e.record.HasID:
 		s.hasID, s.data = true, slices.Clone(e.record.ID)
 	}
-	at := len(g.buffer)
-	for at > 0 && g.buffer[at-1].ts > ts {
+	x := g.more()
+	at := len(x.buffer)
+	for at > 0 && x.buffer[at-1].ts > ts {
 		at--
 	}
-	if at == len(g.buffer) {
-		g.buffer = append(g.buffer, s)
+	if at == len(x.buffer) {
+		x.buffer = append(x.buffer, s)
 	} else {
-		g.buffer = slices.Insert(slices.Clone(g.buffer), at, s)
+		x.buffer = slices.Insert(slices.Clone(x.buffer), at, s)
 	}
-	if over := len(g.buffer) - c.MaxEvents; over > 0 {
-		g.buffer = g.buffer[over:]
+	if over := len(x.buffer) - c.MaxEvents; over > 0 {
+		x.buffer = x.buffer[over:]
 	}
 }
 
@@ -190,7 +192,7 @@ func (e *Engine) store(c *program.Correlation, g *group, ts int64) {
 func (e *Engine) fire(st *correlationState, slot uint32, g *group, value float64, direct bool) *Result {
 	c, ts := st.c, e.record.Time
 	now := max(ts, g.newest())
-	if c.Suppress > 0 && g.hasLast && now-g.last < c.Suppress {
+	if c.Suppress > 0 && g.hasLast && now-g.last < c.Suppress && !e.lapsed(c, g) {
 		e.outcome.Suppressed++
 		return nil
 	}
@@ -199,7 +201,10 @@ func (e *Engine) fire(st *correlationState, slot uint32, g *group, value float64
 	if c.Stores && direct {
 		e.events(g, r, c.Events)
 	}
-	g.last, g.hasLast = now, true
+	g.last, g.hasLast, g.lastFuture = now, true, now > e.present
+	if g.lastFuture {
+		g.more().arrival = e.arrival
+	}
 	if c.Resets {
 		g.clear()
 		st.ages.Lower(slot, g.age())
@@ -208,6 +213,20 @@ func (e *Engine) fire(st *correlationState, slot uint32, g *group, value float64
 		e.fired = append(e.fired, firing{st, g.key})
 	}
 	return r
+}
+
+// lapsed reports whether the last emission of g is far-future and has suppressed
+// for long enough since its event arrived.
+func (e *Engine) lapsed(c *program.Correlation, g *group) bool {
+	return g.lastFuture && e.wall-g.extra.arrival >= c.Suppress
+}
+
+// setFuture notes whether the newest time of the group in slot is far-future.
+func (st *correlationState) setFuture(slot uint32, g *group, future bool) {
+	if g.future != future {
+		g.future = future
+		st.ages.Move(slot, g.age())
+	}
 }
 
 // saturated adds a span to a time without overflow.

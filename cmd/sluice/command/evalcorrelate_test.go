@@ -249,7 +249,7 @@ func oneByOne(t *testing.T, rules, events string) string {
 		if len(record) == 0 {
 			continue
 		}
-		results, _, err := e.Process(record, ts, nil)
+		results, _, err := e.Process(record, ts, ts, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -30,8 +30,11 @@ type link struct {
 // none ends a list of slots.
 const none = math.MaxUint32
 
-// Oldest comes before every other second.
-const Oldest = math.MinInt64
+// Oldest comes before every other second, Newest behind.
+const (
+	Oldest = math.MinInt64
+	Newest = math.MaxInt64
+)
 
 // Insert enters a slot that is in no list.
 func (a *Order) Insert(slot uint32, at int64) {
@@ -88,11 +91,12 @@ func (a *Order) Remove(slot uint32) {
 // Lower tells that the second of a slot may have become an earlier one.
 func (a *Order) Lower(slot uint32, at int64) {
 	if a.links[slot].at > at {
-		a.move(slot, at)
+		a.Move(slot, at)
 	}
 }
 
-func (a *Order) move(slot uint32, at int64) {
+// Move tells the second of a slot: from then on Of yields it for that one.
+func (a *Order) Move(slot uint32, at int64) {
 	a.Remove(slot)
 	a.Insert(slot, at)
 }
@@ -111,20 +115,6 @@ func (a *Order) First(now func(slot uint32) int64) (int64, bool) {
 	return 0, false
 }
 
-// AppendLater appends the seconds later than at that are known to have a slot, in no
-// order, some perhaps twice.
-func (a *Order) AppendLater(dst []int64, at int64) []int64 {
-	for _, s := range a.seconds {
-		if s <= at {
-			continue
-		}
-		if _, known := a.heads[s]; known {
-			dst = append(dst, s)
-		}
-	}
-	return dst
-}
-
 // Of yields the slots known to be of a second: all of them when no other second comes
 // before it. now gives a slot's second. The slot yielded may be removed.
 func (a *Order) Of(at int64, now func(slot uint32) int64) iter.Seq[uint32] {
@@ -133,7 +123,7 @@ func (a *Order) Of(at int64, now func(slot uint32) int64) iter.Seq[uint32] {
 		for ok && slot != none {
 			next := a.links[slot].next
 			if is := now(slot); is != at {
-				a.move(slot, is)
+				a.Move(slot, is)
 			} else if !yield(slot) {
 				return
 			}
