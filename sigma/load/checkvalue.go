@@ -82,6 +82,9 @@ func (c *checker) text(it *ast.Item, v *ast.Value) {
 	if m.HasAny(ast.Base64Encodings) && v.HasWildcard() {
 		c.fail(it.Line, "wildcards cannot be used with '%s': %s", m&ast.Base64Encodings, v.Text)
 	}
+	if m.Has(ast.Base64Offset) && v.Text == "" && !m.Has(ast.UTF16) {
+		c.fail(it.Line, "an empty value of '%s' cannot be used with 'base64offset': nothing has no place in an encoded text", it.Field)
+	}
 	if m.Has(ast.Expand) && m.HasAny(ast.Encodings) && !c.beforePipelines && hasPlaceholder(v) {
 		c.fail(it.Line, "placeholders cannot be used with '%s': %s", m&ast.Encodings, v.Text)
 	}

@@ -88,16 +88,20 @@ func (c *collector) transformRules() {
 		}
 		d.logsourceWritten = d.Rule.Logsource
 		if c.opts.Transform != nil {
-			rewritten, outcome, err := c.opts.Transform(d.Rule)
-			c.applied(d, &rewritten.Meta, outcome, err)
-			d.Rule = rewritten
+			d.guard(func() {
+				rewritten, outcome, err := c.opts.Transform(d.Rule)
+				c.applied(d, &rewritten.Meta, outcome, err)
+				d.Rule = rewritten
+			})
 		}
 	}
 	_ = parallel.For(context.Background(), len(c.drafts), func(i int) {
 		if d := c.drafts[i]; d.Rule != nil && d.state != skipped {
-			check := checker{written: d.Written, vague: len(d.Problems) > 0}
-			check.rule(d.Rule)
-			d.adopt(check.problems, check.warnings)
+			d.guard(func() {
+				check := checker{written: d.Written, vague: len(d.Problems) > 0}
+				check.rule(d.Rule)
+				d.adopt(check.problems, check.warnings)
+			})
 		}
 	})
 	for _, d := range c.drafts {

@@ -123,6 +123,17 @@ func (d *draft) adopt(problems, warnings []ast.Problem) {
 	}
 }
 
+// guard does work on the document. A defect that the document brings to light
+// rejects it, and costs the others nothing.
+func (d *draft) guard(work func()) {
+	defer func() {
+		if p := recover(); p != nil {
+			d.failCompile(d.Line, "cannot be processed: %v", p)
+		}
+	}()
+	work()
+}
+
 func (d *draft) usable() bool { return len(d.Problems) == 0 }
 
 // place names the document in a message about another one.

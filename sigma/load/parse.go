@@ -78,7 +78,7 @@ func (p *parser) document(file string, state *collection, doc document.Document)
 	for _, n := range doc.Notes {
 		d.warn(n.Line, "%s", n.Text)
 	}
-	d.parse(isFilter)
+	d.guard(func() { d.parse(isFilter) })
 	return d
 }
 

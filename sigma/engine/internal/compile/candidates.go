@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/engine/internal/literal"
 )
 
@@ -16,6 +17,7 @@ func (b *builder) candidates(p *Plan) {
 	var demand estimates
 	demand.grow(len(b.preds))
 	for i, r := range p.Rules {
+		b.at = ast.Fault{Rule: i, Filter: -1}
 		match := r.Match
 		c := w.choose(match)
 		if c.none {

@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/sluicehq/sluice/sigma/ast"
@@ -42,13 +43,15 @@ type builder struct {
 	interned    map[string]string // patterns of results
 	detail      result.Detail
 	profile     *profile
+	at          ast.Fault // what is being compiled; its reason is not known yet
 }
 
 // predsPerRule is how many predicates a rule adds to those before it, about.
 const predsPerRule = 10
 
-// Build compiles rules, which must have passed every check of the loader.
-func Build(rules []*ast.Rule, o Options) *Plan {
+// Build compiles rules, which must have passed every check of the loader. The error
+// names those that no form is found for.
+func Build(rules []*ast.Rule, o Options) (_ *Plan, err error) {
 	b := &builder{
 		fields: newFields(), preds: make([]Pred, 0, predsPerRule*len(rules)), ids: make(map[predKey]uint32, predsPerRule*len(rules)),
 		expressions: make(map[string]*Operand), interned: make(map[string]string), detail: o.Detail, profile: traffic(),
@@ -57,15 +60,40 @@ func Build(rules []*ast.Rule, o Options) *Plan {
 		b.fields.Add(name, 0)
 	}
 	p := &Plan{Fields: b.fields, Rules: make([]*Rule, len(rules))}
+	var faults ast.Faults
 	for i, r := range rules {
-		p.Rules[i] = b.rule(r)
+		b.at = ast.Fault{Rule: i, Filter: -1}
+		if reason := recovered(func() { p.Rules[i] = b.rule(r) }); reason != "" {
+			b.at.Reason = reason
+			faults = append(faults, b.at)
+		}
 	}
-	b.fields.Table.Settle()
-	b.candidates(p)
-	p.Preds = slices.Clip(b.preds)
-	p.Rarity, p.Machines = rarity, len(b.expressions)
-	p.compile()
-	return p
+	if faults != nil {
+		return nil, faults
+	}
+	reason := recovered(func() {
+		b.fields.Table.Settle()
+		b.candidates(p)
+		p.Preds = slices.Clip(b.preds)
+		p.Rarity, p.Machines = rarity, len(b.expressions)
+		p.compile(&b.at)
+	})
+	if reason != "" {
+		b.at.Reason = reason
+		return nil, ast.Faults{b.at}
+	}
+	return p, nil
+}
+
+// recovered returns what stopped work, empty when nothing did.
+func recovered(work func()) (reason string) {
+	defer func() {
+		if r := recover(); r != nil {
+			reason = fmt.Sprintf("no evaluator can be made of it: %v", r)
+		}
+	}()
+	work()
+	return ""
 }
 
 // rule compiles one rule: a condition must hold, and one of each filter.
@@ -77,6 +105,7 @@ func (b *builder) rule(r *ast.Rule) *Rule {
 	parts := []*Expr{scope.any()}
 	for i := range r.Filters {
 		f := &r.Filters[i]
+		b.at.Filter = i
 		s := b.scope(f.Detections, f.Conditions, context{version: f.Version})
 		parts = append(parts, s.any())
 	}

@@ -119,7 +119,10 @@ func witnessesOf(t *testing.T, text string) []string {
 	if len(c.Rules) != 1 {
 		t.Fatalf("%d rules loaded: %v", len(c.Rules), c.Rejected)
 	}
-	p := Build(c.Rules, Options{})
+	p, err := Build(c.Rules, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
 	var out []string
 	for id := range p.Preds {
 		if p.CandidateStart[id] < p.CandidateStart[id+1] {

@@ -33,6 +33,10 @@ func (b *builder) text(it *Item, mods ast.Modifiers, v ast.Value) {
 // addVariants adds the predicates of one alternative. Under all they become one
 // predicate first, since any of them satisfies the alternative.
 func (b *builder) addVariants(it *Item, ids []uint32) {
+	if len(ids) == 0 {
+		it.addNever(b)
+		return
+	}
 	if !it.All || len(ids) == 1 {
 		it.Alts = append(it.Alts, ids...)
 		return
