@@ -105,11 +105,10 @@ func (w *Worker) matchText(p *compile.Pred, text []byte) bool {
 
 // machine returns the worker's automaton for an expression.
 func (w *Worker) machine(e *compile.Expression) *lazydfa.Machine {
-	m := &w.machines[e.Number]
-	if *m == nil {
-		*m = lazydfa.NewMachine(e.Program())
+	if m := w.machines.Machine(e.Number); m != nil {
+		return m
 	}
-	return *m
+	return w.machines.Add(e.Number, e.Program())
 }
 
 // values appends the values of a field.

@@ -19,7 +19,7 @@ type Worker struct {
 	candidates candidates
 	cache      cache
 	ids        []uint32
-	machines   []*lazydfa.Machine // by number of the expression
+	machines   *lazydfa.Pool // by number of the expression
 	router     router
 	hits       []event.Hit
 	names      []string
@@ -44,7 +44,7 @@ func (s *Set) NewWorker() *Worker {
 	w.truth.init(s)
 	w.candidates.init(s)
 	w.kept = make([][]*result.Selections, len(s.handles))
-	w.machines = make([]*lazydfa.Machine, s.plan.Machines)
+	w.machines = lazydfa.NewPool(s.plan.Machines, lazydfa.PoolBytes)
 	w.cache.init(len(s.plan.Fields.List))
 	return w
 }

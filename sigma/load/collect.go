@@ -98,7 +98,7 @@ func (c *collector) transformRules() {
 	_ = parallel.For(context.Background(), len(c.drafts), func(i int) {
 		if d := c.drafts[i]; d.Rule != nil && d.state != skipped {
 			d.guard(func() {
-				check := checker{written: d.Written, vague: len(d.Problems) > 0}
+				check := checker{written: d.Written, vague: len(d.Problems) > 0, withFilters: c.opts.Transform != nil}
 				check.rule(d.Rule)
 				d.adopt(check.problems, check.warnings)
 			})

@@ -96,30 +96,45 @@ func newFault(file string, number int, content [sha256.Size]byte) *draft {
 }
 
 func (d *draft) problem(stage ast.Stage, line int, reason string) ast.Problem {
-	return ast.Problem{File: d.file, Document: d.Number, Line: line, Title: d.Title, ID: d.ID, Stage: stage, Reason: reason}
+	return ast.Problem{File: d.file, Document: d.Number, Line: line, Title: d.Title, ID: d.ID, Stage: stage, Reason: readable(reason)}
 }
 
 // fail records a problem of reading; the document is rejected.
 func (d *draft) fail(line int, format string, args ...any) {
-	d.Problems = append(d.Problems, d.problem(ast.StageParse, line, fmt.Sprintf(format, args...)))
+	d.reject(ast.StageParse, line, format, args...)
 }
 
 // failCompile records a problem that is no matter of syntax.
 func (d *draft) failCompile(line int, format string, args ...any) {
-	d.Problems = append(d.Problems, d.problem(ast.StageCompile, line, fmt.Sprintf(format, args...)))
+	d.reject(ast.StageCompile, line, format, args...)
+}
+
+// reject records a problem. Behind the last that is told stands one that says so.
+func (d *draft) reject(stage ast.Stage, line int, format string, args ...any) {
+	switch n := len(d.Problems); {
+	case n < maxProblems:
+		d.Problems = append(d.Problems, d.problem(stage, line, fmt.Sprintf(format, args...)))
+	case n == maxProblems:
+		d.Problems = append(d.Problems, d.problem(stage, line, fmt.Sprintf("there are more problems; the first %d are told", maxProblems)))
+	}
 }
 
 func (d *draft) warn(line int, format string, args ...any) {
-	d.Warnings = append(d.Warnings, d.problem("", line, fmt.Sprintf(format, args...)))
+	switch n := len(d.Warnings); {
+	case n < maxProblems:
+		d.Warnings = append(d.Warnings, d.problem("", line, fmt.Sprintf(format, args...)))
+	case n == maxProblems:
+		d.Warnings = append(d.Warnings, d.problem("", line, fmt.Sprintf("there are more warnings; the first %d are told", maxProblems)))
+	}
 }
 
 // adopt adds what Check found, which knows the rule but not its document.
 func (d *draft) adopt(problems, warnings []ast.Problem) {
 	for _, p := range problems {
-		d.Problems = append(d.Problems, d.problem(p.Stage, p.Line, p.Reason))
+		d.reject(p.Stage, p.Line, "%s", p.Reason)
 	}
 	for _, w := range warnings {
-		d.Warnings = append(d.Warnings, d.problem("", w.Line, w.Reason))
+		d.warn(w.Line, "%s", w.Reason)
 	}
 }
 

@@ -113,7 +113,10 @@ func (c *collector) mergeFilters() {
 			Title: f.Title, ID: f.ID, Version: f.Version, Detections: f.Detections, Conditions: f.Conditions, Origin: f.Origin,
 		}
 		check := checker{written: d.Written, vague: len(d.Problems) > 0, beforePipelines: c.opts.Transform != nil}
-		d.guard(func() { check.scope(&scope, fmt.Sprintf("filter '%s'", d.key())) })
+		d.guard(func() {
+			check.scope(&scope, fmt.Sprintf("filter '%s'", d.key()))
+			check.budget(d.Line)
+		})
 		d.adopt(check.problems, check.warnings)
 		if !d.usable() {
 			continue
