@@ -46,6 +46,8 @@ func (w *Worker) evaluatePredicate(id uint32) bool {
 		return w.evaluateReference(p, w.values(nil, p.Field))
 	case compile.RefUsable, compile.Expand, compile.ExpandUsable:
 		return w.evaluateReference(p, w.values(nil, p.Field))
+	case compile.Shared:
+		return w.run(p.More.Program)
 	case compile.Block:
 		return w.blockHolds(p.More.Block, w.view.root)
 	}

@@ -64,6 +64,9 @@ func (w *Worker) Evaluate(ev *Events, i int, arrival int64, out *result.Batch) {
 	w.candidates.clear()
 	conflicts, index := w.conflicts(&ev.list[i])
 	w.findCandidates(index)
+	if len(w.set.plan.Groups) > 0 {
+		w.candidates.expand(w.set.plan)
+	}
 	w.candidates.rules(conflicts, func(rule uint32) {
 		if w.run(w.set.plan.Programs[rule]) {
 			w.detect(ev, i, rule, arrival, out)

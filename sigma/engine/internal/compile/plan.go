@@ -29,6 +29,12 @@ type Plan struct {
 	CandidateStart []uint32 // Candidates[CandidateStart[p]:CandidateStart[p+1]] are those of predicate p
 	Always         []uint32 // load indexes of rules without witness
 
+	// What several rules have in common makes all of them candidates by one number,
+	// which stands behind those of the rules in Candidates: FirstGroup plus a position
+	// in Groups.
+	FirstGroup uint32 // a multiple of 64
+	Groups     [][]uint32
+
 	Rarity   literal.Rarity // of windows in traffic
 	Machines int            // how many machines a worker needs for expressions
 }
@@ -43,6 +49,9 @@ type builder struct {
 	interned    map[string]string // patterns of results
 	detail      result.Detail
 	profile     *profile
+	shared      map[*Expr]uint32
+	kept        map[keptKey]*kept
+	filters     filters
 	at          ast.Fault // what is being compiled; its reason is not known yet
 }
 
@@ -55,7 +64,9 @@ func Build(rules []*ast.Rule, o Options) (_ *Plan, err error) {
 	b := &builder{
 		fields: newFields(), preds: make([]Pred, 0, predsPerRule*len(rules)), ids: make(map[predKey]uint32, predsPerRule*len(rules)),
 		expressions: make(map[string]*Operand), interned: make(map[string]string), detail: o.Detail, profile: traffic(),
+		kept: make(map[keptKey]*kept),
 	}
+	b.countFilters(rules)
 	for _, name := range o.Names {
 		b.fields.Add(name, 0)
 	}
@@ -102,14 +113,7 @@ func (b *builder) rule(r *ast.Rule) *Rule {
 	if len(r.Filters) == 0 {
 		return &Rule{Match: scope.any(), Scope: scope}
 	}
-	parts := []*Expr{scope.any()}
-	for i := range r.Filters {
-		f := &r.Filters[i]
-		b.at.Filter = i
-		s := b.scope(f.Detections, f.Conditions, context{version: f.Version})
-		parts = append(parts, s.any())
-	}
-	return &Rule{Match: and(parts...), Scope: scope}
+	return &Rule{Match: and(slices.Concat([]*Expr{scope.any()}, b.ofFilters(r.Filters))...), Scope: scope}
 }
 
 // intern keeps one copy of equal texts.

@@ -45,6 +45,11 @@ func (p *Plan) compile(at *ast.Fault) {
 		at.Rule = i
 		p.Programs[i] = p.emit(r.Match, Holds, Fails)
 	}
+	for id := range p.Preds {
+		if x := &p.Preds[id]; x.Kind == Shared {
+			x.More.Program = p.emit(x.More.Expr, Holds, Fails)
+		}
+	}
 }
 
 // emit writes the instructions for x and returns where they begin. Code is
@@ -191,7 +196,7 @@ func (p *Pred) effort() int {
 		return 8
 	case Contains:
 		return 16
-	case Regex, Block, Expand, FieldRef:
+	case Regex, Block, Shared, Expand, FieldRef:
 		return 200
 	}
 	return 40
