@@ -13,10 +13,11 @@ const maxOverlay = 64
 
 // maxCopied bounds the entries that overlays of one file copy. What stands below an
 // entry is shared.
-const maxCopied = 1_000_000
+const maxCopied = 300_000
 
-// maxRelated bounds the nodes of the correlations that a file makes of templates.
-const maxRelated = 1_000_000
+// maxRepeated bounds the bytes beside detections of the documents that a file makes of
+// templates.
+const maxRepeated = 64 << 20
 
 var errOverlayDepth = fmt.Errorf("documents are merged deeper than %d mapping levels", maxOverlay)
 
@@ -26,7 +27,8 @@ type collection struct {
 	previous *document.Node
 	memory   memory // nil while there was no template
 	copied   int    // entries of mappings, so far
-	related  int    // nodes of the correlations made of templates, so far
+	repeated int    // bytes of documents made of templates, detections aside, so far
+	sizes    map[*document.Node]int
 }
 
 // next returns the document to parse, nil when there is none. root is a mapping.
@@ -90,9 +92,10 @@ func (c *collection) overlay(base, over *document.Node, level int) (*document.No
 	if level > maxOverlay {
 		return nil, errOverlayDepth
 	}
-	if c.copied += len(base.Entries); c.copied > maxCopied {
-		return nil, fmt.Errorf("'action' merges %d keys into the documents of this file so far, the limit is %d", c.copied, maxCopied)
+	if n := c.copied + len(base.Entries); n > maxCopied {
+		return nil, fmt.Errorf("with this document 'action' merges %d keys into those of the file, the limit is %d", n, maxCopied)
 	}
+	c.copied += len(base.Entries)
 	entries := make([]document.Entry, len(base.Entries), len(base.Entries)+len(over.Entries))
 	copy(entries, base.Entries)
 	at := entriesOf(base)
@@ -150,13 +153,44 @@ func without(n *document.Node, key string) *document.Node {
 }
 
 // afford adds a document to the cost of the file. It returns why that is too much, empty
-// when it is not: what correlations refer to is found for each of them.
+// when it is not. Detections are shared; what stands beside them becomes part of every
+// result, or is followed for every document.
 func (c *collection) afford(merged *document.Node) string {
 	if c.memory == nil {
 		return ""
 	}
-	if c.related += merged.Get("correlation").Size(); c.related > maxRelated {
-		return fmt.Sprintf("'action' makes correlations of %d nodes in this file so far, the limit is %d", c.related, maxRelated)
+	size := c.repeated
+	for _, e := range merged.Entries {
+		if e.Key.Text != "detection" {
+			size += c.bytes(e.Value)
+		}
 	}
+	if size > maxRepeated {
+		return fmt.Sprintf("with this document 'action' repeats %d bytes beside detections in those of the file, the limit is %d", size, maxRepeated)
+	}
+	c.repeated = size
 	return ""
+}
+
+// bytes is about what a node takes in every document that has it.
+func (c *collection) bytes(n *document.Node) int {
+	const each = 32
+	if n.IsScalar() {
+		return each + len(n.Text)
+	}
+	if size, ok := c.sizes[n]; ok {
+		return size
+	}
+	size := each
+	for _, it := range n.Items {
+		size += c.bytes(it)
+	}
+	for _, e := range n.Entries {
+		size += c.bytes(e.Key) + c.bytes(e.Value)
+	}
+	if c.sizes == nil {
+		c.sizes = make(map[*document.Node]int)
+	}
+	c.sizes[n] = size
+	return size
 }
