@@ -38,6 +38,7 @@ bench: ## benchmarks of the hot path
 
 bench-corpus: build ## the engine on real rules and events, one core, against its bars
 	$(BIN)/bench corpus -data '$(DATA)'
+	SLUICE_DATA='$(abspath $(DATA))' $(GO) test -run '^$$' -bench OverReference -cpu 1 ./internal/reference
 
 bench-correlation: build ## correlations by type and window, and a lane of six rules, against their bars
 	$(BIN)/bench correlation -data '$(DATA)'

@@ -31,7 +31,6 @@ func barOf(lane string) bar {
 
 // The bars that are not ratios to json.Valid.
 const (
-	minOverReference  = 500.0 // times, on structured_windows
 	maxAllocsReal     = 0.05  // per event of the real telemetry
 	maxAllocsUnmet    = 0.001 // per event without a match: the profiler's own noise
 	maxAllocsResult   = 2.0
@@ -105,9 +104,6 @@ func (r *report) lanes(o options) error {
 		if err := r.allocations(lane, every, samples[0], lines); err != nil {
 			return err
 		}
-		if err := r.overReference(lane, rules, lines, every); err != nil {
-			return err
-		}
 	}
 	if !found {
 		return fmt.Errorf("no lane %q (%q)", o.only, sigmatest.Lanes())
@@ -140,19 +136,6 @@ func (r *report) allocations(lane string, j *judge, s figures, lines [][]byte) e
 	}
 	perEvent, _, _ := allocations(j, none)
 	r.printf("  allocations: %.4f per event over %d without a match, bar 0: %s\n", perEvent, len(none), r.holds(perEvent <= maxAllocsUnmet))
-	return nil
-}
-
-func (r *report) overReference(lane string, rules []*ast.Rule, lines [][]byte, j *judge) error {
-	times, d, err := overReference(rules, j, lines)
-	if err != nil {
-		return err
-	}
-	verdict := ""
-	if lane == structuredWindows {
-		verdict = fmt.Sprintf(", bar %.0f: %s", minOverReference, r.holds(times >= minOverReference))
-	}
-	r.printf("  %.0f times the exhaustive evaluator (%v per event)%s\n", times, d.Round(time.Microsecond), verdict)
 	return nil
 }
 

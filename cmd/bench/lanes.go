@@ -2,14 +2,11 @@ package main
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"runtime"
 	"time"
 
-	"github.com/sluicehq/sluice/internal/reference"
 	"github.com/sluicehq/sluice/internal/sigmatest"
-	"github.com/sluicehq/sluice/sigma/ast"
 )
 
 // minRounds keeps a median meaningful on short runs.
@@ -110,37 +107,4 @@ func unmatched(j *judge, lines [][]byte) ([][]byte, error) {
 		}
 	}
 	return out, nil
-}
-
-// overReference is how many times faster than the exhaustive evaluator the
-// engine is, and what that one takes for an event, over a few lines from all
-// parts of the lane.
-func overReference(rules []*ast.Rule, j *judge, lines [][]byte) (times float64, perEvent time.Duration, err error) {
-	e, err := reference.New(rules, reference.Options{})
-	if err != nil {
-		return 0, 0, err
-	}
-	const rounds, events = 5, 30 // in turn with the engine, like everything here
-	var slow []time.Duration
-	var ratios []float64
-	for round := range rounds {
-		d := timed(func() {
-			for i := range events {
-				line := lines[(i*rounds+round)*len(lines)/(rounds*events)]
-				ev, derr := reference.DecodeJSON(line)
-				if derr != nil {
-					err = derr
-					return
-				}
-				e.Evaluate(ev, 0)
-			}
-		}) / events
-		fast := timed(func() { err = errors.Join(err, j.run(lines)) }) / time.Duration(len(lines))
-		if err != nil {
-			return 0, 0, err
-		}
-		slow = append(slow, d)
-		ratios = append(ratios, float64(d)/float64(fast))
-	}
-	return median(ratios), median(slow), nil
 }

@@ -1,12 +1,12 @@
 package reference_test
 
 import (
+	"bytes"
 	"os"
 	"strconv"
 	"testing"
 
 	"github.com/sluicehq/sluice/internal/reference"
-	"github.com/sluicehq/sluice/internal/sigmatest"
 	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/engine"
 	"github.com/sluicehq/sluice/sigma/load"
@@ -63,7 +63,7 @@ func (p *pair) count(tb testing.TB, x *indexed, e *reference.Evaluator, ev *refe
 // randomPair is a pair over random rules, with their text.
 func randomPair(tb testing.TB, seed uint64) (*pair, string) {
 	tb.Helper()
-	yaml := sigmatest.RandomRules(seed, 12)
+	yaml := RandomRules(seed, 12)
 	rules := load.FromBytes("random.yml", []byte(yaml), load.Options{}).Rules
 	for _, r := range rules {
 		for i := range r.Detections {
@@ -114,7 +114,7 @@ func judgeRandom(t *testing.T, seed uint64) {
 	if len(p.rules) == 0 {
 		return
 	}
-	g := sigmatest.NewGenerator(seed, p.rules)
+	g := NewGenerator(seed, p.rules)
 	for range 20 {
 		if p.judge(t, g.Event()); t.Failed() {
 			t.Fatalf("seed %d, rules\n%s", seed, yaml)
@@ -130,7 +130,7 @@ func FuzzIndexNeverChangesTheAnswer(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, seed uint64) {
-		g := sigmatest.NewGenerator(seed, p.rules)
+		g := NewGenerator(seed, p.rules)
 		for range 4 {
 			p.judge(t, g.Event())
 		}
@@ -152,7 +152,7 @@ func FuzzEveryLineIsJudgedAlike(f *testing.F) {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, seed uint64) {
-		g := sigmatest.NewGenerator(seed, p.rules)
+		g := NewGenerator(seed, p.rules)
 		for range 50 {
 			p.judge(t, g.Damaged())
 		}
@@ -184,7 +184,7 @@ func TestRandomRulesAreJudgedAlike(t *testing.T) {
 
 func TestEventsMadeOfTheRulesAreJudgedAlike(t *testing.T) {
 	p := corpusPair(t)
-	g := sigmatest.NewGenerator(7, p.rules)
+	g := NewGenerator(7, p.rules)
 	for range rounds(t, 1000) {
 		if p.judge(t, g.Event()); t.Failed() {
 			return
@@ -198,5 +198,22 @@ func TestPlainAndQuotedTextsAreKeptApart(t *testing.T) {
 	p := newPair(t, rules, reference.Options{})
 	for _, line := range []string{`"foo"`, `{"a":"foo"}`, `"foo"`, `{"a":"foo"}`, `"a\u0041foo"`} {
 		p.judge(t, []byte(line))
+	}
+}
+
+func TestOneSeedGivesTheSameRulesAndEvents(t *testing.T) {
+	rules := []*ast.Rule{{Detections: []ast.Detection{{Name: "sel", Node: &ast.Node{Items: []ast.Item{
+		{Field: "a.b", Values: []ast.Value{ast.StringValue("x*y"), {Kind: ast.Number, Text: "7"}}},
+	}}}}}}
+	for seed := range uint64(50) {
+		if a, b := RandomRules(seed, 10), RandomRules(seed, 10); a != b {
+			t.Fatalf("seed %d gives\n%s and\n%s", seed, a, b)
+		}
+		a, b := NewGenerator(seed, rules), NewGenerator(seed, rules)
+		for range 20 {
+			if x, y := a.Damaged(), b.Damaged(); !bytes.Equal(x, y) {
+				t.Fatalf("seed %d gives %s and %s", seed, x, y)
+			}
+		}
 	}
 }

@@ -1,5 +1,5 @@
-// Package sigmatest offers rules and events to tests: a table of cases, a generator,
-// and readers for the corpus, which is not part of the repository.
+// Package sigmatest reads the corpus, which is not part of the repository, for tests and
+// benchmarks, and measures rates.
 package sigmatest
 
 import (

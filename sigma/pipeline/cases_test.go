@@ -8,10 +8,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/sluicehq/sluice/internal/reference"
 	"github.com/sluicehq/sluice/sigma/ast"
+	"github.com/sluicehq/sluice/sigma/engine"
 	"github.com/sluicehq/sluice/sigma/load"
 	"github.com/sluicehq/sluice/sigma/pipeline"
+	"github.com/sluicehq/sluice/sigma/result"
 )
 
 // toolRule is the rule that most cases rewrite.
@@ -73,15 +74,18 @@ func loadWith(t *testing.T, s *pipeline.Set, rules string) *load.Collection {
 
 func fires(t *testing.T, rules []*ast.Rule, event string) bool {
 	t.Helper()
-	e, err := reference.New(rules, reference.Options{})
+	set, err := engine.Compile(rules, engine.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	x, err := reference.DecodeJSON([]byte(event))
-	if err != nil {
+	worker := set.NewWorker()
+	var events engine.Events
+	if err := worker.DecodeJSON(&events, []byte(event)); err != nil {
 		t.Fatal(err)
 	}
-	return len(e.Evaluate(x, 0)) > 0
+	var batch result.Batch
+	worker.Evaluate(&events, 0, 0, &batch)
+	return batch.Len() > 0
 }
 
 // probe is an event and whether the rule matches it.

@@ -7,22 +7,114 @@ import (
 
 	"github.com/sluicehq/sluice/cmd/sluice/config"
 	"github.com/sluicehq/sluice/graph"
+	"github.com/sluicehq/sluice/graph/step"
 	"github.com/sluicehq/sluice/sigma/correlation"
 	"github.com/sluicehq/sluice/sigma/load"
 )
 
+// correlator correlates the batches of an evaluation in their order.
+type correlator struct {
+	step    *step.Correlate
+	isolate step.Sequential
+	render  renderer
+	merged  merger
+	warn    func(...string)
+
+	truncated int   // firings that were not propagated
+	dumps     bool  // the state is shown at the end
+	second    int64 // up to which the engine has been told the time
+}
+
+// newCorrelator returns nil for a rule set without correlations.
+func newCorrelator(set *graph.RuleSet, o *config.Eval, render renderer, warn func(...string)) *correlator {
+	if o.DumpCorrelationState && (!set.Correlates() || o.Schema.Routing) {
+		warn("--dump-correlation-state is ignored: there is no correlation to show")
+	}
+	if !set.Correlates() {
+		return nil
+	}
+	return &correlator{
+		step:   step.NewCorrelate(correlation.New(set.Correlation, o.Correlation.MaxStateEntries)),
+		render: render, warn: warn, dumps: o.DumpCorrelationState && !o.Schema.Routing,
+	}
+}
+
+// batch correlates a batch and returns its detections with what fires behind those
+// of each event. It is valid until release.
+func (c *correlator) batch(j *job, t *tally) *page {
+	b := &j.batch
+	if b.Arrival > c.second {
+		c.step.Engine.Advance(b.Arrival)
+		c.second = b.Arrival
+	}
+	c.merged.begin(&j.detections)
+	c.step.Begin(&c.isolate, b, b.Arrival)
+	for i := range b.Outcomes {
+		o := &b.Outcomes[i]
+		if o.Kind != graph.Decoded || o.Matches.Len() == 0 {
+			continue
+		}
+		fired, err := c.line(b, i)
+		if err != nil {
+			c.merged.leaveOut(o.Results)
+			o.Kind = graph.Quarantined
+			t.fail(step.Poisoned{Line: i, Cause: err})
+			continue
+		}
+		t.firings += uint64(fired)
+	}
+	c.step.End()
+	return c.merged.finish()
+}
+
+// line correlates line i and renders what fires. The error is that of a step.
+func (c *correlator) line(b *graph.Batch, i int) (fired int, err error) {
+	counted, err := c.step.Count(&c.isolate, b, i, b.Arrival)
+	for _, o := range counted.Effects {
+		c.truncated += o.Truncated
+		if o.Evicted > 0 {
+			c.warn(fmt.Sprintf("%d groups of correlations, the limit is %d: %d evicted (raise --max-state-entries or shorten windows)",
+				o.Before, c.step.Engine.MaxGroups(), o.Evicted))
+		}
+	}
+	if err != nil || len(counted.Firings) == 0 {
+		return 0, err
+	}
+	m := &c.merged
+	end, done := m.end(), m.done
+	err = c.isolate.Step(func() {
+		for _, f := range counted.Firings {
+			m.upTo(f.Behind)
+			m.result.Correlation = f.Result
+			c.render(&m.page, &m.result)
+		}
+	}, func() {
+		m.truncate(end)
+		m.done = done
+	})
+	return len(counted.Firings), err
+}
+
+// release gives back what the last batch holds.
+func (c *correlator) release() {
+	if c != nil {
+		c.step.Engine.Release()
+	}
+}
+
 // sumUp prints what the evaluation came to.
 func (e *evaluation) sumUp(out *console, o *config.Eval) {
-	if e.truncated > 0 {
-		e.warn(fmt.Sprintf("%d firings were not propagated: more than %d levels of correlations", e.truncated, correlation.MaxLevels))
+	c := e.correlate
+	if c == nil {
+		summarise(out, o, &e.total, fmt.Sprintf("%d matches", e.total.matches))
+		return
 	}
-	matches := fmt.Sprintf("%d matches", e.total.matches)
-	if e.set.Correlates() {
-		matches = fmt.Sprintf("%d detection matches, %d correlation matches", e.total.matches, e.total.firings)
+	if c.truncated > 0 {
+		c.warn(fmt.Sprintf("%d firings were not propagated: more than %d levels of correlations", c.truncated, correlation.MaxLevels))
 	}
-	summarise(out, o, &e.total, matches)
-	if e.dumps {
-		dumpState(out.Err, e.correlate.Engine)
+	summarise(out, o, &e.total, fmt.Sprintf("%d detection matches, %d correlation matches", e.total.matches, e.total.firings))
+	if c.dumps {
+		dumpState(out.Err, c.step.Engine)
 	}
 }
 
@@ -53,9 +145,9 @@ func (p *printer) fit(rules *load.Collection) {
 }
 
 // firing makes the row of a result that is no detection.
-func (p *printer) firing(r *graph.Result) {
+func (g *page) firing(r *graph.Result) {
 	c := r.Correlation
-	p.row(c.Rule.Level, c.Rule.Title, string(c.Rule.Type), correlationDetail(c))
+	g.row(c.Rule.Level, c.Rule.Title, string(c.Rule.Type), correlationDetail(c))
 }
 
 // correlationDetail is the DETAIL column: the group and the aggregate.

@@ -292,9 +292,9 @@ func TestAPanicCostsOneEvent(t *testing.T) {
 	var out bytes.Buffer
 	p := newPrinter(&console{Streams: Streams{Out: &out, Err: io.Discard}, format: formatNDJSON}, false)
 	e := newEvaluation(&graph.RuleSet{Engine: set}, new(format.Decoder), p, &config.Default().Eval, func(...string) {})
-	e.render = func(s *graph.ResultSet) {
-		p.render(s)
-		if strings.Contains(string(s.Raw), "bad") {
+	e.render = func(g *page, r *graph.Result) {
+		p.renderer()(g, r)
+		if strings.Contains(string(r.Detection.Extra.Event), "bad") {
 			panic("out of luck")
 		}
 	}

@@ -2,7 +2,6 @@ package command
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"runtime"
 	"sync"
@@ -12,7 +11,6 @@ import (
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/graph/format"
 	"github.com/sluicehq/sluice/graph/step"
-	"github.com/sluicehq/sluice/sigma/correlation"
 	"github.com/sluicehq/sluice/sigma/engine"
 	"github.com/sluicehq/sluice/sources"
 )
@@ -21,43 +19,33 @@ import (
 // evaluating it, and short enough that its events are still in the cache then.
 const batchLines = 128
 
-// evaluation drives the steps over the lines of a stream: workers decode and
-// evaluate batches, and one goroutine correlates and prints them in order.
+// evaluation drives the steps over the lines of a stream: workers decode, evaluate
+// and render batches, and one goroutine correlates and writes them in order.
 type evaluation struct {
-	set     *graph.RuleSet
-	format  *format.Decoder
-	timed   bool // events without a time of their own do not reach correlations
-	printer *printer
-	render  func(*graph.ResultSet) // the printer's
-	warn    func(...string)
-
-	correlate *step.Correlate
-	isolate   step.Sequential
+	set       *graph.RuleSet
+	format    *format.Decoder
+	timed     bool // events without a time of their own are not counted over
+	printer   *printer
+	render    renderer
+	correlate *correlator // nil when there is nothing to correlate
 	total     tally
-	truncated int   // firings that were not propagated
-	dumps     bool  // the state is shown at the end
-	second    int64 // up to which the correlations have been told the time
 }
 
-// job is a batch on its way through a worker to the printer.
+// job is a batch on its way through a worker to the writer.
 type job struct {
-	batch    graph.Batch
-	oversize uint64 // lines too long for it
-	decoded  step.Decoded
-	detected step.Detected
-	done     chan struct{} // a worker is through with it
+	batch      graph.Batch
+	oversize   uint64 // lines too long for it
+	decoded    step.Decoded
+	detected   step.Detected
+	detections detections
+	poisoned   []step.Poisoned // lines that could not be rendered
+	done       chan struct{}   // a worker is through with it
 }
 
 // newEvaluation prepares the evaluation by a rule set.
 func newEvaluation(set *graph.RuleSet, f *format.Decoder, p *printer, o *config.Eval, warn func(...string)) *evaluation {
-	e := &evaluation{
-		set: set, format: f, timed: o.Correlation.RequireTime(), printer: p, render: p.render, warn: warn,
-		correlate: step.NewCorrelate(correlation.New(step.Program(set), o.Correlation.MaxStateEntries)), dumps: o.DumpCorrelationState,
-	}
-	if e.dumps && (!set.Correlates() || o.Schema.Routing) {
-		warn("--dump-correlation-state is ignored: there is no correlation to show")
-		e.dumps = false
-	}
+	e := &evaluation{set: set, format: f, timed: o.Correlation.RequireTime(), printer: p, render: p.renderer()}
+	e.correlate = newCorrelator(set, o, e.render, warn)
 	return e
 }
 
@@ -139,65 +127,34 @@ func (e *evaluation) worker(work <-chan *job) {
 	for j := range work {
 		j.decoded = decode.Batch(isolate, &j.batch)
 		j.detected = detect.Batch(isolate, &j.batch)
+		j.poisoned = j.detections.fill(isolate, &j.batch, e.render)
 		j.done <- struct{}{}
 	}
 }
 
-// finish correlates and prints a batch.
+// finish correlates and writes a batch.
 func (e *evaluation) finish(j *job) error {
 	b, t := &j.batch, &e.total
 	t.events += uint64(len(b.Lines)) + j.oversize
 	t.undecoded += uint64(j.decoded.Undecodable) + j.oversize
 	t.fail(j.decoded.Poisoned...)
 	t.fail(j.detected.Poisoned...)
+	t.fail(j.poisoned...)
 	t.Pruned += j.detected.Pruned
 	t.WithoutLogsource += j.detected.WithoutLogsource
-	if b.Arrival > e.second {
-		e.correlate.Engine.Advance(b.Arrival)
-		e.second = b.Arrival
+	out := &j.detections.page
+	if e.correlate != nil {
+		out = e.correlate.batch(j, t)
 	}
-	e.correlate.Begin(&e.isolate, b, b.Arrival)
-	var used graph.Releaser
 	for i := range b.Outcomes {
-		if b.Outcomes[i].Kind != graph.Decoded {
-			continue
-		}
-		if err := e.line(b, i, &used); err != nil {
-			t.fail(step.Poisoned{Line: i, Cause: err})
+		if o := &b.Outcomes[i]; o.Kind == graph.Decoded {
+			t.matches += uint64(o.Results.Len())
 		}
 	}
-	used.Flush()
-	e.correlate.End()
-	err := e.printer.write(t)
-	e.correlate.Engine.Release()
+	err := e.printer.write(out, t)
+	e.correlate.release()
 	results := b.Results
 	b.Reset()
 	b.Results = results // nobody else has them
-	return err
-}
-
-// line correlates and renders line i of b. The error is that of a step.
-func (e *evaluation) line(b *graph.Batch, i int, used *graph.Releaser) error {
-	counted, err := e.correlate.Count(&e.isolate, b, i, b.Arrival)
-	for _, o := range counted.Effects {
-		e.truncated += o.Truncated
-		if o.Evicted > 0 {
-			e.warn(fmt.Sprintf("%d groups of correlations, the limit is %d: %d evicted (raise --max-state-entries or shorten windows)",
-				o.Before, e.correlate.Engine.MaxGroups(), o.Evicted))
-		}
-	}
-	if err != nil {
-		return err
-	}
-	results := e.correlate.Merge(b, i)
-	if results == nil {
-		return nil
-	}
-	fired, found := len(counted.Firings), len(results.Results)
-	if err = e.isolate.Step(func() { e.render(results) }, e.printer.discard); err == nil {
-		e.total.firings += uint64(fired)
-		e.total.matches += uint64(found - fired)
-	}
-	used.List(results)
 	return err
 }

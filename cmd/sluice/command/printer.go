@@ -28,20 +28,7 @@ type printer struct {
 	form     graph.Form
 	table    *table
 	progress progress
-
-	text   []byte // rendered and not written yet, unless it is for a table
-	rows   []row
-	before place // the last results
 }
-
-// row is a row of a table, with the colour of its first column.
-type row struct {
-	cells []string
-	color string
-}
-
-// place is a place between two results.
-type place struct{ text, rows int }
 
 func newPrinter(out *console, pretty bool) *printer {
 	columns := []string{"LEVEL", "RULE", "TYPE", "DETAIL"}
@@ -64,48 +51,19 @@ func newPrinter(out *console, pretty bool) *printer {
 	return p
 }
 
-// render makes the text or the rows of results.
-func (p *printer) render(set *graph.ResultSet) {
-	p.before = place{len(p.text), len(p.rows)}
-	for i := range set.Results {
-		r := &set.Results[i]
-		switch {
-		case p.table == nil:
-			p.text, _ = p.form.Append(p.text, graph.Payload{Result: r}, nil) // these forms write everything
-			p.text = append(p.text, '\n')
-		case r.Detection != nil:
-			p.row(r.Detection.Rule.Level, r.Detection.Rule.Title, "detection", detail(r.Detection))
-		default:
-			p.firing(r)
-		}
-	}
-}
-
-// discard forgets what render made last.
-func (p *printer) discard() { p.text, p.rows = p.text[:p.before.text], p.rows[:p.before.rows] }
-
-func (p *printer) row(level ast.Level, title, kind, detail string) {
-	name := level.String()
-	if name == "" {
-		name = "-"
-	}
-	p.rows = append(p.rows, row{[]string{name, title, kind, detail}, levelColor(level)})
-}
-
-// write writes what was rendered and shows the progress.
-func (p *printer) write(total *tally) error {
+// write writes a page and shows the progress.
+func (p *printer) write(g *page, total *tally) error {
 	p.progress.show(p.out, total, time.Now())
-	if len(p.text) > 0 {
-		if _, err := p.out.Out.Write(p.text); err != nil {
+	if len(g.text) > 0 {
+		if _, err := p.out.Out.Write(g.text); err != nil {
 			return fmt.Errorf("%w: %w", errWrite, err)
 		}
 	}
-	for _, r := range p.rows {
+	for _, r := range g.rows {
 		if err := p.table.row(r.cells, r.color); err != nil {
 			return fmt.Errorf("%w: %w", errWrite, err)
 		}
 	}
-	p.text, p.rows = p.text[:0], p.rows[:0]
 	return nil
 }
 

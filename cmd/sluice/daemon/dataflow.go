@@ -7,6 +7,8 @@ import (
 	"runtime"
 	"strconv"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/actors/correlate"
 	"github.com/sluicehq/sluice/actors/dataflow"
@@ -40,6 +42,11 @@ func newDataflow(cfg *config.Daemon, set *graph.RuleSet, out *sink.Outputs, m *d
 		},
 		Dispatch: dispatch.Options{Sinks: offered(out.Sinks)},
 	}), nil
+}
+
+// newStageMetrics makes the series of the stages.
+func newStageMetrics(reg prometheus.Registerer, cfg *config.Daemon) (*dataflow.Metrics, error) {
+	return dataflow.NewMetrics(reg, cfg.Correlation.RequireTime())
 }
 
 // resources are what the routes of the API speak to.

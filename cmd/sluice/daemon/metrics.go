@@ -40,7 +40,7 @@ func (d *Daemon) register() error {
 	d.series = &series{}
 	d.series.sinks, errs[0] = sink.NewMetrics(reg)
 	d.series.rules, errs[1] = ruleset.NewMetrics(reg)
-	d.series.stages, errs[2] = dataflow.NewMetrics(reg, d.cfg.Correlation.RequireTime())
+	d.series.stages, errs[2] = newStageMetrics(reg, d.cfg)
 	d.series.reloads, errs[3] = reload.NewMetrics(reg)
 	return errors.Join(errors.Join(errs[:]...), reg.Register(build), reg.Register(uptime),
 		d.registry.Register(collectors.NewGoCollector()), d.registry.Register(collectors.NewProcessCollector(collectors.ProcessCollectorOpts{})),

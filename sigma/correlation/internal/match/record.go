@@ -65,8 +65,8 @@ type Field struct {
 }
 
 // Open reads the record at the begin of buf and returns what follows it. An
-// Extractor for s must have written it in this process, or Adopt must have accepted
-// it. A record for another spec is ErrForeign; other bytes may panic.
+// Extractor for s must have written it in this process. A record for another spec is
+// ErrForeign; other bytes may panic.
 func (r *Record) Open(s *Spec, buf []byte) ([]byte, error) {
 	if len(buf) < headSize || binary.LittleEndian.Uint32(buf[specAt:]) != s.Mark {
 		return nil, ErrForeign

@@ -1,4 +1,4 @@
-package sigmatest
+package reference_test
 
 import (
 	"encoding/json"

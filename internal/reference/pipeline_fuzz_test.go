@@ -1,8 +1,7 @@
-package pipeline_test
+package reference_test
 
 import (
 	"fmt"
-	"io/fs"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -170,7 +169,7 @@ type judges struct {
 
 func newJudges(tb testing.TB) *judges {
 	tb.Helper()
-	generator := sigmatest.NewGenerator(1, load.FromBytes("r.yml", []byte(hardRules), load.Options{}).Rules)
+	generator := NewGenerator(1, load.FromBytes("r.yml", []byte(hardRules), load.Options{}).Rules)
 	events := []string{toolRecord, `{}`, `{"A":1,"B":"x y","I":["ab",1],"m":"word"}`, `[1,{"A":1}]`}
 	for range 8 {
 		events = append(events, string(generator.Event()))
@@ -186,7 +185,7 @@ func (j *judges) judge(t *testing.T, p *pipeline.Pipeline) {
 			t.Fatalf("no rule and error %v", err)
 		}
 	}
-	c := loadWith(t, s, hardRules)
+	c := loadThrough(s, hardRules)
 	slow, err := reference.New(c.Rules, reference.Options{})
 	if err != nil {
 		t.Fatalf("the reference refuses what was loaded: %v", err)
@@ -208,7 +207,11 @@ func (j *judges) judge(t *testing.T, p *pipeline.Pipeline) {
 
 func evtx(t *testing.T) *pipeline.Pipeline {
 	t.Helper()
-	return set(t, "@windows_evtx").Pipelines[0]
+	s, err := pipeline.Load([]string{"windows_evtx"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.Pipelines[0]
 }
 
 func decoded(t *testing.T, event string) *reference.Event {
@@ -235,25 +238,4 @@ func firesOn(t *testing.T, w *engine.Worker, event string) []int {
 	}
 	slices.Sort(out)
 	return out
-}
-
-// The corpus goes through every built-in pipeline without a rejected rule.
-func TestTheCorpusGoesThroughTheBuiltinPipelines(t *testing.T) {
-	sub, err := fs.Sub(sigmatest.RuleArchive(t), "rules")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, names := range [][]string{{"windows_evtx"}, {"ecs_windows", "sysmon"}, {"fibratus_windows"}} {
-		s, err := pipeline.Load(names)
-		if err != nil {
-			t.Fatal(err)
-		}
-		c, err := load.FromFS(sub, load.Options{Transform: s.Apply, TransformCorrelation: s.ApplyCorrelation})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if len(c.Rules) == 0 || len(c.Rejected) > 0 {
-			t.Errorf("%v: %d rules, rejected %+v", names, len(c.Rules), c.Rejected)
-		}
-	}
 }
