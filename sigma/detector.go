@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"slices"
 	"time"
 
 	"github.com/sluicehq/sluice/sigma/correlation"
@@ -70,21 +71,27 @@ func Open(fsys fs.FS, list ...Option) (*Detector, error) {
 	if err != nil {
 		return nil, err
 	}
+	var program *correlation.Program
+	var set *engine.Set
+	fields := o.engine.Fields
+	rules, err = rules.Compiled(func(c *load.Collection) error {
+		var err error
+		if program, err = correlation.Compile(c.Correlations, c.Rules, o.correlations); err != nil {
+			return err
+		}
+		o.engine.Fields = slices.Concat(fields, program.Spec().Fields)
+		set, err = engine.Compile(c.Rules, o.engine)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
 	if !rules.Usable() {
 		faults := []error{errors.New("no usable rules")}
 		for _, p := range rules.Problems() {
 			faults = append(faults, p)
 		}
 		return nil, errors.Join(faults...)
-	}
-	program, err := correlation.Compile(rules.Correlations, rules.Rules, o.correlations)
-	if err != nil {
-		return nil, err
-	}
-	o.engine.Fields = append(o.engine.Fields, program.Spec().Fields...)
-	set, err := engine.Compile(rules.Rules, o.engine)
-	if err != nil {
-		return nil, err
 	}
 	return &Detector{
 		rules: rules, worker: set.NewWorker(), correlations: correlation.New(program, 0),

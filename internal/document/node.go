@@ -1,6 +1,7 @@
 package document
 
 import (
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -95,13 +96,59 @@ func (n *Node) JSON() any {
 	return nil
 }
 
+// Mapping makes a mapping of entries.
+func Mapping(line int, entries []Entry) *Node {
+	n := &Node{Kind: Map, Line: line, Entries: entries, size: 1}
+	for _, e := range entries {
+		n.size += e.Key.size + e.Value.size
+	}
+	return n
+}
+
+// Size is how many nodes there are below n and including it, aliases followed.
+func (n *Node) Size() int {
+	if n == nil {
+		return 0
+	}
+	return int(n.size)
+}
+
+// Digests are those of large nodes, which several documents may have in common.
+type Digests map[*Node][sha256.Size]byte
+
+// Sum returns a digest that nodes of the same content have, and no others.
+func (s Digests) Sum(n *Node) [sha256.Size]byte {
+	if n.size <= largeNode {
+		return sha256.Sum256(n.Canonical())
+	}
+	sum, ok := s[n]
+	if !ok {
+		sum = sha256.Sum256(n.appendContent(nil, s))
+		s[n] = sum
+	}
+	return sum
+}
+
+// largeNode is the size beyond which the digest of a node stands for its content in
+// that of the node above.
+const largeNode = 256
+
 // Canonical writes n as compact JSON with sorted keys. Unlike JSON it keeps
 // every key, so that documents with different content differ in it.
 func (n *Node) Canonical() []byte {
-	return n.appendCanonical(make([]byte, 0, 2048))
+	return n.appendContent(make([]byte, 0, 2048), nil)
 }
 
-func (n *Node) appendCanonical(dst []byte) []byte {
+// appendCanonical appends n, or with digests what stands for it.
+func (n *Node) appendCanonical(dst []byte, digests Digests) []byte {
+	if digests != nil && n.size > largeNode {
+		sum := digests.Sum(n)
+		return append(append(dst, '#'), sum[:]...) // no JSON begins so
+	}
+	return n.appendContent(dst, digests)
+}
+
+func (n *Node) appendContent(dst []byte, digests Digests) []byte {
 	switch n.Kind {
 	case Bool, Int, Float:
 		return append(dst, n.Text...)
@@ -113,7 +160,7 @@ func (n *Node) appendCanonical(dst []byte) []byte {
 			if i > 0 {
 				dst = append(dst, ',')
 			}
-			dst = it.appendCanonical(dst)
+			dst = it.appendCanonical(dst, digests)
 		}
 		return append(dst, ']')
 	case Map:
@@ -124,7 +171,7 @@ func (n *Node) appendCanonical(dst []byte) []byte {
 				dst = append(dst, ',')
 			}
 			dst = append(appendQuoted(dst, e.name), ':')
-			dst = e.value.appendCanonical(dst)
+			dst = e.value.appendCanonical(dst, digests)
 		}
 		return append(dst, '}')
 	}

@@ -30,10 +30,10 @@ type Problem struct {
 // of no file is its reason.
 func (p Problem) Error() string {
 	if p.File == "" && p.Document == 0 {
-		return p.Reason
+		return Printable(p.Reason)
 	}
 	var b strings.Builder
-	b.WriteString(p.File)
+	b.WriteString(Printable(p.File))
 	if p.Line > 0 {
 		fmt.Fprintf(&b, ":%d", p.Line)
 	}
@@ -42,12 +42,11 @@ func (p Problem) Error() string {
 	}
 	switch {
 	case p.Title != "" && p.ID != "":
-		fmt.Fprintf(&b, " (%q, %s)", p.Title, p.ID)
+		fmt.Fprintf(&b, " (%q, %s)", p.Title, Printable(p.ID))
 	case p.Title != "":
 		fmt.Fprintf(&b, " (%q)", p.Title)
 	case p.ID != "":
-		fmt.Fprintf(&b, " (%s)", p.ID)
+		fmt.Fprintf(&b, " (%s)", Printable(p.ID))
 	}
-	fmt.Fprintf(&b, ": %s", p.Reason)
-	return b.String()
+	return b.String() + ": " + Printable(p.Reason)
 }

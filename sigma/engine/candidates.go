@@ -1,6 +1,10 @@
 package engine
 
-import "math/bits"
+import (
+	"math/bits"
+
+	"github.com/sluicehq/sluice/sigma/engine/internal/compile"
+)
 
 // candidates is the set of rules to evaluate for the current event. Most words are
 // zero, so a second level says which are not.
@@ -11,7 +15,7 @@ type candidates struct {
 }
 
 func (l *candidates) init(s *Set) {
-	l.words = make([]uint64, (len(s.handles)+63)/64)
+	l.words = make([]uint64, (len(s.handles)+63)/64+(len(s.plan.Groups)+63)/64)
 	l.filled = make([]uint64, (len(l.words)+63)/64)
 	l.always = s.plan.Always
 }
@@ -33,6 +37,19 @@ func (l *candidates) add(rule uint32) {
 	word := rule / 64
 	l.words[word] |= 1 << (rule % 64)
 	l.filled[word/64] |= 1 << (word % 64)
+}
+
+// expand adds the rules of the groups among the candidates, and removes the groups.
+func (l *candidates) expand(p *compile.Plan) {
+	for word := int(p.FirstGroup / 64); word < len(l.words); word++ {
+		for set := l.words[word]; set != 0; set &= set - 1 {
+			for _, rule := range p.Groups[(word-int(p.FirstGroup/64))*64+bits.TrailingZeros64(set)] {
+				l.add(rule)
+			}
+		}
+		l.words[word] = 0
+		l.filled[word/64] &^= 1 << (word % 64)
+	}
 }
 
 // rules yields the load indexes in ascending order, except those in except, which

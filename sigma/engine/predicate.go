@@ -39,6 +39,8 @@ func (w *Worker) evaluatePredicate(id uint32) bool {
 		return w.refers(p)
 	case compile.RefUsable, compile.ExpandUsable:
 		return w.usable(p)
+	case compile.Shared:
+		return w.run(p.More.Program)
 	case compile.Block:
 		return w.blockHolds(p.More.Block, w.view.root)
 	}
@@ -99,11 +101,10 @@ func (w *Worker) matchText(p *compile.Pred, text []byte) bool {
 
 // machine returns the worker's automaton for an expression.
 func (w *Worker) machine(e *compile.Expression) *lazydfa.Machine {
-	m := &w.machines[e.Number]
-	if *m == nil {
-		*m = lazydfa.NewMachine(e.Program())
+	if m := w.machines.Machine(e.Number); m != nil {
+		return m
 	}
-	return *m
+	return w.machines.Add(e.Number, e.Program())
 }
 
 // valueHolds evaluates a value that has no cell: a member of an array block, or a

@@ -2,7 +2,6 @@ package engine
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/sluicehq/sluice/internal/parallel"
@@ -57,22 +56,21 @@ type Set struct {
 }
 
 // Compile builds a set of rules. The rules must have passed every check of package
-// load: a tree that package load would reject is an error.
-func Compile(rules []*ast.Rule, o Options) (s *Set, err error) {
-	defer func() {
-		if r := recover(); r != nil {
-			s, err = nil, fmt.Errorf("compile rules: unsound rule tree: %v", r)
-		}
-	}()
-	s = &Set{
+// load: trees that package load would reject give an error of type ast.Faults.
+func Compile(rules []*ast.Rule, o Options) (*Set, error) {
+	s := &Set{
 		options: o, handles: make([]*result.Rule, len(rules)), include: make([]bool, len(rules)),
 		constant: make([]*result.Detection, len(rules)),
 	}
+	var err error
 	steps := [...]func(){
-		func() { s.plan = compile.Build(rules, compile.Options{Detail: o.MatchDetail, Names: o.names()}) },
+		func() { s.plan, err = compile.Build(rules, compile.Options{Detail: o.MatchDetail, Names: o.names()}) },
 		func() { s.describe(rules) },
 	}
 	_ = parallel.For(context.Background(), len(steps), func(i int) { steps[i]() })
+	if err != nil {
+		return nil, err
+	}
 	s.prepare(rules)
 	return s, nil
 }

@@ -19,7 +19,7 @@ type Worker struct {
 	candidates candidates
 	cache      cache
 	ids        []uint32
-	machines   []*lazydfa.Machine // by number of the expression
+	machines   *lazydfa.Pool // by number of the expression
 	references references
 	values     values
 	router     router
@@ -47,7 +47,7 @@ func (s *Set) NewWorker() *Worker {
 	w.truth.init(s)
 	w.candidates.init(s)
 	w.kept = make([][]*result.Selections, len(s.handles))
-	w.machines = make([]*lazydfa.Machine, s.plan.Machines)
+	w.machines = lazydfa.NewPool(s.plan.Machines, lazydfa.PoolBytes)
 	w.cache.init(len(s.plan.Fields.List))
 	w.values.fields = make([]fieldShown, len(s.plan.Fields.List))
 	return w
@@ -68,6 +68,9 @@ func (w *Worker) Evaluate(ev *Events, i int, arrival int64, out *result.Batch) {
 	w.candidates.clear()
 	conflicts, index := w.conflicts(&ev.list[i])
 	w.findCandidates(index)
+	if len(w.set.plan.Groups) > 0 {
+		w.candidates.expand(w.set.plan)
+	}
 	w.candidates.rules(conflicts, func(rule uint32) {
 		if w.run(w.set.plan.Programs[rule]) {
 			w.detect(ev, i, rule, arrival, out)

@@ -3,6 +3,7 @@ package load
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/sluicehq/sluice/internal/document"
 )
@@ -10,12 +11,24 @@ import (
 // maxOverlay bounds the mapping levels of an overlay.
 const maxOverlay = 64
 
+// maxCopied bounds the entries that overlays of one file copy. What stands below an
+// entry is shared.
+const maxCopied = 300_000
+
+// maxRepeated bounds the bytes beside detections of the documents that a file makes of
+// templates.
+const maxRepeated = 64 << 20
+
 var errOverlayDepth = fmt.Errorf("documents are merged deeper than %d mapping levels", maxOverlay)
 
 // collection is what the documents of one file hand on to those behind them.
 type collection struct {
 	template *document.Node
 	previous *document.Node
+	memory   memory // nil while there was no template
+	copied   int    // entries of mappings, so far
+	repeated int    // bytes of documents made of templates, detections aside, so far
+	sizes    map[*document.Node]int
 }
 
 // next returns the document to parse, nil when there is none. root is a mapping.
@@ -24,7 +37,7 @@ func (c *collection) next(root *document.Node) (*document.Node, error) {
 	name, isString := action.Str()
 	switch {
 	case action == nil:
-		merged, err := overlay(c.template, root, 1)
+		merged, err := c.overlay(c.template, root, 1)
 		if err != nil {
 			return nil, err
 		}
@@ -36,6 +49,7 @@ func (c *collection) next(root *document.Node) (*document.Node, error) {
 	switch name {
 	case "global":
 		c.template = without(root, "action")
+		c.remember()
 		return nil, nil
 	case "reset":
 		c.template = nil
@@ -50,11 +64,12 @@ func (c *collection) repeat(root *document.Node) (*document.Node, error) {
 	if c.previous == nil {
 		return nil, errors.New("action repeat without a document before it")
 	}
-	repeated, err := overlay(c.previous, root, 1)
+	c.remember()
+	repeated, err := c.overlay(c.previous, root, 1)
 	if err != nil {
 		return nil, err
 	}
-	merged, err := overlay(c.template, repeated, 1)
+	merged, err := c.overlay(c.template, repeated, 1)
 	if err != nil {
 		return nil, err
 	}
@@ -62,48 +77,120 @@ func (c *collection) repeat(root *document.Node) (*document.Node, error) {
 	return merged, nil
 }
 
+func (c *collection) remember() {
+	if c.memory == nil {
+		c.memory = make(memory)
+	}
+}
+
 // overlay lays over on base: mappings merge key by key, anything else is
-// replaced whole. Neither argument changes.
-func overlay(base, over *document.Node, level int) (*document.Node, error) {
+// replaced whole. Neither argument changes; the outcome shares what it can.
+func (c *collection) overlay(base, over *document.Node, level int) (*document.Node, error) {
 	if base == nil || base.Kind != document.Map || over.Kind != document.Map {
 		return over, nil
 	}
 	if level > maxOverlay {
 		return nil, errOverlayDepth
 	}
-	merged := &document.Node{Kind: document.Map, Line: over.Line}
-	merged.Entries = append(merged.Entries, base.Entries...)
+	if n := c.copied + len(base.Entries); n > maxCopied {
+		return nil, fmt.Errorf("with this document 'action' merges %d keys into those of the file, the limit is %d", n, maxCopied)
+	}
+	c.copied += len(base.Entries)
+	entries := make([]document.Entry, len(base.Entries), len(base.Entries)+len(over.Entries))
+	copy(entries, base.Entries)
+	at := entriesOf(base)
 	for _, e := range over.Entries {
-		i := entryOf(base, e.Key)
+		i := at(e.Key)
 		if i < 0 {
-			merged.Entries = append(merged.Entries, e)
+			entries = append(entries, e)
 			continue
 		}
-		value, err := overlay(base.Entries[i].Value, e.Value, level+1)
+		value, err := c.overlay(base.Entries[i].Value, e.Value, level+1)
 		if err != nil {
 			return nil, err
 		}
-		merged.Entries[i] = document.Entry{Key: e.Key, Value: value}
+		entries[i] = document.Entry{Key: e.Key, Value: value}
 	}
-	return merged, nil
+	return document.Mapping(over.Line, entries), nil
 }
 
-func entryOf(n *document.Node, key *document.Node) int {
-	for i, e := range n.Entries {
-		if e.Key.Kind == key.Kind && e.Key.IsScalar() && e.Key.Text == key.Text {
-			return i
+// entriesOf finds the entry of a mapping that has a key, -1 for none.
+func entriesOf(n *document.Node) func(key *document.Node) int {
+	const few = 16
+	type name struct {
+		kind document.Kind
+		text string
+	}
+	if len(n.Entries) <= few {
+		return func(key *document.Node) int {
+			return slices.IndexFunc(n.Entries, func(e document.Entry) bool {
+				return e.Key.Kind == key.Kind && e.Key.IsScalar() && e.Key.Text == key.Text
+			})
 		}
 	}
-	return -1
+	at := make(map[name]int, len(n.Entries))
+	for i, e := range n.Entries {
+		if e.Key.IsScalar() {
+			at[name{e.Key.Kind, e.Key.Text}] = i
+		}
+	}
+	return func(key *document.Node) int {
+		if i, ok := at[name{key.Kind, key.Text}]; ok && key.IsScalar() {
+			return i
+		}
+		return -1
+	}
 }
 
 func without(n *document.Node, key string) *document.Node {
-	c := *n
-	c.Entries = nil
+	var entries []document.Entry
 	for _, e := range n.Entries {
 		if e.Key.Kind != document.String || e.Key.Text != key {
-			c.Entries = append(c.Entries, e)
+			entries = append(entries, e)
 		}
 	}
-	return &c
+	return document.Mapping(n.Line, entries)
+}
+
+// afford adds a document to the cost of the file. It returns why that is too much, empty
+// when it is not. Detections are shared; what stands beside them becomes part of every
+// result, or is followed for every document.
+func (c *collection) afford(merged *document.Node) string {
+	if c.memory == nil {
+		return ""
+	}
+	size := c.repeated
+	for _, e := range merged.Entries {
+		if e.Key.Text != "detection" {
+			size += c.bytes(e.Value)
+		}
+	}
+	if size > maxRepeated {
+		return fmt.Sprintf("with this document 'action' repeats %d bytes beside detections in those of the file, the limit is %d", size, maxRepeated)
+	}
+	c.repeated = size
+	return ""
+}
+
+// bytes is about what a node takes in every document that has it.
+func (c *collection) bytes(n *document.Node) int {
+	const each = 32
+	if n.IsScalar() {
+		return each + len(n.Text)
+	}
+	if size, ok := c.sizes[n]; ok {
+		return size
+	}
+	size := each
+	for _, it := range n.Items {
+		size += c.bytes(it)
+	}
+	for _, e := range n.Entries {
+		size += c.bytes(e.Key) + c.bytes(e.Value)
+	}
+	if c.sizes == nil {
+		c.sizes = make(map[*document.Node]int)
+	}
+	c.sizes[n] = size
+	return size
 }

@@ -35,7 +35,7 @@ func (d *draft) attribute(m *ast.Meta, key string, v *document.Node) {
 	if m.Attributes == nil {
 		m.Attributes = make(map[string]any)
 	}
-	m.Attributes[key] = v.JSON()
+	m.Attributes[key] = recall(d, "attribute", v, 0, v.JSON)
 	if strings.HasPrefix(key, "sluice.") && !slices.Contains(knownAttributes, key) && !strings.HasPrefix(key, attrADS) {
 		d.warn(v.Line, "unknown attribute '%s'", key)
 	}

@@ -2,6 +2,7 @@ package load
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/condition"
@@ -11,7 +12,7 @@ import (
 // its author should know. Load has done it for every rule it returns; a rule
 // that pipelines rewrote since needs it again.
 func Check(rule *ast.Rule) (problems, warnings []ast.Problem) {
-	c := checker{}
+	c := checker{withFilters: true}
 	c.rule(rule)
 	m := &rule.Meta
 	for _, list := range [][]ast.Problem{c.problems, c.warnings} {
@@ -28,18 +29,29 @@ type checker struct {
 	// vague is set when faulty parts were left out of the tree, so that an empty
 	// node is no finding of its own.
 	vague bool
+	// withFilters checks the merged filters, too, which pipelines may have rewritten.
+	withFilters bool
 	// beforePipelines leaves those checks out that a pipeline may still satisfy.
 	beforePipelines bool
+
+	cost         int // alternatives so far
+	instructions int // of regular expressions
 
 	problems []ast.Problem
 	warnings []ast.Problem
 }
 
 func (c *checker) fail(line int, format string, args ...any) {
+	if len(c.problems) > maxProblems {
+		return // more than anybody is told
+	}
 	c.problems = append(c.problems, ast.Problem{Line: line, Stage: ast.StageCompile, Reason: fmt.Sprintf(format, args...)})
 }
 
 func (c *checker) warn(line int, format string, args ...any) {
+	if len(c.warnings) > maxProblems {
+		return
+	}
 	c.warnings = append(c.warnings, ast.Problem{Line: line, Reason: fmt.Sprintf(format, args...)})
 }
 
@@ -48,6 +60,10 @@ func (c *checker) rule(r *ast.Rule) {
 	c.conditions(r.Conditions, r.Detections, "")
 	if len(r.Conditions) == 0 && !c.vague {
 		c.fail(r.Origin.Line, "invalid condition: there is none")
+	}
+	c.budget(r.Origin.Line)
+	if !c.withFilters {
+		return // they were checked on their own
 	}
 	for i := range r.Filters {
 		c.scope(&r.Filters[i], fmt.Sprintf("filter '%s'", r.Filters[i].Title))
@@ -67,27 +83,63 @@ func (c *checker) detections(list []ast.Detection) {
 	}
 }
 
-// conditions resolves the names of conditions over detections.
+// conditions resolves the names of conditions over detections. A name or target that
+// is repeated is looked for once.
 func (c *checker) conditions(list []ast.Condition, over []ast.Detection, where string) {
+	names := namesOf(over)
+	var targets map[string]bool // those looked at, and whether they cover any
 	for i := range list {
 		line := list[i].Line
 		list[i].Expr.Walk(func(e *condition.Expr) {
-			covered := 0
-			for j := range over {
-				name := over[j].Name
-				if e.Op == condition.Ident && name == e.Name || e.Op == condition.Quant && condition.Covers(e.Name, name) {
-					covered++
+			switch e.Op {
+			case condition.Ident:
+				if !names.has(e.Name) {
+					c.fail(line, "unknown detection identifier: %s%s", e.Name, where)
 				}
-			}
-			switch {
-			case covered > 0:
-			case e.Op == condition.Ident:
-				c.fail(line, "unknown detection identifier: %s%s", e.Name, where)
-			case e.Op == condition.Quant:
-				c.warn(line, "'%s' covers no detection%s", e.Text(), where)
+			case condition.Quant:
+				covers, seen := targets[e.Name]
+				if !seen {
+					if covers = c.covers(e.Name, over); targets == nil {
+						targets = make(map[string]bool)
+					}
+					targets[e.Name] = covers
+				}
+				if !covers {
+					c.warn(line, "'%s' covers no detection%s", e.Text(), where)
+				}
 			}
 		})
 	}
+}
+
+// names tells whether a detection has a name; few are compared one by one.
+type names struct {
+	few  []ast.Detection
+	many map[string]bool
+}
+
+func namesOf(list []ast.Detection) names {
+	if len(list) <= 8 {
+		return names{few: list}
+	}
+	many := make(map[string]bool, len(list))
+	for i := range list {
+		many[list[i].Name] = true
+	}
+	return names{many: many}
+}
+
+func (n names) has(name string) bool {
+	return n.many[name] || slices.ContainsFunc(n.few, func(d ast.Detection) bool { return d.Name == name })
+}
+
+// covers reports whether a target covers one of the detections. Each that it looks at
+// is part of the document's cost.
+func (c *checker) covers(target string, over []ast.Detection) bool {
+	if c.cost += len(over); c.cost > maxDocumentAlternatives {
+		return true // the document is rejected for it
+	}
+	return slices.ContainsFunc(over, func(d ast.Detection) bool { return condition.Covers(target, d.Name) })
 }
 
 func (c *checker) node(n *ast.Node, line int) {
@@ -145,4 +197,5 @@ func (c *checker) item(it *ast.Item, keyword bool) {
 			break // the others are never read
 		}
 	}
+	c.alternatives(it)
 }

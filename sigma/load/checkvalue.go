@@ -1,10 +1,8 @@
 package load
 
 import (
-	"errors"
 	"math"
 	"net/netip"
-	"regexp/syntax"
 	"strconv"
 	"strings"
 
@@ -42,10 +40,7 @@ func (c *checker) value(it *ast.Item, v *ast.Value, keyword bool) {
 			c.fail(it.Line, "wildcards are not allowed in a field reference: %s", v.Text)
 		}
 	case m.Has(ast.Re):
-		// Parsing finds every fault of an expression, at a fraction of the cost of compiling it.
-		if _, err := syntax.Parse(v.Text, syntax.Perl); err != nil {
-			c.fail(it.Line, "invalid regex: %s", regexReason(err))
-		}
+		c.regex(it, v)
 	case m.Has(ast.CIDR):
 		if _, err := netip.ParsePrefix(v.Text); err != nil {
 			c.fail(it.Line, "invalid CIDR: %s", v.Text)
@@ -81,6 +76,9 @@ func (c *checker) text(it *ast.Item, v *ast.Value) {
 	m := it.Modifiers
 	if m.HasAny(ast.Base64Encodings) && v.HasWildcard() {
 		c.fail(it.Line, "wildcards cannot be used with '%s': %s", m&ast.Base64Encodings, v.Text)
+	}
+	if m.Has(ast.Base64Offset) && v.Text == "" && !m.Has(ast.UTF16) {
+		c.fail(it.Line, "an empty value of '%s' cannot be used with 'base64offset': nothing has no place in an encoded text", it.Field)
 	}
 	if m.Has(ast.Expand) && m.HasAny(ast.Encodings) && !c.beforePipelines && hasPlaceholder(v) {
 		c.fail(it.Line, "placeholders cannot be used with '%s': %s", m&ast.Encodings, v.Text)
@@ -125,11 +123,4 @@ func isNumeric(v *ast.Value) bool {
 	}
 	f, err := strconv.ParseFloat(v.Text, 64)
 	return err == nil && !math.IsInf(f, 0)
-}
-
-func regexReason(err error) string {
-	if e := (*syntax.Error)(nil); errors.As(err, &e) {
-		return e.Code.String() + ": `" + e.Expr + "`"
-	}
-	return err.Error()
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/sluicehq/sluice/internal/document"
 	"github.com/sluicehq/sluice/internal/parallel"
 	"github.com/sluicehq/sluice/sigma/ast"
 )
@@ -61,6 +62,7 @@ type collector struct {
 // rejected for.
 func (c *collector) reject() {
 	listed := make(map[*draft]bool)
+	digests := make(document.Digests)
 	var list func(d *draft)
 	list = func(d *draft) {
 		if d.usable() || listed[d] {
@@ -72,7 +74,7 @@ func (c *collector) reject() {
 				list(cause)
 			}
 		}
-		c.out.Rejected = append(c.out.Rejected, d.rejected())
+		c.out.Rejected = append(c.out.Rejected, d.rejected(digests))
 	}
 	for _, d := range c.drafts {
 		list(d)
@@ -88,17 +90,23 @@ func (c *collector) transformRules() {
 		}
 		d.logsourceWritten = d.Rule.Logsource
 		if c.opts.Transform != nil {
-			rewritten, outcome, err := c.opts.Transform(d.Rule)
-			c.applied(d, &rewritten.Meta, outcome, err)
-			d.Rule = rewritten
+			d.guard(func() {
+				rewritten, outcome, err := c.opts.Transform(d.Rule)
+				c.applied(d, &rewritten.Meta, outcome, err)
+				d.Rule = rewritten
+			})
 		}
 	}
-	_ = parallel.For(context.Background(), len(c.drafts), func(i int) {
-		if d := c.drafts[i]; d.Rule != nil && d.state != skipped {
-			check := checker{written: d.Written, vague: len(d.Problems) > 0}
-			check.rule(d.Rule)
-			d.adopt(check.problems, check.warnings)
-		}
+	groups := c.alike()
+	_ = parallel.For(context.Background(), len(groups), func(i int) {
+		first := groups[i][0]
+		first.guard(func() {
+			check := checker{written: first.Written, vague: len(first.Problems) > 0, withFilters: c.opts.Transform != nil}
+			check.rule(first.Rule)
+			for _, d := range groups[i] {
+				d.adopt(check.problems, check.warnings)
+			}
+		})
 	})
 	for _, d := range c.drafts {
 		if d.Rule != nil && d.state != skipped && d.usable() {
@@ -106,6 +114,32 @@ func (c *collector) transformRules() {
 			c.defaults(d)
 		}
 	}
+}
+
+// alike lists the rules to check, those together of which the check finds the same:
+// sound rules made of one template.
+func (c *collector) alike() [][]*draft {
+	type tree struct {
+		detections *ast.Detection
+		conditions *ast.Condition
+	}
+	var groups [][]*draft
+	at := make(map[tree]int, len(c.drafts))
+	for _, d := range c.drafts {
+		if d.Rule == nil || d.state == skipped {
+			continue
+		}
+		if len(d.Problems) == 0 && len(d.Rule.Detections) > 0 && len(d.Rule.Conditions) > 0 && c.opts.Transform == nil {
+			key := tree{&d.Rule.Detections[0], &d.Rule.Conditions[0]}
+			if i, ok := at[key]; ok {
+				groups[i] = append(groups[i], d)
+				continue
+			}
+			at[key] = len(groups)
+		}
+		groups = append(groups, []*draft{d})
+	}
+	return groups
 }
 
 // warnDuplicates reports ids that two usable documents carry.

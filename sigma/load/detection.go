@@ -21,6 +21,14 @@ type place struct {
 	prefix string // ends in a dot when not empty
 }
 
+// String tells places apart.
+func (p place) String() string {
+	if p.member {
+		return "member " + p.prefix
+	}
+	return p.prefix
+}
+
 // self is the field name that means the thing a body is about.
 func (p place) self() string {
 	if p.prefix == "" {

@@ -2,7 +2,6 @@ package load
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"time"
 
@@ -52,9 +51,10 @@ func (f *file) root(i int) *document.Node {
 // beside nothing else that uses them.
 func (d *Documents) Seal() {
 	for _, f := range d.files {
+		digests := make(document.Digests)
 		for i, root := range f.roots {
 			if root != nil {
-				f.docs[i].Identity = sha256.Sum256(root.Canonical())
+				f.docs[i].Identity = digests.Sum(root)
 			}
 		}
 		f.roots = nil

@@ -38,8 +38,9 @@ type parsed struct {
 // problems and warnings grow on the way.
 type draft struct {
 	parsed
-	file string
-	root *document.Node // the content as merged; nil when Identity stands for it
+	file   string
+	root   *document.Node // the content as merged; nil when Identity stands for it
+	memory memory         // of the file; nil while its documents have nothing in common
 
 	state            state
 	logsourceWritten ast.Logsource // before pipelines
@@ -96,31 +97,53 @@ func newFault(file string, number int, content [sha256.Size]byte) *draft {
 }
 
 func (d *draft) problem(stage ast.Stage, line int, reason string) ast.Problem {
-	return ast.Problem{File: d.file, Document: d.Number, Line: line, Title: d.Title, ID: d.ID, Stage: stage, Reason: reason}
+	return ast.Problem{File: d.file, Document: d.Number, Line: line, Title: d.Title, ID: d.ID, Stage: stage, Reason: readable(reason)}
 }
 
 // fail records a problem of reading; the document is rejected.
 func (d *draft) fail(line int, format string, args ...any) {
-	d.Problems = append(d.Problems, d.problem(ast.StageParse, line, fmt.Sprintf(format, args...)))
+	d.tell(&d.Problems, d.problem(ast.StageParse, line, fmt.Sprintf(format, args...)))
 }
 
 // failCompile records a problem that is no matter of syntax.
 func (d *draft) failCompile(line int, format string, args ...any) {
-	d.Problems = append(d.Problems, d.problem(ast.StageCompile, line, fmt.Sprintf(format, args...)))
+	d.tell(&d.Problems, d.problem(ast.StageCompile, line, fmt.Sprintf(format, args...)))
 }
 
 func (d *draft) warn(line int, format string, args ...any) {
-	d.Warnings = append(d.Warnings, d.problem("", line, fmt.Sprintf(format, args...)))
+	d.tell(&d.Warnings, d.problem("", line, fmt.Sprintf(format, args...)))
 }
 
-// adopt adds what Check found, which knows the rule but not its document.
+// tell adds to a list of problems. Behind the last that is told stands one that says so.
+func (d *draft) tell(list *[]ast.Problem, p ast.Problem) {
+	switch n := len(*list); {
+	case n > maxProblems:
+		return
+	case n == maxProblems:
+		p.Reason = fmt.Sprintf("there is more; the first %d are told", maxProblems)
+	}
+	*list = append(*list, p)
+}
+
+// adopt adds what others found, who know the tree but not its document.
 func (d *draft) adopt(problems, warnings []ast.Problem) {
 	for _, p := range problems {
-		d.Problems = append(d.Problems, d.problem(p.Stage, p.Line, p.Reason))
+		d.tell(&d.Problems, d.problem(p.Stage, p.Line, p.Reason))
 	}
 	for _, w := range warnings {
-		d.Warnings = append(d.Warnings, d.problem("", w.Line, w.Reason))
+		d.tell(&d.Warnings, d.problem("", w.Line, w.Reason))
 	}
+}
+
+// guard does work on the document. A defect that the document brings to light
+// rejects it, and costs the others nothing.
+func (d *draft) guard(work func()) {
+	defer func() {
+		if p := recover(); p != nil {
+			d.failCompile(d.Line, "cannot be processed: %v", p)
+		}
+	}()
+	work()
 }
 
 func (d *draft) usable() bool { return len(d.Problems) == 0 }
@@ -141,10 +164,10 @@ func (d *draft) key() string {
 	return d.Title
 }
 
-func (d *draft) rejected() Rejected {
+func (d *draft) rejected(digests document.Digests) Rejected {
 	r := Rejected{File: d.file, Document: d.Number, Title: d.Title, ID: d.ID, Identity: d.Identity}
 	if d.root != nil {
-		r.Identity = sha256.Sum256(d.root.Canonical())
+		r.Identity = digests.Sum(d.root)
 	}
 	r.Problems = slices.SortedStableFunc(slices.Values(d.Problems), func(a, b ast.Problem) int { return cmp.Compare(a.Line, b.Line) })
 	return r

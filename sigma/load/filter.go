@@ -1,6 +1,7 @@
 package load
 
 import (
+	"encoding/binary"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,7 +17,7 @@ func (d *draft) parseFilter() {
 		switch key {
 		case "sigma-version":
 		case "logsource":
-			f.Logsource = d.logsource(v)
+			f.Logsource = recall(d, key, v, 0, func() ast.Logsource { return d.logsource(v) })
 		case "filter":
 			d.filterBody(f, v)
 		default:
@@ -70,14 +71,21 @@ func (d *draft) aim(f *ast.Filter, v *document.Node) {
 	}
 }
 
-func appliesTo(f *ast.Filter, r *ast.Rule) bool {
-	named := func(ref string) bool {
-		return ref == r.Title || ref != "" && (ref == r.ID || ref == r.Name)
-	}
-	return (f.Any || slices.ContainsFunc(f.Rules, named)) &&
+func (a *aimed) appliesTo(r *ast.Rule) bool {
+	f := a.draft.Filter
+	return (f.Any || a.names(r)) &&
 		sameDimension(f.Logsource.Category, r.Logsource.Category) &&
 		sameDimension(f.Logsource.Product, r.Logsource.Product) &&
 		sameDimension(f.Logsource.Service, r.Logsource.Service)
+}
+
+func (a *aimed) names(r *ast.Rule) bool {
+	if a.named != nil {
+		return a.named[r.Title] || r.ID != "" && a.named[r.ID] || r.Name != "" && a.named[r.Name]
+	}
+	return slices.ContainsFunc(a.draft.Filter.Rules, func(ref string) bool {
+		return ref == r.Title || ref != "" && (ref == r.ID || ref == r.Name)
+	})
 }
 
 func sameDimension(want, have string) bool { return want == "" || equalASCII(want, have) }
@@ -104,6 +112,7 @@ func equalASCII(a, b string) bool {
 // mergeFilters checks every filter on its own and adds the sound ones, in load
 // order, to the rules they are aimed at. The rules share its detections.
 func (c *collector) mergeFilters() {
+	var usable []aimed
 	for _, d := range c.drafts {
 		f := d.Filter
 		if f == nil {
@@ -113,7 +122,10 @@ func (c *collector) mergeFilters() {
 			Title: f.Title, ID: f.ID, Version: f.Version, Detections: f.Detections, Conditions: f.Conditions, Origin: f.Origin,
 		}
 		check := checker{written: d.Written, vague: len(d.Problems) > 0, beforePipelines: c.opts.Transform != nil}
-		check.scope(&scope, fmt.Sprintf("filter '%s'", d.key()))
+		d.guard(func() {
+			check.scope(&scope, fmt.Sprintf("filter '%s'", d.key()))
+			check.budget(d.Line)
+		})
 		d.adopt(check.problems, check.warnings)
 		if !d.usable() {
 			continue
@@ -122,15 +134,60 @@ func (c *collector) mergeFilters() {
 		if c.opts.Filter != nil {
 			c.opts.Filter(f)
 		}
-		for _, target := range c.drafts {
-			if target.Rule == nil || !appliesTo(f, target.Rule) {
-				continue
-			}
-			d.filtered = append(d.filtered, target)
-			if !c.opts.NoFilters {
-				target.Rule.Filters = append(target.Rule.Filters, scope)
+		usable = append(usable, aimed{draft: d, scope: scope, named: namesIn(f.Rules)})
+	}
+	if len(usable) > 0 {
+		c.merge(usable)
+	}
+}
+
+// aimed is a usable filter.
+type aimed struct {
+	draft *draft
+	scope ast.FilterScope
+	named map[string]bool // the rules it names, when they are many
+}
+
+func namesIn(rules []string) map[string]bool {
+	const few = 8
+	if len(rules) <= few {
+		return nil
+	}
+	names := make(map[string]bool, len(rules))
+	for _, name := range rules {
+		names[name] = true
+	}
+	return names
+}
+
+// merge adds filters to the rules they are aimed at. Rules with the same filters share
+// the list of them.
+func (c *collector) merge(filters []aimed) {
+	lists := make(map[string][]ast.FilterScope)
+	var key []byte
+	for _, target := range c.drafts {
+		if target.Rule == nil {
+			continue
+		}
+		key = key[:0]
+		for i := range filters {
+			if filters[i].appliesTo(target.Rule) {
+				filters[i].draft.filtered = append(filters[i].draft.filtered, target)
+				key = binary.LittleEndian.AppendUint32(key, uint32(i))
 			}
 		}
+		if len(key) == 0 || c.opts.NoFilters {
+			continue
+		}
+		list, ok := lists[string(key)]
+		if !ok {
+			for k := 0; k < len(key); k += 4 {
+				list = append(list, filters[binary.LittleEndian.Uint32(key[k:])].scope)
+			}
+			list = slices.Clip(list)
+			lists[string(key)] = list
+		}
+		target.Rule.Filters = list
 	}
 }
 

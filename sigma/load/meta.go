@@ -82,7 +82,7 @@ func (d *draft) metaKey(m *ast.Meta, key string, v *document.Node) bool {
 	case "scope":
 		m.Scope = d.stringList(key, v)
 	case "related":
-		m.Related = d.related(v)
+		m.Related = recall(d, key, v, 0, func() []ast.Related { return d.related(v) })
 	default:
 		return false
 	}
@@ -117,6 +117,10 @@ func (d *draft) level(v *document.Node) ast.Level {
 
 // stringList reads a string or a list of strings.
 func (d *draft) stringList(key string, v *document.Node) []string {
+	return recall(d, key, v, 0, func() []string { return d.readStrings(key, v) })
+}
+
+func (d *draft) readStrings(key string, v *document.Node) []string {
 	out := stringsOf(v)
 	switch {
 	case v.Kind == document.String:

@@ -60,10 +60,11 @@ func (p *parser) document(file string, state *collection, doc document.Document)
 		case merged == nil:
 			return nil
 		default:
-			root, reason = merged, ""
+			root, reason = merged, state.afford(merged)
 		}
 	}
 	d := newDraft(file, doc.Number, root)
+	d.memory = state.memory
 	isFilter := root.Get("correlation") == nil && root.Get("filter") != nil
 	if reason == "" && !isFilter {
 		if d.Excluded, d.ExcludedBy = p.excludes(root); d.Excluded {
@@ -78,7 +79,7 @@ func (p *parser) document(file string, state *collection, doc document.Document)
 	for _, n := range doc.Notes {
 		d.warn(n.Line, "%s", n.Text)
 	}
-	d.parse(isFilter)
+	d.guard(func() { d.parse(isFilter) })
 	return d
 }
 

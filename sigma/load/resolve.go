@@ -32,7 +32,7 @@ func (l *collector) resolveCorrelations() {
 		}
 	}
 	for _, d := range all {
-		l.transformCorrelation(d)
+		d.guard(func() { l.transformCorrelation(d) })
 		if d.state == pending {
 			d.settle()
 		}

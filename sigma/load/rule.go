@@ -15,7 +15,7 @@ func (d *draft) parseRule() {
 		switch key {
 		case "sigma-version":
 		case "logsource":
-			r.Logsource = d.logsource(v)
+			r.Logsource = recall(d, key, v, 0, func() ast.Logsource { return d.logsource(v) })
 		case "detection":
 			d.detection(r, v)
 		default:
@@ -33,7 +33,19 @@ func (d *draft) detection(r *ast.Rule, v *document.Node) {
 		d.fail(v.Line, "detection must be a mapping")
 		return
 	}
-	b := builder{draft: d, version: r.Version}
+	l := recall(d, "detection", v, r.Version, func() detections { return d.readDetection(v, r.Version) })
+	r.Detections, r.Conditions, r.Timeframe = l.list, l.conditions, l.timeframe
+}
+
+// detections are the parts of a rule that its key detection has.
+type detections struct {
+	list       []ast.Detection
+	conditions []ast.Condition
+	timeframe  string
+}
+
+func (d *draft) readDetection(v *document.Node, version int) (out detections) {
+	b := builder{draft: d, version: version}
 	b.checkKeys(v)
 	for _, e := range v.Entries {
 		if e.Key.Kind != document.String {
@@ -43,18 +55,20 @@ func (d *draft) detection(r *ast.Rule, v *document.Node) {
 		case "condition":
 		case "timeframe":
 			if e.Value.IsScalar() {
-				r.Timeframe = e.Value.Text
+				out.timeframe = e.Value.Text
 			}
 		default:
-			r.Detections = append(r.Detections, b.named(e, place{}))
+			out.list = append(out.list, b.named(e, place{}))
 		}
 	}
-	r.Conditions = b.conditions(v)
+	out.conditions = b.conditions(v)
+	return out
 }
 
 // named reads a detection and its name.
 func (b *builder) named(e document.Entry, at place) ast.Detection {
-	return ast.Detection{Name: e.Key.Text, Node: b.detection(e.Value, at), Line: e.Key.Line}
+	node := recall(b.draft, at.String(), e.Value, b.version, func() *ast.Node { return b.detection(e.Value, at) })
+	return ast.Detection{Name: e.Key.Text, Node: node, Line: e.Key.Line}
 }
 
 // conditions reads the required key condition of a mapping: a string, or a list

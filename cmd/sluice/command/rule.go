@@ -125,7 +125,11 @@ func (e *env) ruleValidate(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	if _, err := engine.Compile(rules.Rules, engine.Options{}); err != nil {
+	rules.Collection, err = rules.Compiled(func(c *load.Collection) error {
+		_, err := engine.Compile(c.Rules, engine.Options{})
+		return err
+	})
+	if err != nil {
 		return ruleFault(err)
 	}
 	e.reportProblems(rules)

@@ -100,10 +100,10 @@ func (r *rules) compile(g *generation) error {
 	if err != nil {
 		return &Fault{Code: exitRules, Err: fmt.Errorf("compile rules: %w", err)}
 	}
-	g.set, g.counts = built.Set, loaded.Counts()
-	g.refused = loaded.Acceptable(r.cfg.Engine.StrictRules)
-	g.collection = loaded.WithoutRules()
-	g.notes, g.details, g.doubts = loaded.Notes, loaded.Details, built.Doubts
+	g.set, g.counts = built.Set, built.Counts()
+	g.refused = built.Acceptable(r.cfg.Engine.StrictRules)
+	g.collection = built.WithoutRules()
+	g.notes, g.details, g.doubts = built.Notes, built.Details, built.Doubts
 	r.last++
 	g.set.Generation = r.last
 	return nil

@@ -11,6 +11,7 @@ import (
 	"github.com/sluicehq/sluice/actors/correlate"
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/sigma/engine"
+	"github.com/sluicehq/sluice/sigma/load"
 	"github.com/sluicehq/sluice/sigma/result"
 )
 
@@ -50,29 +51,32 @@ func Build(ctx context.Context, s Settings, log *slog.Logger) (*Built, error) {
 	return Compile(rules, s, log)
 }
 
-// Compile compiles loaded rules. The error names a setting that does not parse,
-// or a rule that the checks of the loader should have rejected.
+// Compile compiles loaded rules. Those that no evaluator can be made of are among the
+// rejected ones of the outcome. The error names a setting that does not parse.
 func Compile(rules *Rules, s Settings, log *slog.Logger) (*Built, error) {
 	detail, err := result.ParseDetail(s.MatchDetail)
 	if err != nil {
 		return nil, err
 	}
-	program, doubts, err := s.Correlation.Compile(rules.Collection, s.ActionGiven, s.ResultTime)
-	if err != nil {
-		return nil, err
-	}
-	set, err := engine.Compile(rules.Rules, engine.Options{
-		MatchDetail: detail, IncludeEvent: s.IncludeEvent, ResultTime: s.ResultTime, Routing: Routing(s.Routing),
-		TimestampFields: s.Correlation.TimeFields(rules.Defaults), Fields: program.Spec().Fields,
-		Background: s.Background, OnPanic: onPanic(log),
+	built := &Built{}
+	collection, err := rules.Compiled(func(c *load.Collection) error {
+		program, doubts, err := s.Correlation.Compile(c, s.ActionGiven, s.ResultTime)
+		if err != nil {
+			return err
+		}
+		set, err := engine.Compile(c.Rules, engine.Options{
+			MatchDetail: detail, IncludeEvent: s.IncludeEvent, ResultTime: s.ResultTime, Routing: Routing(s.Routing),
+			TimestampFields: s.Correlation.TimeFields(c.Defaults), Fields: program.Spec().Fields,
+			Background: s.Background, OnPanic: onPanic(log),
+		})
+		built.Doubts, built.Set = doubts, &graph.RuleSet{Engine: set, Correlation: program, Rejected: len(c.Rejected)}
+		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	return &Built{
-		Rules: rules, Doubts: doubts,
-		Set: &graph.RuleSet{Engine: set, Correlation: program, Rejected: len(rules.Rejected)},
-	}, nil
+	built.Rules = &Rules{Collection: collection, Notes: rules.Notes, Details: rules.Details}
+	return built, nil
 }
 
 // onPanic logs what an engine has to say of work that failed beside the evaluation.

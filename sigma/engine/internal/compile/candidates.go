@@ -2,20 +2,24 @@ package compile
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
+	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/engine/internal/literal"
 )
 
 // candidates chooses the witnesses of every rule: predicates of which one must hold
 // whenever the rule fires. A rule is evaluated only when one of its witnesses holds.
 func (b *builder) candidates(p *Plan) {
-	w := witnesses{b: b, profile: b.profile}
+	w := witnesses{b: b, profile: b.profile, made: make(map[uint32]choice)}
 	w.shares.grow(len(b.preds))
 	var list []witness
 	var demand estimates
 	demand.grow(len(b.preds))
+	members := make(map[uint32][]uint32) // rules by what they have in common
 	for i, r := range p.Rules {
+		b.at = ast.Fault{Rule: i, Filter: -1}
 		match := r.Match
 		c := w.choose(match)
 		if c.none {
@@ -26,6 +30,21 @@ func (b *builder) candidates(p *Plan) {
 		slices.Sort(c.preds)
 		for _, id := range slices.Compact(c.preds) {
 			list = append(list, witness{id, uint32(i)})
+		}
+		for _, id := range distinct(c.common) {
+			members[id] = append(members[id], uint32(i))
+		}
+	}
+	p.FirstGroup = uint32(len(p.Rules)+63) &^ 63
+	for _, id := range slices.Sorted(maps.Keys(members)) {
+		for _, w := range w.ofShared(id).preds {
+			list = append(list, witness{w, p.FirstGroup + uint32(len(p.Groups))})
+		}
+		p.Groups = append(p.Groups, members[id])
+	}
+	for id := len(b.preds) - 1; id >= 0; id-- { // what is shared is made of what was compiled before
+		if b.preds[id].Kind == Shared {
+			w.demand(&demand, b.preds[id].More.Expr, min(*demand.at(uint32(id)), 1))
 		}
 	}
 	p.setCandidates(list, len(b.preds))
@@ -73,9 +92,10 @@ func (t *estimates) at(id uint32) *float64 {
 // choice is a set of predicates of which one must hold for an expression to
 // hold, with the share of events in which one does; or none is known.
 type choice struct {
-	preds []uint32
-	share float64
-	none  bool
+	preds  []uint32
+	common []uint32 // shared predicates: one of their witnesses
+	share  float64
+	none   bool
 }
 
 var unknown = choice{none: true}
@@ -83,7 +103,8 @@ var unknown = choice{none: true}
 type witnesses struct {
 	b       *builder
 	profile *profile
-	shares  estimates // of events in which a predicate holds, 0 when not computed yet
+	shares  estimates         // of events in which a predicate holds, 0 when not computed yet
+	made    map[uint32]choice // by predicates that cost something to choose for
 }
 
 func (w *witnesses) choose(x *Expr) choice {
@@ -115,6 +136,10 @@ func (w *witnesses) refuse(x *Expr) choice {
 		return choice{}
 	case Not:
 		return w.choose(x.Args[0])
+	case Atom:
+		if p := &w.b.preds[x.Pred]; p.Kind == Shared {
+			return w.refuse(p.More.Expr)
+		}
 	case Or:
 		best := unknown
 		for _, a := range x.Args {
@@ -172,6 +197,7 @@ func (w *witnesses) ofSeveral(x *Expr) choice {
 // unite adds what something else needs. It reports false when that is unknown.
 func (c *choice) unite(with choice) bool {
 	c.preds = append(c.preds, with.preds...)
+	c.common = append(c.common, with.common...)
 	c.share += with.share
 	return !with.none
 }
@@ -185,14 +211,56 @@ func (w *witnesses) ofPred(id uint32) choice {
 		return unknown
 	case p.Kind == Block || p.Kind == AnyOf:
 		return w.ofAny(p.More.Gates)
+	case p.Kind == Shared:
+		c := w.ofShared(id)
+		if len(c.preds) > fewWitnesses {
+			c.preds, c.common = nil, []uint32{id}
+		}
+		return c
+	case p.Kind == Regex || p.Kind == Glob:
+		return w.once(id, w.ofText)
 	}
+	return w.ofText(id)
+}
+
+// fewWitnesses are listed for every rule that has them in common.
+const fewWitnesses = 16
+
+// ofText chooses between a text predicate and what it demands.
+func (w *witnesses) ofText(id uint32) choice {
 	best := w.lastResort(id)
-	if gates := w.b.gates(p); gates != nil {
+	if gates := w.b.gates(&w.b.preds[id]); gates != nil {
 		if c := w.ofAny(gates); !c.none && (best.none || c.share < best.share) {
 			return c
 		}
 	}
 	return best
+}
+
+// ofShared chooses for the expression of a shared predicate. Its list names no other
+// shared one.
+func (w *witnesses) ofShared(id uint32) choice {
+	return w.once(id, func(id uint32) choice {
+		c := w.choose(w.b.preds[id].More.Expr)
+		c.preds = slices.Clone(c.preds)
+		for _, inner := range c.common {
+			c.preds = append(c.preds, w.ofShared(inner).preds...)
+		}
+		c.common = nil
+		return c
+	})
+}
+
+// once remembers a choice.
+func (w *witnesses) once(id uint32, choose func(id uint32) choice) choice {
+	c, ok := w.made[id]
+	if !ok {
+		c = choose(id)
+		slices.Sort(c.preds)
+		c.preds = slices.Compact(c.preds)
+		w.made[id] = c
+	}
+	return c
 }
 
 // lastResort is the witness of a predicate without literals: the predicate

@@ -83,10 +83,11 @@ func (b *builder) itemExpr(it *Item) *Expr {
 	case it.Neq:
 		usable := always
 		if it.Usable != nil {
-			usable = never
+			list := make([]*Expr, 0, len(it.Usable))
 			for _, id := range it.Usable {
-				usable = or(usable, b.atom(id))
+				list = append(list, b.atom(id))
 			}
+			usable = or(list...)
 		}
 		return and(b.present(it.Field), usable, not(or(alts...)))
 	case it.All:

@@ -7,7 +7,7 @@ func (p *Plan) Needed(without []uint64) []uint64 {
 	judged := func(rule uint32) bool { return without[rule/64]>>(rule%64)&1 == 0 }
 	for id := range p.Preds {
 		for _, rule := range p.Candidates[p.CandidateStart[id]:p.CandidateStart[id+1]] {
-			if judged(rule) {
+			if rule >= p.FirstGroup || judged(rule) {
 				n.pred(uint32(id))
 				break
 			}
@@ -36,6 +36,7 @@ func (n *needed) pred(id uint32) {
 		for _, g := range more.Gates {
 			n.pred(g)
 		}
+		n.expr(more.Expr)
 	}
 }
 

@@ -21,9 +21,6 @@ type element struct {
 	dash bool   // a dash variant; else any one character
 }
 
-// dashes are the characters that a dash under windash stands for.
-const dashes = "-/\u2013\u2014\u2015"
-
 // newPattern joins parts; a part of kind dashPart is a dash class.
 func newPattern(parts []ast.Part, op Kind, cased bool) *Pattern {
 	p := &Pattern{start: op == Exact || op == Prefix, end: op == Exact || op == Suffix}
@@ -123,7 +120,7 @@ func matchRun(run []element, text []byte) int {
 			return -1
 		}
 		r, n := utf8.DecodeRune(rest)
-		if e.dash && !strings.ContainsRune(dashes, r) {
+		if e.dash && !strings.ContainsRune(ast.Dashes, r) {
 			return -1
 		}
 		at += n

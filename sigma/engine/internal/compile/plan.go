@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/sluicehq/sluice/sigma/ast"
@@ -28,6 +29,12 @@ type Plan struct {
 	CandidateStart []uint32 // Candidates[CandidateStart[p]:CandidateStart[p+1]] are those of predicate p
 	Always         []uint32 // load indexes of rules without witness
 
+	// What several rules have in common makes all of them candidates by one number,
+	// which stands behind those of the rules in Candidates: FirstGroup plus a position
+	// in Groups.
+	FirstGroup uint32 // a multiple of 64
+	Groups     [][]uint32
+
 	Rarity   literal.Rarity // of windows in traffic
 	Machines int            // how many machines a worker needs for expressions
 }
@@ -42,30 +49,62 @@ type builder struct {
 	interned    map[string]string // patterns of results
 	detail      result.Detail
 	profile     *profile
+	shared      map[*Expr]uint32
+	kept        map[keptKey]*kept
+	filters     filters
+	at          ast.Fault // what is being compiled; its reason is not known yet
 }
 
 // predsPerRule is how many predicates a rule adds to those before it, about.
 const predsPerRule = 10
 
-// Build compiles rules, which must have passed every check of the loader.
-func Build(rules []*ast.Rule, o Options) *Plan {
+// Build compiles rules, which must have passed every check of the loader. The error
+// names those that no form is found for.
+func Build(rules []*ast.Rule, o Options) (_ *Plan, err error) {
 	b := &builder{
 		fields: newFields(), preds: make([]Pred, 0, predsPerRule*len(rules)), ids: make(map[predKey]uint32, predsPerRule*len(rules)),
 		expressions: make(map[string]*Operand), interned: make(map[string]string), detail: o.Detail, profile: traffic(),
+		kept: make(map[keptKey]*kept),
 	}
+	b.countFilters(rules)
 	for _, name := range o.Names {
 		b.fields.Add(name, 0)
 	}
 	p := &Plan{Fields: b.fields, Rules: make([]*Rule, len(rules))}
+	var faults ast.Faults
 	for i, r := range rules {
-		p.Rules[i] = b.rule(r)
+		b.at = ast.Fault{Rule: i, Filter: -1}
+		if reason := recovered(func() { p.Rules[i] = b.rule(r) }); reason != "" {
+			b.at.Reason = reason
+			faults = append(faults, b.at)
+		}
 	}
-	b.fields.Table.Settle()
-	b.candidates(p)
-	p.Preds = slices.Clip(b.preds)
-	p.Rarity, p.Machines = rarity, len(b.expressions)
-	p.compile()
-	return p
+	if faults != nil {
+		return nil, faults
+	}
+	reason := recovered(func() {
+		b.fields.Table.Settle()
+		b.candidates(p)
+		p.Preds = slices.Clip(b.preds)
+		p.Rarity, p.Machines = rarity, len(b.expressions)
+		p.compile(&b.at)
+	})
+	if reason != "" {
+		b.at.Reason = reason
+		return nil, ast.Faults{b.at}
+	}
+	return p, nil
+}
+
+// recovered returns what stopped work, empty when nothing did.
+func recovered(work func()) (reason string) {
+	defer func() {
+		if r := recover(); r != nil {
+			reason = fmt.Sprintf("no evaluator can be made of it: %v", r)
+		}
+	}()
+	work()
+	return ""
 }
 
 // rule compiles one rule: a condition must hold, and one of each filter.
@@ -74,13 +113,7 @@ func (b *builder) rule(r *ast.Rule) *Rule {
 	if len(r.Filters) == 0 {
 		return &Rule{Match: scope.any(), Scope: scope}
 	}
-	parts := []*Expr{scope.any()}
-	for i := range r.Filters {
-		f := &r.Filters[i]
-		s := b.scope(f.Detections, f.Conditions, context{version: f.Version})
-		parts = append(parts, s.any())
-	}
-	return &Rule{Match: and(parts...), Scope: scope}
+	return &Rule{Match: and(slices.Concat([]*Expr{scope.any()}, b.ofFilters(r.Filters))...), Scope: scope}
 }
 
 // intern keeps one copy of equal texts.

@@ -101,7 +101,7 @@ func TestDashesAreSpelledInOrder(t *testing.T) {
 	if got, want := spellDashes("a-b", 100), []string{"a-b", "a/b", "a\u2013b", "a\u2014b", "a\u2015b"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if got := dashPositions("x/y /z -"); !slices.Equal(got, []int{4, 7}) {
+	if got := ast.DashPositions("x/y /z -"); !slices.Equal(got, []int{4, 7}) {
 		t.Errorf("dashes at %v, want [4 7]", got)
 	}
 }
@@ -119,7 +119,10 @@ func witnessesOf(t *testing.T, text string) []string {
 	if len(c.Rules) != 1 {
 		t.Fatalf("%d rules loaded: %v", len(c.Rules), c.Rejected)
 	}
-	p := Build(c.Rules, Options{})
+	p, err := Build(c.Rules, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
 	var out []string
 	for id := range p.Preds {
 		if p.CandidateStart[id] < p.CandidateStart[id+1] {

@@ -34,8 +34,9 @@ const (
 	RefUsable
 	Expand // compares with a template filled from the event
 	ExpandUsable
-	AnyOf // one of the text predicates in Gates; Op is their kind
-	Block // an array block
+	AnyOf  // one of the text predicates in Gates; Op is their kind
+	Block  // an array block
+	Shared // an expression that several rules, or several places of one, ask for
 )
 
 // Pred is a predicate. Equal predicates of all rules are one.
@@ -60,6 +61,8 @@ type Operand struct {
 	Ref      uint32 // FieldRef: the other field
 	Template []Piece
 	Block    *ArrayBlock
+	Expr     *Expr    // Shared
+	Program  int32    // Shared: where its program begins
 	Gates    []uint32 // predicates of which one must hold for this one to hold; nil for none known
 }
 

@@ -3,6 +3,8 @@ package compile
 import (
 	"cmp"
 	"slices"
+
+	"github.com/sluicehq/sluice/sigma/ast"
 )
 
 // Instr is one step of a program. It tests something and goes on at Yes or No.
@@ -36,11 +38,17 @@ type Test struct {
 	Mask uint64
 }
 
-// compile writes the programs of all rules.
-func (p *Plan) compile() {
+// compile writes the programs of all rules. At tells which one is at work.
+func (p *Plan) compile(at *ast.Fault) {
 	p.Programs = make([]int32, len(p.Rules))
 	for i, r := range p.Rules {
+		at.Rule = i
 		p.Programs[i] = p.emit(r.Match, Holds, Fails)
+	}
+	for id := range p.Preds {
+		if x := &p.Preds[id]; x.Kind == Shared {
+			x.More.Program = p.emit(x.More.Expr, Holds, Fails)
+		}
 	}
 }
 
@@ -188,7 +196,7 @@ func (p *Pred) effort() int {
 		return 8
 	case Contains:
 		return 16
-	case Regex, Block, Expand, FieldRef:
+	case Regex, Block, Shared, Expand, FieldRef:
 		return 200
 	}
 	return 40

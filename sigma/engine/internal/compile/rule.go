@@ -1,6 +1,8 @@
 package compile
 
 import (
+	"slices"
+
 	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/condition"
 	"github.com/sluicehq/sluice/sigma/event"
@@ -18,6 +20,7 @@ type Rule struct {
 type Scope struct {
 	Detections []Detection
 	Conditions []*Cond
+	Repeats    bool // conditions ask for a detection in several places
 }
 
 // Detection is a named detection.
@@ -33,6 +36,8 @@ type Cond struct {
 	Covers []int // Ident: one; Quant: those that the target covers, in written order
 	Count  int   // Quant
 	Expr   *Expr // outside array bodies
+
+	places int // that ask for it
 }
 
 // Node is a node of a detection.
@@ -78,66 +83,19 @@ func (b *builder) scope(detections []ast.Detection, conditions []ast.Condition, 
 		if !c.inBlock { // entries name the detection of the rule, not one of a body
 			c.selection = d.Name
 		}
-		s.Detections = append(s.Detections, Detection{Name: d.Name, Node: b.node(d.Node, c)})
+		s.Detections = append(s.Detections, Detection{Name: d.Name, Node: b.once(d.Node, c)})
 	}
-	for _, k := range conditions {
-		s.Conditions = append(s.Conditions, s.cond(k.Expr, c))
+	k := conds{b: b, scope: &s}
+	for i := range conditions {
+		s.Conditions = append(s.Conditions, k.cond(conditions[i].Expr))
+	}
+	s.Repeats = slices.ContainsFunc(k.places, func(n int) bool { return n > 1 })
+	if !c.inBlock {
+		for _, x := range s.Conditions {
+			k.expr(x)
+		}
 	}
 	return s
-}
-
-func (s *Scope) cond(e *condition.Expr, c context) *Cond {
-	k := &Cond{Op: e.Op}
-	for _, a := range e.Args {
-		k.Args = append(k.Args, s.cond(a, c))
-	}
-	switch e.Op {
-	case condition.Ident:
-		for i := range s.Detections {
-			if s.Detections[i].Name == e.Name {
-				k.Covers = append(k.Covers, i)
-				break
-			}
-		}
-	case condition.Quant:
-		for i := range s.Detections {
-			if condition.Covers(e.Name, s.Detections[i].Name) {
-				k.Covers = append(k.Covers, i)
-			}
-		}
-		k.Count = e.Count
-		if e.Count == condition.QuantAll {
-			k.Count = len(k.Covers)
-		} else if e.Count > len(k.Covers) {
-			k.Count = len(k.Covers) + 1
-		}
-	}
-	if !c.inBlock {
-		k.Expr = s.expr(k)
-	}
-	return k
-}
-
-func (s *Scope) expr(k *Cond) *Expr {
-	var args []*Expr
-	for _, a := range k.Args {
-		args = append(args, a.Expr)
-	}
-	for _, d := range k.Covers {
-		args = append(args, s.Detections[d].Node.Expr)
-	}
-	switch k.Op {
-	case condition.And:
-		return and(args...)
-	case condition.Or, condition.Ident:
-		return or(args...)
-	case condition.Not:
-		return not(args[0])
-	}
-	if k.Count == 0 {
-		return always
-	}
-	return atLeast(k.Count, args)
 }
 
 // any returns what it means that one of the scope's conditions holds.
@@ -146,7 +104,7 @@ func (s *Scope) any() *Expr {
 	for _, k := range s.Conditions {
 		args = append(args, k.Expr)
 	}
-	return or(args...)
+	return or(distinct(args)...)
 }
 
 // context is where in a rule a node stands.

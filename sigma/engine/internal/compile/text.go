@@ -3,7 +3,6 @@ package compile
 import (
 	"encoding/base64"
 	"strings"
-	"unicode"
 	"unicode/utf16"
 
 	"github.com/sluicehq/sluice/sigma/ast"
@@ -33,6 +32,10 @@ func (b *builder) text(it *Item, mods ast.Modifiers, v ast.Value) {
 // addVariants adds the predicates of one alternative. Under all they become one
 // predicate first, since any of them satisfies the alternative.
 func (b *builder) addVariants(it *Item, ids []uint32) {
+	if len(ids) == 0 {
+		it.addNever(b)
+		return
+	}
 	if !it.All || len(ids) == 1 {
 		it.Alts = append(it.Alts, ids...)
 		return
@@ -91,7 +94,7 @@ func textVariants(v ast.Value, mods ast.Modifiers) [][]ast.Part {
 		return [][]ast.Part{parts}
 	}
 	if len(parts) == 1 && parts[0].Kind == ast.Literal {
-		if n := len(dashPositions(parts[0].Text)); n == 0 {
+		if n := len(ast.DashPositions(parts[0].Text)); n == 0 {
 			return [][]ast.Part{parts}
 		} else if n <= 2 {
 			var out [][]ast.Part
@@ -116,44 +119,18 @@ func literalParts(s string) []ast.Part {
 	return []ast.Part{{Kind: ast.Literal, Text: s}}
 }
 
-// dashPositions returns where windash accepts any dash: at every dash, and at a
-// slash that begins a word.
-func dashPositions(s string) []int {
-	var at []int
-	var before rune = -1
-	for i, r := range s {
-		switch {
-		case r == '-':
-			at = append(at, i)
-		case r == '/' && !isWord(before):
-			for _, next := range s[i+1:] {
-				if isWord(next) {
-					at = append(at, i)
-				}
-				break
-			}
-		}
-		before = r
-	}
-	return at
-}
-
-func isWord(r rune) bool {
-	return r == '_' || r >= 0 && (unicode.IsLetter(r) || unicode.IsDigit(r))
-}
-
 // spellDashes writes out the variants of s, at most limit of them.
 func spellDashes(s string, limit int) []string {
-	at := dashPositions(s)
+	at := ast.DashPositions(s)
 	out := []string{""}
 	done := 0
 	for _, i := range at {
-		if len(out)*len([]rune(dashes)) > limit {
+		if len(out)*len([]rune(ast.Dashes)) > limit {
 			break
 		}
 		var next []string
 		for _, o := range out {
-			for _, d := range dashes {
+			for _, d := range ast.Dashes {
 				next = append(next, o+s[done:i]+string(d))
 			}
 		}
@@ -175,7 +152,7 @@ func dashParts(parts []ast.Part) []ast.Part {
 			continue
 		}
 		done := 0
-		for _, i := range dashPositions(p.Text) {
+		for _, i := range ast.DashPositions(p.Text) {
 			if i > done {
 				out = append(out, ast.Part{Kind: ast.Literal, Text: p.Text[done:i]})
 			}

@@ -8,16 +8,26 @@ import (
 // Machine runs a program. It belongs to one goroutine.
 type Machine struct {
 	p      *Program
+	pool   *Pool
 	width  int     // entries of a state: one per class and one for the end
 	next   []int32 // by state and class
 	states []state
 	ids    map[string]int32
-	failed bool
+	bytes  int // of all that, about
+
+	used    uint64 // when, by the clock of the pool
+	idle    bool   // there are no states, or the machine pauses
+	pause   int    // texts to leave to others
+	penalty int    // length of the last pause
+	rested  uint64 // when it began
 
 	stack  []uint32
 	seen   []bool
 	marked []uint32
 	key    []byte
+
+	found        []uint32 // the state that there was no room for
+	foundContext uint8
 }
 
 // state is a set of instructions still to be followed, and what stands before.
@@ -34,25 +44,31 @@ const (
 	rejected
 )
 
-// maxStates bounds a machine's memory.
-const maxStates = 256
+const (
+	// MaxBytes bounds the memory of one machine. Beyond it all states are dropped,
+	// and built again as texts need them.
+	MaxBytes = 1 << 20
 
-// NewMachine returns a machine without states.
-func NewMachine(p *Program) *Machine {
-	m := &Machine{p: p, width: len(p.sample) + 1, ids: make(map[string]int32), seen: make([]bool, len(p.prog.Inst))}
-	m.state([]uint32{uint32(p.prog.Start)}, contextBegin)
-	return m
-}
+	// A text that fills the memory with states that are used less often than this is
+	// left to the caller, and so are some texts behind it: the more the longer this
+	// goes on.
+	worthwhile   = 10
+	firstPenalty = 16
+	maxPenalty   = 1 << 12
+	forgiven     = 16 // longest pauses after which the next is short again
+)
 
 // Match reports whether the text, all ASCII, matches. It reports ok false when
-// the text has another character or the machine has given up.
+// the text has another character, or needs too many states.
 func (m *Machine) Match(text []byte) (match, ok bool) {
-	if m.failed {
+	m.pool.clock++
+	m.used = m.pool.clock
+	if m.idle && !m.wake() {
 		return false, false
 	}
-	at := int32(0)
+	at, since := int32(0), 0
 	class := &m.p.class
-	for _, c := range text {
+	for i, c := range text {
 		if c >= 128 {
 			return false, false
 		}
@@ -68,7 +84,14 @@ func (m *Machine) Match(text []byte) (match, ok bool) {
 			case rejected:
 				return false, true
 			case exhausted:
-				return false, false
+				had := len(m.states)
+				m.drop()
+				if i-since < worthwhile*had {
+					m.rest()
+					return false, false
+				}
+				since = i
+				to = m.state(m.found, m.foundContext)
 			}
 		}
 		at = to
@@ -78,6 +101,51 @@ func (m *Machine) Match(text []byte) (match, ok bool) {
 		to = m.build(at, m.width-1)
 	}
 	return to == matched, true
+}
+
+// wake makes the first state again. It reports false while the machine pauses.
+func (m *Machine) wake() bool {
+	if m.pause > 0 {
+		m.pause--
+		return false
+	}
+	m.idle = false
+	m.ids, m.seen = make(map[string]int32), make([]bool, len(m.p.prog.Inst))
+	m.grow(len(m.seen))
+	m.state([]uint32{uint32(m.p.prog.Start)}, contextBegin)
+	return true
+}
+
+// rest lets the machine pause.
+func (m *Machine) rest() {
+	if m.used-m.rested > forgiven*maxPenalty {
+		m.penalty = 0
+	}
+	m.penalty = min(max(2*m.penalty, firstPenalty), maxPenalty)
+	m.pause, m.rested = m.penalty, m.used
+	m.release()
+}
+
+// drop forgets all states.
+func (m *Machine) drop() {
+	m.grow(len(m.seen) - m.bytes)
+	m.states, m.next = m.states[:0], m.next[:0]
+	clear(m.ids)
+	m.state([]uint32{uint32(m.p.prog.Start)}, contextBegin)
+}
+
+// release gives all memory back, until the machine is asked again.
+func (m *Machine) release() {
+	m.grow(-m.bytes)
+	m.idle = true
+	m.states, m.next, m.ids, m.seen = nil, nil, nil, nil
+	m.stack, m.marked, m.key = nil, nil, nil
+}
+
+// grow accounts for memory.
+func (m *Machine) grow(bytes int) {
+	m.bytes += bytes
+	m.pool.bytes += bytes
 }
 
 // build follows one transition for the first time.
@@ -97,7 +165,7 @@ func (m *Machine) build(at int32, class int) int32 {
 		m.seen[pc] = false
 	}
 	m.marked = m.marked[:0]
-	if !m.failed {
+	if to != exhausted {
 		m.next[int(at)*m.width+class] = to
 	}
 	return to
@@ -164,9 +232,9 @@ func (m *Machine) state(pcs []uint32, ctx uint8) int32 {
 	if id, ok := m.ids[string(m.key)]; ok {
 		return id
 	}
-	if len(m.states) >= maxStates {
-		m.failed = true
-		m.states, m.next, m.ids = nil, nil, nil
+	size := 4*m.width + 7*len(pcs) + stateOverhead
+	if m.bytes+size > MaxBytes && len(m.states) > 1 {
+		m.found, m.foundContext = pcs, ctx
 		return exhausted
 	}
 	id := int32(len(m.states))
@@ -175,5 +243,12 @@ func (m *Machine) state(pcs []uint32, ctx uint8) int32 {
 		m.next = append(m.next, unbuilt)
 	}
 	m.ids[string(m.key)] = id
+	m.grow(size)
+	if m.pool.bytes > m.pool.limit {
+		m.pool.evict(m)
+	}
 	return id
 }
+
+// stateOverhead is what a state takes beside its entries and instructions.
+const stateOverhead = 128

@@ -66,12 +66,46 @@ func (t *table) get(key uint64) []Literal {
 	}
 }
 
+// crowd is how many literals a slot holds at most before it becomes a table of its
+// own.
+const crowd = 16
+
+// crowds takes the literals of at least least bytes out of the slots that hold more
+// than a few, and returns the others in rest; nil crowded means that there are none.
+func (t *table) crowds(least int) (crowded, rest []Literal) {
+	for i := range t.slots {
+		s := &t.slots[i]
+		if s.end-s.start <= crowd {
+			continue
+		}
+		for _, l := range t.literals[s.start:s.end] {
+			if len(l.Text) >= least {
+				crowded = append(crowded, l)
+			}
+		}
+	}
+	if crowded == nil {
+		return nil, nil
+	}
+	taken := make(map[uint32]bool, len(crowded))
+	for _, l := range crowded {
+		taken[l.ID] = true
+	}
+	for _, l := range t.literals {
+		if !taken[l.ID] {
+			rest = append(rest, l)
+		}
+	}
+	return crowded, rest
+}
+
 // affixTable files prefixes or suffixes under their outermost eight bytes.
 type affixTable struct {
 	table
 	lengths uint16 // bit n: some literal has a key of n bytes
 	last    bool   // suffixes
 	empty   []uint32
+	deeper  map[uint64]*affixTable // what is left of many literals with the same outermost eight bytes, by these
 }
 
 func newAffixTable(literals []Literal, last bool) affixTable {
@@ -85,8 +119,36 @@ func newAffixTable(literals []Literal, last bool) affixTable {
 		rest = append(rest, l)
 		t.lengths |= 1 << min(len(l.Text), 8)
 	}
-	t.table = newTable(rest, func(s string) uint64 { return t.key([]byte(s), min(len(s), 8)) })
+	key := func(s string) uint64 { return t.key([]byte(s), min(len(s), 8)) }
+	t.table = newTable(rest, key)
+	crowded, rest := t.crowds(8)
+	if crowded == nil {
+		return t
+	}
+	groups := make(map[uint64][]Literal)
+	for _, l := range crowded {
+		outer, inner := t.cut([]byte(l.Text))
+		groups[outer] = append(groups[outer], Literal{string(inner), l.ID})
+	}
+	t.deeper = make(map[uint64]*affixTable, len(groups))
+	for outer, group := range groups {
+		inner := newAffixTable(group, last)
+		t.deeper[outer] = &inner
+	}
+	t.table, t.lengths = newTable(rest, key), 0
+	for _, l := range rest {
+		t.lengths |= 1 << min(len(l.Text), 8)
+	}
 	return t
+}
+
+// cut returns the outermost eight bytes of a text, folded, and the rest of it.
+func (t *affixTable) cut(text []byte) (outer uint64, inner []byte) {
+	n := len(text) - 8
+	if t.last {
+		return lower(load(text, n)), text[:n]
+	}
+	return lower(load(text, 0)), text[8:]
 }
 
 // key packs the outermost n bytes of text.
@@ -116,6 +178,11 @@ func (t *affixTable) find(dst []uint32, text []byte) []uint32 {
 			if t.has(text, l.Text) {
 				dst = append(dst, l.ID)
 			}
+		}
+	}
+	if t.deeper != nil && len(text) >= 8 {
+		if outer, inner := t.cut(text); t.deeper[outer] != nil {
+			dst = t.deeper[outer].find(dst, inner)
 		}
 	}
 	return dst
@@ -155,6 +222,7 @@ func pack(x uint64, n int) uint64 {
 type exactTable struct {
 	table
 	lengths uint64 // bit n: some literal is n bytes long; bit 63: 63 or more
+	crowded table  // by a hash of all bytes: literals that share a slot with many
 }
 
 func newExactTable(literals []Literal) exactTable {
@@ -162,7 +230,12 @@ func newExactTable(literals []Literal) exactTable {
 	for _, l := range literals {
 		t.lengths |= 1 << min(len(l.Text), 63)
 	}
-	t.table = newTable(literals, func(s string) uint64 { return whole([]byte(s)) })
+	key := func(s string) uint64 { return whole([]byte(s)) }
+	t.table = newTable(literals, key)
+	if crowded, rest := t.crowds(0); crowded != nil {
+		t.crowded = newTable(crowded, func(s string) uint64 { return everyByte([]byte(s)) })
+		t.table = newTable(rest, key)
+	}
 	return t
 }
 
@@ -170,12 +243,37 @@ func (t *exactTable) find(dst []uint32, text []byte) []uint32 {
 	if t.lengths>>min(len(text), 63)&1 == 0 {
 		return dst
 	}
-	for _, l := range t.get(whole(text)) {
+	if t.slots != nil {
+		dst = t.equal(dst, text, whole(text))
+	}
+	if t.crowded.slots != nil {
+		dst = t.crowded.equal(dst, text, everyByte(text))
+	}
+	return dst
+}
+
+// equal appends the literals filed under a key that the text equals.
+func (t *table) equal(dst []uint32, text []byte, key uint64) []uint32 {
+	for _, l := range t.get(key) {
 		if len(text) == len(l.Text) && stands(text, 0, l.Text) {
 			dst = append(dst, l.ID)
 		}
 	}
 	return dst
+}
+
+// everyByte hashes all bytes of a text, whatever the case of its ASCII letters.
+func everyByte(text []byte) uint64 {
+	h := uint64(len(text))
+	for ; len(text) >= 8; text = text[8:] {
+		h = (h ^ lower(load(text, 0))) * multiplier
+		h ^= h >> 29
+	}
+	for _, c := range text {
+		h = (h ^ lower(uint64(c))) * multiplier
+		h ^= h >> 29
+	}
+	return h
 }
 
 // whole hashes a text by its length and its outermost bytes. Texts that agree in

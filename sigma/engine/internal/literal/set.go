@@ -114,10 +114,10 @@ func (s *Set) Find(dst []uint32, text []byte, high bool) []uint32 {
 	if s.exact.lengths != 0 {
 		dst = s.exact.find(dst, text)
 	}
-	if s.prefix.lengths != 0 || s.prefix.empty != nil {
+	if s.prefix.lengths != 0 || s.prefix.empty != nil || s.prefix.deeper != nil {
 		dst = s.prefix.find(dst, text)
 	}
-	if s.suffix.lengths != 0 || s.suffix.empty != nil {
+	if s.suffix.lengths != 0 || s.suffix.empty != nil || s.suffix.deeper != nil {
 		dst = s.suffix.find(dst, text)
 	}
 	if s.ascii != nil {

@@ -34,6 +34,15 @@ func sample(r *rand.Rand, longest int, high bool) string {
 	for range r.IntN(longest + 1) {
 		b.WriteString(alphabet[r.IntN(len(alphabet))])
 	}
+	// Some have much in common, so that many share a key.
+	switch common := "a|b|a.b. "; r.IntN(6) {
+	case 0:
+		return common + b.String()
+	case 1:
+		return b.String() + common
+	case 2:
+		return common + b.String() + common + common
+	}
 	return b.String()
 }
 
@@ -48,7 +57,7 @@ func TestSetFindsWhatComparingOneByOneFinds(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, uint64(shorts+1)))
 			b := NewBuilder(flat)
 			var exact, prefix, suffix, inside []Literal
-			for id := range uint32(60) {
+			for id := range uint32(240) {
 				s := sample(r, 12, id%3 == 0)
 				switch id % 4 {
 				case 0:
@@ -69,8 +78,8 @@ func TestSetFindsWhatComparingOneByOneFinds(t *testing.T) {
 			}
 			for id := range uint32(max(shorts, 0)) {
 				if s := sample(r, 4, false); len(s) >= MinShort {
-					inside = append(inside, Literal{s, 100 + id})
-					b.AddContains(s, 100+id)
+					inside = append(inside, Literal{s, 300 + id})
+					b.AddContains(s, 300+id)
 				}
 			}
 			set := b.Build()

@@ -1,32 +1,24 @@
 package literal
 
-import (
-	"math/bits"
-	"slices"
-)
+import "math/bits"
 
 // shortIndex finds literals too short for an Index. It looks at windows of three
 // bytes at every second position. A literal of three bytes that begins between
 // two looks is met by its last two, so it is filed under these with every byte
 // behind.
 type shortIndex struct {
-	bitmap  *[shortWords]uint64       // of hashed windows
-	starts  *[shortBuckets + 1]uint16 // by the upper bits of a window's hash, into entries
-	entries []entry
-
-	pairStarts *[pairBuckets + 1]uint16 // by a hash of two bytes, into pairs
-	pairs      []entry                  // literals of three bytes, filed under their last two
+	bitmap  *[shortWords]uint64 // of hashed windows
+	windows entryTable          // by a window
+	pairs   entryTable          // literals of three bytes, by their last two; nil entries for none
 }
 
 const (
-	shortWords   = 1024 // 8 KiB
-	shortBuckets = 1 << 10
-	pairBuckets  = 1 << 8
-	shortWindow  = 3
-	shortMask    = 1<<24 - 1
-	shortCase    = caseBits & shortMask
-	pairMask     = 1<<16 - 1
-	pairCase     = caseBits & pairMask
+	shortWords  = 1024 // 8 KiB
+	shortWindow = 3
+	shortMask   = 1<<24 - 1
+	shortCase   = caseBits & shortMask
+	pairMask    = 1<<16 - 1
+	pairCase    = caseBits & pairMask
 
 	// MinShort is the length of the shortest literal a Set finds inside texts.
 	MinShort = shortWindow
@@ -35,41 +27,32 @@ const (
 // shortHash expects the case bits to be set.
 func shortHash(w uint32) uint32 { return (w & shortMask) * 0x9E3779B1 >> 16 }
 
-func pairHash(w uint32) uint32 { return (w & pairMask) * 0x9E3779B1 >> 24 }
-
-// newShortIndex files the literals, at most 30,000; nil when there are none.
+// newShortIndex files the literals; nil when there are none.
 func newShortIndex(literals []Literal, rarity Rarity) *shortIndex {
 	if len(literals) == 0 {
 		return nil
 	}
-	x := &shortIndex{bitmap: new([shortWords]uint64), starts: new([shortBuckets + 1]uint16), pairStarts: new([pairBuckets + 1]uint16)}
+	x := &shortIndex{bitmap: new([shortWords]uint64)}
+	var windows, pairs []entry
 	for _, l := range literals {
-		x.file(l, 0, rarity)
+		windows = append(windows, x.file(l, 0, rarity))
 		if len(l.Text) > shortWindow {
-			x.file(l, 1, rarity)
+			windows = append(windows, x.file(l, 1, rarity))
 			continue
 		}
 		pair := uint32(l.Text[1]) | uint32(l.Text[2])<<8 | pairCase
-		x.pairs = append(x.pairs, entry{id: l.ID, text: l.Text, window: pair, offset: 1})
-		x.pairStarts[pairHash(pair)+1]++
+		pairs = append(pairs, entry{id: l.ID, text: l.Text, window: pair, offset: 1})
 		for c := range uint32(256) {
 			x.mark(pair | c<<16 | shortCase)
 		}
 	}
-	for i := range shortBuckets {
-		x.starts[i+1] += x.starts[i]
-	}
-	for i := range pairBuckets {
-		x.pairStarts[i+1] += x.pairStarts[i]
-	}
-	bucket := func(e entry) int { return int(shortHash(e.window) >> 6) }
-	slices.SortStableFunc(x.entries, func(a, b entry) int { return bucket(a) - bucket(b) })
-	slices.SortStableFunc(x.pairs, func(a, b entry) int { return int(pairHash(a.window)) - int(pairHash(b.window)) })
+	key := func(e *entry) uint64 { return uint64(e.window) }
+	x.windows, x.pairs = newEntryTable(windows, key), newEntryTable(pairs, key)
 	return x
 }
 
 // file chooses the rarest window of a literal at offsets of one parity.
-func (x *shortIndex) file(l Literal, phase int, rarity Rarity) {
+func (x *shortIndex) file(l Literal, phase int, rarity Rarity) entry {
 	windowAt := func(at uint32) uint32 {
 		return uint32(l.Text[at]) | uint32(l.Text[at+1])<<8 | uint32(l.Text[at+2])<<16
 	}
@@ -80,9 +63,8 @@ func (x *shortIndex) file(l Literal, phase int, rarity Rarity) {
 		}
 	}
 	e := entry{id: l.ID, text: l.Text, window: windowAt(offset) | shortCase, offset: offset}
-	x.entries = append(x.entries, e)
-	x.starts[shortHash(e.window)>>6+1]++
 	x.mark(e.window)
+	return e
 }
 
 func (x *shortIndex) mark(w uint32) {
@@ -129,17 +111,11 @@ func skipShort(bitmap *[shortWords]uint64, text []byte, i int) (at int, met uint
 }
 
 func (x *shortIndex) check(dst []uint32, text []byte, at int, w uint32) []uint32 {
-	h := shortHash(w)
-	for n := x.starts[h>>6]; n < x.starts[h>>6+1]; n++ {
-		if e := &x.entries[n]; e.window == w {
-			dst = e.verify(dst, text, at)
-		}
+	if x.windows.may(uint64(w)) {
+		dst = x.windows.check(dst, text, at, uint64(w))
 	}
-	h = pairHash(w)
-	for n := x.pairStarts[h]; n < x.pairStarts[h+1]; n++ {
-		if e := &x.pairs[n]; e.window == w&pairMask {
-			dst = e.verify(dst, text, at)
-		}
+	if pair := uint64(w & pairMask); x.pairs.entries != nil && x.pairs.may(pair) {
+		dst = x.pairs.check(dst, text, at, pair)
 	}
 	return dst
 }

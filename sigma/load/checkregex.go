@@ -1,0 +1,87 @@
+package load
+
+import (
+	"errors"
+	"regexp/syntax"
+	"strings"
+
+	"github.com/sluicehq/sluice/sigma/ast"
+)
+
+// Limits of one regular expression: what it becomes once repetitions are written
+// out, and what makes even reading it dear.
+const (
+	maxInstructions = 20_000
+	maxClasses      = 1_000 // \p{..} and \P{..}
+	maxWideRanges   = 64    // ranges beyond ASCII
+)
+
+// regex checks an expression. Parsing finds every fault of it, at a fraction of the
+// cost of compiling it.
+func (c *checker) regex(it *ast.Item, v *ast.Value) {
+	if n := strings.Count(v.Text, `\p`) + strings.Count(v.Text, `\P`); n > maxClasses {
+		c.fail(it.Line, "the regex of '%s' has %d Unicode classes, the limit is %d", it.Field, n, maxClasses)
+		return
+	}
+	if n := wideRanges(v.Text); n > maxWideRanges {
+		c.fail(it.Line, "the regex of '%s' has %d ranges beyond ASCII, the limit is %d", it.Field, n, maxWideRanges)
+		return
+	}
+	re, err := syntax.Parse(v.Text, syntax.Perl)
+	switch e := (*syntax.Error)(nil); {
+	case errors.As(err, &e):
+		c.fail(it.Line, "invalid regex: %s: `%s`", e.Code, e.Expr)
+		return
+	case err != nil:
+		c.fail(it.Line, "invalid regex: %v", err)
+		return
+	}
+	n := instructions(re)
+	if n > maxInstructions {
+		c.fail(it.Line, "the regex of '%s' has %d instructions once its repetitions are written out, the limit is %d", it.Field, n, maxInstructions)
+	}
+	c.instructions += n
+}
+
+// wideRanges counts the ranges whose end is written as a character beyond ASCII.
+func wideRanges(s string) int {
+	n := 0
+	for {
+		_, rest, found := strings.Cut(s, "-")
+		if !found {
+			return n
+		}
+		if s = rest; strings.HasPrefix(s, `\x`) || s != "" && s[0] >= 0x80 {
+			n++
+		}
+	}
+}
+
+// instructions is how many instructions an expression has once it is simplified,
+// which may take far more memory than its text.
+func instructions(re *syntax.Regexp) int {
+	sum := 0
+	for _, sub := range re.Sub {
+		sum += instructions(sub)
+	}
+	switch re.Op {
+	case syntax.OpLiteral:
+		return len(re.Rune)
+	case syntax.OpStar, syntax.OpPlus, syntax.OpQuest:
+		return sum + 1
+	case syntax.OpAlternate:
+		return sum + len(re.Sub) - 1
+	case syntax.OpCapture:
+		return sum + 2
+	case syntax.OpConcat:
+		return sum
+	case syntax.OpRepeat:
+		switch {
+		case re.Max < 0:
+			return max(re.Min, 1)*sum + 1
+		default:
+			return re.Max*sum + re.Max - re.Min
+		}
+	}
+	return 1
+}

@@ -1,0 +1,81 @@
+package load
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/sluicehq/sluice/sigma/ast"
+)
+
+// Budgets of what a compiler has to make of a document.
+const (
+	maxAlternatives         = 100_000   // of one item, after windash, encodings and placeholders
+	maxDocumentAlternatives = 1_000_000 // of all items, and detections that quantifiers look at
+	maxDocumentInstructions = 1_000_000 // of all regular expressions
+)
+
+// alternatives adds an item to the cost of the document.
+func (c *checker) alternatives(it *ast.Item) {
+	n := 0
+	for i := range it.Values {
+		n = min(n+variants(&it.Values[i], it.Modifiers), 1<<40)
+	}
+	if n > maxAlternatives {
+		c.fail(it.Line, "'%s' has %d alternatives%s, the limit is %d", it.Field, n, multiplied(it.Modifiers), maxAlternatives)
+	}
+	c.cost += n
+}
+
+func multiplied(m ast.Modifiers) string {
+	if !m.HasAny(ast.Base64Encodings) {
+		return ""
+	}
+	return fmt.Sprintf(" once '%s' is written out", m&(ast.Encodings|ast.Modifiers(ast.Windash)))
+}
+
+// variants is how many texts one value stands for once it is encoded. Without Base64
+// a dash costs nothing: it is compared as it is met.
+func variants(v *ast.Value, m ast.Modifiers) int {
+	if !m.HasAny(ast.Base64Encodings) || v.Kind == ast.Null || v.Kind == ast.Invalid {
+		return 1
+	}
+	n := 1
+	if m.Has(ast.Windash) {
+		for range min(len(ast.DashPositions(v.Plain())), 12) {
+			n *= len([]rune(ast.Dashes))
+		}
+	}
+	if m.Has(ast.Base64Offset) {
+		n *= 3
+	}
+	return n
+}
+
+// budget judges the document as a whole, once all of it was looked at.
+func (c *checker) budget(line int) {
+	if c.cost > maxDocumentAlternatives {
+		c.fail(line, "the document has %d alternatives, the limit is %d", c.cost, maxDocumentAlternatives)
+	}
+	if c.instructions > maxDocumentInstructions {
+		c.fail(line, "the regexes of the document have %d instructions, the limit is %d", c.instructions, maxDocumentInstructions)
+	}
+}
+
+// Limits of what is reported of one document.
+const (
+	maxProblems = 100
+	maxReason   = 1024 // bytes
+)
+
+// readable shortens a reason, and writes control characters of the rule file so that
+// no terminal obeys them.
+func readable(reason string) string {
+	if len(reason) > maxReason {
+		cut := maxReason
+		for cut > 0 && reason[cut]&0xC0 == 0x80 {
+			cut--
+		}
+		reason = fmt.Sprintf("%s... (%d bytes in all)", reason[:cut], len(reason))
+	}
+	return ast.Printable(strings.ToValidUTF8(reason, "\uFFFD"))
+}
