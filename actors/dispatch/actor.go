@@ -31,6 +31,7 @@ type Options struct {
 type Stage struct {
 	actors.Stage[*graph.ResultSet]
 	sinks []outlet
+	open  graph.Sharer // of lines that several sinks take and nobody waits for
 	ids   graph.DeliveryIDs
 }
 
@@ -100,6 +101,9 @@ func (s *shell) sets(run *mailbox.Run[*graph.ResultSet], now time.Time) {
 		if set.Barrier != nil {
 			s.Export(set.Barrier, nil)
 			continue
+		}
+		if len(s.sinks) > 1 {
+			set.Token = s.open.Token(set.Token)
 		}
 		var rendered []*graph.Rendered
 		if p := s.Cell().Isolate().Step(func() { rendered = s.render.Set(set, s.ids.Next(), now) }, s.undo); p != nil {
