@@ -43,10 +43,10 @@ func Run(signals <-chan os.Signal, o Options) int {
 				log.Warn("second signal, leaving at once", "signal", n.String())
 				return exitSignal + int(n)
 			default:
+				stopping = true
+				close(stop) // before anything else, which may take its time
 				echoes(signals)
 				log.Info("shutting down", "signal", n.String())
-				stopping = true
-				close(stop)
 			}
 		}
 	}
