@@ -22,8 +22,6 @@ type Feature struct {
 	Saved      []SavedPart
 	Components []Component
 	Status     func() []Member // read from any goroutine, without asking an actor
-	// Undelivered counts what the end of the drain left behind outside of lanes.
-	Undelivered func() int
 	// Close releases what the feature holds. The actors have stopped.
 	Close func() error
 }

@@ -275,7 +275,7 @@ func TestABarrierCutsTheStreamBetweenTwoEvents(t *testing.T) {
 		end := actorstest.NewRecorder[*item]()
 		end.SetRoom(0)
 		stages := chain(t, s, end, 8, graph.Stages()...)
-		epoch := graph.NewEpoch()
+		epoch := graph.NewEpoch(nil)
 		barrier := graph.NewBarrier(1)
 		receipt := graph.NewReceipt(80, func() {})
 		list := items(1, 80)

@@ -10,24 +10,25 @@ import (
 // closed, every token counted in it is settled and the epoch before it ended.
 type Epoch struct {
 	number uint64       // grows by one with every barrier, from 1
-	open   atomic.Int64 // tokens, plus one until it is closed, plus one for the epoch before
+	tokens atomic.Int64 // open ones, plus one until it is closed, plus one for the epoch before
+	open   *Open        // of all epochs; nil when nobody counts
 	ended  chan struct{}
 	next   *Epoch
 }
 
-// NewEpoch returns the first epoch of a stream.
-func NewEpoch() *Epoch {
-	e := &Epoch{number: 1, ended: make(chan struct{})}
-	e.open.Store(1)
+// NewEpoch returns the first epoch of a stream, whose lines are counted in open.
+func NewEpoch(open *Open) *Epoch {
+	e := &Epoch{number: 1, open: open, ended: make(chan struct{})}
+	e.tokens.Store(1)
 	return e
 }
 
 // Close ends the counting and returns the epoch for the tokens that follow.
 // The caller is parse, when a barrier leaves it.
 func (e *Epoch) Close() *Epoch {
-	e.next = NewEpoch()
+	e.next = NewEpoch(e.open)
 	e.next.number = e.number + 1
-	e.next.open.Add(1)
+	e.next.tokens.Add(1)
 	e.done()
 	return e.next
 }
@@ -36,7 +37,7 @@ func (e *Epoch) Close() *Epoch {
 func (e *Epoch) Ended() <-chan struct{} { return e.ended }
 
 func (e *Epoch) done() {
-	for e != nil && e.open.Add(-1) == 0 {
+	for e != nil && e.tokens.Add(-1) == 0 {
 		close(e.ended)
 		e = e.next // its count included us
 	}

@@ -21,6 +21,36 @@ type Delivery interface {
 	Ended()
 }
 
+// Open counts the lines that have come in and not ended, those that nobody waits
+// for included: whatever was lost on the way is in it. The zero value is ready, and nil
+// counts nothing.
+type Open struct{ in, out atomic.Int64 }
+
+// Admitted counts lines that have come in.
+func (o *Open) Admitted(lines int) {
+	if o != nil {
+		o.in.Add(int64(lines))
+	}
+}
+
+// Ended counts lines of which everything is delivered, dead or dropped by policy,
+// unless their tokens do.
+func (o *Open) Ended(lines int) {
+	if o != nil && lines != 0 {
+		o.out.Add(int64(lines))
+	}
+}
+
+// Lines are how many came in so far, and how many of them have not ended.
+func (o *Open) Lines() (admitted, open int) {
+	out := o.out.Load() // before what came in, so that no line ends that did not
+	in := o.in.Load()
+	return int(in), int(in - out)
+}
+
+// lateShare marks a line that was given up when the drain was over.
+const lateShare = 1 << 30
+
 // Receipt stands for the lines of one intake hand-over, such as a request or what
 // was pulled from a stream at once. It counts for each line how many holders still
 // owe a settlement, and tells its source when a line, and when the last line, is
@@ -32,7 +62,7 @@ type Receipt struct {
 	shares    []atomic.Int32
 	open      atomic.Int32
 	overdrawn atomic.Int32
-	settled   func()
+	settled   func()                     // nil when nobody waits for the lines, and no epoch does
 	delivery  func(line uint32) Delivery // nil for a source that cannot deliver again
 }
 
@@ -58,6 +88,28 @@ func NewDeliveryReceipt(deliveries []Delivery) *Receipt {
 	return r
 }
 
+// Sharer gives lines that nobody waits for a count of their holders, so that they
+// end once. The zero value is ready.
+type Sharer struct {
+	receipt *Receipt
+	used    int
+}
+
+// sharedAtOnce is how many lines share the memory of their counts.
+const sharedAtOnce = 64
+
+// Token returns a token that counts its holders in the place of t.
+func (s *Sharer) Token(t Token) Token {
+	if t.receipt != nil || t.epoch == nil {
+		return t
+	}
+	if s.receipt == nil || s.used == sharedAtOnce {
+		s.receipt, s.used = NewReceipt(sharedAtOnce, nil), 0
+	}
+	s.used++
+	return Token{receipt: s.receipt, epoch: t.epoch, line: uint32(s.used - 1)}
+}
+
 // Token returns the token of a line, counting from 0.
 func (r *Receipt) Token(line int) Token { return Token{receipt: r, line: uint32(line)} }
 
@@ -75,33 +127,38 @@ func (r *Receipt) Open() int { return int(r.open.Load()) }
 // Overdrawn is the number of settlements beyond the shares there were.
 func (r *Receipt) Overdrawn() int { return int(r.overdrawn.Load()) }
 
-// settle releases one share of a line and reports whether it was the last one.
-func (r *Receipt) settle(line uint32) bool {
+// settle releases one share of a line. It reports whether it was the last one, and
+// whether the line was given up on the way.
+func (r *Receipt) settle(line uint32) (last, late bool) {
 	left := r.shares[line].Add(-1)
 	if left < 0 {
 		r.shares[line].Add(1)
 		r.overdrawn.Add(1)
-		return false
+		return false, false
+	}
+	if left == lateShare {
+		return true, true
 	}
 	if left > 0 {
-		return false
+		return false, false
 	}
-	if r.open.Add(-1) == 0 {
+	if r.open.Add(-1) == 0 && r.settled != nil {
 		r.settled()
 	}
-	return true
+	return true, false
 }
 
-// Token is the right, and the duty, to settle one line. The zero token belongs
-// to a source that needs no acknowledgement: settling it does nothing.
+// Token is the right, and the duty, to settle one line. That of a line which
+// nobody waits for only counts the line; the zero token belongs to no line, and
+// settling it does nothing.
 type Token struct {
 	receipt *Receipt
-	epoch   *Epoch
+	epoch   *Epoch // since parse has taken the line
 	line    uint32
 }
 
 // Counts reports whether somebody waits for the token.
-func (t Token) Counts() bool { return t.receipt != nil }
+func (t Token) Counts() bool { return t.receipt != nil && t.receipt.settled != nil }
 
 // Position is where the line stands in its stream, and false for a line of an
 // input that cannot deliver it again.
@@ -114,44 +171,65 @@ func (t Token) Position() (Position, bool) {
 
 // Retain adds n further holders to the line; each of them settles once.
 func (t Token) Retain(n int) {
-	if t.receipt != nil && n > 0 {
+	switch {
+	case n <= 0:
+	case t.receipt != nil:
 		t.receipt.shares[t.line].Add(int32(n))
+	case t.epoch != nil:
+		t.epoch.open.Ended(-n)
+	}
+}
+
+// Late marks a line that is given up because the drain is over. Its source is
+// told nothing any more, so that it delivers the line again if it can; settling
+// the token only says that something else has become of the line.
+func (t Token) Late() {
+	if t.receipt != nil {
+		t.receipt.shares[t.line].Or(lateShare)
 	}
 }
 
 // Settle gives the holder's share back. The last one settles the line.
 func (t Token) Settle() {
-	if t.receipt != nil {
+	if t.receipt != nil || t.epoch != nil {
 		t.settle()
 	}
 }
 
 func (t Token) settle() {
-	if !t.receipt.settle(t.line) {
-		return
-	}
-	if t.receipt.delivery != nil {
-		t.receipt.delivery(t.line).Ended()
+	if r := t.receipt; r != nil {
+		last, late := r.settle(t.line)
+		if !last {
+			return
+		}
+		if !late && r.settled != nil {
+			if r.delivery != nil {
+				r.delivery(t.line).Ended()
+			}
+			if t.epoch != nil {
+				t.epoch.done()
+			}
+		}
 	}
 	if t.epoch != nil {
-		t.epoch.done()
+		t.epoch.open.Ended(1)
 	}
 }
 
 // In counts the token in an epoch, so that a barrier behind it knows when the
-// line has ended. The caller is parse, and goes on with the returned token.
+// line has ended. Barriers do not wait for lines that nobody waits for. The caller
+// is parse, and goes on with the returned token.
 func (t Token) In(e *Epoch) Token {
-	if t.receipt == nil {
-		return t
-	}
-	return t.in(e)
-}
-
-func (t Token) in(e *Epoch) Token {
-	e.open.Add(1)
 	t.epoch = e
-	if t.receipt.delivery != nil {
-		t.receipt.delivery(t.line).Entered(e.number)
+	if t.receipt != nil {
+		t.in()
 	}
 	return t
+}
+
+func (t Token) in() {
+	t.epoch.tokens.Add(1)
+	if t.receipt.delivery != nil {
+		t.receipt.delivery(t.line).Entered(t.epoch.number)
+	}
 }

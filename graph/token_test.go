@@ -50,7 +50,7 @@ func TestALineIsSettledOnceWhenItsLastShareIs(t *testing.T) {
 
 func TestTheZeroTokenNeedsNoSettlement(t *testing.T) {
 	var token graph.Token
-	e := graph.NewEpoch()
+	e := graph.NewEpoch(nil)
 	token = token.In(e)
 	token.Retain(2)
 	token.Settle()
@@ -97,7 +97,7 @@ func TestAnEpochEndsAfterTheOneBeforeIt(t *testing.T) {
 		}
 	}
 	r := graph.NewReceipt(4, func() {})
-	first := graph.NewEpoch()
+	first := graph.NewEpoch(nil)
 	a, b := r.Token(0).In(first), r.Token(1).In(first)
 	second := first.Close()
 	c := r.Token(2).In(second)
@@ -126,7 +126,7 @@ func TestAnEpochEndsAfterTheOneBeforeIt(t *testing.T) {
 
 func TestABarrierPassesWhenDispatchHasExported(t *testing.T) {
 	b := graph.NewBarrier(7)
-	e := graph.NewEpoch()
+	e := graph.NewEpoch(nil)
 	b.Enter(e)
 	for _, s := range graph.Stages() {
 		select {
@@ -153,5 +153,55 @@ func TestPositionsMakeLinesAndReceiptsNoLarger(t *testing.T) {
 	}
 	if line, receipt := unsafe.Sizeof(graph.Line{}), unsafe.Sizeof(graph.Receipt{}); line != 64 || receipt != 48 {
 		t.Errorf("a line has %d bytes and a receipt %d, want 64 and 48", line, receipt)
+	}
+}
+
+func TestOpenLinesAreCountedWhoeverWaitsForThem(t *testing.T) {
+	for _, tc := range []struct {
+		name   string
+		asked  bool // somebody waits for the line
+		shared bool // several holders are counted
+		held   int  // further holders
+		settle int
+		late   bool
+		open   int
+		told   int // the source
+	}{
+		{"a line that nobody waits for ends when it is settled", false, false, 0, 1, false, 0, 0},
+		{"and is open before", false, false, 0, 0, false, 1, 0},
+		{"with two holders it is open until both have settled", false, true, 1, 1, false, 1, 0},
+		{"and ends once", false, true, 1, 2, false, 0, 0},
+		{"a line that somebody waits for ends when he is told", true, true, 0, 1, false, 0, 1},
+		{"with two holders it is open until both have settled, too", true, true, 1, 1, false, 1, 0},
+		{"a late line that nothing becomes of stays open", true, false, 0, 0, true, 1, 0},
+		{"a late line that becomes a dead letter ends, and nobody is told", true, false, 0, 1, true, 0, 0},
+		{"with two holders it ends once, and nobody is told", true, false, 1, 2, true, 0, 0},
+		{"the same without anybody to tell", false, true, 1, 2, true, 0, 0},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			open, told := new(graph.Open), 0
+			open.Admitted(1)
+			var token graph.Token
+			if tc.asked {
+				token = graph.NewReceipt(1, func() { told++ }).Token(0)
+			}
+			token = token.In(graph.NewEpoch(open))
+			if tc.shared {
+				token = new(graph.Sharer).Token(token)
+			}
+			token.Retain(tc.held)
+			if tc.late {
+				token.Late()
+			}
+			for range tc.settle {
+				token.Settle()
+			}
+			if in, left := open.Lines(); in != 1 || left != tc.open || told != tc.told {
+				t.Errorf("%d of %d open, told %d times, want %d of 1 and %d", left, in, told, tc.open, tc.told)
+			}
+			if token.Counts() != tc.asked {
+				t.Errorf("the token counts: %t, want %t", token.Counts(), tc.asked)
+			}
+		})
 	}
 }

@@ -120,6 +120,7 @@ func (s *shell) batch(run *mailbox.Run[*graph.Batch], b *graph.Batch) bool {
 // lines goes on with the lines of b until all are sent or something else goes
 // first.
 func (s *shell) lines(run *mailbox.Run[*graph.Batch], b *graph.Batch) (through bool) {
+	defer func() { s.open.Ended(s.ended); s.ended = 0 }()
 	for i := run.Pos(); i < len(b.Lines); i++ {
 		s.line(b, i)
 		run.SetPos(i + 1)
@@ -163,10 +164,13 @@ func (s *shell) line(b *graph.Batch, i int) {
 				return
 			}
 		}
-		if results := s.step.Merge(b, i); results != nil {
+		switch results := s.step.Merge(b, i); {
+		case results != nil:
 			s.next.Push(results)
-		} else {
+		case line.Token.Counts():
 			line.Token.Settle()
+		default:
+			s.ended++
 		}
 	}
 }

@@ -19,7 +19,8 @@ const tick = time.Second
 type Options struct {
 	actors.StageOptions
 	Set       *graph.RuleSet
-	MaxGroups int // over all correlations; 0 is correlation.DefaultMaxGroups
+	Open      *graph.Open // counts lines; nil for nobody
+	MaxGroups int         // over all correlations; 0 is correlation.DefaultMaxGroups
 	Next      mailbox.Outlet[*graph.ResultSet]
 	Metrics   *Metrics
 	Log       *slog.Logger
@@ -29,6 +30,8 @@ type Options struct {
 type Stage struct {
 	actors.Stage[*graph.Batch]
 	next    *mailbox.Outbox[*graph.ResultSet]
+	open    *graph.Open
+	ended   int // lines that nobody waits for, since they were last counted
 	log     *slog.Logger
 	metrics *Metrics
 
@@ -59,7 +62,7 @@ func New(o Options) *Stage {
 		Stage: actors.NewStage(o.StageOptions, actors.Shape[*graph.Batch]{
 			Name: string(graph.StageCorrelate), Size: graph.SizeOfBatch, Tick: tick,
 		}),
-		log: o.Log, metrics: o.Metrics, set: o.Set, maxGroups: o.MaxGroups,
+		log: o.Log, open: o.Open, metrics: o.Metrics, set: o.Set, maxGroups: o.MaxGroups,
 	}
 	s.next = mailbox.NewOutbox(s.Cell(), o.Next)
 	s.next.OnSent(s.left)

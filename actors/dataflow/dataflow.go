@@ -32,6 +32,7 @@ type Options struct {
 	Bytes       int            // of the input queue and of the output queue; 0: not bounded
 	DeadLetters actors.DeadLetters
 	Set         *graph.RuleSet // to begin with
+	Open        *graph.Open    // counts the lines; nil makes one
 	Metrics     *Metrics
 
 	// What is special to a stage. New fills in its StageOptions, Set, Next and Metrics.
@@ -91,6 +92,8 @@ type Dataflow struct {
 	Evaluate  *evaluate.Stage
 	Correlate *correlate.Stage
 
+	Open *graph.Open // lines from their admission to their end
+
 	rows []actors.Feature // from the sinks to the inputs
 }
 
@@ -99,7 +102,10 @@ func New(o Options) *Dataflow {
 	if o.Stages == nil {
 		o.Stages = graph.Stages()
 	}
-	d := &Dataflow{}
+	if o.Open == nil {
+		o.Open = new(graph.Open)
+	}
+	d := &Dataflow{Open: o.Open}
 	for _, name := range slices.Backward(o.Stages) {
 		d.rows = append(d.rows, d.build(&o, name))
 	}
@@ -118,6 +124,7 @@ func (d *Dataflow) build(o *Options, name graph.Stage) actors.Feature {
 	switch name {
 	case graph.StageParse:
 		o.Parse.StageOptions, o.Parse.Set, o.Parse.Next, o.Parse.Metrics = common, o.Set, o.Batches, o.Metrics.parse
+		o.Parse.Open = o.Open
 		d.Parse = parse.New(o.Parse)
 		return row(name, d.Parse)
 	case graph.StageObserve:
@@ -131,6 +138,7 @@ func (d *Dataflow) build(o *Options, name graph.Stage) actors.Feature {
 		return row(name, d.Evaluate)
 	case graph.StageCorrelate:
 		o.Correlate.StageOptions, o.Correlate.Set, o.Correlate.Next, o.Correlate.Metrics = common, o.Set, o.Results, o.Metrics.correlate
+		o.Correlate.Open = o.Open
 		d.Correlate = correlate.New(o.Correlate)
 		o.Batches = d.Correlate.Lane()
 		return d.Correlate.Feature()

@@ -31,6 +31,7 @@ type Options struct {
 type Stage struct {
 	actors.Stage[*graph.ResultSet]
 	sinks []outlet
+	open  graph.Sharer // of lines that several sinks take, or in several pieces, and nobody waits for
 	ids   graph.DeliveryIDs
 	begun delivery // of the set in hand
 }
@@ -143,6 +144,9 @@ func (s *shell) piece(run *mailbox.Run[*graph.ResultSet], set *graph.ResultSet, 
 		return true, true
 	}
 	last = next == len(set.Results)
+	if !last || len(s.sinks) > 1 {
+		s.share(set, rendered)
+	}
 	s.offer(set.Token, rendered, last)
 	if last {
 		run.Done() // it leaves now, whatever happens to the next set
@@ -150,6 +154,16 @@ func (s *shell) piece(run *mailbox.Run[*graph.ResultSet], set *graph.ResultSet, 
 		run.SetPos(next)
 	}
 	return last, room.take(rendered) // if it fits, it leaves with those that follow
+}
+
+// share has the holders of a set's token counted, since there are several.
+func (s *shell) share(set *graph.ResultSet, rendered []*graph.Rendered) {
+	set.Token = s.open.Token(set.Token)
+	for _, r := range rendered {
+		if r != nil {
+			r.Token = set.Token
+		}
+	}
 }
 
 // taken sends what was offered and reports whether every sink took it. What a

@@ -20,6 +20,7 @@ type Options struct {
 	Workers             int             // batches decoded at once; 0 is one per processor
 	Decoder             *format.Decoder // of lines that are not structured
 	Set                 *graph.RuleSet
+	Open                *graph.Open // counts lines; nil for nobody
 	Next                mailbox.Outlet[*graph.Batch]
 	Metrics             *Metrics
 	Log                 *slog.Logger
@@ -47,7 +48,7 @@ func New(o Options) *Stage {
 	if o.Workers == 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
 	}
-	s := &Stage{o: o, set: o.Set, epoch: graph.NewEpoch(), metrics: o.Metrics}
+	s := &Stage{o: o, set: o.Set, epoch: graph.NewEpoch(o.Open), metrics: o.Metrics}
 	for range o.Workers {
 		s.steps = append(s.steps, step.NewDecode(o.Decoder))
 	}

@@ -120,7 +120,7 @@ func (out *Outputs) DeadLetters() actors.DeadLetters {
 // Feature is the row of the sinks.
 func (out *Outputs) Feature() actors.Feature {
 	f := actors.Feature{
-		Name: "sinks", Close: out.close, Undelivered: out.left,
+		Name: "sinks", Close: out.close,
 		// Every reload makes file sinks open their paths again, as after a rotation.
 		Components: []actors.Component{{Name: "sinks", Build: func(context.Context) (func(context.Context) error, error) {
 			return func(context.Context) error { out.reopen(); return nil }, nil
@@ -142,14 +142,6 @@ func (out *Outputs) reopen() {
 	if out.DLQ != nil {
 		out.DLQ.Reopen()
 	}
-}
-
-// left is the number of items that sinks had left at the end of the drain.
-func (out *Outputs) left() (items int) {
-	for _, s := range out.Sinks {
-		items += s.Left()
-	}
-	return items
 }
 
 // close closes every destination by itself: one whose disk does not answer delays

@@ -77,9 +77,6 @@ func (s *Sink) Form() graph.Form { return s.o.Form }
 // Drops reports whether a full queue drops items instead of making dispatch wait.
 func (s *Sink) Drops() bool { return s.o.OnFull == Drop }
 
-// Left is the number of items that were not delivered because the drain was over.
-func (s *Sink) Left() int { return int(s.retrier.late.Load()) }
-
 // Dropped counts an item that found the queue full.
 func (s *Sink) Dropped() { s.counters.dropped.add() }
 
@@ -142,13 +139,12 @@ func (s *Sink) outcomes() outcomes[*graph.Rendered] {
 }
 
 // giveUp turns the messages from up to to into a dead letter, to which a share of
-// their token moves. At the end of the drain the share stays open instead: the
-// source, if it can, delivers again.
+// their token moves. At the end of the drain the line is late: the source, if it
+// can, delivers again, and without a dead letter the line has not ended.
 func (s *Sink) giveUp(r *graph.Rendered, from, to, attempts int, err error) {
-	token := r.Token
 	late := errors.Is(err, errDrainTimeout)
 	if late {
-		token = graph.Token{}
+		r.Token.Late()
 	} else {
 		s.counters.failures.add()
 	}
@@ -156,11 +152,13 @@ func (s *Sink) giveUp(r *graph.Rendered, from, to, attempts int, err error) {
 		if kept, ok := s.failing.Allow("", 1, time.Now()); ok {
 			s.o.Log.Warn("delivery failed", "sink", s.o.Label, "err", Cause(err), "attempts", attempts, "suppressed", kept)
 		}
-		token.Settle()
+		if !late {
+			r.Token.Settle()
+		}
 		return
 	}
 	letter := []graph.DeadLetter{{
-		Original: r.AppendOriginal(nil, from, to), Error: Cause(err), Stage: StageDelivery, Sink: s.o.Label, Attempts: attempts, Token: token,
+		Original: r.AppendOriginal(nil, from, to), Error: Cause(err), Stage: StageDelivery, Sink: s.o.Label, Attempts: attempts, Token: r.Token,
 	}}
 	ctx := context.Background()
 	if late {

@@ -149,7 +149,7 @@ func Redelivery(t *testing.T, h RedeliveryHarness) {
 // epochs returns an epoch behind so many barriers.
 func epochs(t *testing.T, barriers int) *graph.Epoch {
 	t.Helper()
-	e := graph.NewEpoch()
+	e := graph.NewEpoch(nil)
 	for range barriers {
 		e = e.Close()
 	}

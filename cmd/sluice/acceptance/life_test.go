@@ -3,6 +3,7 @@ package acceptance
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 func TestAFiniteInputIsDrainedAndEndsTheDaemon(t *testing.T) {
@@ -406,6 +408,50 @@ func TestACommitIsAnsweredWhenTheDrainEnds(t *testing.T) {
 	if left == nil || all == nil || left["items"] != all["undelivered"] || left["items"].(float64) < 1 {
 		t.Errorf("warnings %v and %v, want both with the same number of items", left, all)
 	}
+}
+
+// The last line of the log accounts for every line that was accepted, with those
+// that the destination has got.
+func TestTheLastWordCountsWhatWasNotDelivered(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "rules/a.yml", rule("A", "evil"))
+	pipe := unread(t, dir)
+	d := start(t, "-r", filepath.Join(dir, "rules"), "--input", "http", "--output", "file://"+pipe, "--drain-timeout", "1", "--buffer-size", "512")
+	answers := make(chan answer, 10)
+	for range cap(answers) {
+		go func() { answers <- d.do("POST", "/api/v1/events", strings.Repeat(event("evil")+"\n", 3000)) }()
+	}
+	d.await("the input to be full", func() bool { return d.metric("svc_back_pressure_events_total") > 10_000 })
+	d.stop()
+	accepted := 0.0
+	for range cap(answers) {
+		var body struct{ Accepted float64 }
+		if err := json.Unmarshal([]byte((<-answers).body), &body); err != nil {
+			t.Fatal(err)
+		}
+		accepted += body.Accepted
+	}
+	last := d.logged("stopped")
+	if last == nil {
+		t.Fatal("there is no last line")
+	}
+	if delivered := float64(wholeLinesIn(t, pipe)); last["accepted"] != accepted || last["undelivered"].(float64)+delivered != accepted {
+		t.Errorf("accepted %v, delivered %v, the log says %v, want every line counted", accepted, delivered, last)
+	}
+}
+
+// wholeLinesIn counts the lines that wait in a named pipe, without the beginning of
+// one that did not fit.
+func wholeLinesIn(t *testing.T, path string) int {
+	t.Helper()
+	f, err := os.OpenFile(path, os.O_RDWR|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	_ = f.SetReadDeadline(time.Now().Add(time.Second))
+	raw, _ := io.ReadAll(f)
+	return strings.Count(string(raw), "\n")
 }
 
 func TestASecondSignalEndsAtOnce(t *testing.T) {

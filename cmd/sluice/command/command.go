@@ -40,7 +40,7 @@ func Run(signals <-chan os.Signal, args []string, in io.Reader, out, errs io.Wri
 func (p Program) Run(signals <-chan os.Signal, args []string, in io.Reader, out, errs io.Writer) int {
 	e := &env{Streams: Streams{In: in, Out: out, Err: errs}, signals: signals, handedOver: make(chan struct{}), daemon: p.Daemon}
 	app := e.app()
-	code, text := codeOf(e.supervise(func() error { return app.Run(arrange(app, args)) }))
+	code, text := codeOf(e.supervise(args, func() error { return app.Run(arrange(app, args)) }))
 	if text != "" {
 		for line := range strings.SplitSeq(text, "\n") {
 			fmt.Fprintf(errs, "sluice: %s\n", line)
@@ -50,8 +50,9 @@ func (p Program) Run(signals <-chan os.Signal, args []string, in io.Reader, out,
 }
 
 // supervise runs a command and ends it at the first signal, unless the daemon
-// has taken the signals over: it has more to do than to stop.
-func (e *env) supervise(run func() error) error {
+// has taken the signals over: it has more to do than to stop. A daemon that is asked
+// to read its files again has them all to read yet.
+func (e *env) supervise(args []string, run func() error) error {
 	if e.signals == nil {
 		return run()
 	}
@@ -64,7 +65,7 @@ func (e *env) supervise(run func() error) error {
 		case <-e.handedOver:
 			return <-done
 		case s := <-e.signals:
-			if n, ok := s.(syscall.Signal); ok {
+			if n, ok := s.(syscall.Signal); ok && (n != syscall.SIGHUP || !slices.Contains(args, "daemon")) {
 				return silent(128 + int(n))
 			}
 		}

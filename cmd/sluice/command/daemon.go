@@ -3,6 +3,7 @@ package command
 import (
 	"log/slog"
 	"os"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -18,6 +19,9 @@ func (e *env) daemonCommand() *cli.Command {
 		&cli.BoolFlag{Name: "dry-run", Usage: "Print the effective configuration and start nothing"},
 	}, e.runDaemon)
 }
+
+// lastWords is how long a daemon that has ended waits for whoever reads its log.
+const lastWords = 500 * time.Millisecond
 
 func (e *env) runDaemon(c *cli.Context) error {
 	if c.Args().Present() {
@@ -39,7 +43,12 @@ func (e *env) runDaemon(c *cli.Context) error {
 		format = logging.Text
 	}
 	close(e.handedOver)
-	if code := e.daemon(e.signals, l, e.logger(l, format), e.Streams); code != exitOK {
+	filter, err := logFilter(l)
+	log, queue := logging.NewQueued(e.Err, format, filter)
+	tellFilter(log, err)
+	code := e.daemon(e.signals, l, log, Streams{In: e.In, Out: e.Out, Err: queue.Patient()})
+	queue.Close(lastWords)
+	if code != exitOK {
 		return silent(code)
 	}
 	return nil

@@ -8,19 +8,21 @@ import (
 	"github.com/sluicehq/sluice/cmd/sluice/logging"
 )
 
-// logger builds the root logger of a command. The flag wins over SLUICE_LOG,
-// and an unreadable filter is no reason not to start.
-func (e *env) logger(l *config.Loaded, format logging.Format) *slog.Logger {
+// logFilter reads the filter of the log. The flag wins over SLUICE_LOG, and an
+// unreadable filter is no reason not to start.
+func logFilter(l *config.Loaded) (logging.Filter, error) {
 	text := os.Getenv("SLUICE_LOG")
 	if level := l.Config.Global.LogLevel; level != "" {
 		text = level
 	}
-	filter, err := logging.ParseFilter(text)
-	log := logging.New(e.Err, format, filter)
+	return logging.ParseFilter(text)
+}
+
+// tellFilter says that a filter was not read.
+func tellFilter(log *slog.Logger, err error) {
 	if err != nil {
 		logging.Target(log, "sluice.config").Warn("log filter ignored", "err", err)
 	}
-	return log
 }
 
 // commandLogger logs only when a format was chosen.
@@ -28,5 +30,8 @@ func (e *env) commandLogger(l *config.Loaded) *slog.Logger {
 	if l.Config.Global.LogFormat == "" {
 		return logging.Discard()
 	}
-	return e.logger(l, logging.Format(l.Config.Global.LogFormat))
+	filter, err := logFilter(l)
+	log := logging.New(e.Err, logging.Format(l.Config.Global.LogFormat), filter)
+	tellFilter(log, err)
+	return log
 }

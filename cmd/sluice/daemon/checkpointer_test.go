@@ -62,7 +62,7 @@ func openCheckpointer(t *testing.T, dir string, s *stream, cfg config.Daemon) (*
 	}
 	t.Cleanup(func() { _ = store.Close() })
 	c := newCheckpointer(store, time.Hour, slog.New(slog.NewTextHandler(&logged, nil)))
-	s.epoch = graph.NewEpoch()
+	s.epoch = graph.NewEpoch(nil)
 	c.cut, c.current = s.cut, s.current
 	c.decide(&cfg)
 	c.begin([]actors.SavedPart{textPart()})

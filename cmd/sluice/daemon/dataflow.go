@@ -96,13 +96,13 @@ func workers(log *slog.Logger) int {
 	return n
 }
 
-// drainWarning tells what the end of the drain left behind.
-func drainWarning(all []actors.Drained) (lost int, stuck []string) {
+// late lists the actors that the deadline of the drain found at work, with what was
+// left in their lanes.
+func late(all []actors.Drained) (stuck []string) {
 	for _, d := range all {
-		lost += d.Lost
 		if d.Expired {
 			stuck = append(stuck, fmt.Sprintf("%s (%d)", d.Actor, d.Lost))
 		}
 	}
-	return lost, stuck
+	return stuck
 }

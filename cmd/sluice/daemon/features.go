@@ -41,16 +41,6 @@ func (all features) status() (members []actors.Member) {
 	return members
 }
 
-// undelivered counts what the end of the drain left outside of lanes.
-func (all features) undelivered() (n int) {
-	for _, f := range all {
-		if f.Undelivered != nil {
-			n += f.Undelivered()
-		}
-	}
-	return n
-}
-
 // close releases what features hold, in reverse order.
 func (all features) close() error {
 	var errs []error

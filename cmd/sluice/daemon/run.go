@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"syscall"
 	"time"
@@ -42,10 +43,10 @@ func Run(signals <-chan os.Signal, o Options) int {
 				log.Warn("second signal, leaving at once", "signal", n.String())
 				return exitSignal + int(n)
 			default:
+				stopping = true
+				close(stop) // before anything else, which may take its time
 				echoes(signals)
 				log.Info("shutting down", "signal", n.String())
-				stopping = true
-				close(stop)
 			}
 		}
 	}
@@ -94,8 +95,19 @@ func serve(o Options, stop, hup <-chan struct{}) int {
 	if err := d.Stop(); err != nil {
 		log.Error("shutdown", "err", err)
 	}
-	log.Info("stopped")
+	d.sumUp(log)
 	return code
+}
+
+// sumUp tells what became of the lines, as the last that is logged. Of those that
+// are not undelivered, results are delivered, dead letters, or dropped by policy.
+func (d *Daemon) sumUp(log *slog.Logger) {
+	accepted, undelivered := d.dataflow.Open.Lines()
+	level := slog.LevelInfo
+	if undelivered > 0 {
+		level = slog.LevelWarn
+	}
+	log.Log(context.Background(), level, "stopped", "accepted", accepted, "undelivered", undelivered)
 }
 
 // await returns when the daemon is to end, with its exit code.

@@ -41,8 +41,9 @@ func (d *Daemon) Stop() error {
 	abandoned := d.abandonReload(ctx)
 	drained := d.system.Drain(ctx)
 	<-abandoned
-	if lost, stuck := drainWarning(drained); len(stuck) > 0 {
-		logging.Target(d.log, "sluice.server").Warn("drain timeout exceeded", "timeout", timeout, "undelivered", lost+d.features.undelivered(), "actors", stuck)
+	if stuck := late(drained); len(stuck) > 0 {
+		_, open := d.dataflow.Open.Lines()
+		logging.Target(d.log, "sluice.server").Warn("drain timeout exceeded", "timeout", timeout, "undelivered", open, "actors", stuck)
 	}
 	close(d.over)
 	err := lastAnswers(ctx, served, cut)

@@ -111,16 +111,19 @@ func (h *handler) Handle(_ context.Context, r slog.Record) error {
 	})
 	h.out.mu.Lock()
 	defer h.out.mu.Unlock()
-	b := h.out.b[:0]
+	h.out.b = h.append(h.out.b[:0], r, attrs)
+	_, err := h.out.w.Write(h.out.b)
+	return err
+}
+
+// append appends the line of a record.
+func (h *handler) append(b []byte, r slog.Record, attrs []slog.Attr) []byte {
 	if h.format == JSON {
 		b = h.appendJSON(b, r, attrs)
 	} else {
 		b = h.appendText(b, r, attrs)
 	}
-	b = append(b, '\n')
-	h.out.b = b
-	_, err := h.out.w.Write(b)
-	return err
+	return append(b, '\n')
 }
 
 func (h *handler) appendJSON(b []byte, r slog.Record, attrs []slog.Attr) []byte {
