@@ -49,17 +49,6 @@ func names(settings []string, key, flag string) bool {
 	})
 }
 
-// Route names the feature that the route with this pattern belongs to; empty for a
-// route that is available.
-func Route(pattern string) string {
-	for _, f := range features {
-		if slices.Contains(f.Routes, pattern) {
-			return f.Name
-		}
-	}
-	return ""
-}
-
 // Actors returns the names of all actors that never run.
 func Actors() []string {
 	var all []string

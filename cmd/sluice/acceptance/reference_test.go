@@ -240,7 +240,18 @@ func routesReference(t *testing.T) string {
 		if e.Audited {
 			audited = "yes"
 		}
-		fmt.Fprintf(&b, "| `%s %s` | %s | %s | %s |\n", e.Method, e.Pattern, permission, audited, unavailable.Route(e.Pattern))
+		fmt.Fprintf(&b, "| `%s %s` | %s | %s | %s |\n", e.Method, e.Pattern, permission, audited, unavailableRoute(e.Pattern))
 	}
 	return b.String()
+}
+
+// unavailableRoute names the feature that the route with this pattern belongs to;
+// empty for a route that is available.
+func unavailableRoute(pattern string) string {
+	for _, f := range unavailable.All() {
+		if slices.Contains(f.Routes, pattern) {
+			return f.Name
+		}
+	}
+	return ""
 }

@@ -35,6 +35,7 @@ func TestAStreamKeepsTheContractOfSources(t *testing.T) {
 	var last origin
 	sourcetest.Contract(t, sourcetest.Harness{
 		New: func(t *testing.T, m modetest.Mode, lines []string) sources.Source {
+			t.Helper()
 			last = streamOf(m, lines)
 			return last.Connect(t, false)
 		},
