@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"iter"
 	"net/netip"
 	"strings"
 	"unicode/utf8"
@@ -13,7 +14,7 @@ import (
 func (b *builder) describe(it *Item, src *ast.Item, c context) *result.Match {
 	m := &result.Match{Selection: c.selection, Negated: it.Neq}
 	var patterns []string
-	strings := true
+	strings, size := true, 0
 	if src.Modifiers.Has(ast.Exists) {
 		m.Matcher, strings = "exists", false
 		patterns = []string{map[bool]string{true: "false", false: "true"}[it.Exists < 0]}
@@ -24,7 +25,12 @@ func (b *builder) describe(it *Item, src *ast.Item, c context) *result.Match {
 		}
 		d := describeValue(src.Modifiers, v, it.Keyword)
 		strings = strings && d.textual
-		patterns = append(patterns, d.patterns...)
+		for _, p := range d.patterns {
+			if size <= maxPattern { // more is cut
+				patterns = append(patterns, p)
+				size += len(p)
+			}
+		}
 		if len(src.Values) > 1 || d.several {
 			m.Matcher = "one_of"
 		} else {
@@ -73,7 +79,7 @@ func describeValue(mods ast.Modifiers, v ast.Value, keyword bool) description {
 	case mods.HasAny(ast.TimeParts):
 		return one("timestamp", "= "+v.Text)
 	case mods.Has(ast.FieldRef):
-		return description{matcher: "fieldref", patterns: []string{v.Text}, textual: true}
+		return description{matcher: "fieldref", patterns: []string{referenceName(v)}, textual: true}
 	case mods.Has(ast.Expand) && v.Kind == ast.String && hasPlaceholder(templateText(v)):
 		return description{matcher: "expand", patterns: []string{templateText(v)}, textual: true}
 	case v.Kind == ast.Number && !keyword && !textual(mods):
@@ -91,7 +97,7 @@ func describeText(mods ast.Modifiers, v ast.Value, keyword bool) description {
 	if mods.HasAny(ast.Base64Encodings) || mods.Has(ast.Windash) {
 		d.several = mods.Has(ast.Windash) || mods.Has(ast.Base64Offset)
 		size := 0
-		for _, s := range spelledVariants(v, mods) {
+		for s := range spelledVariants(v, mods) {
 			d.patterns = append(d.patterns, foldText(s, cased))
 			if size += len(s); size > maxPattern {
 				break
@@ -110,21 +116,25 @@ func describeText(mods ast.Modifiers, v ast.Value, keyword bool) description {
 	return d
 }
 
-// spelledVariants writes out what the alternatives of an encoded or dashed value
-// are compared with.
-func spelledVariants(v ast.Value, mods ast.Modifiers) []string {
-	var out []string
-	if mods.HasAny(ast.Base64Encodings) {
-		for _, parts := range textVariants(v, mods) {
-			out = append(out, plainText(parts))
-		}
-		return out
-	}
+// spelledVariants yields what the alternatives of an encoded or dashed value are
+// compared with.
+func spelledVariants(v ast.Value, mods ast.Modifiers) iter.Seq[string] {
 	text := v.Text
 	if v.Kind == ast.String && !v.HasWildcard() {
 		text = v.Plain()
 	}
-	return spellDashes(text, 1<<12)
+	if !mods.HasAny(ast.Base64Encodings) {
+		return spellings(text)
+	}
+	return func(yield func(string) bool) {
+		for s := range plainTexts(literalParts(text), mods) {
+			for _, e := range encode(toUTF16(s, mods), mods.Has(ast.Base64Offset)) {
+				if !yield(e) {
+					return
+				}
+			}
+		}
+	}
 }
 
 func hasPlaceholder(text string) bool {
