@@ -259,7 +259,24 @@ func sameObject(a, b []byte) bool {
 	dx, dy := json.NewDecoder(bytes.NewReader(a)), json.NewDecoder(bytes.NewReader(b))
 	dx.UseNumber()
 	dy.UseNumber()
-	return dx.Decode(&x) == nil && dy.Decode(&y) == nil && reflect.DeepEqual(x, y)
+	return dx.Decode(&x) == nil && dy.Decode(&y) == nil && reflect.DeepEqual(plainNumbers(x), plainNumbers(y))
+}
+
+// plainNumbers writes numbers in their text form.
+func plainNumbers(v any) any {
+	switch v := v.(type) {
+	case json.Number:
+		return json.Number(event.AppendNumberText(nil, []byte(v)))
+	case []any:
+		for i := range v {
+			v[i] = plainNumbers(v[i])
+		}
+	case map[string]any:
+		for k := range v {
+			v[k] = plainNumbers(v[k])
+		}
+	}
+	return v
 }
 
 func foldUnless(cased bool, text []byte) []byte {

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/sluicehq/sluice/sigma/ast"
+	"github.com/sluicehq/sluice/sigma/event"
 	"github.com/sluicehq/sluice/sigma/result"
 )
 
@@ -61,7 +62,6 @@ func describeValue(mods ast.Modifiers, v ast.Value, keyword bool) description {
 	one := func(matcher, pattern string) description {
 		return description{matcher: matcher, patterns: []string{pattern}}
 	}
-	cased := mods.Has(ast.Cased)
 	switch {
 	case v.Kind == ast.Null:
 		return one("null", "null")
@@ -75,20 +75,23 @@ func describeValue(mods ast.Modifiers, v ast.Value, keyword bool) description {
 		}
 		return one("cidr", v.Text)
 	case mods.HasAny(ast.OrderOperators):
-		return one("numeric", orderSign(mods)+v.Text)
+		return one("numeric", orderSign(mods)+numberText(v))
 	case mods.HasAny(ast.TimeParts):
-		return one("timestamp", "= "+v.Text)
+		return one("timestamp", "= "+numberText(v))
 	case mods.Has(ast.FieldRef):
 		return description{matcher: "fieldref", patterns: []string{referenceName(v)}, textual: true}
 	case mods.Has(ast.Expand) && v.Kind == ast.String && hasPlaceholder(templateText(v)):
 		return description{matcher: "expand", patterns: []string{templateText(v)}, textual: true}
 	case v.Kind == ast.Number && !keyword && !textual(mods):
 		return one("numeric", "= "+v.Text)
-	case v.Kind == ast.Bool && !keyword && !cased && !mods.HasAny(ast.Encodings):
+	case v.Kind == ast.Bool && !keyword && testsTruth(mods):
 		return one("bool", v.Text)
 	}
 	return describeText(mods, v, keyword)
 }
+
+// numberText is the text form of a number, however it is written.
+func numberText(v ast.Value) string { return string(event.AppendNumberText(nil, []byte(v.Text))) }
 
 func describeText(mods ast.Modifiers, v ast.Value, keyword bool) description {
 	cased := mods.Has(ast.Cased)

@@ -141,7 +141,7 @@ func (b *builder) alternative(it *Item, src *ast.Item, v ast.Value, c context) {
 	case mods.Has(ast.Expand) && b.expand(it, src, v, c):
 	case v.Kind == ast.Number && !it.Keyword && !textual(mods):
 		b.number(it, Equal, v.Text, 0)
-	case v.Kind == ast.Bool && !it.Keyword && !mods.Has(ast.Cased) && !mods.HasAny(ast.Encodings):
+	case v.Kind == ast.Bool && !it.Keyword && testsTruth(mods):
 		kind := IsFalse
 		if v.Text == "true" {
 			kind = IsTrue
@@ -162,6 +162,11 @@ func (it *Item) addNever(b *builder) {
 // textual says that a number is compared by its text.
 func textual(m ast.Modifiers) bool {
 	return m.HasAny(ast.StringOperators|ast.Encodings) || m.Has(ast.Cased)
+}
+
+// testsTruth says that a boolean is compared as one.
+func testsTruth(m ast.Modifiers) bool {
+	return m.HasAny(ast.StringOperators) || !m.Has(ast.Cased) && !m.HasAny(ast.Encodings)
 }
 
 func orderKind(m ast.Modifiers) Kind {
