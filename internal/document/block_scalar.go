@@ -141,7 +141,7 @@ func unescape(s string) (string, bool) {
 		if c == '\\' {
 			i++
 			switch s[i] {
-			case '\\', '"':
+			case '\\', '"', '/':
 				c = s[i]
 			case 'n':
 				c = '\n'

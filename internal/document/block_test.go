@@ -18,6 +18,7 @@ var blockFiles = []struct{ name, text string }{
 	{"what is null", "a:\nb: ~\nc: null\nd:\n  -\n  - # nothing\n"},
 	{"what is no text", "a: 1\nb: 0x1F\nc: 1e3\nd: true\ne: .inf\nf: 007\n1: x\ntrue: y\n2.50: z\n"},
 	{"quotes", "a: 'it''s'\nb: \"q\\\"\\\\\\n\"\n'c d' : e\n\"f\": \"#g\"\nh: ''\n"},
+	{"an escaped slash", "a: \"x\\/y\"\n\"b\\/\": c\n"},
 	{"colons and hashes inside", "a: http://x:8/#y\nb: C:\\x\nc: -x\nd: a#b\n-k: v\n"},
 	{"literal texts", "a: |\n  one\n\n   two \n  three\n\nb: |-\n\n    x\n    \nc: |+\n  y\n\n\nd: e\n"},
 	{"folded texts", "a: >\n  one\n  two\n\n  three\n   four\n   five\n\n\n  six\nb: >-\n  x\n  y\n"},

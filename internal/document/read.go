@@ -58,8 +58,8 @@ func Read(data []byte) ([]Document, *SyntaxError) {
 // parse reads any file.
 func parse(data []byte) ([]Document, *SyntaxError) {
 	var docs []Document
-	stream := yaml.NewDecoder(bytes.NewReader(data))
-	r := reader{anchors: make(map[*yaml.Node]*Node)}
+	r := reader{dialect: toldApart(data), anchors: make(map[*yaml.Node]*Node)}
+	stream := yaml.NewDecoder(bytes.NewReader(r.text))
 	for n := 1; ; n++ {
 		var root yaml.Node
 		err := decode(stream, &root)
@@ -67,7 +67,7 @@ func parse(data []byte) ([]Document, *SyntaxError) {
 			return docs, nil
 		}
 		if err != nil {
-			return docs, syntaxError(n, err)
+			return docs, r.fault(n, err)
 		}
 		d, fault := r.document(n, &root)
 		if fault != nil {
@@ -95,9 +95,18 @@ var (
 	fromGrammar = regexp.MustCompile(`^did not find expected (node content|'-' indicator|key|',' or|<document start>)`)
 )
 
-func syntaxError(number int, err error) *SyntaxError {
+// fault tells what the parser found. It does not tell lines that are the first, nor
+// those of characters that are no part of YAML.
+func (r *reader) fault(number int, err error) *SyntaxError {
 	line, detail := Place(err)
-	return &SyntaxError{Number: number, Line: line, Detail: "invalid YAML: " + detail}
+	switch {
+	case line > 0 || strings.HasPrefix(detail, "unknown anchor") || strings.HasPrefix(detail, "unreadable"):
+	case strings.HasPrefix(detail, "control characters"):
+		line = lineOfControl(r.text)
+	default:
+		line = 1
+	}
+	return &SyntaxError{Number: number, Line: line, Detail: "invalid YAML: " + r.back(detail, false)}
 }
 
 // Place takes an error of the YAML parser apart: the line it is about, which the
@@ -116,6 +125,7 @@ func Place(err error) (line int, detail string) {
 
 // reader turns the nodes of the parser into ours.
 type reader struct {
+	dialect
 	anchors map[*yaml.Node]*Node // nil while the anchored node is being read
 	aliased int
 	first   int // line of the current document
@@ -159,7 +169,7 @@ func (r *reader) node(y *yaml.Node) (*Node, *SyntaxError) {
 		n.Kind = Map
 		err = r.mapping(n, y)
 	default:
-		n.Kind, n.Text = scalar(y)
+		n.Kind, n.Text = r.scalar(y)
 	}
 	if y.Anchor != "" {
 		r.anchors[y] = n
@@ -186,7 +196,8 @@ func (r *reader) alias(y *yaml.Node) (*Node, *SyntaxError) {
 	return n, nil
 }
 
-func scalar(y *yaml.Node) (Kind, string) {
+func (r *reader) scalar(y *yaml.Node) (Kind, string) {
+	y.Value = r.back(y.Value, y.Style&yaml.DoubleQuotedStyle != 0)
 	if y.Style&yaml.TaggedStyle != 0 {
 		switch y.Tag {
 		case "!!int", "!!float", "!!bool", "!!null":

@@ -23,6 +23,14 @@ func TestFaultsEndTheFile(t *testing.T) {
 		{"an alias before its anchor", "a: *x\nb: &x 1\n", 0, 1, 0, "unknown anchor"},
 		{"an alias into another document", "a: &x 1\n---\nb: *x\n", 1, 2, 3, "unknown anchor 'x'"},
 		{"an anchor around its own alias", "a:\n  &x [*x]\n", 0, 1, 2, "contains itself"},
+		{"a mapping inside a value on the first line", "d: x: y\n", 0, 1, 1, "mapping values are not allowed"},
+		{"an escape that is none on the first line", "d: \"\\q\"\n", 0, 1, 1, "unknown escape"},
+		{"a tab on the first line", "\ts: x\n", 0, 1, 1, "cannot start any token"},
+		{"too many brackets on the first line", "{a: b}}\n", 1, 2, 1, "did not find expected <document start>"},
+		{"a version that nobody knows", "%YAML 2.0\n---\na: b\n", 0, 1, 1, "incompatible"},
+		{"a control character", "a: b\nc: \x01\n", 0, 1, 2, "control characters"},
+		{"a control character on the first line", "a: \x7f\n", 0, 1, 1, "control characters"},
+		{"a fault behind what 1.2 allows", "a: x\u2028y\nb: \"\\/\"\nc: [\n", 0, 1, 4, "did not find"},
 		{"a byte that is no UTF-8", "a: b\n---\nc: \xfe\n", 0, 0, 0, "not UTF-8"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -33,6 +41,44 @@ func TestFaultsEndTheFile(t *testing.T) {
 			if len(docs) != tc.read || fault.Number != tc.number || fault.Line != tc.line || !strings.Contains(fault.Detail, tc.detailContains) {
 				t.Errorf("got %d documents, fault in document %d line %d: %s\nwant %d, document %d line %d: %s",
 					len(docs), fault.Number, fault.Line, fault.Detail, tc.read, tc.number, tc.line, tc.detailContains)
+			}
+		})
+	}
+}
+
+func TestTheYAMLOfTodayIsRead(t *testing.T) {
+	for _, tc := range []struct{ name, text, want string }{
+		{"the version in front", "%YAML 1.2\n---\na: b\n", `{"a":"b"}`},
+		{"the version behind a comment, with one behind", "# c\n%YAML  1.2 # d\n---\na: b\n", `{"a":"b"}`},
+		{"a version of every document", "%YAML 1.2\n---\na: b\n...\n%YAML 1.3\n---\nc: d\n", `{"a":"b"} {"c":"d"}`},
+		{"what looks like a version is a text", "a: |\n  x\n  %YAML 1.2\nb: '%YAML 1.2'\n", `{"a":"x\u000a%YAML 1.2\u000a","b":"%YAML 1.2"}`},
+		{"an escaped slash", `a: "x\/y"` + "\n", `{"a":"x/y"}`},
+		{"an escaped slash in a key and a flow", `{"a\/": ["\/", "\\/", "\\\/"]}` + "\n", `{"a/":["/","\\/","\\/"]}`},
+		{"a backslash and a slash elsewhere", "a: 'x\\/y'\nb: x\\/y\nc: |\n  \\/\n  \\\\/\nd: \"\\/\"\n# \\/\n", `{"a":"x\\/y","b":"x\\/y","c":"\\/\u000a\\\\/\u000a","d":"/"}`},
+		{"a text of several lines", "a: \"b\n  c\\/d\"\n", `{"a":"b c/d"}`},
+		{"a bare document behind the end of another", "a: b\n...\nc: d\n", `{"a":"b"} {"c":"d"}`},
+		{"behind comments", "a: b\n... # e\n\n# c\nc: d\n...\n", `{"a":"b"} {"c":"d"}`},
+		{"a marked one", "a: b\n...\n---\nc: d\n", `{"a":"b"} {"c":"d"}`},
+		{"several ends", "a: b\n...\n...\nc: d\n", `{"a":"b"} {"c":"d"}`},
+		{"with returns", "a: b\r\n...\r\nc: d\r\n", `{"a":"b"} {"c":"d"}`},
+		{"what looks like an end is a text", "a: |\n  ...\n  b\n", `{"a":"...\u000ab\u000a"}`},
+		{"a next line in a text", "a: 'x\u0085y'\nb: x\u0085y\nc: \"x\u0085y\"\n", "{\"a\":\"x\u0085y\",\"b\":\"x\u0085y\",\"c\":\"x\u0085y\"}"},
+		{"line and paragraph separators in texts", "a: x\u2028y\nb: |\n  x\u2029y\nc\u2028d: e\n", "{\"a\":\"x\u2028y\",\"b\":\"x\u2029y\\u000a\",\"c\u2028d\":\"e\"}"},
+		{"characters for private use stay", "a: x\u2028\U000F0000\U000F0001y\n", "{\"a\":\"x\u2028\U000F0000\U000F0001y\"}"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			docs, fault := Read([]byte(tc.text))
+			if fault != nil {
+				t.Fatalf("line %d: %v", fault.Line, fault)
+			}
+			var got []string
+			for _, d := range docs {
+				if d.Root.Kind != Null {
+					got = append(got, string(d.Root.Canonical()))
+				}
+			}
+			if s := strings.Join(got, " "); s != tc.want {
+				t.Errorf("got  %s\nwant %s", s, tc.want)
 			}
 		})
 	}

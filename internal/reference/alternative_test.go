@@ -10,7 +10,8 @@ import (
 
 // alternatives compiles one value of an item. What
 // windash and base64offset multiply stays one alternative.
-func (c *compiler) alternatives(v ast.Value, m ast.Modifiers, version int, keyword bool) (*alternative, error) {
+func (c *compiler) alternatives(in *ast.Item, v ast.Value, version int, keyword bool) (*alternative, error) {
+	m := in.Modifiers
 	switch {
 	case v.Kind == ast.Invalid || v.Kind == ast.Null && keyword:
 		return &alternative{matcher: "null", matches: func(*Event, *value) bool { return false }}, nil
@@ -21,13 +22,13 @@ func (c *compiler) alternatives(v ast.Value, m ast.Modifiers, version int, keywo
 	case m.Has(ast.CIDR):
 		return network(v.Text)
 	case m.Has(ast.FieldRef):
-		return c.reference(v, m, version), nil
+		return c.reference(in, v, version), nil
 	case m.HasAny(ast.TimeParts):
 		return timePart(v, m)
 	case m.HasAny(ast.OrderOperators):
 		return ordering(v, m)
 	case m.Has(ast.Expand):
-		if a := c.expansion(v, m, version); a != nil {
+		if a := c.expansion(in, v, version); a != nil {
 			return a, nil
 		}
 	}

@@ -141,7 +141,13 @@ func (it *item) entry(selection string) entry {
 		}
 		patterns = append(patterns, p)
 	}
-	if len(it.alternatives) == 1 && !it.several {
+	spelled := it.several // what is no text has no other spellings
+	switch e := it.alternatives; {
+	case len(e) != 1:
+	case e[0].matcher == "bool", e[0].matcher == "null", e[0].matcher == "expand", e[0].matcher == "numeric":
+		spelled = false
+	}
+	if len(it.alternatives) == 1 && !spelled {
 		e.matcher = it.alternatives[0].matcher
 	}
 	if pattern := cut(strings.Join(patterns, ", ")); e.matcher != "null" {

@@ -2,13 +2,14 @@ package reference
 
 import "github.com/sluicehq/sluice/sigma/ast"
 
-// reference compares with another field of the whole event (section 4.3).
-func (c *compiler) reference(v ast.Value, m ast.Modifiers, version int) *alternative {
+// reference compares with another field of the whole event.
+func (c *compiler) reference(in *ast.Item, v ast.Value, version int) *alternative {
+	m := in.Modifiers
 	name := v.Text
 	if v.Kind == ast.String {
 		name = v.Plain()
 	}
-	other := c.field(name, nil, version)
+	other := c.field(name, in.References[name], version)
 	op := operatorOf(m)
 	cased := m.Has(ast.Cased)
 	var pair func(a, b *value) bool

@@ -24,11 +24,17 @@ var modifiers = []string{
 // shape, condition form and array block. A few of them may not load.
 func RandomRules(seed uint64, n int) string {
 	w := &ruleWriter{rng: rand.New(rand.NewPCG(seed, 1))}
-	docs := make([]string, n)
-	for i := range docs {
-		docs[i] = w.rule(i)
-		if w.oneIn(6) {
-			docs[i] = w.filter(i)
+	var docs []string
+	for i := range n {
+		switch {
+		case w.oneIn(6):
+			docs = append(docs, w.filter(i))
+		case w.oneIn(25):
+			docs = append(docs, w.large(i))
+		case w.oneIn(60):
+			docs = append(docs, w.template(i)...)
+		default:
+			docs = append(docs, w.rule(i))
 		}
 	}
 	return strings.Join(docs, "---\n")
@@ -187,7 +193,11 @@ func (w *ruleWriter) entry(field string) (key, value string) {
 
 // item is modifiers and values that go together.
 func (w *ruleWriter) item() (kind int, mods, value string) {
-	kind = w.rng.IntN(16)
+	kind = w.rng.IntN(24)
+	if kind >= 16 {
+		mods, value = w.anyItem()
+		return kind, mods, value
+	}
 	switch kind {
 	case 0:
 		return kind, "", pick(w.rng, []string{"4688", "1.5", "-1", "1e3", "18446744073709551615", "9007199254740993", "true", "false", "null", "[null, foo]", "[4688, foo, true]", "[]", "''"})

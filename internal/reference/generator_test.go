@@ -176,6 +176,9 @@ func (g *Generator) referring(it *ast.Item, name string, members []string) []str
 	word := pick(g.rng, words)
 	text := word
 	others := []string{v.Plain()}
+	if v.Kind != ast.String {
+		others = []string{v.Text}
+	}
 	if it.Modifiers.Has(ast.Expand) {
 		others = nil
 		for i, part := range strings.Split(plain(v), "%") {
@@ -187,6 +190,9 @@ func (g *Generator) referring(it *ast.Item, name string, members []string) []str
 		for _, o := range others {
 			text = strings.ReplaceAll(text, "%"+o+"%", word)
 		}
+	}
+	if it.Modifiers.Has(ast.FieldRef) && g.oneIn(6) {
+		return append(members, g.member(name, pick(g.rng, containers)), g.member(others[0], pick(g.rng, containers)))
 	}
 	members = append(members, g.member(name, g.value(g.around(g.vary(text), it.Modifiers))))
 	for _, o := range others {
@@ -201,6 +207,9 @@ func (g *Generator) referring(it *ast.Item, name string, members []string) []str
 	}
 	return members
 }
+
+// containers are equal or nearly so.
+var containers = []string{`{"a":1}`, `{"a":1.0}`, `{"a":"1"}`, `{ "a" : 1 }`, `{"a":1,"b":[1.50]}`, `{"b":[1.5],"a":1e0}`, `[{"a":1},{"a":2}]`, `{}`, `[]`, "null"}
 
 func plain(v ast.Value) string {
 	var b strings.Builder

@@ -152,7 +152,7 @@ func (c *compiler) item(in *ast.Item, version int, keyword bool) (*item, error) 
 		return it, nil
 	}
 	for i := range in.Values {
-		as, err := c.alternatives(in.Values[i], m, version, keyword)
+		as, err := c.alternatives(in, in.Values[i], version, keyword)
 		if err != nil {
 			return nil, err
 		}

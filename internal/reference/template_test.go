@@ -14,7 +14,7 @@ type template struct {
 }
 
 // template reads a template; an unclosed percent sign is text.
-func (c *compiler) template(rest string, version int) template {
+func (c *compiler) template(in *ast.Item, rest string, version int) template {
 	var t template
 	before := ""
 	for {
@@ -28,7 +28,7 @@ func (c *compiler) template(rest string, version int) template {
 		}
 		before += rest[:open]
 		if name := rest[open+1 : open+1+end]; name != "" {
-			t.texts, t.fields = append(t.texts, before), append(t.fields, c.field(name, nil, version))
+			t.texts, t.fields = append(t.texts, before), append(t.fields, c.field(name, in.References[name], version))
 			before = ""
 		}
 		rest = rest[open+end+2:]
@@ -50,12 +50,13 @@ func (t template) reachable(ev *Event) bool {
 
 // expansion compares with a template; it is nil when the text has no
 // placeholder.
-func (c *compiler) expansion(v ast.Value, m ast.Modifiers, version int) *alternative {
+func (c *compiler) expansion(in *ast.Item, v ast.Value, version int) *alternative {
+	m := in.Modifiers
 	source := v.Text
 	if v.Kind == ast.String {
 		source = templateText(v)
 	}
-	t := c.template(source, version)
+	t := c.template(in, source, version)
 	if len(t.fields) == 0 {
 		return nil
 	}

@@ -105,7 +105,7 @@ func (v *value) numericForm() (numeric, bool) {
 
 // decimal has a sign, a fraction and an exponent if it wants, and digits in any
 // case; that keeps blanks, hex, underscores, inf and nan out.
-var decimal = regexp.MustCompile(`^[+-]?(\d+)(\.\d+)?([eE][+-]?\d+)?$`)
+var decimal = regexp.MustCompile(`^[+-]?(\d+|\d+\.\d*|\.\d+)([eE][+-]?\d+)?$`)
 
 // parseNumber reads a decimal number and nothing else.
 func parseNumber(s string) numeric {
@@ -113,27 +113,24 @@ func parseNumber(s string) numeric {
 	if parts == nil {
 		return numeric{}
 	}
-	digits, whole := parts[1], parts[2] == "" && parts[3] == ""
+	digits, whole := parts[1], parts[2] == "" && !strings.Contains(parts[1], ".")
 	f, err := strconv.ParseFloat(s, 64)
 	if err != nil && !math.IsInf(f, 0) {
 		return numeric{}
 	}
 	n := numeric{ok: true, float: f}
-	if !whole {
-		return n
-	}
-	if m, err := strconv.ParseUint(digits, 10, 64); err == nil {
+	if m, err := strconv.ParseUint(digits, 10, 64); err == nil && whole {
 		n.negative = s[0] == '-' && m != 0
 		n.magnitude = m
 		n.whole = !n.negative || m <= 1<<63
 	}
-	if !n.whole {
+	if !n.whole && math.Abs(f) >= 1<<64 {
 		n.float = truncated(s, f)
 	}
 	return n
 }
 
-// truncated is the double next to a long integer in the direction of zero.
+// truncated is the double next to a number beyond 64 bits in the direction of zero.
 // Rounding to the nearest would part 100000000000000000000001 from 1e23, which
 // are equal.
 func truncated(s string, nearest float64) float64 {

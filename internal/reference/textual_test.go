@@ -241,7 +241,7 @@ func isDash(toks []token, i int) bool {
 // spellings lists the texts that windash makes of a value, each dash in the
 // order of dashes, the last position running fastest.
 func spellings(s string) []string {
-	const enough = 4096 // far more than a pattern shows, more than Base64 allows
+	const enough = 100_000 // more than rules may have
 	positions := []int{}
 	toks := make([]token, 0, len(s))
 	for _, r := range s {

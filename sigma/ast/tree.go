@@ -88,11 +88,14 @@ type Item struct {
 	Field string `json:"field"`
 	// Paths, when not empty, are path patterns: the value is that of the first one
 	// that the event has. Field is then equal to the first pattern.
-	Paths     []string  `json:"places,omitempty"`
-	Modifiers Modifiers `json:"modifiers,omitempty"`
-	Values    []Value   `json:"values"`
-	Applied   []string  `json:"applied,omitempty"` // ids of pipeline items that acted on this item
-	Line      int       `json:"line,omitempty"`
+	Paths []string `json:"places,omitempty"`
+	// References holds the path patterns of fields that values refer to, by the name that
+	// fieldref, or a placeholder of expand, has in the value: the first pattern.
+	References map[string][]string `json:"reference_places,omitempty"`
+	Modifiers  Modifiers           `json:"modifiers,omitempty"`
+	Values     []Value             `json:"values"`
+	Applied    []string            `json:"applied,omitempty"` // ids of pipeline items that acted on this item
+	Line       int                 `json:"line,omitempty"`
 }
 
 // Walk calls visit for n and every node below it, parents first, until visit

@@ -18,31 +18,28 @@ type Numeric struct {
 }
 
 // IsDecimal reports whether s is entirely a decimal number with optional sign,
-// fraction and exponent.
+// fraction and exponent. There are digits on one side of the point at least.
 func IsDecimal(s []byte) bool {
 	i := 0
 	if i < len(s) && (s[i] == '-' || s[i] == '+') {
 		i++
 	}
 	n := digits(s[i:])
-	if n == 0 {
-		return false
-	}
 	i += n
 	if i < len(s) && s[i] == '.' {
-		n = digits(s[i+1:])
-		if n == 0 {
-			return false
-		}
-		i += 1 + n
+		fraction := digits(s[i+1:])
+		i += 1 + fraction
+		n += fraction
+	}
+	if n == 0 {
+		return false
 	}
 	if i < len(s) && (s[i] == 'e' || s[i] == 'E') {
 		i++
 		if i < len(s) && (s[i] == '-' || s[i] == '+') {
 			i++
 		}
-		n = digits(s[i:])
-		if n == 0 {
+		if n = digits(s[i:]); n == 0 {
 			return false
 		}
 		i += n
@@ -76,15 +73,18 @@ func ParseNumeric(s []byte) (Numeric, bool) {
 	if digits(t) == len(t) && n.parseInteger(t) {
 		return n, true
 	}
-	if digits(t) == len(t) {
-		return Numeric{Float: truncated(s)}, true
-	}
 	f, err := strconv.ParseFloat(string(s), 64)
 	if err != nil && !math.IsInf(f, 0) {
 		return Numeric{}, false
 	}
+	if math.Abs(f) >= beyondInteger && !math.IsInf(f, 0) && len(s) <= maxTruncated {
+		f = truncated(s, f)
+	}
 	return Numeric{Float: f}, true
 }
+
+// beyondInteger is the first number that no integer of 64 bits reaches.
+const beyondInteger = 1 << 64
 
 // shortDigits is how many digits never leave 64 bits.
 const shortDigits = 18
@@ -105,15 +105,15 @@ func parseShort(s []byte) (Numeric, bool) {
 	return Numeric{Float: float64(u), Exact: true, Abs: u}, true
 }
 
-// truncated converts an integer beyond 64 bits to the next double toward zero,
-// so that integers around a tie of two doubles stay together.
-func truncated(s []byte) float64 {
-	if len(s) > 400 {
-		s = s[:400] // beyond every double anyway
-	}
+// maxTruncated is more digits than a double needs.
+const maxTruncated = 400
+
+// truncated converts a number beyond 64 bits to the next double toward zero, so that
+// numbers around a tie of two doubles stay together, however they are written.
+func truncated(s []byte, nearest float64) float64 {
 	f, _, err := big.ParseFloat(string(s), 10, 53, big.ToZero)
 	if err != nil {
-		return math.Inf(1)
+		return nearest
 	}
 	x, _ := f.Float64()
 	return x

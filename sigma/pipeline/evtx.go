@@ -37,19 +37,6 @@ func (t evtxPaths) rename(name string) []string {
 	return nil
 }
 
-// evtxReference renames a field that another one is compared with. A value has no
-// list of paths, so every path without wildcard becomes a value; where all values
-// must match, only the first path does.
-type evtxReference struct{ all bool }
-
-func (r evtxReference) rename(name string) []string {
-	paths := slices.DeleteFunc(evtxPaths{}.paths(name), func(p string) bool { return strings.Contains(p, "*") })
-	if r.all && len(paths) > 1 {
-		return paths[:1]
-	}
-	return paths
-}
-
 func (t evtxPaths) apply(c *call) error {
 	renamePaths(c, t)
 	err := rewriteRule(c.rule, func(_ *ast.Node, it ast.Item) (replacement, error) {
@@ -57,8 +44,8 @@ func (t evtxPaths) apply(c *call) error {
 			return kept, nil
 		}
 		changed := false
-		if it.Modifiers.Has(ast.FieldRef) {
-			it.Values, changed = renaming{renamer: evtxReference{all: it.Modifiers.Has(ast.All)}}.references(c, it)
+		if it.Modifiers.HasAny(referring) {
+			it, changed = renaming{renamer: t}.references(c, it)
 		}
 		if paths := t.paths(it.Field); paths != nil {
 			it.Field, it.Paths, changed = paths[0], paths, true

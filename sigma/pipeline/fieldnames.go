@@ -44,11 +44,11 @@ func (t renaming) apply(c *call) error {
 	return nil
 }
 
-// item renames the field, and the field a fieldref value names.
+// item renames the field, and the fields that values name.
 func (t renaming) item(c *call, it ast.Item) replacement {
 	changed := false
-	if it.Modifiers.Has(ast.FieldRef) {
-		it.Values, changed = t.references(c, it)
+	if it.Modifiers.HasAny(referring) {
+		it, changed = t.references(c, it)
 	}
 	var targets []string
 	if it.Field != member && c.groups(func(w *item) bool { return w.fieldNameHolds(c.run, it.Field, &it) }) {
@@ -70,26 +70,6 @@ func (t renaming) item(c *call, it ast.Item) replacement {
 		out.alternatives = append(out.alternatives, []ast.Item{copied})
 	}
 	return out
-}
-
-func (t renaming) references(c *call, it ast.Item) ([]ast.Value, bool) {
-	var values []ast.Value
-	changed := false
-	for _, v := range it.Values {
-		var targets []string
-		if c.groups(func(w *item) bool { return w.fieldNameHolds(c.run, v.Text, &it) }) {
-			targets = t.rename(v.Text)
-		}
-		if targets == nil {
-			values = append(values, v)
-			continue
-		}
-		changed = true
-		for _, name := range targets {
-			values = append(values, ast.StringValue(name))
-		}
-	}
-	return values, changed
 }
 
 // keyword turns a keyword block into fields where the mapping says so.

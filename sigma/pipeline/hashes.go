@@ -47,7 +47,8 @@ func (t hashesFields) apply(c *call) error {
 }
 
 // item makes an alternative of every value, or one conjunction of all of them
-// when the item had the modifier all.
+// when the item had the modifier all. Under neq no value may match: of each value some
+// piece must differ.
 func (t hashesFields) item(c *call, it ast.Item) (replacement, error) {
 	out := replacement{}
 	all := it.Modifiers.Has(ast.All)
@@ -66,10 +67,26 @@ func (t hashesFields) item(c *call, it ast.Item) (replacement, error) {
 	if len(together) == 0 {
 		return kept, fmt.Errorf("no valid hash algorithm found in field '%s'", it.Field)
 	}
-	if all {
+	switch {
+	case it.Modifiers.Has(ast.Neq):
+		values := out.alternatives
+		out = replacement{alternatives: eachAlone(values[0])}
+		for _, pieces := range values[1:] {
+			out.also = append(out.also, replacement{alternatives: eachAlone(pieces)})
+		}
+	case all:
 		out.alternatives = [][]ast.Item{together}
 	}
 	return out, nil
+}
+
+// eachAlone makes an alternative of every item.
+func eachAlone(items []ast.Item) [][]ast.Item {
+	var out [][]ast.Item
+	for _, it := range items {
+		out = append(out, []ast.Item{it})
+	}
+	return out
 }
 
 var hashLengths = map[int]string{32: "MD5", 40: "SHA1", 64: "SHA256", 128: "SHA512"}

@@ -13,6 +13,9 @@ import (
 // variables with several values.
 const maxProduct = 100_000
 
+// maxValues bounds the values that all placeholders of a rule become.
+const maxValues = 1_000_000
+
 // placeholders puts variables in the place of %name%.
 type placeholders struct {
 	wildcard         bool
@@ -67,6 +70,9 @@ func (t placeholders) item(c *call, it ast.Item) (replacement, error) {
 		if err != nil {
 			return kept, err
 		}
+		if c.values += len(values); c.values > maxValues {
+			return kept, fmt.Errorf("placeholders make more than %d values of the rule", maxValues)
+		}
 		changed = changed || s.substituted
 		switch {
 		case expand && s.open():
@@ -86,18 +92,21 @@ func (t placeholders) item(c *call, it ast.Item) (replacement, error) {
 	case len(open) == 0:
 		it.Modifiers = it.Modifiers.Without(ast.Expand)
 		return renamed(t.settle(it)), nil
-	case len(resolved) == 0:
-		return renamed(t.settle(it)), nil
+	case len(resolved) == 0, it.Modifiers.Has(ast.Neq) && !slices.ContainsFunc(resolved, hasName):
+		return renamed(t.settle(it)), nil // what has no placeholder is an ordinary text
 	}
 	template := it
 	template.Values = open
 	it.Values = resolved
 	it.Modifiers = it.Modifiers.Without(ast.Expand)
-	if it.Modifiers.Has(ast.All) { // both halves must hold then
+	if it.Modifiers.HasAny(ast.Modifiers(ast.All | ast.Neq)) { // both halves must hold then
 		return replacement{alternatives: [][]ast.Item{{t.settle(it), t.settle(template)}}}, nil
 	}
 	return replacement{alternatives: [][]ast.Item{{it}, {template}}}, nil
 }
+
+// hasName reports whether a value looks as if it had a placeholder.
+func hasName(v ast.Value) bool { return v.Kind == ast.String && len(templateNames(v.Text)) > 0 }
 
 // settle drops the modifier all when fewer than two values are left for it.
 func (placeholders) settle(it ast.Item) ast.Item {

@@ -24,6 +24,7 @@ type run struct {
 	outer       []*item // the nest items we are in
 
 	placeholders bool // an item that replaces placeholders acted
+	values       int  // that placeholders became, so far
 }
 
 // call is one item at work.
@@ -175,8 +176,8 @@ func (r *run) attribute(name string) ([]string, bool) {
 }
 
 // touches reports whether the item at work may change it: the groups of every
-// nest around it and its own all hold. For fieldref items the field conditions
-// are asked for the referenced name, too.
+// nest around it and its own all hold. The field conditions are
+// asked for the names that values refer to, too.
 func (c *call) touches(it *ast.Item) bool {
 	return c.groups(func(w *item) bool {
 		return w.detect.holds(func(d itemCondition) bool { return d.item(c.run, it) }) && w.fieldHolds(c.run, it)
@@ -187,8 +188,8 @@ func (w *item) fieldHolds(r *run, it *ast.Item) bool {
 	if w.fieldNameHolds(r, it.Field, it) {
 		return true
 	}
-	return it.Modifiers.Has(ast.FieldRef) && slices.ContainsFunc(it.Values, func(v ast.Value) bool {
-		return w.fieldNameHolds(r, v.Text, it)
+	return it.Modifiers.HasAny(referring) && slices.ContainsFunc(it.Values, func(v ast.Value) bool {
+		return slices.ContainsFunc(referred(it, v), func(name string) bool { return w.fieldNameHolds(r, name, it) })
 	})
 }
 

@@ -95,6 +95,7 @@ func clearApplied(r *ast.Rule) {
 type replacement struct {
 	keep         bool
 	alternatives [][]ast.Item
+	also         []replacement // must hold as well
 }
 
 var kept = replacement{keep: true}
@@ -177,20 +178,23 @@ func rewriteItems(n *ast.Node, replace func(*ast.Node, ast.Item) (replacement, e
 		parts = append(parts, &ast.Node{Kind: kind, Items: items, Applied: n.Applied, Line: n.Line})
 	}
 	for _, it := range n.Items {
-		r, err := replace(n, it)
-		switch {
-		case err != nil:
+		whole, err := replace(n, it)
+		if err != nil {
 			return nil, err
-		case r.keep:
-			plain(it)
-		case len(r.alternatives) == 1:
-			plain(r.alternatives[0]...)
-		case len(r.alternatives) > 1:
-			any := &ast.Node{Kind: ast.KindAny, Line: n.Line}
-			for _, items := range r.alternatives {
-				any.Nodes = append(any.Nodes, &ast.Node{Kind: kindOf(items), Items: items, Line: n.Line})
+		}
+		for _, r := range append([]replacement{whole}, whole.also...) {
+			switch {
+			case r.keep:
+				plain(it)
+			case len(r.alternatives) == 1:
+				plain(r.alternatives[0]...)
+			case len(r.alternatives) > 1:
+				any := &ast.Node{Kind: ast.KindAny, Line: n.Line}
+				for _, items := range r.alternatives {
+					any.Nodes = append(any.Nodes, &ast.Node{Kind: kindOf(items), Items: items, Line: n.Line})
+				}
+				parts = append(parts, any)
 			}
-			parts = append(parts, any)
 		}
 	}
 	switch {

@@ -1,11 +1,13 @@
 package compile
 
 import (
+	"iter"
 	"net/netip"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/sluicehq/sluice/sigma/ast"
+	"github.com/sluicehq/sluice/sigma/event"
 	"github.com/sluicehq/sluice/sigma/result"
 )
 
@@ -13,7 +15,7 @@ import (
 func (b *builder) describe(it *Item, src *ast.Item, c context) *result.Match {
 	m := &result.Match{Selection: c.selection, Negated: it.Neq}
 	var patterns []string
-	strings := true
+	strings, size := true, 0
 	if src.Modifiers.Has(ast.Exists) {
 		m.Matcher, strings = "exists", false
 		patterns = []string{map[bool]string{true: "false", false: "true"}[it.Exists < 0]}
@@ -24,7 +26,12 @@ func (b *builder) describe(it *Item, src *ast.Item, c context) *result.Match {
 		}
 		d := describeValue(src.Modifiers, v, it.Keyword)
 		strings = strings && d.textual
-		patterns = append(patterns, d.patterns...)
+		for _, p := range d.patterns {
+			if size <= maxPattern { // more is cut
+				patterns = append(patterns, p)
+				size += len(p)
+			}
+		}
 		if len(src.Values) > 1 || d.several {
 			m.Matcher = "one_of"
 		} else {
@@ -55,7 +62,6 @@ func describeValue(mods ast.Modifiers, v ast.Value, keyword bool) description {
 	one := func(matcher, pattern string) description {
 		return description{matcher: matcher, patterns: []string{pattern}}
 	}
-	cased := mods.Has(ast.Cased)
 	switch {
 	case v.Kind == ast.Null:
 		return one("null", "null")
@@ -69,20 +75,23 @@ func describeValue(mods ast.Modifiers, v ast.Value, keyword bool) description {
 		}
 		return one("cidr", v.Text)
 	case mods.HasAny(ast.OrderOperators):
-		return one("numeric", orderSign(mods)+v.Text)
+		return one("numeric", orderSign(mods)+numberText(v))
 	case mods.HasAny(ast.TimeParts):
-		return one("timestamp", "= "+v.Text)
+		return one("timestamp", "= "+numberText(v))
 	case mods.Has(ast.FieldRef):
-		return description{matcher: "fieldref", patterns: []string{v.Text}, textual: true}
+		return description{matcher: "fieldref", patterns: []string{referenceName(v)}, textual: true}
 	case mods.Has(ast.Expand) && v.Kind == ast.String && hasPlaceholder(templateText(v)):
 		return description{matcher: "expand", patterns: []string{templateText(v)}, textual: true}
 	case v.Kind == ast.Number && !keyword && !textual(mods):
 		return one("numeric", "= "+v.Text)
-	case v.Kind == ast.Bool && !keyword && !cased && !mods.HasAny(ast.Encodings):
+	case v.Kind == ast.Bool && !keyword && testsTruth(mods):
 		return one("bool", v.Text)
 	}
 	return describeText(mods, v, keyword)
 }
+
+// numberText is the text form of a number, however it is written.
+func numberText(v ast.Value) string { return string(event.AppendNumberText(nil, []byte(v.Text))) }
 
 func describeText(mods ast.Modifiers, v ast.Value, keyword bool) description {
 	cased := mods.Has(ast.Cased)
@@ -91,7 +100,7 @@ func describeText(mods ast.Modifiers, v ast.Value, keyword bool) description {
 	if mods.HasAny(ast.Base64Encodings) || mods.Has(ast.Windash) {
 		d.several = mods.Has(ast.Windash) || mods.Has(ast.Base64Offset)
 		size := 0
-		for _, s := range spelledVariants(v, mods) {
+		for s := range spelledVariants(v, mods) {
 			d.patterns = append(d.patterns, foldText(s, cased))
 			if size += len(s); size > maxPattern {
 				break
@@ -110,21 +119,25 @@ func describeText(mods ast.Modifiers, v ast.Value, keyword bool) description {
 	return d
 }
 
-// spelledVariants writes out what the alternatives of an encoded or dashed value
-// are compared with.
-func spelledVariants(v ast.Value, mods ast.Modifiers) []string {
-	var out []string
-	if mods.HasAny(ast.Base64Encodings) {
-		for _, parts := range textVariants(v, mods) {
-			out = append(out, plainText(parts))
-		}
-		return out
-	}
+// spelledVariants yields what the alternatives of an encoded or dashed value are
+// compared with.
+func spelledVariants(v ast.Value, mods ast.Modifiers) iter.Seq[string] {
 	text := v.Text
 	if v.Kind == ast.String && !v.HasWildcard() {
 		text = v.Plain()
 	}
-	return spellDashes(text, 1<<12)
+	if !mods.HasAny(ast.Base64Encodings) {
+		return spellings(text)
+	}
+	return func(yield func(string) bool) {
+		for s := range plainTexts(literalParts(text), mods) {
+			for _, e := range encode(toUTF16(s, mods), mods.Has(ast.Base64Offset)) {
+				if !yield(e) {
+					return
+				}
+			}
+		}
+	}
 }
 
 func hasPlaceholder(text string) bool {

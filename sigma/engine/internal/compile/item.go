@@ -23,6 +23,9 @@ func (b *builder) item(src *ast.Item, c context) Item {
 			b.alternative(&it, src, v, c)
 		}
 	}
+	if len(it.Usable) < len(src.Values) {
+		it.Usable = nil // what is no reference can always be compared with
+	}
 	it.NullTest = it.HasNull && len(src.Values) == 1
 	if b.detail != result.Off {
 		it.Match = b.describe(&it, src, c)
@@ -134,18 +137,18 @@ func (b *builder) alternative(it *Item, src *ast.Item, v ast.Value, c context) {
 		part := (mods & ast.TimeParts).List()[0]
 		b.number(it, TimePart, v.Text, part)
 	case mods.Has(ast.FieldRef):
-		b.fieldRef(it, mods, v.Text, c)
-	case mods.Has(ast.Expand) && b.expand(it, mods, v):
+		b.fieldRef(it, src, v, c)
+	case mods.Has(ast.Expand) && b.expand(it, src, v, c):
 	case v.Kind == ast.Number && !it.Keyword && !textual(mods):
 		b.number(it, Equal, v.Text, 0)
-	case v.Kind == ast.Bool && !it.Keyword && !mods.Has(ast.Cased) && !mods.HasAny(ast.Encodings):
+	case v.Kind == ast.Bool && !it.Keyword && testsTruth(mods):
 		kind := IsFalse
 		if v.Text == "true" {
 			kind = IsTrue
 		}
 		it.add(b.pred(Pred{Kind: kind, Field: it.Field}))
 	default:
-		b.text(it, mods, v)
+		b.text(it, src, v)
 	}
 }
 
@@ -159,6 +162,11 @@ func (it *Item) addNever(b *builder) {
 // textual says that a number is compared by its text.
 func textual(m ast.Modifiers) bool {
 	return m.HasAny(ast.StringOperators|ast.Encodings) || m.Has(ast.Cased)
+}
+
+// testsTruth says that a boolean is compared as one.
+func testsTruth(m ast.Modifiers) bool {
+	return m.HasAny(ast.StringOperators) || !m.Has(ast.Cased) && !m.HasAny(ast.Encodings)
 }
 
 func orderKind(m ast.Modifiers) Kind {

@@ -9,8 +9,9 @@ import (
 )
 
 // fieldRef adds the comparison with another field of the whole event.
-func (b *builder) fieldRef(it *Item, mods ast.Modifiers, name string, c context) {
-	ref := b.fields.Add(name, c.version)
+func (b *builder) fieldRef(it *Item, src *ast.Item, v ast.Value, c context) {
+	mods := src.Modifiers
+	ref := b.referred(src, referenceName(v), c.version)
 	p := Pred{
 		Kind: FieldRef, Op: stringOp(mods, false), Cased: mods.Has(ast.Cased), Field: it.Field,
 		Text: fmt.Sprintf("%d", ref), More: &Operand{Ref: ref},
@@ -22,19 +23,35 @@ func (b *builder) fieldRef(it *Item, mods ast.Modifiers, name string, c context)
 	}
 }
 
+// referenceName is the name of the field that a value refers to.
+func referenceName(v ast.Value) string {
+	if v.Kind == ast.String {
+		return v.Plain()
+	}
+	return v.Text
+}
+
+// referred returns the field that a value of an item refers to by a name.
+func (b *builder) referred(src *ast.Item, name string, version int) uint32 {
+	if paths := src.References[name]; len(paths) > 0 {
+		return b.fields.AddPaths(paths)
+	}
+	return b.fields.Add(name, version)
+}
+
 // expand adds the comparison with a template. It reports false when the text has
 // no placeholder and is to be read as ordinary text.
-func (b *builder) expand(it *Item, mods ast.Modifiers, v ast.Value) bool {
+func (b *builder) expand(it *Item, src *ast.Item, v ast.Value, c context) bool {
 	if v.Kind != ast.String {
 		return false
 	}
-	text := templateText(v)
-	pieces, found := b.template(text)
+	mods := src.Modifiers
+	pieces, found := b.template(templateText(v), func(name string) uint32 { return b.referred(src, name, c.version) })
 	if !found {
 		return false
 	}
 	p := Pred{
-		Kind: Expand, Op: stringOp(mods, false), Cased: mods.Has(ast.Cased), Field: it.Field, Text: text,
+		Kind: Expand, Op: stringOp(mods, false), Cased: mods.Has(ast.Cased), Field: it.Field, Text: piecesKey(pieces),
 		More: &Operand{Template: pieces},
 	}
 	it.add(b.pred(p))
@@ -61,9 +78,22 @@ func templateText(v ast.Value) string {
 	return s.String()
 }
 
+// piecesKey tells templates apart.
+func piecesKey(pieces []Piece) string {
+	var b strings.Builder
+	for _, p := range pieces {
+		if p.Field != 0 {
+			fmt.Fprintf(&b, "%d,", p.Field)
+		} else {
+			fmt.Fprintf(&b, "%q,", p.Text)
+		}
+	}
+	return b.String()
+}
+
 // template splits text at %name%. An unclosed percent sign is literal, and two
 // in a row yield nothing.
-func (b *builder) template(text string) (pieces []Piece, found bool) {
+func (b *builder) template(text string, field func(name string) uint32) (pieces []Piece, found bool) {
 	for {
 		before, rest, ok := strings.Cut(text, "%")
 		name, after, closed := strings.Cut(rest, "%")
@@ -78,7 +108,7 @@ func (b *builder) template(text string) (pieces []Piece, found bool) {
 		}
 		if name != "" {
 			found = true
-			pieces = append(pieces, Piece{Text: name, Field: b.fields.Add(name, 0)})
+			pieces = append(pieces, Piece{Text: name, Field: field(name)})
 		}
 		text = after
 	}

@@ -2,8 +2,10 @@ package compile
 
 import (
 	"encoding/base64"
+	"iter"
 	"strings"
 	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/event"
@@ -11,13 +13,14 @@ import (
 
 // text adds the predicates of a text comparison: windash, UTF-16 and Base64 are
 // applied in this order, then the operator.
-func (b *builder) text(it *Item, mods ast.Modifiers, v ast.Value) {
+func (b *builder) text(it *Item, src *ast.Item, v ast.Value) {
+	mods := src.Modifiers
 	op := stringOp(mods, it.Keyword)
 	if v.Kind == ast.String && !mods.Has(ast.Windash) && !mods.HasAny(ast.Encodings) { // the fast path
 		it.add(b.parts(it.Field, v.Parts, op, mods.Has(ast.Cased)))
 		return
 	}
-	variants := textVariants(v, mods)
+	variants := textVariants(v, mods, len(src.Values))
 	if mods.Has(ast.Base64Offset) {
 		op = Contains
 	}
@@ -67,23 +70,23 @@ func (b *builder) parts(field uint32, parts []ast.Part, op Kind, cased bool) uin
 	return b.pred(Pred{Kind: Glob, Cased: cased, Field: field, Text: p.String(), More: &Operand{Glob: p}})
 }
 
-// maxSpelled is how many variants of a text with dashes are written out instead
-// of being matched by dash classes.
-const maxSpelled = 25
+// Texts with a few dashes are written out, while the item has few of them, instead of
+// being matched by dash classes.
+const (
+	maxSpelledDashes = 2
+	maxSpelledValues = 256
+)
 
-// textVariants returns the texts an alternative stands for.
-func textVariants(v ast.Value, mods ast.Modifiers) [][]ast.Part {
+// textVariants returns the texts that an alternative of an item with so many values
+// stands for.
+func textVariants(v ast.Value, mods ast.Modifiers, values int) [][]ast.Part {
 	parts := v.Parts
 	if v.Kind != ast.String {
 		parts = []ast.Part{{Kind: ast.Literal, Text: v.Text}}
 	}
 	if mods.HasAny(ast.Base64Encodings) {
-		plain := []string{plainText(parts)}
-		if mods.Has(ast.Windash) {
-			plain = spellDashes(plain[0], 1<<12)
-		}
 		var out [][]ast.Part
-		for _, s := range plain {
+		for s := range plainTexts(parts, mods) {
 			for _, e := range encode(toUTF16(s, mods), mods.Has(ast.Base64Offset)) {
 				out = append(out, literalParts(e))
 			}
@@ -96,15 +99,24 @@ func textVariants(v ast.Value, mods ast.Modifiers) [][]ast.Part {
 	if len(parts) == 1 && parts[0].Kind == ast.Literal {
 		if n := len(ast.DashPositions(parts[0].Text)); n == 0 {
 			return [][]ast.Part{parts}
-		} else if n <= 2 {
+		} else if n <= maxSpelledDashes && values <= maxSpelledValues {
 			var out [][]ast.Part
-			for _, s := range spellDashes(parts[0].Text, maxSpelled) {
+			for s := range spellings(parts[0].Text) {
 				out = append(out, literalParts(s))
 			}
 			return out
 		}
 	}
 	return [][]ast.Part{dashParts(parts)}
+}
+
+// plainTexts yields the texts that are encoded.
+func plainTexts(parts []ast.Part, mods ast.Modifiers) iter.Seq[string] {
+	text := plainText(parts)
+	if mods.Has(ast.Windash) {
+		return spellings(text)
+	}
+	return func(yield func(string) bool) { yield(text) }
 }
 
 func plainText(parts []ast.Part) string {
@@ -119,27 +131,25 @@ func literalParts(s string) []ast.Part {
 	return []ast.Part{{Kind: ast.Literal, Text: s}}
 }
 
-// spellDashes writes out the variants of s, at most limit of them.
-func spellDashes(s string, limit int) []string {
-	at := ast.DashPositions(s)
-	out := []string{""}
-	done := 0
-	for _, i := range at {
-		if len(out)*len([]rune(ast.Dashes)) > limit {
-			break
-		}
-		var next []string
-		for _, o := range out {
-			for _, d := range ast.Dashes {
-				next = append(next, o+s[done:i]+string(d))
-			}
-		}
-		out, done = next, i+1
+// spellings yields the texts that s stands for under windash.
+func spellings(s string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		spell(yield, make([]byte, 0, 4*len(s)), s, ast.DashPositions(s), 0)
 	}
-	for i := range out {
-		out[i] += s[done:]
+}
+
+// spell yields what head becomes with s from done on, dashes at the positions in at.
+func spell(yield func(string) bool, head []byte, s string, at []int, done int) bool {
+	if len(at) == 0 {
+		return yield(string(head) + s[done:])
 	}
-	return out
+	head = append(head, s[done:at[0]]...)
+	for _, d := range ast.Dashes {
+		if !spell(yield, utf8.AppendRune(head, d), s, at[1:], at[0]+1) {
+			return false
+		}
+	}
+	return true
 }
 
 // dashParts replaces dashes in literal parts by dash classes. Whether a slash

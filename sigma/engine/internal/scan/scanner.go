@@ -45,7 +45,7 @@ func (s *Scanner) Scan(dst []Cell, line []byte) ([]Cell, event.Value, error) {
 	switch line[start] {
 	case '{':
 		end = s.object(start, root, 1, &s.keys.first)
-		s.settle(len(dst))
+		s.settle(len(dst), 0)
 	case '[':
 		end = s.rootArray(start, len(dst))
 	default:
@@ -60,17 +60,23 @@ func (s *Scanner) Scan(dst []Cell, line []byte) ([]Cell, event.Value, error) {
 }
 
 // rootArray reads an event that is an array: every element that is an object is
-// asked for the fields on its own.
+// asked for the fields on its own. Of the paths of a field the first that some element
+// has counts for all.
 func (s *Scanner) rootArray(i, from int) int {
-	return s.elements(i, 1, func(i int) int {
+	first, sharing := from, false
+	end := s.elements(i, 1, func(i int) int {
 		if s.line[i] != '{' {
 			return s.value(i, nowhere, 1, nil)
 		}
 		end := s.object(i, root, 2, &s.keys.first)
-		s.settle(from)
+		sharing = sharing || s.sharing
+		s.settle(from, 0)
 		from = len(s.cells)
 		return end
 	})
+	s.sharing = sharing
+	s.settle(first, 1)
+	return end
 }
 
 // value reads the value at i, which node stands for, inside depth containers.
@@ -270,8 +276,9 @@ func (s *Scanner) elements(i, depth int, element func(int) int) int {
 }
 
 // settle drops, among the cells from number from on, those of a field that was
-// found in a better way.
-func (s *Scanner) settle(from int) {
+// found in a better way. Shifted by one, a rank tells paths apart and not the ways to
+// follow one.
+func (s *Scanner) settle(from int, shift uint) {
 	if !s.sharing {
 		return
 	}
@@ -282,11 +289,11 @@ func (s *Scanner) settle(from int) {
 	}
 	for i := range cells {
 		c := &cells[i]
-		s.rank[c.Field] = min(s.rank[c.Field], c.Rank)
+		s.rank[c.Field] = min(s.rank[c.Field], c.Rank>>shift)
 	}
 	kept := cells[:0]
 	for _, c := range cells {
-		if c.Field != 0 && c.Rank > s.rank[c.Field] {
+		if c.Field != 0 && c.Rank>>shift > s.rank[c.Field] {
 			if c.Flags&Keyword == 0 {
 				continue
 			}
