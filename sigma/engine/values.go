@@ -15,7 +15,7 @@ import (
 // that meets a few.
 type values struct {
 	fields []fieldShown // by field
-	used   []uint32     // fields that hold something
+	used   []uint32     // fields that hold something since forget was called
 
 	epoch uint32            // of what follows
 	extra [2]*result.Extra  // what results carry beside, without and with the event; nil before it is first asked for
@@ -38,9 +38,11 @@ const longValue = 128
 func (w *Worker) fieldValue(it *compile.Item, out *result.Batch) (string, []byte) {
 	s := &w.values.fields[it.Field]
 	if s.epoch != w.view.epoch {
+		if s.epoch == 0 {
+			w.values.used = append(w.values.used, it.Field)
+		}
 		s.epoch = w.view.epoch
 		s.name, s.value = w.renderField(it, out)
-		w.values.used = append(w.values.used, it.Field)
 	}
 	if s.name != "" {
 		return s.name, s.value
@@ -172,7 +174,6 @@ func (w *Worker) Rest() {
 // rest empties the view and keeps what usual events need.
 func (v *view) rest() {
 	v.doc, v.root, v.cells = nil, event.Value{}, nil
-	clear(v.texts)
 	if len(v.texts) > keptCells {
 		v.texts, v.next = nil, nil
 	}
