@@ -71,5 +71,6 @@ func (s *shell) finish(d *detected) {
 		s.Quarantine(line.Raw, line.Token, p.Cause)
 	}
 	s.Export(d.batch.Barrier, nil)
+	d.batch.Events.Evaluated()
 	s.next.Push(d.batch)
 }

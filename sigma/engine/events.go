@@ -37,11 +37,17 @@ func (ev *Events) Reset() {
 	ev.generation++
 	clear(ev.list)
 	ev.list, ev.cells, ev.arena = ev.list[:0], ev.cells[:0], ev.arena[:0]
-	if cap(ev.cells) > maxEventCells {
-		ev.cells = nil
-	}
+	ev.Evaluated()
 	if cap(ev.arena) > maxEventArena {
 		ev.arena = nil
+	}
+}
+
+// Evaluated says that no event is evaluated any more: they keep little of what an
+// evaluation needs.
+func (ev *Events) Evaluated() {
+	if cap(ev.cells) > maxEventCells {
+		ev.cells = nil
 	}
 }
 

@@ -15,10 +15,10 @@ import (
 // that meets a few.
 type values struct {
 	fields []fieldShown // by field
-	used   []uint32     // fields that hold something
+	used   []uint32     // fields that hold something since forget was called
 
 	epoch uint32            // of what follows
-	event []byte            // the event itself, nil before it is first asked for
+	extra [2]*result.Extra  // what results carry beside, without and with the event; nil before it is first asked for
 	long  map[string][]byte // values outside of fields, by what they say
 }
 
@@ -38,9 +38,11 @@ const longValue = 128
 func (w *Worker) fieldValue(it *compile.Item, out *result.Batch) (string, []byte) {
 	s := &w.values.fields[it.Field]
 	if s.epoch != w.view.epoch {
+		if s.epoch == 0 {
+			w.values.used = append(w.values.used, it.Field)
+		}
 		s.epoch = w.view.epoch
 		s.name, s.value = w.renderField(it, out)
-		w.values.used = append(w.values.used, it.Field)
 	}
 	if s.name != "" {
 		return s.name, s.value
@@ -79,7 +81,7 @@ func (w *Worker) renderField(it *compile.Item, out *result.Batch) (name string, 
 // ofEvent makes what is not kept by field that of the current event.
 func (v *values) ofEvent(epoch uint32) {
 	if v.epoch != epoch {
-		v.epoch, v.event = epoch, nil
+		v.epoch, v.extra = epoch, [2]*result.Extra{}
 		clear(v.long)
 	}
 }
@@ -103,15 +105,30 @@ func (w *Worker) shared(data []byte, out *result.Batch) []byte {
 	return own
 }
 
-// eventValue returns event i as results show it.
-func (w *Worker) eventValue(ev *Events, i int, out *result.Batch) []byte {
-	v := &w.values
+// extra returns the event and its time, as configured for the rule.
+func (w *Worker) extra(ev *Events, i int, rule uint32, arrival int64, out *result.Batch) *result.Extra {
+	v, with := &w.values, 0
 	v.ofEvent(w.view.epoch)
-	if v.event == nil {
-		w.render = ev.AppendJSON(w.render[:0], i)
-		v.event = out.Bytes(w.render)
+	if w.set.include[rule] {
+		with = 1
 	}
-	return v.event
+	if v.extra[with] != nil {
+		return v.extra[with]
+	}
+	x := new(result.Extra)
+	if with == 1 {
+		w.render = ev.AppendJSON(w.render[:0], i)
+		x.Event = out.Bytes(w.render)
+	}
+	if w.set.options.ResultTime {
+		x.HasTime = true
+		var ok bool
+		if x.Time, ok = w.time(); !ok {
+			x.Time = arrival
+		}
+	}
+	v.extra[with] = x
+	return x
 }
 
 // forget lets go of the last event.
@@ -119,7 +136,7 @@ func (v *values) forget() {
 	for _, field := range v.used {
 		v.fields[field] = fieldShown{}
 	}
-	v.used, v.event = v.used[:0], nil
+	v.used, v.extra = v.used[:0], [2]*result.Extra{}
 	clear(v.long)
 }
 
@@ -157,7 +174,6 @@ func (w *Worker) Rest() {
 // rest empties the view and keeps what usual events need.
 func (v *view) rest() {
 	v.doc, v.root, v.cells = nil, event.Value{}, nil
-	clear(v.texts)
 	if len(v.texts) > keptCells {
 		v.texts, v.next = nil, nil
 	}

@@ -23,10 +23,20 @@ type view struct {
 	arena []byte
 }
 
+// cellText is where the texts of a cell are in the arena, once they have been asked
+// for in the current epoch.
 type cellText struct {
-	plain, folded []byte
 	epoch         uint32
+	known         uint32 // which of the two are there
+	plain, folded textSpan
 }
+
+type textSpan struct{ from, to uint32 }
+
+const (
+	knownPlain  = 1 << iota
+	knownFolded // of a number it is the plain text
+)
 
 const none int32 = -1
 
@@ -70,9 +80,9 @@ func (v *view) open(d *decoded, cells []scan.Cell) {
 }
 
 func (v *view) grow() {
-	for len(v.next) < len(v.cells) {
-		v.next = append(v.next, none)
-		v.texts = append(v.texts, cellText{})
+	if n := len(v.cells) - len(v.next); n > 0 {
+		v.next = append(v.next, make([]int32, n)...)
+		v.texts = append(v.texts, make([]cellText, n)...)
 	}
 }
 
@@ -187,44 +197,45 @@ func verbatim(c *scan.Cell, doc []byte) (text []byte, is bool) {
 // plain returns the text form of cell i, which must have one. It is valid until the
 // next event is opened.
 func (v *view) plain(i int32) []byte {
-	t := v.slot(i)
-	if t.plain != nil {
-		return t.plain
-	}
 	c := &v.cells[i]
 	if raw, is := verbatim(c, v.doc); is {
-		t.plain = raw
 		return raw
 	}
-	at := len(v.arena)
-	v.arena, _ = c.Value(v.doc).AppendText(v.arena)
-	t.plain = v.arena[at:len(v.arena):len(v.arena)]
-	return t.plain
+	t := v.slot(i)
+	if t.known&knownPlain == 0 {
+		at := len(v.arena)
+		v.arena, _ = c.Value(v.doc).AppendText(v.arena)
+		t.plain, t.known = v.since(at), t.known|knownPlain
+	}
+	return v.inArena(t.plain)
 }
 
 // folded returns the text form of cell i with case folded.
 func (v *view) folded(i int32) []byte {
 	t := v.slot(i)
-	if t.folded != nil {
-		return t.folded
+	if t.known&knownFolded != 0 {
+		return v.inArena(t.folded)
 	}
 	c := &v.cells[i]
 	if c.Type == event.String && c.Flags&scan.High == 0 {
 		at := len(v.arena)
 		v.arena = event.AppendFoldedASCII(v.arena, v.doc[c.Start+1:c.End-1])
-		t.folded = v.arena[at:len(v.arena):len(v.arena)]
-		return t.folded
+		t.folded = v.since(at)
+	} else if plain := v.plain(i); c.Type == event.Number {
+		t.folded = t.plain // digits, signs and points
+	} else {
+		at := len(v.arena)
+		v.arena = event.AppendFolded(v.arena, plain)
+		t.folded = v.since(at)
 	}
-	plain := v.plain(i)
-	if c.Type == event.Number {
-		t.folded = plain // digits, signs and points
-		return plain
-	}
-	at := len(v.arena)
-	v.arena = event.AppendFolded(v.arena, plain)
-	t.folded = v.arena[at:len(v.arena):len(v.arena)]
-	return t.folded
+	t.known |= knownFolded
+	return v.inArena(t.folded)
 }
+
+// since is the end of the arena from a position on.
+func (v *view) since(at int) textSpan { return textSpan{uint32(at), uint32(len(v.arena))} }
+
+func (v *view) inArena(s textSpan) []byte { return v.arena[s.from:s.to:s.to] }
 
 // searched returns the text form of cell i for looking up literals, where the case
 // of ASCII letters does not matter: the bytes of the event, if possible.
@@ -239,7 +250,7 @@ func (v *view) searched(i int32) []byte {
 func (v *view) slot(i int32) *cellText {
 	t := &v.texts[i]
 	if t.epoch != v.epoch {
-		t.epoch, t.plain, t.folded = v.epoch, nil, nil
+		t.epoch, t.known = v.epoch, 0
 	}
 	return t
 }

@@ -99,23 +99,7 @@ func (w *Worker) detect(ev *Events, i int, rule uint32, arrival int64, out *resu
 	}
 }
 
-// extra returns the event and its time, as configured.
-func (w *Worker) extra(ev *Events, i int, rule uint32, arrival int64, out *result.Batch) *result.Extra {
-	x := new(result.Extra)
-	if w.set.include[rule] {
-		x.Event = w.eventValue(ev, i, out)
-	}
-	if w.set.options.ResultTime {
-		x.HasTime = true
-		var ok bool
-		if x.Time, ok = w.time(); !ok {
-			x.Time = arrival
-		}
-	}
-	return x
-}
-
-// maxUsual bounds the lists of selections that are kept for a rule.
+// maxKept bounds the lists of selections that are kept for a rule.
 const maxKept = 4
 
 // selections returns w.names as a list that stays valid. A rule mostly fires for

@@ -111,7 +111,7 @@ func command(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.Command(binary, args...)
 	cmd.Dir = t.TempDir()
-	cmd.Env = []string{"HOME=" + cmd.Dir, "PATH=" + os.Getenv("PATH"), "TZ=UTC", "GORACE=" + os.Getenv("GORACE"), "GOMEMLIMIT=" + os.Getenv("GOMEMLIMIT")}
+	cmd.Env = []string{"HOME=" + cmd.Dir, "PATH=" + os.Getenv("PATH"), "TZ=UTC", "GOMEMLIMIT=" + os.Getenv("GOMEMLIMIT"), "GORACE=" + os.Getenv("GORACE")}
 	return cmd
 }
 
