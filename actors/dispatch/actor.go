@@ -102,7 +102,7 @@ func (s *shell) sets(run *mailbox.Run[*graph.ResultSet], now time.Time) {
 			s.Export(set.Barrier, nil)
 			continue
 		}
-		if len(s.sinks) > 1 {
+		if len(s.sinks) > 1 || len(set.Results) > 1 { // several may have a share
 			set.Token = s.open.Token(set.Token)
 		}
 		var rendered []*graph.Rendered
