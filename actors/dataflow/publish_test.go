@@ -66,7 +66,7 @@ func TestPublish(t *testing.T) {
 				}
 				close(slow.open)
 				<-done
-				l.put(acks.lines(`{"a":"evil"}`))
+				l.put((&tally{}).lines(`{"a":"evil"}`))
 				synctest.Wait()
 				got := titles(l.out.Lines())
 				if recorded := titles(slow.Lines()); recorded[len(recorded)-1] != "B99" || len(recorded) != traffic+1 {
