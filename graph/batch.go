@@ -40,20 +40,21 @@ type Match struct {
 // Batch is the unit of work in front of the results. It belongs to whoever holds
 // it, and is evaluated from end to end by the rule set it was stamped with.
 type Batch struct {
-	Seq      uint64 // grows by one with every batch of a run of the daemon
-	Set      *RuleSet
-	Arrival  int64 // Unix seconds, when the batch was formed
-	Lines    []Line
-	Bytes    int           // of all raw lines
-	Held     int           // bytes of memory that results and matches hold
-	Outcomes []LineOutcome // one per line
-	Events   *engine.Events
-	Results  *result.Batch
-	Matches  []Match // none when nothing counts them
-	Records  []byte  // what the records of Matches lie in
-	Barrier  *Barrier
-	Timing   Timing
-	Release  func(*Batch) // gives the batch back to parse once nobody needs it; may be nil
+	Seq         uint64   // grows by one with every batch of a run of the daemon
+	Set         *RuleSet // nil for a publication
+	Arrival     int64    // Unix seconds, when the batch was formed
+	Lines       []Line
+	Bytes       int           // of all raw lines
+	Held        int           // bytes of memory that results and matches hold
+	Outcomes    []LineOutcome // one per line
+	Events      *engine.Events
+	Results     *result.Batch
+	Matches     []Match // none when nothing counts them
+	Records     []byte  // what the records of Matches lie in
+	Barrier     *Barrier
+	Publication *Publication // in the place of lines
+	Timing      Timing
+	Release     func(*Batch) // gives the batch back to parse once nobody needs it; may be nil
 }
 
 // Reset makes b empty. It keeps the memory of what nobody else refers to: results

@@ -137,6 +137,9 @@ func (s *shell) begin(b *graph.Batch) {
 		s.log.Error("batch out of order", "batch", b.Seq, "want", s.seq)
 	}
 	s.seq = b.Seq + 1
+	if b.Publication != nil {
+		b.Set = b.Publication.Arrive()
+	}
 	if b.Set != s.set {
 		s.set = b.Set
 		s.metrics.serve(b.Set)

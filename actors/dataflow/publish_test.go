@@ -1,12 +1,18 @@
 package dataflow_test
 
 import (
+	"context"
+	"fmt"
+	"runtime"
 	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
+	"weak"
 
+	"github.com/sluicehq/sluice/actors/evaluate"
 	"github.com/sluicehq/sluice/graph"
+	"github.com/sluicehq/sluice/sigma/engine"
 )
 
 func TestPublish(t *testing.T) {
@@ -24,6 +30,53 @@ func TestPublish(t *testing.T) {
 				t.Errorf("got %q, want the new set's rule", got)
 			}
 		})
+	})
+	t.Run("sets do not pile up in front of a stage that is held", func(t *testing.T) {
+		for _, traffic := range []int{0, 1, 100} { // lines in front of the reloads
+			synctest.Test(t, func(t *testing.T) {
+				slow, acks := newStuck(), &tally{}
+				l := assemble(t, settings{rules: ruleNamed("A", "evil"), buffer: 8, batch: 4, sinks: []sinkSettings{{transport: slow}}})
+				lines := acks.lines(slices.Repeat([]string{`{"a":"evil"}`}, traffic)...)
+				done := make(chan struct{})
+				go func() {
+					defer close(done)
+					_, _ = l.Parse.Intake("test", time.Now).Put(context.Background(), lines)
+				}()
+				synctest.Wait()
+				const reloads = 100
+				var sets []weak.Pointer[engine.Set]
+				for n := range reloads {
+					set := &graph.RuleSet{Generation: uint64(n + 2), Engine: compile(t, ruleNamed(fmt.Sprint("B", n), "evil"))}
+					sets = append(sets, weak.Make(set.Engine))
+					if err := l.Parse.Client().Publish(t.Context(), set); err != nil {
+						t.Fatal(err)
+					}
+					synctest.Wait()
+				}
+				runtime.GC()
+				runtime.GC() // pools let go at the second
+				held := 0
+				for _, set := range sets {
+					if set.Value() != nil {
+						held++
+					}
+				}
+				if held > 4 {
+					t.Errorf("with %d lines, %d of %d sets are held, want the newest and what a stage has in hand", traffic, held, reloads)
+				}
+				close(slow.open)
+				<-done
+				l.put((&tally{}).lines(`{"a":"evil"}`))
+				synctest.Wait()
+				got := titles(l.out.Lines())
+				if recorded := titles(slow.Lines()); recorded[len(recorded)-1] != "B99" || len(recorded) != traffic+1 {
+					t.Errorf("with %d lines, %d results, the last by %q, want %d and the newest rule (%d elsewhere)", traffic, len(recorded), recorded[len(recorded)-1], traffic+1, len(got))
+				}
+				if d := l.system.Detail(t.Context(), "evaluate").(evaluate.Detail); d.Generation != reloads+1 {
+					t.Errorf("evaluate serves generation %d, want the newest", d.Generation)
+				}
+			})
+		}
 	})
 	t.Run("under load every event is evaluated by one set", func(t *testing.T) {
 		l, acks := assemble(t, settings{rules: ruleNamed("A", "evil") + ruleNamed("A2", "evil"), workers: 3, batch: 5}), &tally{}

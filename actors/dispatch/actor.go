@@ -113,6 +113,9 @@ func (s *shell) sets(run *mailbox.Run[*graph.ResultSet], now time.Time) {
 		if s.begun.set != set || run.Pos() == 0 {
 			s.begun = delivery{set, s.ids.Next(), now}
 		}
+		if len(s.sinks) > 1 || len(set.Results) > 1 { // several may have a share
+			set.Token = s.open.Token(set.Token)
+		}
 		for through := false; !through; {
 			var fits bool
 			if through, fits = s.piece(run, set, &room); through {
@@ -144,9 +147,6 @@ func (s *shell) piece(run *mailbox.Run[*graph.ResultSet], set *graph.ResultSet, 
 		return true, true
 	}
 	last = next == len(set.Results)
-	if !last || len(s.sinks) > 1 {
-		s.share(set, rendered)
-	}
 	s.offer(set.Token, rendered, last)
 	if last {
 		run.Done() // it leaves now, whatever happens to the next set
@@ -154,16 +154,6 @@ func (s *shell) piece(run *mailbox.Run[*graph.ResultSet], set *graph.ResultSet, 
 		run.SetPos(next)
 	}
 	return last, room.take(rendered) // if it fits, it leaves with those that follow
-}
-
-// share has the holders of a set's token counted, since there are several.
-func (s *shell) share(set *graph.ResultSet, rendered []*graph.Rendered) {
-	set.Token = s.open.Token(set.Token)
-	for _, r := range rendered {
-		if r != nil {
-			r.Token = set.Token
-		}
-	}
 }
 
 // taken sends what was offered and reports whether every sink took it. What a

@@ -52,7 +52,11 @@ func (s *shell) Receive(c actor.Context) {
 }
 
 func (s *shell) start(b *graph.Batch) {
-	s.set = b.Set
+	if b.Publication == nil {
+		s.set = b.Set
+	} else if set := b.Publication.Set(); set != nil {
+		s.set = set
+	}
 	units, _ := graph.SizeOfBatch(b)
 	s.pool.Start(units, func(_ context.Context, slot int) any {
 		begin := time.Now()

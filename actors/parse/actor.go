@@ -34,8 +34,7 @@ func (s *shell) Receive(c actor.Context) {
 	case *decoded:
 		s.merge(m, now)
 	case Publish:
-		s.set = m.Set
-		s.empty(s.batch(now))
+		s.publish(m.Set, now)
 		c.Respond(Published{})
 	case Cut:
 		s.epoch = m.Barrier.Enter(s.epoch)
@@ -52,11 +51,25 @@ func (s *shell) Receive(c actor.Context) {
 	}
 }
 
+// publish stamps the batches from now on with a set. One without lines tells the
+// stages behind, if none is on its way that can.
+func (s *shell) publish(set *graph.RuleSet, now time.Time) {
+	s.set = set
+	if s.last != nil && s.last.Renew(set) {
+		return
+	}
+	b := s.batch(now)
+	b.Set, b.Publication = nil, graph.NewPublication(set)
+	s.last = b.Publication
+	s.empty(b)
+}
+
 // batch returns an empty batch with the next number and the newest rule set.
 func (s *shell) batch(now time.Time) *graph.Batch {
 	b := s.batches.Get().(*graph.Batch)
 	b.Seq, b.Set, b.Arrival = s.seq, s.set, now.Unix()
 	s.seq++
+	s.last = nil
 	return b
 }
 

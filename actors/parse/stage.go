@@ -36,8 +36,9 @@ type Stage struct {
 
 	set   *graph.RuleSet
 	epoch *graph.Epoch
-	seq   uint64         // of the next batch
-	steps []*step.Decode // one per worker
+	seq   uint64             // of the next batch
+	last  *graph.Publication // the batch before, nil when that is another one
+	steps []*step.Decode     // one per worker
 
 	batches sync.Pool
 	metrics *Metrics

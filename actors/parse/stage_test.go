@@ -71,7 +71,11 @@ func raws(texts ...string) (run []graph.Line) {
 func describe(batches []*graph.Batch) string {
 	var b strings.Builder
 	for _, batch := range batches {
-		fmt.Fprintf(&b, "%d/%d:", batch.Seq, batch.Set.Generation)
+		set := batch.Set
+		if batch.Publication != nil {
+			set = batch.Publication.Set()
+		}
+		fmt.Fprintf(&b, "%d/%d:", batch.Seq, set.Generation)
 		for _, l := range batch.Lines {
 			fmt.Fprintf(&b, " %s", l.Raw)
 		}

@@ -38,10 +38,11 @@ type Reloader struct {
 	o    Options
 	pool *mailbox.Pool
 
-	mu      sync.Mutex // guards the rest
-	pending []string   // reasons of triggers that no pass has taken yet
-	history history
-	watcher *watcher // nil without Watch
+	mu         sync.Mutex // guards the rest
+	components []actors.Component
+	pending    []string // reasons of triggers that no pass has taken yet
+	history    history
+	watcher    *watcher // nil without Watch
 }
 
 // history is what the record shows of the passes so far.
@@ -56,7 +57,7 @@ func New(o Options) *Reloader {
 	if o.Capacity == 0 {
 		o.Capacity = capacity
 	}
-	r := &Reloader{o: o, Stage: actors.NewStage(actors.StageOptions{Capacity: o.Capacity}, actors.Shape[Trigger]{
+	r := &Reloader{o: o, components: o.Components, Stage: actors.NewStage(actors.StageOptions{Capacity: o.Capacity}, actors.Shape[Trigger]{
 		Name: Name, Kind: actors.KindControl, Join: o.Capacity,
 	})}
 	r.pool = mailbox.NewPool(r.Cell(), 1)
@@ -71,8 +72,16 @@ func (r *Reloader) Feature() actors.Feature {
 	return actors.Feature{Name: Name, Actors: []actors.Actor{r}}
 }
 
-// Watch makes changes of the components' paths triggers, until Close. The actor
-// must have been spawned. Without it only Trigger asks for a reload.
+// Add adds a component behind the others, before the actor is spawned.
+func (r *Reloader) Add(list ...actors.Component) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.components = append(r.components, list...)
+}
+
+// Watch makes changes of the components' paths triggers, until Close. Those that come
+// before the actor is spawned are its first. Without Watch only Trigger asks for a
+// reload.
 func (r *Reloader) Watch() error {
 	w, err := watch(r.paths, r.Trigger, r.o.Log)
 	r.mu.Lock()

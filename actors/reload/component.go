@@ -31,8 +31,9 @@ func renew(ctx context.Context, c *actors.Component) error {
 // what is not published.
 func (r *Reloader) renewAll(ctx context.Context) error {
 	var errs []error
-	for i := range r.o.Components {
-		c := &r.o.Components[i]
+	list := r.all()
+	for i := range list {
+		c := &list[i]
 		err := r.isolate(ctx, c)
 		if err != nil && ctx.Err() != nil {
 			return err
@@ -62,10 +63,16 @@ func (r *Reloader) isolate(ctx context.Context, c *actors.Component) (err error)
 // paths are the paths of all components.
 func (r *Reloader) paths() []string {
 	var all []string
-	for i := range r.o.Components {
-		if list := r.o.Components[i].Paths; list != nil {
-			all = append(all, list()...)
+	for _, c := range r.all() {
+		if c.Paths != nil {
+			all = append(all, c.Paths()...)
 		}
 	}
 	return all
+}
+
+func (r *Reloader) all() []actors.Component {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.components
 }

@@ -90,5 +90,9 @@ func (res *Resources) refuseBody(n int, err error) (int, refusedBody) {
 	case errors.Is(err, ndjson.ErrCommitDeadline):
 		return http.StatusServiceUnavailable, refusedBody{Error: commitLate, Accepted: n, Hint: commitLateHint}
 	}
-	return http.StatusBadRequest, refusedBody{Error: "read request body: " + err.Error(), Accepted: n}
+	status, text := readFailure(err)
+	if status == http.StatusServiceUnavailable {
+		text = channelClosed
+	}
+	return status, refusedBody{Error: text, Accepted: n}
 }

@@ -53,7 +53,8 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
 	body, err := io.ReadAll(io.LimitReader(r.Body, maxBody+1))
 	switch {
 	case err != nil:
-		writeError(w, http.StatusBadRequest, fmt.Sprintf("read body: %v", err))
+		status, text := readFailure(err)
+		writeError(w, status, text)
 	case len(body) > maxBody:
 		writeJSON(w, http.StatusRequestEntityTooLarge, tooLarge{bodyTooLarge, maxBody})
 	case !utf8.Valid(body):
@@ -62,6 +63,19 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
 		return body, true
 	}
 	return nil, false
+}
+
+// readFailure is the answer to a body that broke off. A server that has stopped to
+// wait for more of it says so by an error with the method Status() int.
+func readFailure(err error) (status int, text string) {
+	var known interface {
+		error
+		Status() int
+	}
+	if errors.As(err, &known) {
+		return known.Status(), known.Error()
+	}
+	return http.StatusBadRequest, fmt.Sprintf("read request body: %v", err)
 }
 
 // discard reads a small body that has no meaning, so that the connection can be

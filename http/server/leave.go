@@ -49,9 +49,12 @@ func endWhenClientLeaves(r *http.Request, body *watchedBody) (context.Context, c
 
 func rawConn(ctx context.Context) syscall.Conn {
 	c := ctx.Value(connKey{})
-	if wrapped, ok := c.(interface{ NetConn() net.Conn }); ok { // TLS
+	for {
+		wrapped, ok := c.(interface{ NetConn() net.Conn }) // ours, and TLS
+		if !ok {
+			raw, _ := c.(syscall.Conn)
+			return raw
+		}
 		c = wrapped.NetConn()
 	}
-	raw, _ := c.(syscall.Conn)
-	return raw
 }

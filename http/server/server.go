@@ -11,11 +11,12 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"google.golang.org/grpc/codes"
 )
 
-// Limits of a connection. A whole request or response has none: streams do not
-// end, and ingest waits for room.
+// Limits of a connection, beside those of conn.go. A whole request or response has
+// none: streams do not end, and ingest waits for room.
 const (
 	headerTimeout = 10 * time.Second
 	idleTimeout   = 120 * time.Second
@@ -39,8 +40,13 @@ type Server struct {
 	log      *slog.Logger
 	calls    atomic.Pointer[http.Handler]
 
-	mu     sync.Mutex
-	silent map[net.Conn]struct{} // guarded by mu; connections without a request yet
+	closed *prometheus.CounterVec // connections, by reason
+
+	leaving atomic.Int64 // when bodies that do not come are given up, in Unix nanoseconds; 0 before Shutdown
+
+	mu     sync.Mutex                // guards the rest
+	silent map[net.Conn]struct{}     // connections without a request yet
+	bodies map[*watchedBody]struct{} // of the requests in hand
 }
 
 // Listen binds addr. Connections wait in the backlog until Serve is called.
@@ -49,7 +55,7 @@ func Listen(addr Address, log *slog.Logger) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{listener: l, addr: real, socket: sock, log: log, silent: make(map[net.Conn]struct{})}
+	s := &Server{listener: l, addr: real, socket: sock, log: log, closed: newClosed(), silent: make(map[net.Conn]struct{}), bodies: make(map[*watchedBody]struct{})}
 	s.MountCalls(RefuseCalls(codes.Unimplemented, "unknown service"))
 	protocols := new(http.Protocols)
 	protocols.SetHTTP1(true)
@@ -67,6 +73,9 @@ func Listen(addr Address, log *slog.Logger) (*Server, error) {
 	return s, nil
 }
 
+// Register registers the server's series.
+func (s *Server) Register(reg prometheus.Registerer) error { return reg.Register(s.closed) }
+
 // Addr is the bound address, with the real port.
 func (s *Server) Addr() Address { return s.addr }
 
@@ -76,7 +85,7 @@ func (s *Server) MountCalls(h http.Handler) { s.calls.Store(&h) }
 
 // Serve answers requests with h until Shutdown or Close, and then returns nil.
 func (s *Server) Serve(h http.Handler) error {
-	h = answerEarly(h)
+	h = s.bounded(h)
 	s.http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if headerSize(r) > headerBytes {
 			refuseHeader(w)
@@ -89,7 +98,7 @@ func (s *Server) Serve(h http.Handler) error {
 		h.ServeHTTP(w, r)
 	})
 	s.log.Info("probes listening", "addr", s.addr.String())
-	if err := s.http.Serve(s.listener); !errors.Is(err, http.ErrServerClosed) {
+	if err := s.http.Serve(&acceptor{Listener: s.listener, server: s}); !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("serve api on %s: %w", s.addr, err)
 	}
 	return nil
@@ -98,6 +107,7 @@ func (s *Server) Serve(h http.Handler) error {
 // Shutdown stops accepting and waits for the requests in flight. When ctx ends
 // first it closes their connections and says so. The socket file stays.
 func (s *Server) Shutdown(ctx context.Context) error {
+	s.leave()
 	grace := time.AfterFunc(silentGrace, s.closeSilent)
 	defer grace.Stop()
 	err := s.http.Shutdown(ctx)
@@ -124,6 +134,9 @@ func (s *Server) Close() error {
 }
 
 func (s *Server) track(c net.Conn, state http.ConnState) {
+	if c, ok := c.(*conn); ok {
+		c.entered(state)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if state == http.StateNew {

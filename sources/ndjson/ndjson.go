@@ -89,7 +89,7 @@ func (n *Intake) Ingest(ctx context.Context, body io.Reader, o Options) (accepte
 	if err = outcome(ctx, err); err != nil || commit == nil {
 		return accepted, err
 	}
-	return accepted, commit.wait(ctx, n.over)
+	return accepted, commit.wait(n.over)
 }
 
 // outcome translates what ended a pump.
@@ -102,10 +102,10 @@ func outcome(ctx context.Context, err error) error {
 		return ErrLineTooLong
 	case errors.Is(err, ErrBodyTooLarge):
 		return ErrBodyTooLarge
+	case errors.As(err, &broken): // which ends ctx, too
+		return &BodyError{Err: broken.Err}
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case errors.As(err, &broken):
-		return &BodyError{Err: broken.Err}
 	}
 	return ErrDraining
 }
@@ -155,8 +155,9 @@ func (c *commit) settled() {
 }
 
 // wait returns when every line has ended. The wait begins with the admission of
-// the last one.
-func (c *commit) wait(ctx context.Context, over <-chan struct{}) error {
+// the last one. It goes on when the request's context ends: a client that has closed
+// its side looks like one that has left, and may wait for the answer all the same.
+func (c *commit) wait(over <-chan struct{}) error {
 	c.settled()
 	timer := time.NewTimer(commitWait)
 	defer timer.Stop()
@@ -167,7 +168,5 @@ func (c *commit) wait(ctx context.Context, over <-chan struct{}) error {
 		return ErrCommitDeadline
 	case <-over:
 		return ErrCommitDeadline
-	case <-ctx.Done():
-		return ctx.Err()
 	}
 }

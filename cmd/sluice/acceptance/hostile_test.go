@@ -137,7 +137,6 @@ func numbers(r *rand.Rand, n int) (out []int) {
 // rule files and clients can do to it. SLUICE_HOSTILE is for how long; without it
 // the mix is short, and nothing is said about times.
 func TestOrdinaryEventsDoNotNoticeHostileOnes(t *testing.T) {
-	const limit = 512 << 20
 	span, timed := 10*time.Second, false
 	if text := os.Getenv("SLUICE_HOSTILE"); text != "" {
 		var err error
@@ -149,7 +148,7 @@ func TestOrdinaryEventsDoNotNoticeHostileOnes(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "rules/ordinary.yml", hostileRules())
 	out := filepath.Join(dir, "out.ndjson")
-	t.Setenv("GOMEMLIMIT", "450MiB")
+	t.Setenv("GOMEMLIMIT", memoryLimit)
 	d := start(t, "-r", filepath.Join(dir, "rules"), "--input", "http", "--output", "file://"+out, "--state-db", filepath.Join(dir, "state"),
 		"--state-save-interval", "5", "--logsource-routing", "--no-detections=false", "--drain-timeout", "60")
 	h := &hostile{daemon: d, dir: filepath.Join(dir, "rules"), counts: map[string]int{}}
@@ -165,8 +164,8 @@ func TestOrdinaryEventsDoNotNoticeHostileOnes(t *testing.T) {
 	slices.Sort(h.probes)
 	p99 := h.probes[len(h.probes)*99/100]
 	t.Logf("%s: %d ordinary events, hostile ones %v, %d probes, 99th percentile %s, peak of memory %d MiB", span, h.ordinary, h.counts, len(h.probes), p99, peak>>20)
-	if peak > limit && len(buildFlags) == 0 { // the race detector needs a multiple
-		t.Errorf("%d MiB of memory, the limit is %d", peak>>20, limit>>20)
+	if peak > residentLimit && len(buildFlags) == 0 { // the race detector needs a multiple
+		t.Errorf("%d MiB of memory, the limit is %d", peak>>20, residentLimit>>20)
 	}
 	if timed && p99 > 100*time.Millisecond {
 		t.Errorf("probes took %s at the 99th percentile, want less than 100ms", p99)
@@ -346,23 +345,4 @@ func (h *hostile) checkResults(path string) {
 	if next != h.ordinary {
 		h.t.Errorf("%d results of ordinary events, want %d", next, h.ordinary)
 	}
-}
-
-// peak is the most memory that the process ever had resident, in bytes; 0 where
-// the system does not tell.
-func (d *daemon) peak() int {
-	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", d.cmd.Process.Pid))
-	if err != nil {
-		return 0
-	}
-	for line := range strings.Lines(string(status)) {
-		if rest, ok := strings.CutPrefix(line, "VmHWM:"); ok {
-			kb, err := strconv.Atoi(strings.TrimSuffix(strings.TrimSpace(rest), " kB"))
-			if err != nil {
-				d.t.Fatal(err)
-			}
-			return kb << 10
-		}
-	}
-	return 0
 }

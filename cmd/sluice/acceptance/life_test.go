@@ -410,6 +410,68 @@ func TestACommitIsAnsweredWhenTheDrainEnds(t *testing.T) {
 	}
 }
 
+// An upload that is idle when the daemon ends does not keep it, and learns how much
+// of it came in.
+func TestAnIdleUploadIsAnsweredInADrain(t *testing.T) {
+	for _, tc := range []struct{ name, head, sent string }{
+		{"a chunked one", "Transfer-Encoding: chunked", "17\r\n{\"a\":\"evil\"}\n{\"a\":\"x\"}\n\r\n"},
+		{"where a chunk begins", "Transfer-Encoding: chunked", "17\r\n{\"a\":\"evil\"}\n{\"a\":\"x\"}\n\r\nff"},
+		{"a counted one", "Content-Length: 1000", "{\"a\":\"evil\"}\n{\"a\":\"x\"}\n{"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			dir := t.TempDir()
+			write(t, dir, "a.yml", rule("A", "evil"))
+			d := start(t, "-r", dir, "--input", "http", "--drain-timeout", "60")
+			c, err := net.Dial("tcp", d.addr)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer c.Close()
+			fmt.Fprintf(c, "POST /api/v1/events HTTP/1.1\r\nHost: x\r\n%s\r\n\r\n%s", tc.head, tc.sent)
+			d.await("both lines", func() bool { return d.metric("svc_events_processed_total") == 2 })
+			d.stop()
+			raw, _ := io.ReadAll(c)
+			if got := string(raw); !strings.HasPrefix(got, "HTTP/1.1 503") || !strings.Contains(got, `{"error":"event channel closed","accepted":2}`) {
+				t.Errorf("got %q, want 503 and how many lines were accepted", got)
+			}
+		})
+	}
+}
+
+// A client may close its side when it has sent everything, and wait.
+func TestACommitIsAnsweredOnAHalfClosedConnection(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "rules/a.yml", rule("A", "evil"))
+	pipe := unread(t, dir)
+	d := start(t, "-r", filepath.Join(dir, "rules"), "--input", "http", "--output", "file://"+pipe, "--drain-timeout", "60")
+	if a := d.do("POST", "/api/v1/events", strings.Repeat(event("evil")+"\n", 2000)); a.status != 200 {
+		t.Fatalf("push: %d %s", a.status, a.body)
+	}
+	c, err := net.Dial("tcp", d.addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	body := event("evil")
+	fmt.Fprintf(c, "POST /api/v1/events?commit=true HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
+	if err := c.(*net.TCPConn).CloseWrite(); err != nil {
+		t.Fatal(err)
+	}
+	d.await("the line", func() bool { return d.metric("svc_events_processed_total") == 2001 })
+	// The sink goes on now.
+	f, err := os.Open(pipe)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	go func() { _, _ = io.Copy(io.Discard, f) }()
+	raw, _ := io.ReadAll(c)
+	if got := string(raw); !strings.HasPrefix(got, "HTTP/1.1 200") || !strings.Contains(got, `{"accepted":1}`) {
+		t.Errorf("got %q, want 200", got)
+	}
+	d.stop()
+}
+
 // The last line of the log accounts for every line that was accepted, with those
 // that the destination has got.
 func TestTheLastWordCountsWhatWasNotDelivered(t *testing.T) {

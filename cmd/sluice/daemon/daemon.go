@@ -102,6 +102,7 @@ func New(ctx context.Context, o Options) (_ *Daemon, err error) {
 	if err := d.bind(addr); err != nil {
 		return nil, err
 	}
+	d.watch()
 	first, err := d.rules.first(ctx, o.Err)
 	if err != nil {
 		return nil, err
@@ -146,6 +147,18 @@ func (d *Daemon) bind(addr server.Address) (err error) {
 	return nil
 }
 
+// watch watches the files of the rules, before they are first read: a change that
+// comes while they are is a reason for a reload as soon as the daemon serves.
+func (d *Daemon) watch() {
+	log := logging.Target(d.log, "sluice.reload")
+	d.reloader = reload.New(reload.Options{
+		Components: d.ruleSet().Components, Metrics: d.series.reloads, Log: log, Capacity: d.cfg.Mailboxes[reload.Name],
+	})
+	if err := d.reloader.Watch(); err != nil {
+		log.Warn("files are not watched: reload by signal and request only", "err", err)
+	}
+}
+
 // build builds the features and restores what is stored of them.
 func (d *Daemon) build(set *graph.RuleSet) error {
 	out, err := sink.OpenOutputs(sink.OutputsOptions{
@@ -156,16 +169,14 @@ func (d *Daemon) build(set *graph.RuleSet) error {
 		return configFault(err)
 	}
 	d.sinks = len(out.Sinks)
-	d.features = append(d.features, out.Feature(), d.ruleSet())
+	rules := d.ruleSet()
+	rules.Components = nil // watch has handed them in
+	d.features = append(d.features, out.Feature(), rules)
 	if d.dataflow, err = newDataflow(d.cfg, set, out, d.series.stages, d.log); err != nil {
 		return err
 	}
 	d.features = append(d.features, d.dataflow.Features()...)
-	// A row with components stands above: the reloader takes the list once.
-	d.reloader = reload.New(reload.Options{
-		Components: d.features.components(), Metrics: d.series.reloads,
-		Log: logging.Target(d.log, "sluice.reload"), Capacity: d.cfg.Mailboxes[reload.Name],
-	})
+	d.reloader.Add(d.features.components()...)
 	d.features = append(d.features, d.reloader.Feature(), d.process())
 	if d.checkpointer != nil {
 		d.checkpointer.begin(d.features.saved())
@@ -193,9 +204,6 @@ func (d *Daemon) Start() error {
 		d.checkpointer.start(d.dataflow.Parse.Client().Cut, d.system.Saved)
 	}
 	d.loaded(d.serving.Load())
-	if err := d.reloader.Watch(); err != nil {
-		logging.Target(d.log, "sluice.reload").Warn("files are not watched: reload by signal and request only", "err", err)
-	}
 	d.api.Mount(d.resources())
 	d.health.serving.Store(true)
 	logging.Target(d.log, "sluice.server").Info("API server listening", "addr", d.server.Addr().String(), "sinks", d.sinks)

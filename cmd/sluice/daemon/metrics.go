@@ -44,5 +44,5 @@ func (d *Daemon) register() error {
 	d.series.reloads, errs[3] = reload.NewMetrics(reg)
 	return errors.Join(errors.Join(errs[:]...), reg.Register(build), reg.Register(uptime),
 		d.registry.Register(collectors.NewGoCollector()), d.registry.Register(collectors.NewProcessCollector(collectors.ProcessCollectorOpts{})),
-		reg.Register(actors.NewCollector(d.system)), unavailable.Register(reg))
+		reg.Register(actors.NewCollector(d.system)), d.server.Register(reg), unavailable.Register(reg))
 }

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"errors"
 	"io"
 	"log/slog"
 	"os"
@@ -12,6 +13,7 @@ import (
 	dto "github.com/prometheus/client_model/go"
 
 	"github.com/sluicehq/sluice/actors"
+	"github.com/sluicehq/sluice/http/server"
 )
 
 // scalars are the names of the families without labels, which no component has
@@ -54,8 +56,15 @@ func TestScrapesSeeEveryFamilyBeforeTheRulesAreLoaded(t *testing.T) {
 	if !slices.Contains(moved, "svc_events_processed_total") || len(want) < 30 {
 		t.Fatalf("%d families, of which %q have moved: not those of the stages that run", len(want), moved)
 	}
+	addr, err := server.ParseAddress("127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
 	early := &Daemon{cfg: d.cfg, system: actors.NewSystem(actors.Options{})}
-	defer func() { _ = early.system.Stop(t.Context()) }()
+	if early.server, err = server.Listen(addr, slog.New(slog.DiscardHandler)); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = errors.Join(early.system.Stop(t.Context()), early.server.Close()) }()
 	if err := early.register(); err != nil {
 		t.Fatal(err)
 	}

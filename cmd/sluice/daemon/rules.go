@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/cmd/sluice/config"
@@ -43,38 +44,42 @@ type rules struct {
 	settings ruleset.Settings
 	cache    *ruleCache // nil without a state database
 	last     uint64     // generation number
+	look     func()     // called before files are looked at again; nil for nothing
 }
 
 func newRules(l *config.Loaded, log *slog.Logger) *rules {
 	return &rules{cfg: &l.Config.Daemon, log: log, settings: l.DaemonRules()}
 }
 
+// rereadings is how many times a pass reads again what changed while it was read.
+const rereadings = 5
+
 // build reads and compiles. With serving, only files that changed are read again,
-// and it returns actors.ErrUnchanged when there are none.
+// and it returns actors.ErrUnchanged when there are none. Before anything is made of
+// the files they are looked at again: a rule set consists of what was on the disk at
+// one time. Files that keep changing fail the pass.
 func (r *rules) build(ctx context.Context, serving *generation) (*generation, error) {
-	pipelines, err := ruleset.Pipelines(r.cfg.Pipelines)
+	g, err := r.read(ctx, serving)
 	if err != nil {
-		return nil, configFault(err)
+		return nil, err
 	}
-	found, err := load.Find(ctx, r.cfg.Rules)
-	if err != nil {
-		return nil, &Fault{Code: exitRules, Err: err}
-	}
-	g := &generation{pipelines: pipelines}
-	if serving == nil && r.cache != nil {
-		g.documents, g.stale = r.cache.read(ctx, found, &r.settings.Options)
-		g.cached = g.documents != nil
-	}
-	if !g.cached {
-		var known *load.Documents
-		if serving != nil {
-			known = serving.documents
+	for n := 0; ; n++ {
+		changed, err := r.changed(ctx, g)
+		if err != nil {
+			return nil, err
 		}
-		if g.documents, err = ruleset.Read(ctx, found, r.settings.Options, known); err != nil {
-			return nil, &Fault{Code: exitRules, Err: err}
+		if changed == "" {
+			break
+		}
+		if n == rereadings {
+			return nil, &Fault{Code: exitRules, Err: fmt.Errorf("read rules: %s changed while it was read, as files did %d times before; end what writes to them, or have it rename whole files into place", changed, n)}
+		}
+		g.documents.Seal()
+		if g, err = r.read(ctx, g); err != nil {
+			return nil, err
 		}
 	}
-	if serving != nil && g.documents.Same(serving.documents) && pipelines.Same(serving.pipelines) {
+	if serving != nil && g.documents.Same(serving.documents) && g.pipelines.Same(serving.pipelines) {
 		return nil, actors.ErrUnchanged
 	}
 	if err := ctx.Err(); err != nil {
@@ -84,6 +89,63 @@ func (r *rules) build(ctx context.Context, serving *generation) (*generation, er
 		return nil, err
 	}
 	return g, nil
+}
+
+// read reads the files, of which those are taken over from known that have not
+// changed.
+func (r *rules) read(ctx context.Context, known *generation) (*generation, error) {
+	g := &generation{}
+	var err error
+	if g.pipelines, err = ruleset.Pipelines(r.cfg.Pipelines); err != nil {
+		return nil, configFault(err)
+	}
+	found, err := load.Find(ctx, r.cfg.Rules)
+	if err != nil {
+		return nil, &Fault{Code: exitRules, Err: err}
+	}
+	var before *load.Documents
+	if known != nil {
+		before = known.documents
+	} else if r.cache != nil {
+		g.documents, g.stale = r.cache.read(ctx, found, &r.settings.Options)
+		g.cached = g.documents != nil
+	}
+	if g.cached {
+		return g, nil
+	}
+	if g.documents, err = ruleset.Read(ctx, found, r.settings.Options, before); err != nil {
+		return nil, &Fault{Code: exitRules, Err: err}
+	}
+	return g, nil
+}
+
+// changed looks at the files again that g was read from. It names one that is not
+// what it was, or a root below which there are others; "" is none.
+func (r *rules) changed(ctx context.Context, g *generation) (string, error) {
+	if r.look != nil {
+		r.look()
+	}
+	found, err := load.Find(ctx, r.cfg.Rules)
+	if ctx.Err() != nil {
+		return "", ctx.Err()
+	}
+	files := g.documents.Files()
+	if err != nil || len(found) != len(files) {
+		return strings.Join(r.cfg.Rules, ", "), nil // reading tells what is the matter
+	}
+	now, _, err := load.Survey(ctx, found, files, time.Now())
+	if err != nil {
+		return "", err
+	}
+	for i := range now {
+		if !now[i].Same(&files[i]) {
+			return now[i].Path, nil
+		}
+	}
+	if pipelines, err := ruleset.Pipelines(r.cfg.Pipelines); err != nil || !pipelines.Same(g.pipelines) {
+		return strings.Join(r.cfg.Pipelines, ", "), nil
+	}
+	return "", nil
 }
 
 // compile makes the set of a generation from its documents and pipelines.

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
@@ -191,6 +192,165 @@ func TestAChangedPipelineRewritesTheDocumentsAtHand(t *testing.T) {
 		w.Evaluate(&events, 0, 0, &batch)
 		if got := batch.Len(); got != tc.fires {
 			t.Errorf("%s fires %d rules, want %d", line, got, tc.fires)
+		}
+	}
+}
+
+// Files that change while they are read are read again: what serves is on the disk.
+func TestWhatChangesWhileItIsReadIsReadAgain(t *testing.T) {
+	one := func(title string) string {
+		return "title: " + title + "\nlogsource: {product: x}\ndetection: {s: {a: b}, condition: s}\n"
+	}
+	for _, tc := range []struct {
+		name   string
+		change func(dir string, n int) error // the n-th look, from 1
+		times  int                           // how many looks find a change
+		want   string                        // titles; "" for a pass that fails
+		looks  int
+	}{
+		{"nothing changes", nil, 0, "a b", 1},
+		{"a file is written again", func(dir string, _ int) error {
+			return os.WriteFile(filepath.Join(dir, "a.yml"), []byte(one("c")), 0o600)
+		}, 1, "c b", 2},
+		{"a file is written again, of the same length and time", func(dir string, _ int) error {
+			path := filepath.Join(dir, "a.yml")
+			info, err := os.Stat(path)
+			return errors.Join(err, os.WriteFile(path, []byte(one("c")), 0o600), os.Chtimes(path, info.ModTime(), info.ModTime()))
+		}, 1, "c b", 2},
+		{"a file is replaced", func(dir string, _ int) error {
+			return errors.Join(os.WriteFile(filepath.Join(dir, "new"), []byte(one("c")), 0o600), os.Rename(filepath.Join(dir, "new"), filepath.Join(dir, "a.yml")))
+		}, 1, "c b", 2},
+		{"a file is removed", func(dir string, _ int) error { return os.Remove(filepath.Join(dir, "a.yml")) }, 1, "b", 2},
+		{"files come one after the other", func(dir string, n int) error {
+			return os.WriteFile(filepath.Join(dir, fmt.Sprintf("x%d.yml", n)), []byte(one(fmt.Sprint("x", n))), 0o600)
+		}, 5, "a b x1 x2 x3 x4 x5", 6},
+		{"a file never stays as it is", func(dir string, n int) error {
+			return os.WriteFile(filepath.Join(dir, "a.yml"), []byte(one(fmt.Sprint("c", n))), 0o600)
+		}, 100, "", 6},
+		{"the pipeline is written again", func(dir string, _ int) error {
+			return os.WriteFile(filepath.Join(dir, "..", "p.yml"), []byte("name: q\ntransformations: []\n"), 0o600)
+		}, 1, "a b", 2},
+	} {
+		for _, cached := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, with a cache %t", tc.name, cached), func(t *testing.T) {
+				top := t.TempDir()
+				dir := filepath.Join(top, "rules")
+				err := os.Mkdir(dir, 0o700)
+				for _, title := range []string{"a", "b"} {
+					err = errors.Join(err, os.WriteFile(filepath.Join(dir, title+".yml"), []byte(one(title)), 0o600))
+				}
+				pipeline := filepath.Join(top, "p.yml")
+				if err = errors.Join(err, os.WriteFile(pipeline, []byte("name: p\ntransformations: []\n"), 0o600)); err != nil {
+					t.Fatal(err)
+				}
+				cfg := &config.Loaded{Config: config.Default()}
+				cfg.Config.Daemon.Rules, cfg.Config.Daemon.Pipelines = []string{dir}, []string{pipeline}
+				r := newRules(cfg, slog.New(slog.DiscardHandler))
+				if cached {
+					store, err := state.Open(filepath.Join(top, "state"), slog.New(slog.DiscardHandler))
+					if err != nil {
+						t.Fatal(err)
+					}
+					defer store.Close()
+					r.cache = &ruleCache{series: store.Series("rules"), producer: "test", log: slog.New(slog.DiscardHandler)}
+					g, err := r.build(t.Context(), nil)
+					if err != nil {
+						t.Fatal(err)
+					}
+					r.remember(g)
+				}
+				looks := 0
+				r.look = func() {
+					if looks++; looks <= tc.times {
+						if err := tc.change(dir, looks); err != nil {
+							t.Error(err)
+						}
+					}
+				}
+				g, err := r.build(t.Context(), nil)
+				if looks != tc.looks {
+					t.Errorf("looked at the files %d times, want %d", looks, tc.looks)
+				}
+				if tc.want == "" {
+					if err == nil || !strings.Contains(err.Error(), "a.yml changed while it was read") {
+						t.Errorf("got %v, want the file named that never stays as it is", err)
+					}
+					return
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				var titles []string
+				for _, rule := range g.set.Engine.Rules() {
+					titles = append(titles, rule.Title)
+				}
+				if got := strings.Join(titles, " "); got != tc.want {
+					t.Errorf("got rules %q, want %q", got, tc.want)
+				}
+				// What serves is stored under the names of the bytes it was made of.
+				r.remember(g)
+				r.look = nil
+				again, err := r.build(t.Context(), nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !again.documents.Same(g.documents) || cached && !again.cached {
+					t.Errorf("the next start has other documents, or none from the cache")
+				}
+			})
+		}
+	}
+}
+
+// listener is a log that calls a function for every message.
+type listener struct {
+	slog.Handler
+	told func(message string)
+}
+
+func (l listener) Handle(_ context.Context, r slog.Record) error { l.told(r.Message); return nil }
+
+func (l listener) Enabled(context.Context, slog.Level) bool { return true }
+func (l listener) WithAttrs([]slog.Attr) slog.Handler       { return l }
+func (l listener) WithGroup(string) slog.Handler            { return l }
+
+func TestAChangeDuringTheStartIsNoticed(t *testing.T) {
+	for _, at := range []string{"probes listening", "rules loaded"} { // before the files are read, and behind it
+		cfg := counting(t)
+		path := cfg.Config.Daemon.Rules[0]
+		reloaded := make(chan struct{})
+		var first, once sync.Once
+		log := slog.New(listener{told: func(message string) {
+			switch message {
+			case at:
+				first.Do(func() {
+					if err := os.WriteFile(path, []byte("title: Late\nlogsource: {product: x}\ndetection: {s: {a: b}, condition: s}\n"), 0o600); err != nil {
+						t.Error(err)
+					}
+				})
+			case "reload finished":
+				once.Do(func() { close(reloaded) })
+			}
+		}})
+		d, err := New(t.Context(), Options{Config: cfg, Log: log, Out: io.Discard, Err: io.Discard})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := d.Start(); err != nil {
+			t.Fatal(err)
+		}
+		late := func() bool {
+			rules := d.serving.Load().set.Engine.Rules()
+			return len(rules) == 1 && rules[0].Title == "Late"
+		}
+		if !late() {
+			<-reloaded
+		}
+		if !late() {
+			t.Errorf("changed at %q: the old rules serve", at)
+		}
+		if err := d.Stop(); err != nil {
+			t.Error(err)
 		}
 	}
 }

@@ -107,6 +107,9 @@ func (d *Daemon) release() error {
 
 // unwind gives back what a failed New has taken so far.
 func (d *Daemon) unwind() {
+	if d.reloader != nil {
+		d.reloader.Close()
+	}
 	if d.server != nil {
 		_ = d.server.Close()
 	}
