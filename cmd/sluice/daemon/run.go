@@ -45,8 +45,8 @@ func Run(signals <-chan os.Signal, o Options) int {
 			default:
 				stopping = true
 				close(stop) // before anything else, which may take its time
-				log.Info("shutting down", "signal", n.String())
 				echoes(signals)
+				log.Info("shutting down", "signal", n.String())
 			}
 		}
 	}
