@@ -10,6 +10,7 @@ type path struct {
 	name   string // as it is compared with keys and printed: brackets unescaped
 	nested bool   // has a dot or an index
 	steps  []step
+	text   bool // an object stands for its #text, and without one for nothing
 }
 
 type step struct {
@@ -40,6 +41,7 @@ func parsePath(name string, version int) path {
 // parsePattern reads a path pattern, in which the segment * is any one key.
 func parsePattern(name string) path {
 	p := parsePath(name, 2)
+	p.text = true
 	for i := range p.steps {
 		p.steps[i].any = p.steps[i].key == "*"
 	}
@@ -89,6 +91,9 @@ func (p path) hits(root *value) []hit {
 func (p path) inObject(obj *value) []hit {
 	var out []hit
 	for _, v := range obj.all(p.name) {
+		if p.text && v.kind == object && len(v.all("#text")) == 0 {
+			continue
+		}
 		out = append(out, hit{v, p.name})
 	}
 	if out != nil || !p.nested {

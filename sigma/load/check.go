@@ -87,7 +87,9 @@ func (c *checker) detections(list []ast.Detection) {
 // is repeated is looked for once.
 func (c *checker) conditions(list []ast.Condition, over []ast.Detection, where string) {
 	names := namesOf(over)
-	var targets map[string]bool // those looked at, and whether they cover any
+	var last string // the target that was looked at last: mostly the only one
+	var covered bool
+	var targets map[string]bool // the others, and whether they cover any
 	for i := range list {
 		line := list[i].Line
 		list[i].Expr.Walk(func(e *condition.Expr) {
@@ -97,14 +99,20 @@ func (c *checker) conditions(list []ast.Condition, over []ast.Detection, where s
 					c.fail(line, "unknown detection identifier: %s%s", e.Name, where)
 				}
 			case condition.Quant:
-				covers, seen := targets[e.Name]
-				if !seen {
-					if covers = c.covers(e.Name, over); targets == nil {
-						targets = make(map[string]bool)
+				if e.Name != last {
+					if targets == nil && last != "" {
+						targets = map[string]bool{last: covered}
 					}
-					targets[e.Name] = covers
+					known, seen := targets[e.Name]
+					if !seen {
+						known = c.covers(e.Name, over)
+					}
+					if targets != nil {
+						targets[e.Name] = known
+					}
+					last, covered = e.Name, known
 				}
-				if !covers {
+				if !covered {
 					c.warn(line, "'%s' covers no detection%s", e.Text(), where)
 				}
 			}

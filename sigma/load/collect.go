@@ -21,6 +21,7 @@ func (d *Documents) Collect(o Options) *Collection {
 		docs := f.documents()
 		for i := range docs {
 			doc := docs[i].again(f.Name, f.root(i))
+			doc.common = f.common
 			for _, n := range doc.ExcludedBy {
 				covers[n] = true
 			}
@@ -123,21 +124,21 @@ func (c *collector) alike() [][]*draft {
 		detections *ast.Detection
 		conditions *ast.Condition
 	}
-	var groups [][]*draft
-	at := make(map[tree]int, len(c.drafts))
-	for _, d := range c.drafts {
+	groups := make([][]*draft, 0, len(c.drafts))
+	at := make(map[tree]int)
+	for i, d := range c.drafts {
 		if d.Rule == nil || d.state == skipped {
 			continue
 		}
-		if len(d.Problems) == 0 && len(d.Rule.Detections) > 0 && len(d.Rule.Conditions) > 0 && c.opts.Transform == nil {
+		if d.common && len(d.Problems) == 0 && len(d.Rule.Detections) > 0 && len(d.Rule.Conditions) > 0 && c.opts.Transform == nil {
 			key := tree{&d.Rule.Detections[0], &d.Rule.Conditions[0]}
-			if i, ok := at[key]; ok {
-				groups[i] = append(groups[i], d)
+			if n, ok := at[key]; ok {
+				groups[n] = append(groups[n], d)
 				continue
 			}
 			at[key] = len(groups)
 		}
-		groups = append(groups, []*draft{d})
+		groups = append(groups, c.drafts[i:i+1:i+1])
 	}
 	return groups
 }

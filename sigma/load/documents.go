@@ -21,6 +21,7 @@ type file struct {
 	docs   []parsed         // nil for those that packed stands for
 	roots  []*document.Node // of docs, until they are sealed
 	packed string           // docs as Append writes them, when they were read so
+	common bool             // docs have parts in common
 }
 
 // documents returns what is in the file.
@@ -35,7 +36,9 @@ func (f *file) documents() []parsed {
 func (f *file) add(d *draft) { f.docs, f.roots = append(f.docs, d.parsed), append(f.roots, d.root) }
 
 // as returns the same documents of a file as it is now.
-func (f *file) as(now File) *file { return &file{File: now, docs: f.docs, packed: f.packed} }
+func (f *file) as(now File) *file {
+	return &file{File: now, docs: f.docs, packed: f.packed, common: f.common}
+}
 
 // root returns the content of a document, nil when its identity stands for it.
 func (f *file) root(i int) *document.Node {

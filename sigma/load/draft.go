@@ -41,6 +41,7 @@ type draft struct {
 	file   string
 	root   *document.Node // the content as merged; nil when Identity stands for it
 	memory memory         // of the file; nil while its documents have nothing in common
+	common bool           // documents of the file have parts in common
 
 	state            state
 	logsourceWritten ast.Logsource // before pipelines

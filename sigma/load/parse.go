@@ -40,6 +40,7 @@ func (p *parser) file(f File, data []byte) *file {
 			out.add(d)
 		}
 	}
+	out.common = state.memory != nil
 	if fault != nil {
 		fail(fault.Number, fault.Line, fault.Detail)
 	}

@@ -1,6 +1,8 @@
 package compile
 
 import (
+	"slices"
+
 	"github.com/sluicehq/sluice/sigma/condition"
 )
 
@@ -9,10 +11,25 @@ import (
 type conds struct {
 	b      *builder
 	scope  *Scope
-	places []int // by detection: names and quantifiers that ask for it
-	names  []*Cond
+	places []int          // by detection: names and quantifiers that ask for it
+	names  []*Cond        // by detection
 	index  map[string]int // of many detections
-	quants map[quantKey]*Cond
+	quants []quant
+	known  map[quantKey]*Cond // of many quantifiers
+}
+
+type quant struct {
+	key  quantKey
+	cond *Cond
+}
+
+// begin makes c ready for a scope; it keeps its memory.
+func (c *conds) begin(b *builder, s *Scope) {
+	c.b, c.scope, c.index, c.known = b, s, nil, nil
+	n := len(s.Detections)
+	c.places, c.names, c.quants = slices.Grow(c.places[:0], n)[:n], slices.Grow(c.names[:0], n)[:n], c.quants[:0]
+	clear(c.places)
+	clear(c.names)
 }
 
 type quantKey struct {
@@ -47,13 +64,10 @@ func (c *conds) name(name string) *Cond {
 	if !ok {
 		return &Cond{Op: condition.Ident}
 	}
-	if c.names == nil {
-		c.names = make([]*Cond, len(c.scope.Detections))
-	}
 	if c.names[i] == nil {
 		c.names[i] = &Cond{Op: condition.Ident, Covers: []int{i}}
 	}
-	c.asked(i)
+	c.places[i]++
 	return c.names[i]
 }
 
@@ -77,23 +91,16 @@ func (c *conds) detection(name string) (int, bool) {
 	return i, ok
 }
 
-func (c *conds) asked(i int) {
-	if c.places == nil {
-		c.places = make([]int, len(c.scope.Detections))
-	}
-	c.places[i]++
-}
-
 func (c *conds) quant(e *condition.Expr) *Cond {
 	key := quantKey{e.Count, e.Name}
-	if k := c.quants[key]; k != nil {
+	if k := c.quantified(key); k != nil {
 		return k
 	}
 	k := &Cond{Op: condition.Quant, Count: e.Count}
 	for i := range c.scope.Detections {
 		if condition.Covers(e.Name, c.scope.Detections[i].Name) {
 			k.Covers = append(k.Covers, i)
-			c.asked(i)
+			c.places[i]++
 		}
 	}
 	if e.Count == condition.QuantAll {
@@ -101,11 +108,30 @@ func (c *conds) quant(e *condition.Expr) *Cond {
 	} else if e.Count > len(k.Covers) {
 		k.Count = len(k.Covers) + 1
 	}
-	if c.quants == nil {
-		c.quants = make(map[quantKey]*Cond)
+	c.quants = append(c.quants, quant{key, k})
+	if c.known != nil {
+		c.known[key] = k
 	}
-	c.quants[key] = k
 	return k
+}
+
+// quantified returns the node of a quantifier that was met before.
+func (c *conds) quantified(key quantKey) *Cond {
+	if c.known == nil && len(c.quants) > few {
+		c.known = make(map[quantKey]*Cond)
+		for _, q := range c.quants {
+			c.known[q.key] = q.cond
+		}
+	}
+	if c.known != nil {
+		return c.known[key]
+	}
+	for _, q := range c.quants {
+		if q.key == key {
+			return q.cond
+		}
+	}
+	return nil
 }
 
 // expr says what a condition means in terms of predicates.

@@ -52,6 +52,7 @@ type builder struct {
 	shared      map[*Expr]uint32
 	kept        map[keptKey]*kept
 	filters     filters
+	conds       *conds
 	at          ast.Fault // what is being compiled; its reason is not known yet
 }
 
@@ -64,7 +65,7 @@ func Build(rules []*ast.Rule, o Options) (_ *Plan, err error) {
 	b := &builder{
 		fields: newFields(), preds: make([]Pred, 0, predsPerRule*len(rules)), ids: make(map[predKey]uint32, predsPerRule*len(rules)),
 		expressions: make(map[string]*Operand), interned: make(map[string]string), detail: o.Detail, profile: traffic(),
-		kept: make(map[keptKey]*kept),
+		kept: make(map[keptKey]*kept), conds: new(conds),
 	}
 	b.countFilters(rules)
 	for _, name := range o.Names {

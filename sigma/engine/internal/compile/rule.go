@@ -85,7 +85,8 @@ func (b *builder) scope(detections []ast.Detection, conditions []ast.Condition, 
 		}
 		s.Detections = append(s.Detections, Detection{Name: d.Name, Node: b.once(d.Node, c)})
 	}
-	k := conds{b: b, scope: &s}
+	k := b.conds // nobody else uses it: the detections are done
+	k.begin(b, &s)
 	for i := range conditions {
 		s.Conditions = append(s.Conditions, k.cond(conditions[i].Expr))
 	}

@@ -68,7 +68,7 @@ func (t *table) get(key uint64) []Literal {
 
 // crowd is how many literals a slot holds at most before it becomes a table of its
 // own.
-const crowd = 16
+const crowd = 64
 
 // crowds takes the literals of at least least bytes out of the slots that hold more
 // than a few, and returns the others in rest; nil crowded means that there are none.
