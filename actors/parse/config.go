@@ -12,7 +12,7 @@ type Config struct {
 	Format              string `yaml:"format" flag:"input-format" oneof:"auto json syslog plain logfmt cef" help:"Form of a line"`
 	format.SyslogConfig `yaml:",inline"`
 	BufferSize          int            `yaml:"buffer_size" flag:"buffer-size" min:"1" max:"1000000" help:"Capacity of a mailbox, in units"`
-	BufferBytes         timespan.Bytes `yaml:"buffer_bytes" flag:"buffer-bytes" min:"1048576" help:"Bound of a data lane, in bytes; integer or with KiB, MiB, GiB; at least 1 MiB"`
+	BufferBytes         timespan.Bytes `yaml:"buffer_bytes" flag:"buffer-bytes" min:"1048576" help:"Bound of each queue, in bytes; integer or with KiB, MiB, GiB; at least 1 MiB. Lanes between stages have an eighth"`
 	BatchSize           int            `yaml:"batch_size" flag:"batch-size" min:"1" help:"Lines of a batch; at most what the mailbox of parse holds"`
 	format.FilterConfig `yaml:",inline"`
 }

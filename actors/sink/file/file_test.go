@@ -231,3 +231,27 @@ func TestDevices(t *testing.T) {
 	}
 	tr.file = nil
 }
+
+func TestLongLinesNeedLittleMemory(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "out")
+	tr, _ := open(t, path)
+	var want strings.Builder
+	for _, size := range []int{100_000, 1 << 20, bufferBytes - 1, 10} {
+		var lines []string
+		for i := range 20 {
+			lines = append(lines, strings.Repeat(string(rune('a'+i)), size))
+			want.WriteString(lines[i] + "\n")
+		}
+		write(t, tr, lines...)
+		if got := cap(tr.buf); got > 2*bufferBytes {
+			t.Errorf("%d bytes are kept behind lines of %d, want at most %d", got, size, 2*bufferBytes)
+		}
+	}
+	got, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(got) != want.String() {
+		t.Errorf("%d bytes are written, want the %d of all lines in order", len(got), want.Len())
+	}
+}
