@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -59,13 +60,16 @@ func ours(e fs.DirEntry) bool {
 }
 
 // examine looks at what badger panics over when it is damaged: the list of tables,
-// and every block of the tables.
-func examine(dir string, o badger.Options) error {
+// and every block of the tables. It warns of what badger would drop in silence.
+func examine(dir string, o badger.Options, log *slog.Logger) error {
 	release, err := hold(dir)
 	if err != nil {
 		return err
 	}
 	defer release()
+	if err := tellLosses(dir, log); err != nil {
+		return err
+	}
 	f, err := os.Open(filepath.Join(dir, badger.ManifestFilename))
 	if errors.Is(err, fs.ErrNotExist) {
 		return examineUnlisted(dir)

@@ -57,8 +57,8 @@ func Open(dir string, log *slog.Logger) (*Store, error) {
 		WithNumMemtables(2).
 		WithValueThreshold(300 << 10). // chunks live in the tree, where compaction drops them
 		WithValueLogFileSize(valueLogBytes).
-		WithBlockCacheSize(4 << 20).
-		WithIndexCacheSize(2 << 20).
+		WithBlockCacheSize(0). // blocks are mapped, and read once: badger warns of caches that do not help
+		WithIndexCacheSize(0).
 		WithBaseTableSize(2 << 20).
 		WithBaseLevelSize(16 << 20).
 		WithNumLevelZeroTables(2).
@@ -67,7 +67,7 @@ func Open(dir string, log *slog.Logger) (*Store, error) {
 		WithCompression(options.None). // the stream needs the processor more than the disk its room
 		WithCompactL0OnClose(true).
 		WithMetricsEnabled(false)
-	if err := examine(dir, o); err != nil {
+	if err := examine(dir, o, log); err != nil {
 		return nil, fmt.Errorf("open state directory %s: %w", dir, err)
 	}
 	db, err := badger.Open(o)

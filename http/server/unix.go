@@ -42,6 +42,11 @@ func listenUnix(path string, log *slog.Logger) (net.Listener, *socket, error) {
 	if limit := len(syscall.RawSockaddrUnix{}.Path) - 1; len(unixAddr(path).Name) > limit {
 		return nil, nil, fmt.Errorf("bind socket %s: the path has %d bytes, a socket's may have %d", path, len(path), limit)
 	}
+	release, err := claim(path)
+	if err != nil {
+		return nil, nil, fmt.Errorf("bind socket %s: %w", path, err)
+	}
+	defer release()
 	l, err := bindUnix(path)
 	if errors.Is(err, syscall.EADDRINUSE) {
 		if err = removeStale(path); err != nil {

@@ -205,3 +205,45 @@ func TestALeadingAtSignIsPartOfTheFileName(t *testing.T) {
 		t.Errorf("got %v, want a file named @s", err)
 	}
 }
+
+// Of many starts at once one gets the path, and keeps it.
+func TestStartsAtOnceLeaveOneSocketThatAnswers(t *testing.T) {
+	for round := range 50 {
+		a, path := socketAddr(t)
+		stale, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		stale.SetUnlinkOnClose(false)
+		stale.Close()
+		const starts = 8
+		begin, got := make(chan struct{}), make(chan *Server, starts)
+		for range starts {
+			go func() {
+				<-begin
+				s, _ := Listen(a, quiet())
+				got <- s
+			}()
+		}
+		close(begin)
+		var bound []*Server
+		for range starts {
+			if s := <-got; s != nil {
+				bound = append(bound, s)
+			}
+		}
+		c, err := net.Dial("unix", path)
+		if err == nil {
+			c.Close()
+		}
+		if len(bound) != 1 || err != nil {
+			t.Fatalf("round %d: %d starts have the path, and it answers with %v", round, len(bound), err)
+		}
+		if err := bound[0].Close(); err != nil {
+			t.Error(err)
+		}
+		if entries, err := os.ReadDir(filepath.Dir(path)); err != nil || len(entries) != 0 {
+			t.Errorf("left behind: %v, %v", entries, err)
+		}
+	}
+}

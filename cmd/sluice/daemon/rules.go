@@ -42,9 +42,10 @@ type rules struct {
 	cfg      *config.Daemon
 	log      *slog.Logger
 	settings ruleset.Settings
-	cache    *ruleCache // nil without a state database
-	last     uint64     // generation number
-	look     func()     // called before files are looked at again; nil for nothing
+	cache    *ruleCache       // nil without a state database
+	last     uint64           // generation number
+	failing  *load.Collection // of the pass before, if rejected documents made it fail
+	look     func()           // called before files are looked at again; nil for nothing
 }
 
 func newRules(l *config.Loaded, log *slog.Logger) *rules {
@@ -259,15 +260,25 @@ func (r *rules) next(ctx context.Context, serving *generation) (*generation, err
 		return nil, err
 	}
 	if fresh := g.collection.NewlyRejected(serving.collection); len(fresh) > 0 {
-		for _, d := range fresh {
-			for _, p := range d.Problems {
-				r.log.Error("rule document rejected", problemAttrs(p)...)
-			}
-		}
+		r.reject(g, fresh)
 		return nil, fmt.Errorf("%d rule documents are newly rejected, the first is %w", len(fresh), fresh[0].Problems[0])
 	}
+	r.failing = nil
 	r.report(g)
 	return g, nil
+}
+
+// reject tells why a pass fails, but of what the pass before has told nothing again.
+func (r *rules) reject(g *generation, fresh []load.Rejected) {
+	if r.failing != nil {
+		fresh = g.collection.NewlyRejected(r.failing)
+	}
+	r.failing = g.collection
+	for _, d := range fresh {
+		for _, p := range d.Problems {
+			r.log.Error("rule document rejected", problemAttrs(p)...)
+		}
+	}
 }
 
 // summary is what GET /api/v1/rules shows.

@@ -354,3 +354,71 @@ func TestAChangeDuringTheStartIsNoticed(t *testing.T) {
 		}
 	}
 }
+
+func TestAStormOfFailingReloadsTellsEachDocumentOnce(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const good, bad = "title: Good\nlogsource: {product: x}\ndetection: {s: {a: b}, condition: s}\n", "title: Bad\ndetection: {s: {a: b}, condition: t}\n"
+	write("good.yml", good)
+	rejected := 0
+	cfg := &config.Loaded{Config: config.Default()}
+	cfg.Config.Daemon.Rules = []string{dir}
+	r := newRules(cfg, slog.New(listener{told: func(message string) {
+		if message == "rule document rejected" {
+			rejected++
+		}
+	}}))
+	serving, err := r.build(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range 10 {
+		write(fmt.Sprintf("bad%d.yml", i), bad)
+	}
+	for _, step := range []struct {
+		name   string
+		change func()
+		fails  bool
+		told   int // documents
+	}{
+		{"the first pass tells all", func() {}, true, 10},
+		{"another tells none", func() { write("good.yml", good+"level: high\n") }, true, 0},
+		{"one that is rejected for another reason is told", func() { write("bad3.yml", bad+"level: low\n") }, true, 1},
+		{"one that joins is told", func() { write("bad99.yml", bad) }, true, 1},
+		{"a pass that succeeds ends it", func() {
+			for _, path := range must(filepath.Glob(filepath.Join(dir, "bad*"))) {
+				write(filepath.Base(path), good)
+			}
+		}, false, 0},
+		{"and the next one tells again", func() { write("bad1.yml", bad) }, true, 1},
+	} {
+		step.change()
+		rejected = 0
+		g, err := r.next(t.Context(), serving)
+		if (err != nil) != step.fails {
+			t.Fatalf("%s: %v", step.name, err)
+		}
+		if err == nil {
+			serving = g
+		}
+		problems := 0
+		if rejected != 0 {
+			problems = len(r.failing.Rejected[0].Problems) // of one document
+		}
+		if rejected != step.told*max(1, problems) {
+			t.Errorf("%s: %d lines for %d documents of %d problems", step.name, rejected, step.told, problems)
+		}
+	}
+}
+
+func must(list []string, err error) []string {
+	if err != nil {
+		panic(err)
+	}
+	return list
+}
