@@ -271,7 +271,7 @@ func timestamps(w *window.Counts) []int64 {
 // showText spells a tuple with U+001F between its parts.
 func showText(c *program.Correlation, text string) string {
 	if len(c.Source.Condition.Fields) < 2 {
-		return text
+		return match.Counted(text)
 	}
 	var parts []string
 	for part := range match.Parts(text) {
