@@ -1,12 +1,13 @@
 package api
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"iter"
+	"math"
 	"net/http"
 	"slices"
 	"strconv"
@@ -26,7 +27,7 @@ type Correlations interface {
 	List(ctx context.Context) ([]correlation.Entry, error)
 	// State describes the rules and the groups that f accepts, groups sorted by the
 	// index of their rule and then by their displayed key. count is the number of
-	// groups before f's Offset and Limit.
+	// groups before f's Offset and Limit, and behind its After.
 	State(ctx context.Context, f correlation.Filter) (rules []correlation.Entry, groups iter.Seq[correlation.GroupEntry], count int, err error)
 }
 
@@ -44,58 +45,105 @@ func (res *Resources) getCorrelations(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, http.StatusOK, correlationList{present(views), len(views)})
 }
 
+// A page of groups is what is in memory at once for a client: it ends at whichever
+// comes first.
+const (
+	pageGroups = 4096
+	pageBytes  = 1 << 20
+)
+
+// getCorrelationState sends page after page, each of the state as it is when the
+// client has taken the one before: a client that does not read holds none of it. A
+// group that lives all the while is listed once. count is that of the beginning.
 func (res *Resources) getCorrelationState(w http.ResponseWriter, r *http.Request) {
 	f, none, err := correlationFilter(r)
 	if err != nil {
 		writeError(w, http.StatusBadRequest, err.Error())
 		return
 	}
-	if none {
-		writeCorrelationState(w, []correlation.Entry{}, slices.Values[[]correlation.GroupEntry](nil), 0)
-		return
+	page := &statePage{filter: f, left: f.Limit}
+	if f.Limit == 0 {
+		page.left = math.MaxInt
 	}
-	views, groups, count, err := res.Correlations.State(r.Context(), f)
-	if err != nil {
+	state := res.Correlations
+	if none {
+		state = noCorrelations{}
+	}
+	if err := page.next(r.Context(), state); err != nil {
 		writeRefusal(w, err)
 		return
 	}
-	writeCorrelationState(w, present(views), groups, count)
-}
-
-// writeCorrelationState sends groups as they come: there may be very many. A
-// client that has left gets no more of them.
-func writeCorrelationState(w http.ResponseWriter, views []correlation.Entry, groups iter.Seq[correlation.GroupEntry], count int) {
 	w.Header().Set("Content-Type", typeJSON)
-	out := bufio.NewWriterSize(w, 64<<10)
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	send := func(before string, v any) (ok bool) {
-		b.Reset()
-		b.WriteString(before)
-		err := enc.Encode(v)
-		if err == nil {
-			_, err = out.Write(bytes.TrimSuffix(b.Bytes(), []byte("\n")))
-		}
-		return err == nil
-	}
-	if !send(`{"correlations":`, views) {
-		return
-	}
-	before := `,"groups":[`
-	for g := range groups {
-		if !send(before, &g) {
+	for {
+		if _, err := w.Write(page.Bytes()); err != nil || page.left == 0 {
 			return
 		}
-		before = ","
+		if err := page.next(r.Context(), state); err != nil {
+			panic(http.ErrAbortHandler) // half of the answer is out
+		}
 	}
-	if before != "," {
-		_, _ = out.WriteString(before) // an error stays with the writer
+}
+
+// noCorrelations are those with an empty id.
+type noCorrelations struct{ Correlations }
+
+func (noCorrelations) State(context.Context, correlation.Filter) ([]correlation.Entry, iter.Seq[correlation.GroupEntry], int, error) {
+	return nil, slices.Values[[]correlation.GroupEntry](nil), 0, nil
+}
+
+// statePage is one page of the answer after the other.
+type statePage struct {
+	bytes.Buffer
+	filter correlation.Filter // of the page to come
+	left   int                // groups to send; 0 behind the last page
+	count  int                // groups that pass, at the beginning
+	before string             // what stands before the next group
+}
+
+// next makes the page that follows.
+func (p *statePage) next(ctx context.Context, state Correlations) error {
+	p.filter.Limit = min(p.left, pageGroups)
+	views, groups, count, err := state.State(ctx, p.filter)
+	if err != nil {
+		return err
 	}
-	if send(`],"count":`, count) {
-		_, _ = out.WriteString("}\n")
-		_ = out.Flush()
+	p.Reset()
+	if p.before == "" {
+		err = p.append(`{"correlations":`, present(views))
+		p.before, p.count = `,"groups":[`, count
 	}
+	made := 0
+	for g := range groups {
+		err = errors.Join(err, p.append(p.before, &g))
+		p.before = ","
+		place := g.Place()
+		p.filter.After, p.filter.Offset = &place, 0
+		if made++; made == p.filter.Limit || p.Len() >= pageBytes {
+			break
+		}
+	}
+	if p.left -= made; made == p.filter.Limit && p.left > 0 || p.Len() >= pageBytes && p.left > 0 {
+		return err
+	}
+	p.left = 0
+	if p.before != "," {
+		p.WriteString(p.before)
+	}
+	err = errors.Join(err, p.append(`],"count":`, p.count))
+	p.WriteString("}\n")
+	return err
+}
+
+// append writes text and a value.
+func (p *statePage) append(text string, v any) error {
+	p.WriteString(text)
+	enc := json.NewEncoder(p)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		return err
+	}
+	p.Truncate(p.Len() - 1) // the line feed
+	return nil
 }
 
 // correlationFilter reads the query. none reports an empty id, which no

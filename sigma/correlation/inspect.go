@@ -1,7 +1,9 @@
 package correlation
 
 import (
+	"cmp"
 	"iter"
+	"math"
 	"slices"
 	"strings"
 
@@ -54,12 +56,29 @@ type GroupEntry struct {
 	SuppressSecs         *int64              `json:"suppress_secs,omitempty"`
 	SuppressionRemaining *int64              `json:"suppression_remaining,omitempty"`
 	Window               any                 `json:"window,omitempty"`
+
+	place Place
+}
+
+// Place is where a group stands in the order of a listing, whatever becomes of the
+// other groups.
+type Place struct {
+	state        int
+	display, key string
+}
+
+// Place is where the group stands.
+func (g *GroupEntry) Place() Place { return g.place }
+
+func (p *Place) compare(q *Place) int {
+	return cmp.Or(cmp.Compare(p.state, q.state), strings.Compare(p.display, q.display), strings.Compare(p.key, q.key))
 }
 
 // Filter chooses what is listed. The zero value lists everything.
 type Filter struct {
 	ID       string // equal to id, name or title
 	Group    string // part of the displayed key
+	After    *Place // groups behind it; nil for all
 	Offset   int
 	Limit    int  // 0 is no limit
 	NoWindow bool // leave the entries out
@@ -101,22 +120,28 @@ func (v *View) State(filter Filter) (list []GroupEntry, count int) {
 }
 
 // Each gives what State lists one after another, so that they are never in memory
-// together: with many groups and long windows they are large.
+// together: with many groups and long windows they are large. With a limit, the cost
+// grows with the number of groups and hardly with the order they are in.
 func (v *View) Each(filter Filter) (groups iter.Seq[GroupEntry], count int) {
 	var hits []hit
+	room := math.MaxInt / 4
+	if filter.Limit > 0 {
+		room = filter.Offset + filter.Limit
+	}
 	for i := range v.states {
-		if st := &v.states[i]; filter.accepts(st.c) {
-			hits = st.hits(hits, i, filter.Group)
+		if st := &v.states[i]; filter.accepts(st.c) && (filter.After == nil || i >= filter.After.state) {
+			var n int
+			hits, n = st.hits(hits, i, &filter, room-len(hits))
+			count += n
 		}
 	}
-	count = len(hits)
-	hits = hits[min(filter.Offset, count):]
+	hits = hits[min(filter.Offset, len(hits)):]
 	if filter.Limit > 0 {
 		hits = hits[:min(filter.Limit, len(hits))]
 	}
 	return func(yield func(GroupEntry) bool) {
 		for _, h := range hits {
-			if !yield(v.states[h.state].entry(h.state, h.group, h.display, !filter.NoWindow)) {
+			if !yield(v.states[h.state].entry(&h, !filter.NoWindow)) {
 				return
 			}
 		}
@@ -125,36 +150,49 @@ func (v *View) Each(filter Filter) (groups iter.Seq[GroupEntry], count int) {
 
 // hit is a group that passes a filter.
 type hit struct {
-	state   int
-	group   *group
-	display string
+	Place
+	group *group
 }
 
-// hits appends the groups whose displayed key has the given part, in its order.
-func (st *stateView) hits(dst []hit, state int, part string) []hit {
-	from := len(dst)
+// hits appends the first groups, room at most, that pass the filter, in their order.
+// It returns how many pass it.
+func (st *stateView) hits(dst []hit, state int, filter *Filter, room int) ([]hit, int) {
+	from, passed := len(dst), 0
+	first := func() {
+		slices.SortFunc(dst[from:], func(a, b hit) int { return a.compare(&b.Place) })
+		dst = dst[:min(len(dst), from+room)]
+	}
+	sorted := false // dst[from:] has the first so far
 	for _, g := range st.groups {
 		if g == nil || g.tombstone {
 			continue
 		}
-		if display := st.c.Display(g.key); strings.Contains(display, part) {
-			dst = append(dst, hit{state, g, display})
+		h := hit{Place{state, st.c.Display(g.key), g.key}, g}
+		if !strings.Contains(h.display, filter.Group) || filter.After != nil && h.compare(filter.After) <= 0 {
+			continue
+		}
+		passed++
+		if room == 0 || sorted && h.compare(&dst[from+room-1].Place) > 0 {
+			continue
+		}
+		if dst = append(dst, h); len(dst)-from >= 2*room+minHits {
+			first()
+			sorted = true
 		}
 	}
-	slices.SortFunc(dst[from:], func(a, b hit) int {
-		if d := strings.Compare(a.display, b.display); d != 0 {
-			return d
-		}
-		return strings.Compare(a.group.key, b.group.key)
-	})
-	return dst
+	first()
+	return dst, passed
 }
 
-func (st *stateView) entry(index int, g *group, display string, withWindow bool) GroupEntry {
+// minHits is how many groups are collected at least before they are sorted.
+const minHits = 1024
+
+func (st *stateView) entry(h *hit, withWindow bool) GroupEntry {
+	g := h.group
 	c, entries := st.c, st.entries(g)
 	e := GroupEntry{
-		CorrelationIndex: index, CorrelationID: c.Source.ID, CorrelationName: c.Source.Name,
-		CorrelationTitle: c.Source.Title, Type: c.Source.Type, GroupKey: []KeyPart{}, GroupKeyDisplay: display,
+		place: h.Place, CorrelationIndex: h.state, CorrelationID: c.Source.ID, CorrelationName: c.Source.Name,
+		CorrelationTitle: c.Source.Title, Type: c.Source.Type, GroupKey: []KeyPart{}, GroupKeyDisplay: h.display,
 		Threshold: c.Condition.Text, Entries: entries.Len(), TimespanSecs: c.Span,
 	}
 	i := 0
@@ -203,9 +241,12 @@ func (st *stateView) entries(g *group) window.Window {
 
 // The shapes of a window by type of correlation.
 type (
+	// Seconds stand once, and how many entries each has beside them, unless each has
+	// one.
 	shownCounts struct {
 		EventCount struct {
 			Timestamps []int64 `json:"timestamps"`
+			Counts     []int   `json:"counts,omitempty"`
 		}
 	}
 	shownTexts struct {
@@ -221,6 +262,7 @@ type (
 	shownHits struct {
 		Temporal struct {
 			RuleHits map[string][]int64 `json:"rule_hits"`
+			Counts   map[string][]int   `json:"counts,omitempty"`
 		}
 	}
 )
@@ -229,7 +271,7 @@ func show(c *program.Correlation, w window.Window) any {
 	switch w := w.(type) {
 	case *window.Counts:
 		var s shownCounts
-		s.EventCount.Timestamps = timestamps(w)
+		s.EventCount.Timestamps, s.EventCount.Counts = seconds(w)
 		return s
 	case *window.Distinct:
 		var s shownTexts
@@ -250,7 +292,14 @@ func show(c *program.Correlation, w window.Window) any {
 		s.Temporal.RuleHits = make(map[string][]int64)
 		for i, m := range c.Source.Members {
 			if w.Hit(i) {
-				s.Temporal.RuleHits[m.Name] = timestamps(w.Member(i))
+				list, counts := seconds(w.Member(i))
+				s.Temporal.RuleHits[m.Name] = list
+				if counts != nil {
+					if s.Temporal.Counts == nil {
+						s.Temporal.Counts = make(map[string][]int)
+					}
+					s.Temporal.Counts[m.Name] = counts
+				}
 			}
 		}
 		return s
@@ -258,14 +307,21 @@ func show(c *program.Correlation, w window.Window) any {
 	return nil
 }
 
-func timestamps(w *window.Counts) []int64 {
-	list := make([]int64, 0, w.Len())
+// seconds lists the seconds of w and how many entries each has: nil when each has
+// one.
+func seconds(w *window.Counts) (list []int64, counts []int) {
+	list = []int64{}
 	for ts, n := range w.All() {
-		for range n {
-			list = append(list, ts)
+		if last := len(list) - 1; last >= 0 && list[last] == ts { // one entry may be kept apart
+			counts[last] += n
+			continue
 		}
+		list, counts = append(list, ts), append(counts, n)
 	}
-	return list
+	if !slices.ContainsFunc(counts, func(n int) bool { return n != 1 }) {
+		counts = nil
+	}
+	return list, counts
 }
 
 // showText spells a tuple with U+001F between its parts.

@@ -2,6 +2,7 @@ package correlation_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"testing"
 
@@ -38,7 +39,7 @@ func TestWindowsAreShownByType(t *testing.T) {
 		events     []input
 		want       string
 	}{
-		{"counts", body(count3), at(100, 110, 110), `{"EventCount":{"timestamps":[100,110,110]}}`},
+		{"counts", body(count3), at(100, 110, 110), `{"EventCount":{"timestamps":[100,110],"counts":[1,2]}}`},
 		{
 			"texts", body("type: value_count\ncondition: {field: src, gte: 9}"),
 			[]input{with(100, `"src":"a"`), with(110, `"src":"b"`)},
@@ -132,5 +133,66 @@ func TestNothingMatchedIsAnEmptyList(t *testing.T) {
 	groups, _ := v.State(correlation.Filter{})
 	if got := mustJSON(t, groups) + mustJSON(t, v.Entries(correlation.Filter{ID: "no"})); got != "[][]" {
 		t.Errorf("got %s, want two empty lists", got)
+	}
+}
+
+// What a window counts is shown as it is kept: a second once, however much of it.
+func TestAShownWindowIsNoLargerThanTheWindow(t *testing.T) {
+	const events = 100_000
+	for _, tc := range []struct{ name, rule, want string }{
+		{"counts", body(count3), `{"EventCount":{"timestamps":[100,101],"counts":[100000,1]}}`},
+		{"hits", body("type: temporal\nrules: [d-login, d-recon]"), `{"Temporal":{"rule_hits":{"d-login":[100,101]},"counts":{"d-login":[100000,1]}}}`},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			d := newDriver(t, compile(t, tc.rule, program.Options{}), 0)
+			for range events {
+				d.feed(at(100)[0])
+			}
+			d.feed(at(101)[0])
+			groups, _ := d.engine.Export().State(correlation.Filter{})
+			if got := mustJSON(t, groups[0].Window); got != tc.want {
+				t.Errorf("got %.300s, want %s", got, tc.want)
+			}
+		})
+	}
+}
+
+// Pages that go on behind the last group of the one before make up the whole, also
+// when groups come and go meanwhile.
+func TestPagesMakeUpTheWhole(t *testing.T) {
+	text := named("one", count3) + "---\n" + named("two", count3)
+	for _, limit := range []int{70, 1000, 5000} {
+		d := newDriver(t, compile(t, text, program.Options{}), 0)
+		const users = 3000
+		for i := range users {
+			d.feed(with(100, fmt.Sprintf(`"user":"u%d"`, i*7919%users)))
+		}
+		whole, count := d.engine.Export().State(correlation.Filter{})
+		f := correlation.Filter{Limit: limit}
+		var got []correlation.GroupEntry
+		for first := true; ; first = false {
+			page, n := d.engine.Export().State(f)
+			if first && n != count {
+				t.Errorf("limit %d: the first page counts %d, want %d", limit, n, count)
+			}
+			if len(page) == 0 {
+				break
+			}
+			got = append(got, page...)
+			place := page[len(page)-1].Place()
+			f.After = &place
+		}
+		if mustJSON(t, got) != mustJSON(t, whole) {
+			t.Errorf("limit %d: %d groups, want the %d of the whole, in its order", limit, len(got), len(whole))
+		}
+	}
+	d := newDriver(t, compile(t, body(count3), program.Options{}), 0)
+	d.run([]input{with(100, `"user":"b"`), with(100, `"user":"d"`)})
+	first, _ := d.engine.Export().State(correlation.Filter{Limit: 1})
+	d.run([]input{with(101, `"user":"a"`), with(101, `"user":"c"`)})
+	place := first[0].Place()
+	rest, _ := d.engine.Export().State(correlation.Filter{Limit: 9, After: &place})
+	if len(rest) != 2 || rest[0].GroupKeyDisplay != "user=c" || rest[1].GroupKeyDisplay != "user=d" {
+		t.Errorf("behind b: %s, want c and d", mustJSON(t, rest))
 	}
 }
