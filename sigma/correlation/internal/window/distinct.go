@@ -30,6 +30,16 @@ func (d *Distinct) Last() int64 { return d.list.last() }
 // Count returns the number of different texts.
 func (d *Distinct) Count() int { return d.texts.len() }
 
+// Recount counts the different texts of the entries: also where a fork left them
+// behind.
+func (d *Distinct) Recount() int {
+	texts := make(map[*text]struct{})
+	for m := range d.list.all() {
+		texts[m.text] = struct{}{}
+	}
+	return len(texts)
+}
+
 // Add inserts an entry. The text is copied when it is new.
 func (d *Distinct) Add(ts int64, c *Contribution, undo *Undo) int {
 	t := d.texts.intern(c.Text, c.Mark)
