@@ -94,7 +94,7 @@ func Open(fsys fs.FS, list ...Option) (*Detector, error) {
 		return nil, errors.Join(faults...)
 	}
 	return &Detector{
-		rules: rules, worker: set.NewWorker(), correlations: correlation.New(program, 0),
+		rules: rules, worker: set.NewWorker(), correlations: correlation.New(program, correlation.Limits{}),
 		extractor: correlation.NewExtractor(program), source: correlation.NewEventSource(program, set),
 	}, nil
 }

@@ -43,7 +43,7 @@ func (s *Stage) Produce(h actors.RestartState) actor.Actor {
 	default:
 		s.step.Engine = s.empty()
 	}
-	s.metrics.groups.Store(int64(s.step.Engine.Groups()))
+	s.metrics.hold(s.step.Engine)
 	return &shell{Stage: s, isolate: s.Cell().Isolate()}
 }
 
@@ -188,7 +188,7 @@ func (s *shell) count(b *graph.Batch, i int) error {
 		s.metrics.effects.add(o)
 		s.notices.add(o)
 		if o.Evicted > 0 {
-			s.notices.evicted(s.log, o, s.step.Engine.MaxGroups(), begin)
+			s.notices.evicted(s.log, o, s.step.Engine.Limits(), begin)
 		}
 	}
 	for _, f := range counted.Firings {
@@ -204,7 +204,7 @@ func (s *shell) advance(now time.Time) (all bool) {
 	var o correlation.Outcome
 	s.isolate.Apply(func() { o, all = s.step.Engine.AdvanceSome(now.Unix(), timersAtOnce) })
 	s.metrics.effects.add(&o)
-	s.metrics.groups.Store(int64(s.step.Engine.Groups()))
+	s.metrics.hold(s.step.Engine)
 	s.notices.tell(s.log, now)
 	return all
 }
@@ -220,7 +220,7 @@ func (s *Stage) left() {
 
 // end reports the batch and gives it back.
 func (s *shell) end(b *graph.Batch) {
-	s.metrics.groups.Store(int64(s.step.Engine.Groups()))
+	s.metrics.hold(s.step.Engine)
 	if b.Barrier != nil {
 		s.Export(b.Barrier, s.export())
 		s.next.Push(&graph.ResultSet{Barrier: b.Barrier})

@@ -478,7 +478,7 @@ func TestTheFarFutureBeginsADayAfterTheArrivalOfABatch(t *testing.T) {
 
 func TestWarningsAreFew(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBench(t, login+counting("c", "user", 3), nil, func(o *Options) { o.MaxGroups = 10 })
+		b := newBench(t, login+counting("c", "user", 3), nil, func(o *Options) { o.Limits.Groups = 10 })
 		var lines []string
 		for i := range 100 {
 			lines = append(lines, user(fmt.Sprint("u", i), 1000+i))

@@ -33,7 +33,7 @@ const (
 // Metrics are the series of what a batch came to. They are touched by the actor
 // alone, and read by scrapes.
 type Metrics struct {
-	groups                              atomic.Int64 // live groups over all correlations
+	groups, bytes                       atomic.Int64 // of the state of all correlations
 	processed, detections, correlations prometheus.Counter
 	byRule, byCorrelation               *prometheus.CounterVec
 	perEvent                            *weighted
@@ -85,13 +85,22 @@ func NewMetrics(reg prometheus.Registerer) (*Metrics, error) {
 	entries := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "correlation_state_entries", Help: "Live entries of correlation state, by correlation and group.",
 	}, func() float64 { return float64(m.groups.Load()) })
+	bytes := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Name: "correlation_state_bytes", Help: "Bytes that correlation state takes by its account, suppression times without a group included.",
+	}, func() float64 { return float64(m.bytes.Load()) })
 	var errs []error
 	for _, c := range append([]prometheus.Collector{
-		m.processed, m.detections, m.correlations, m.byRule, m.byCorrelation, m.perEvent, m.latency, m.phase, entries,
+		m.processed, m.detections, m.correlations, m.byRule, m.byCorrelation, m.perEvent, m.latency, m.phase, entries, bytes,
 	}, m.effects.collectors()...) {
 		errs = append(errs, reg.Register(c))
 	}
 	return m, errors.Join(errs...)
+}
+
+// hold notes how large the state is.
+func (m *Metrics) hold(e *correlation.Engine) {
+	m.groups.Store(int64(e.Groups()))
+	m.bytes.Store(int64(e.Bytes()))
 }
 
 // NewFallbacks registers the series of matches without a time of their own, which the

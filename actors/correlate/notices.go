@@ -14,8 +14,9 @@ type notices struct {
 
 	late, truncated int // not told yet
 
-	rounds, groups int // of evictions, not told yet
-	before, most   int // groups there were before the last of them, and may be
+	rounds, groups int                 // of evictions, not told yet
+	last           correlation.Outcome // of the last of them
+	limits         correlation.Limits
 }
 
 // add counts what one event did.
@@ -24,11 +25,11 @@ func (n *notices) add(o *correlation.Outcome) {
 	n.truncated += o.Truncated
 }
 
-// evicted tells that groups were removed because of the limit.
-func (n *notices) evicted(log *slog.Logger, o *correlation.Outcome, limit int, now time.Time) {
+// evicted tells that groups were removed because of a limit.
+func (n *notices) evicted(log *slog.Logger, o *correlation.Outcome, limits correlation.Limits, now time.Time) {
 	n.rounds++
 	n.groups += o.Evicted
-	n.before, n.most = o.Before, limit
+	n.last, n.limits = *o, limits
 	n.tellEvicted(log, now)
 }
 
@@ -36,8 +37,13 @@ func (n *notices) tellEvicted(log *slog.Logger, now time.Time) {
 	if n.rounds == 0 || !n.due("evicted", now) {
 		return
 	}
-	log.Warn("correlation state is full, groups evicted", "groups", n.before, "max_state_entries", n.most, "evicted", n.groups, "rounds", n.rounds,
-		"hint", "raise max_state_entries or shorten windows")
+	reached := "max_state_entries"
+	if n.last.Before < n.limits.Groups {
+		reached = "max_state_bytes"
+	}
+	log.Warn("correlation state is full, groups evicted", "groups", n.last.Before, "max_state_entries", n.limits.Groups,
+		"bytes", n.last.Bytes, "max_state_bytes", n.limits.Bytes, "evicted", n.groups, "rounds", n.rounds,
+		"hint", "raise "+reached+" or shorten windows")
 	n.rounds, n.groups = 0, 0
 }
 

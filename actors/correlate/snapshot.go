@@ -33,10 +33,11 @@ func (s *Stage) restore(r io.Reader, now time.Time) error {
 		s.log.Warn("correlation state dropped", "correlation", lost.Correlation, "reason", lost.Reason, "groups", lost.Groups)
 	}
 	if back.Evicted > 0 {
-		s.log.Warn("correlation state evicted at restore", "groups", back.Evicted, "limit", s.maxGroups)
+		s.log.Warn("correlation state evicted at restore", "groups", back.Evicted,
+			"max_state_entries", s.limits.Groups, "max_state_bytes", s.limits.Bytes)
 	}
 	s.log.Info("correlation state restored", "groups", back.Groups, "saved_at", time.Unix(back.SavedAt, 0).UTC().Format(time.RFC3339))
 	s.first = e
-	s.metrics.groups.Store(int64(e.Groups()))
+	s.metrics.hold(e)
 	return nil
 }

@@ -18,12 +18,12 @@ const tick = time.Second
 // Options describe the stage. Set, Next, Metrics and Log are required.
 type Options struct {
 	actors.StageOptions
-	Set       *graph.RuleSet
-	Open      *graph.Open // counts lines; nil for nobody
-	MaxGroups int         // over all correlations; 0 is correlation.DefaultMaxGroups
-	Next      mailbox.Outlet[*graph.ResultSet]
-	Metrics   *Metrics
-	Log       *slog.Logger
+	Set     *graph.RuleSet
+	Open    *graph.Open // counts lines; nil for nobody
+	Limits  correlation.Limits
+	Next    mailbox.Outlet[*graph.ResultSet]
+	Metrics *Metrics
+	Log     *slog.Logger
 }
 
 // Stage is the stage: what of it outlives a restart of its actor.
@@ -35,8 +35,8 @@ type Stage struct {
 	log     *slog.Logger
 	metrics *Metrics
 
-	maxGroups int
-	first     *correlation.Engine // of the first instance of the actor
+	limits correlation.Limits
+	first  *correlation.Engine // of the first instance of the actor
 
 	exported uint64 // revision of the last export
 	seq      uint64 // of the next batch
@@ -62,7 +62,7 @@ func New(o Options) *Stage {
 		Stage: actors.NewStage(o.StageOptions, actors.Shape[*graph.Batch]{
 			Name: string(graph.StageCorrelate), Size: graph.SizeOfBatch, Tick: tick,
 		}),
-		log: o.Log, open: o.Open, metrics: o.Metrics, set: o.Set, maxGroups: o.MaxGroups,
+		log: o.Log, open: o.Open, metrics: o.Metrics, set: o.Set, limits: o.Limits,
 	}
 	s.next = mailbox.NewOutbox(s.Cell(), o.Next)
 	s.next.OnSent(s.left)
@@ -78,7 +78,7 @@ func (s *Stage) Groups() int { return int(s.metrics.groups.Load()) }
 
 // empty returns an engine without state.
 func (s *Stage) empty() *correlation.Engine {
-	e := correlation.New(step.Program(s.set), s.maxGroups)
+	e := correlation.New(step.Program(s.set), s.limits)
 	e.ContinueRevision(s.exported)
 	return e
 }

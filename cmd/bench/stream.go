@@ -96,7 +96,7 @@ func newStream(s shape) (*stream, error) {
 		return nil, err
 	}
 	return &stream{
-		engine: correlation.New(p, 2_000_000), extractor: correlation.NewExtractor(p),
+		engine: correlation.New(p, correlation.Limits{Groups: 2_000_000, Bytes: 1 << 40}), extractor: correlation.NewExtractor(p),
 		event: numbered{fields: p.Spec().Fields}, shape: s,
 	}, nil
 }

@@ -29,7 +29,7 @@ func detected(set *graph.RuleSet, lines ...string) *graph.Batch {
 }
 
 func newCorrelate(set *graph.RuleSet, maxGroups int) *step.Correlate {
-	return step.NewCorrelate(correlation.New(step.Program(set), maxGroups))
+	return step.NewCorrelate(correlation.New(step.Program(set), correlation.Limits{Groups: maxGroups}))
 }
 
 // correlated gives b to c and returns the results of each line that has any: d for
@@ -186,6 +186,9 @@ func TestTheOutcomeSaysWhatHappenedBesideFiring(t *testing.T) {
 	}
 	_, effects, _ := correlated(newCorrelate(set, 10), new(step.Sequential), detected(set, append(lines, user("u10", 1))...))
 	want := []correlation.Outcome{{Evicted: 1, Before: 10}, {Late: 1, Evicted: 1, Before: 10}}
+	for i := range want {
+		want[i].Bytes = effects[i].Bytes // what a group takes is no matter of this test
+	}
 	if fmt.Sprint(effects) != fmt.Sprint(want) {
 		t.Errorf("got %+v, want %+v", effects, want)
 	}

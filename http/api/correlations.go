@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"iter"
 	"math"
 	"net/http"
@@ -46,10 +47,11 @@ func (res *Resources) getCorrelations(w http.ResponseWriter, r *http.Request) {
 }
 
 // A page of groups is what is in memory at once for a client: it ends at whichever
-// comes first.
+// comes first, or at a window with more than pageEntries.
 const (
-	pageGroups = 4096
-	pageBytes  = 1 << 20
+	pageGroups  = 4096
+	pageBytes   = 1 << 20
+	pageEntries = 512
 )
 
 // getCorrelationState sends page after page, each of the state as it is when the
@@ -74,10 +76,7 @@ func (res *Resources) getCorrelationState(w http.ResponseWriter, r *http.Request
 		return
 	}
 	w.Header().Set("Content-Type", typeJSON)
-	for {
-		if _, err := w.Write(page.Bytes()); err != nil || page.left == 0 {
-			return
-		}
+	for page.writeTo(w) == nil && !page.last {
 		if err := page.next(r.Context(), state); err != nil {
 			panic(http.ErrAbortHandler) // half of the answer is out
 		}
@@ -94,44 +93,90 @@ func (noCorrelations) State(context.Context, correlation.Filter) ([]correlation.
 // statePage is one page of the answer after the other.
 type statePage struct {
 	bytes.Buffer
+	window io.WriterTo        // of the page's last group, when it is long
 	filter correlation.Filter // of the page to come
-	left   int                // groups to send; 0 behind the last page
+	left   int                // groups to send
 	count  int                // groups that pass, at the beginning
 	before string             // what stands before the next group
+	last   bool
+}
+
+// writeTo sends the page. A long window is made while it is sent: what is in memory
+// for a client that does not read is a page and the state of one group.
+func (p *statePage) writeTo(w io.Writer) error {
+	_, err := w.Write(p.Bytes())
+	if err == nil && p.window != nil {
+		_, err = p.window.WriteTo(w)
+	}
+	return err
 }
 
 // next makes the page that follows.
 func (p *statePage) next(ctx context.Context, state Correlations) error {
+	p.Reset()
+	if p.window != nil {
+		p.WriteByte('}') // the group it was of
+		p.window = nil
+	}
+	if p.left > 0 {
+		if more, err := p.groups(ctx, state); more || err != nil {
+			return err
+		}
+	}
+	p.last = true
+	if p.before != "," {
+		p.WriteString(p.before)
+	}
+	err := p.append(`],"count":`, p.count)
+	p.WriteString("}\n")
+	return err
+}
+
+// groups makes the groups of a page and reports whether there may be more.
+func (p *statePage) groups(ctx context.Context, state Correlations) (more bool, err error) {
 	p.filter.Limit = min(p.left, pageGroups)
 	views, groups, count, err := state.State(ctx, p.filter)
 	if err != nil {
-		return err
+		return false, err
 	}
-	p.Reset()
 	if p.before == "" {
 		err = p.append(`{"correlations":`, present(views))
 		p.before, p.count = `,"groups":[`, count
 	}
 	made := 0
 	for g := range groups {
-		err = errors.Join(err, p.append(p.before, &g))
-		p.before = ","
+		err = errors.Join(err, p.group(&g))
 		place := g.Place()
 		p.filter.After, p.filter.Offset = &place, 0
-		if made++; made == p.filter.Limit || p.Len() >= pageBytes {
+		if made++; made == p.filter.Limit || p.Len() >= pageBytes || p.window != nil {
+			more = true
 			break
 		}
 	}
-	if p.left -= made; made == p.filter.Limit && p.left > 0 || p.Len() >= pageBytes && p.left > 0 {
+	p.left -= made
+	return more && (p.left > 0 || p.window != nil), err
+}
+
+// group writes one group, without its window when that is long.
+func (p *statePage) group(g *correlation.GroupEntry) error {
+	window, _ := g.Window.(*correlation.Shown)
+	if window != nil {
+		g.Window = nil
+	}
+	err := p.append(p.before, g)
+	p.before = ","
+	if window == nil {
 		return err
 	}
-	p.left = 0
-	if p.before != "," {
-		p.WriteString(p.before)
+	p.Truncate(p.Len() - 1) // the brace
+	p.WriteString(`,"window":`)
+	if window.Len() > pageEntries {
+		p.window = window
+		return err
 	}
-	err = errors.Join(err, p.append(`],"count":`, p.count))
-	p.WriteString("}\n")
-	return err
+	_, failed := window.WriteTo(p)
+	p.WriteByte('}')
+	return errors.Join(err, failed)
 }
 
 // append writes text and a value.

@@ -8,10 +8,13 @@ import (
 	"iter"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"strings"
 	"testing"
 
 	"github.com/sluicehq/sluice/sigma/correlation"
+	"github.com/sluicehq/sluice/sigma/engine"
+	"github.com/sluicehq/sluice/sigma/load"
 )
 
 // many is a state with groups of some size, which go out of reach with their page.
@@ -116,6 +119,108 @@ func TestAClientThatHasLeftGetsNoMoreGroups(t *testing.T) {
 	(&Resources{Correlations: m}).getCorrelationState(w, httptest.NewRequest(http.MethodGet, "/", nil))
 	if m.sent > pageBytes>>10 {
 		t.Errorf("%d groups of a KiB were made for nobody, want no more than a page", m.sent)
+	}
+}
+
+// counting is the state of an engine.
+type counting struct{ engine *correlation.Engine }
+
+func (c counting) List(context.Context) ([]correlation.Entry, error) { return nil, nil }
+
+func (c counting) State(_ context.Context, f correlation.Filter) ([]correlation.Entry, iter.Seq[correlation.GroupEntry], int, error) {
+	v := c.engine.Export()
+	groups, count := v.Each(f)
+	return v.Entries(f), groups, count, nil
+}
+
+// slow is a client that looks at what is in memory for it whenever it reads.
+type slow struct {
+	*httptest.ResponseRecorder
+	sent, largest, held int
+	reads               int // after so many it has left; 0 for never
+	before              uint64
+}
+
+func (s *slow) Write(p []byte) (int, error) {
+	s.sent++
+	s.largest = max(s.largest, len(p))
+	if s.sent%20 == 1 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		s.held = max(s.held, int(m.HeapAlloc-min(m.HeapAlloc, s.before))-s.Body.Cap())
+	}
+	if s.sent == s.reads {
+		return 0, errors.New("client has left")
+	}
+	return s.ResponseRecorder.Write(p)
+}
+
+// A window that repeats a long text used to be made as a whole.
+func TestALongWindowIsMadeWhileItIsSent(t *testing.T) {
+	const entries = 20_000
+	for _, tc := range []struct {
+		name, kind, want string
+		size             int // of the answer
+		reads            int
+	}{
+		{"texts", "value_count, condition: {field: text, gte: 2}", `"ValueCount":{"entries":[[1,"`, entries * 900, 0},
+		{"texts, for a client that leaves", "value_count, condition: {field: text, gte: 2}", "", 0, 21},
+		{"numbers", "value_sum, condition: {field: n, gte: 2}", `"NumericAgg":{"entries":[[1,1.5],[2,`, entries * 8, 0},
+		{"counts", "event_count, condition: {gte: 2}", `"EventCount":{"timestamps":[1,2,3`, entries * 6, 0},
+		{"hits", "temporal", `"Temporal":{"rule_hits":{"d":[1,2,3`, entries * 6, 0},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			rules := load.FromBytes("r.yml", []byte("title: d\nid: d\ndetection: {s: {kind: d}, condition: s}\n---\n"+
+				"title: c\nid: c\ncorrelation: {rules: d, group-by: user, timespan: 1d, type: "+tc.kind+"}\n"), load.Options{})
+			program, err := correlation.Compile(rules.Correlations, rules.Rules, correlation.Options{})
+			if err != nil || len(rules.Rejected) > 0 {
+				t.Fatal(err, rules.Problems())
+			}
+			set, err := engine.Compile(rules.Rules, engine.Options{Fields: program.Spec().Fields})
+			if err != nil {
+				t.Fatal(err)
+			}
+			e, x, source := correlation.New(program, correlation.Limits{}), correlation.NewExtractor(program), correlation.NewEventSource(program, set)
+			w, events := set.NewWorker(), new(engine.Events)
+			for i := range entries {
+				events.Reset()
+				if err := w.DecodeJSON(events, fmt.Appendf(nil, `{"user":"u%d","n":1.5,"text":%q}`, i/(entries-10), strings.Repeat("x", 900))); err != nil {
+					t.Fatal(err)
+				}
+				source.Open(w, events, 0)
+				if _, _, err := e.Process(x.Append(nil, []int{0}, int64(i+1), source), 1, 1, nil); err != nil {
+					t.Fatal(err)
+				}
+			}
+			client := &slow{ResponseRecorder: httptest.NewRecorder(), reads: tc.reads}
+			var m runtime.MemStats
+			runtime.GC()
+			runtime.ReadMemStats(&m)
+			client.before = m.HeapAlloc
+			(&Resources{Correlations: counting{e}}).getCorrelationState(client, httptest.NewRequest(http.MethodGet, "/api/v1/correlations/state", nil))
+			if client.largest > 64<<10 || client.held > 2<<20 {
+				t.Errorf("%d bytes were sent at once, %d were held", client.largest, client.held)
+			}
+			if tc.reads > 0 {
+				if client.sent > tc.reads {
+					t.Errorf("%d pieces were made for a client that left after %d", client.sent, tc.reads)
+				}
+				return
+			}
+			body := client.Body.String()
+			var answer struct {
+				Groups []struct{ Entries int }
+				Count  int
+			}
+			if err := json.Unmarshal([]byte(body), &answer); err != nil {
+				t.Fatalf("%v in %.300s", err, body)
+			}
+			if len(answer.Groups) != 2 || answer.Groups[0].Entries+answer.Groups[1].Entries != entries || answer.Count != 2 ||
+				len(body) < tc.size/2 || !strings.Contains(body, tc.want) {
+				t.Errorf("got %+v in %d bytes: %.400s", answer, len(body), body)
+			}
+		})
 	}
 }
 

@@ -67,7 +67,7 @@ func evaluate(t *testing.T, c *load.Collection, events ...string) findings {
 		t.Fatal(err)
 	}
 	extractor, source := correlation.NewExtractor(p), correlation.NewEventSource(p, fast)
-	chain := correlation.New(p, correlation.DefaultMaxGroups)
+	chain := correlation.New(p, correlation.Limits{})
 	worker := fast.NewWorker()
 	var out findings
 	for i, text := range events {

@@ -54,7 +54,7 @@ func newStream(tb testing.TB, rule string, groups, values, perSecond int) *strea
 	tb.Helper()
 	p := compile(tb, rule, program.Options{})
 	return &stream{
-		engine: correlation.New(p, 1_000_000), extractor: match.NewExtractor(p.Spec()),
+		engine: correlation.New(p, correlation.Limits{Groups: 1_000_000}), extractor: match.NewExtractor(p.Spec()),
 		event: synthetic{fields: p.Spec().Fields}, groups: groups, values: values, perSecond: perSecond,
 	}
 }
@@ -220,7 +220,7 @@ func BenchmarkMemory(b *testing.B) {
 func BenchmarkFlood(b *testing.B) {
 	p := compile(b, benchRule("event_count", "sliding"), program.Options{})
 	s := &stream{
-		engine: correlation.New(p, 100_000), extractor: match.NewExtractor(p.Spec()),
+		engine: correlation.New(p, correlation.Limits{}), extractor: match.NewExtractor(p.Spec()),
 		event: synthetic{fields: p.Spec().Fields}, groups: 1 << 40, values: 1, perSecond: 10_000,
 	}
 	benchmarkStream(b, s, 200_000)

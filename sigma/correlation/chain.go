@@ -38,12 +38,7 @@ func (e *Engine) forward(lower firing, u *program.Dependent) *Result {
 	}
 	e.key = e.key[:0]
 	for _, part := range u.Key {
-		text, _, present := e.originValue(lower, part)
-		if present {
-			e.key = match.AppendPart(e.key, text)
-		} else {
-			e.key = match.AppendMissing(e.key)
-		}
+		e.key, _ = e.appendOrigin(e.key, lower, part)
 	}
 	return e.apply(st, match.Hash(e.key), e.key, false)
 }
@@ -57,47 +52,89 @@ func (e *Engine) chained(lower firing, u *program.Dependent, c *program.Correlat
 	case match.Nothing:
 		return true
 	case match.Number:
-		text, numeric, ok := e.originValue(lower, u.Values[0])
-		if !ok || !numeric {
-			return false
-		}
-		v.Number, ok = match.ParseNumber(text)
+		var ok bool
+		v.Number, ok = e.number(lower, u.Values[0])
 		return ok
 	}
 	e.text = e.text[:0]
 	for _, o := range u.Values {
-		text, _, ok := e.originValue(lower, o)
-		if !ok && e.isNull(o) {
-			text, ok = []byte("null"), true
+		var ok bool
+		if e.text, ok = e.appendOrigin(e.text, lower, o); ok {
+			continue
 		}
-		if !ok {
+		if o.Part >= 0 || !e.isNull(o.Field) {
 			return false
 		}
-		if len(u.Values) > 1 {
-			e.text = match.AppendPart(e.text, text)
-		} else {
-			e.text = append(e.text, text...)
-		}
+		e.text = match.AppendPart(e.text[:len(e.text)-1], "null") // in place of the missing one
+	}
+	if len(u.Values) == 1 {
+		e.single = match.AppendCounted(e.single[:0], e.text)
+		v.Text, v.Mark = e.single, window.Hash(e.single)
+		return true
 	}
 	v.Text, v.Mark = e.text, window.Hash(e.text)
 	return true
 }
 
-// originValue returns the text of a field of a chained update, and whether it may be
-// read as a number.
-func (e *Engine) originValue(lower firing, o program.Origin) (text []byte, numeric, ok bool) {
+// appendOrigin appends a value of a chained update as a part, a missing one when there
+// is none.
+func (e *Engine) appendOrigin(dst []byte, lower firing, o program.Origin) (out []byte, ok bool) {
 	if o.Part >= 0 {
 		part, ok := match.Part(lower.key, o.Part)
-		return []byte(part), true, ok
+		return append(dst, part...), ok
 	}
 	f, ok := e.record.Field(o.Field)
-	return f.Text, f.Number, ok && !f.Null
+	switch {
+	case !ok || f.Null:
+		return match.AppendMissing(dst), false
+	case f.Long != nil:
+		return e.sealing().Seal(dst, f.Long), true
+	}
+	return match.AppendPart(dst, f.Text), true
 }
 
-func (e *Engine) isNull(o program.Origin) bool {
-	if o.Part >= 0 {
-		return false
+// number returns a value of a chained update that is or spells a number.
+func (e *Engine) number(lower firing, o program.Origin) (float64, bool) {
+	if o.Part < 0 {
+		f, ok := e.record.Field(o.Field)
+		if !ok || f.Null {
+			return 0, false
+		}
+		return f.Numeric()
 	}
-	f, ok := e.record.Field(o.Field)
+	part, ok := match.Part(lower.key, o.Part)
+	if !ok {
+		return 0, false
+	}
+	text, _, _ := match.Cut(part)
+	return match.ParseNumber([]byte(text))
+}
+
+func (e *Engine) isNull(field int) bool {
+	f, ok := e.record.Field(field)
 	return ok && f.Null
+}
+
+// seal makes the current update one that has no long texts: their places take what
+// the state keeps of them. It returns the key with its hash.
+func (e *Engine) seal(kind match.Kind, key []byte) (uint64, []byte) {
+	secret, v := e.sealing(), &e.value
+	switch kind {
+	case match.Text:
+		e.text = secret.SealText(e.text[:0], v.Text)
+		v.Text, v.Mark = e.text, window.Hash(e.text)
+	case match.Tuple:
+		e.text = secret.Seal(e.text[:0], v.Text)
+		v.Text, v.Mark = e.text, window.Hash(e.text)
+	}
+	e.key = secret.Seal(e.key[:0], key)
+	return match.Hash(e.key), e.key
+}
+
+// sealing returns the key of the hashes of long texts.
+func (e *Engine) sealing() *match.Secret {
+	if e.secret == (match.Secret{}) {
+		e.secret = match.NewSecret()
+	}
+	return &e.secret
 }

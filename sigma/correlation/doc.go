@@ -15,10 +15,19 @@
 //
 // # Memory
 //
-// The number of groups is limited, and so is the number of tombstones: suppression
-// times of groups that were removed. A group with one entry and a short key takes
-// about 280 bytes when it counts events, 360 when it holds numbers and 430 when it
-// counts texts, tables and timer included. A view copies one pointer for each group;
-// a group that changes while a view is in use takes another 200 bytes until the view
-// is released.
+// Limits bound the groups by their number and by what they take. Every group has an
+// account of its key, its entries and the events that it keeps, tables and timer
+// included; it is at most twice and at least half of what the heap has of it, beside
+// texts of events that several groups share. Tombstones, the suppression times of groups that were
+// removed, are in the account. It depends on what a group holds, not on how it came to
+// that, so state that was restored is evicted like any other.
+//
+// A text of more than 1 KiB, as a part of a key or as one that is counted, takes 150
+// bytes: its length, its first 128 bytes and a hash of 128 bits, whose key is a part of the state.
+// Two are equal when all three are.
+//
+// A group with one entry and a short key takes about 280 bytes when it counts events,
+// 360 when it holds numbers and 430 when it counts texts. A view copies one pointer for
+// each group; a group that changes while a view is in use takes another 200 bytes until
+// the view is released.
 package correlation

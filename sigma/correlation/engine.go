@@ -12,19 +12,19 @@ import (
 	"github.com/sluicehq/sluice/sigma/correlation/internal/window"
 )
 
-// DefaultMaxGroups is the limit on groups when none is configured.
-const DefaultMaxGroups = 100_000
-
 // Engine holds the state of all correlations. It belongs to one goroutine.
 type Engine struct {
-	program   *program.Program
-	states    []*correlationState // by correlation
-	maxGroups int
-	live      int // groups over all correlations
-	clock     streamClock
-	timers    wheel.Wheel[timer]
-	exports   uint32 // number of exports; the last one shares all groups that are older
-	revision  uint64 // number of changes
+	program  *program.Program
+	states   []*correlationState // by correlation
+	limits   Limits
+	live     int // groups over all correlations
+	bytes    int // what they and all tombstones take
+	buried   int // the part of tombstones
+	clock    streamClock
+	timers   wheel.Wheel[timer]
+	exports  uint32       // number of exports; the last one shares all groups that are older
+	revision uint64       // number of changes
+	secret   match.Secret // of the hashes of long texts; zero until there is one
 
 	journal journal
 	event   uint32 // number of the current event; only good for equality
@@ -38,10 +38,12 @@ type Engine struct {
 	outcome Outcome
 	value   window.Contribution // of the current update
 	copied  []byte              // the event's stored copy, shared by all its groups
+	id      []byte              // its stored reference, likewise
 	fired   []firing
 	next    []firing
 	key     []byte
 	text    []byte
+	single  []byte
 	inflate io.ReadCloser
 	results arena[Result]
 	pairs   arena[Pair]
@@ -68,19 +70,16 @@ type Outcome struct {
 	Suppressed int // results withheld by suppression
 	Late       int // matches discarded as too old
 	Truncated  int // firings not forwarded because the chain is too long
-	Evicted    int // groups removed because of the limit
+	Evicted    int // groups removed because of the limits
 	Before     int // number of groups before the eviction, when Evicted is not zero
+	Bytes      int // what the state took then
 	Expired    int // groups removed because they were idle or over
-	Forgotten  int // tombstones removed because of the limit
+	Forgotten  int // tombstones removed because of the limits
 }
 
-// New returns an engine without state. maxGroups is the limit on groups over
-// all correlations; 0 means DefaultMaxGroups.
-func New(p *program.Program, maxGroups int) *Engine {
-	if maxGroups <= 0 {
-		maxGroups = DefaultMaxGroups
-	}
-	e := &Engine{program: p, maxGroups: maxGroups}
+// New returns an engine without state.
+func New(p *program.Program, limits Limits) *Engine {
+	e := &Engine{program: p, limits: limits.orDefault()}
 	for i := range p.Len() {
 		e.states = append(e.states, newCorrelationState(p.At(i)))
 	}
@@ -89,12 +88,6 @@ func New(p *program.Program, maxGroups int) *Engine {
 
 // Program returns the program in use.
 func (e *Engine) Program() *program.Program { return e.program }
-
-// Groups returns the number of groups over all correlations.
-func (e *Engine) Groups() int { return e.live }
-
-// MaxGroups returns the limit on groups.
-func (e *Engine) MaxGroups() int { return e.maxGroups }
 
 // Revision changes whenever the state does: exports of one revision are equal.
 func (e *Engine) Revision() uint64 { return e.revision }
@@ -118,15 +111,18 @@ func (e *Engine) Process(record []byte, arrival, now int64, out []*Result) ([]*R
 	e.wall, e.arrival, e.present = now, arrival, arrival+maxLead
 	e.future = r.Time > e.present
 	e.clock.observe(min(r.Time, e.present), now)
-	if e.live >= e.maxGroups {
+	if e.full() {
 		e.makeRoom(now, &e.outcome)
 	}
-	if e.copied != nil {
-		e.copied = nil
+	if e.copied != nil || e.id != nil {
+		e.copied, e.id = nil, nil
 	}
 	e.fired = e.fired[:0]
 	for i := range r.Len() {
 		feed, hash, key := r.Update(i, &e.value)
+		if r.Long {
+			hash, key = e.seal(feed.Kind, key)
+		}
 		if result := e.apply(e.states[feed.Correlation], hash, key, true); result != nil {
 			out = append(out, result)
 		}

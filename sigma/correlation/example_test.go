@@ -39,7 +39,7 @@ correlation:
 	}
 
 	// The stage: one event after the other.
-	engine := correlation.New(p, correlation.DefaultMaxGroups)
+	engine := correlation.New(p, correlation.Limits{})
 	for second := range int64(3) {
 		engine.Begin()
 		results, _, err := engine.Process(record(1000+second, `{"outcome":"failure","user":"ann"}`), 1000+second, 1000+second, nil)

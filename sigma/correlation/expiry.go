@@ -9,14 +9,15 @@ import (
 	"github.com/sluicehq/sluice/sigma/correlation/internal/program"
 )
 
-// makeRoom removes groups when the limit is reached: those that are over, then
+// makeRoom removes groups when a limit is reached: those that are over, then
 // far-future ones, then the oldest, until nine tenths of the limit are left.
 func (e *Engine) makeRoom(now int64, o *Outcome) {
 	defer func() {
 		e.limitTombstones(o)
 		e.pruneTimers()
+		e.journal.note(e)
 	}()
-	before := e.live
+	before, bytes := e.live, e.bytes
 	clock := e.clock.now(now)
 	for _, st := range e.states {
 		e.sweep(st, clock, now)
@@ -29,14 +30,14 @@ func (e *Engine) makeRoom(now int64, o *Outcome) {
 		return over
 	})
 	o.Expired += before - e.live
-	if e.live < e.maxGroups {
+	e.limitTombstones(o)
+	if !e.full() {
 		return
 	}
-	o.Before = before
-	swept := e.live
-	target := nineTenths(e.maxGroups)
+	o.Before, o.Bytes = before, bytes
+	swept, target := e.live, e.lowered()
 	for _, f := range future {
-		if e.live <= target {
+		if e.within(target) {
 			break
 		}
 		e.remove(f.state, f.slot, now)
@@ -96,8 +97,8 @@ func (e *Engine) sweep(st *correlationState, clock, now int64) {
 
 // evict removes the groups with the oldest newest entry until target are left.
 // Among groups of one age it removes those of the first correlations, by key.
-func (e *Engine) evict(target int, now int64) {
-	for e.live > target {
+func (e *Engine) evict(target Limits, now int64) {
+	for !e.within(target) {
 		var oldest int64
 		found := false
 		for _, st := range e.states {
@@ -116,10 +117,10 @@ func (e *Engine) evict(target int, now int64) {
 	}
 }
 
-func (e *Engine) evictSecond(st *correlationState, at int64, target int, now int64) {
+func (e *Engine) evictSecond(st *correlationState, at int64, target Limits, now int64) {
 	byKey := func(a, b uint32) int { return strings.Compare(st.groups[a].key, st.groups[b].key) }
 	for _, slot := range st.ages.Sorted(at, st.second, byKey) {
-		if e.live <= target {
+		if e.within(target) {
 			return
 		}
 		e.remove(st, slot, now)
@@ -131,12 +132,12 @@ func (e *Engine) evictSecond(st *correlationState, at int64, target int, now int
 func (e *Engine) remove(st *correlationState, slot uint32, now int64) {
 	g := st.groups[slot]
 	left := e.suppressionLeft(st, g, now)
-	e.live--
 	if left <= 0 {
-		st.drop(slot)
+		e.drop(st, slot)
 		return
 	}
 	g = e.writable(st, slot)
+	e.live--
 	st.live--
 	st.ages.Remove(slot)
 	g.tombstone = true
@@ -145,6 +146,8 @@ func (e *Engine) remove(st *correlationState, slot uint32, now int64) {
 	if g.extra != nil {
 		g.extra.buffer = nil
 	}
+	e.reweigh(g)
+	e.buried += g.bytes
 }
 
 // suppressionLeft returns for how long the last emission of g still suppresses.
@@ -175,7 +178,7 @@ func (e *Engine) expire(t timer, now int64, o *Outcome) {
 	if g.tombstone {
 		left = e.suppressionLeft(st, g, now)
 		if left <= 0 {
-			st.drop(t.slot)
+			e.drop(st, t.slot)
 			e.revision++
 			return
 		}

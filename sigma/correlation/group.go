@@ -32,6 +32,7 @@ type groupState struct {
 	last    int64 // last emission
 	touched int64 // wall time at which it was last accepted into
 	alarm   int64 // wall time for which its timer is set
+	bytes   int   // what it takes
 
 	event    uint32 // the last event that saved the group in the journal
 	exported uint32 // number of exports when the group was made
@@ -80,6 +81,8 @@ type correlationState struct {
 	saved  saves         // before the current event
 	empty  window.Window // the empty window that all tombstones share
 
+	emptyBytes int // what an empty window takes
+
 	// A sweep trims every group to cutoff; groups do it when next touched.
 	sweeps  uint32
 	cutoff  int64
@@ -87,7 +90,15 @@ type correlationState struct {
 }
 
 func newCorrelationState(c *program.Correlation) *correlationState {
-	return &correlationState{c: c, empty: c.NewWindow()}
+	st := new(correlationState)
+	st.use(c)
+	return st
+}
+
+// use makes c the correlation of st.
+func (st *correlationState) use(c *program.Correlation) {
+	st.c, st.empty = c, c.NewWindow()
+	st.emptyBytes = st.empty.Bytes()
 }
 
 // second is the sort key of the group in a slot.
@@ -132,9 +143,13 @@ func (st *correlationState) put(g *group, hash uint64) uint32 {
 }
 
 // drop removes the group in slot without leaving a tombstone.
-func (st *correlationState) drop(slot uint32) {
+func (e *Engine) drop(st *correlationState, slot uint32) {
 	g := st.groups[slot]
-	if !g.tombstone {
+	e.bytes -= g.bytes
+	if g.tombstone {
+		e.buried -= g.bytes
+	} else {
+		e.live--
 		st.live--
 		st.ages.Remove(slot)
 	}
@@ -163,9 +178,10 @@ func (g *group) newest() int64 {
 	return g.window.Last()
 }
 
-func (g *group) clear() {
+// clear removes the entries and the stored events.
+func (st *correlationState) clear(g *group) {
 	g.window.Clear()
-	g.low = noEntries
+	g.low, g.bytes = noEntries, st.bare(g)
 	if g.extra != nil {
 		g.extra.buffer = nil
 	}
@@ -181,10 +197,11 @@ const (
 func (g *group) dropBefore(cutoff int64) {
 	if g.low < cutoff {
 		g.low = cutoff
-		g.window.DropBefore(cutoff)
+		g.bytes += g.window.DropBefore(cutoff)
 	}
 	if x := g.extra; x != nil {
 		for len(x.buffer) > 0 && x.buffer[0].ts < cutoff {
+			g.bytes -= x.buffer[0].weight()
 			x.buffer = x.buffer[1:]
 		}
 	}

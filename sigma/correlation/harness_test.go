@@ -129,7 +129,7 @@ type driver struct {
 
 func newDriver(tb testing.TB, p *program.Program, maxGroups int) *driver {
 	tb.Helper()
-	d := &driver{tb: tb, engine: correlation.New(p, maxGroups), now: 1_700_000_000}
+	d := &driver{tb: tb, engine: correlation.New(p, correlation.Limits{Groups: maxGroups}), now: 1_700_000_000}
 	d.use(p)
 	return d
 }

@@ -55,7 +55,7 @@ type GroupEntry struct {
 	LastAlert            *int64              `json:"last_alert,omitempty"`
 	SuppressSecs         *int64              `json:"suppress_secs,omitempty"`
 	SuppressionRemaining *int64              `json:"suppression_remaining,omitempty"`
-	Window               any                 `json:"window,omitempty"`
+	Window               any                 `json:"window,omitempty"` // a *Shown
 
 	place Place
 }
@@ -220,7 +220,7 @@ func (st *stateView) entry(h *hit, withWindow bool) GroupEntry {
 		}
 	}
 	if withWindow {
-		e.Window = show(c, entries)
+		e.Window = &Shown{c, entries}
 	}
 	return e
 }
@@ -237,101 +237,4 @@ func (st *stateView) entries(g *group) window.Window {
 	}
 	w.DropBefore(st.cutoff)
 	return w
-}
-
-// The shapes of a window by type of correlation.
-type (
-	// Seconds stand once, and how many entries each has beside them, unless each has
-	// one.
-	shownCounts struct {
-		EventCount struct {
-			Timestamps []int64 `json:"timestamps"`
-			Counts     []int   `json:"counts,omitempty"`
-		}
-	}
-	shownTexts struct {
-		ValueCount struct {
-			Entries [][2]any `json:"entries"`
-		}
-	}
-	shownNumbers struct {
-		NumericAgg struct {
-			Entries [][2]any `json:"entries"`
-		}
-	}
-	shownHits struct {
-		Temporal struct {
-			RuleHits map[string][]int64 `json:"rule_hits"`
-			Counts   map[string][]int   `json:"counts,omitempty"`
-		}
-	}
-)
-
-func show(c *program.Correlation, w window.Window) any {
-	switch w := w.(type) {
-	case *window.Counts:
-		var s shownCounts
-		s.EventCount.Timestamps, s.EventCount.Counts = seconds(w)
-		return s
-	case *window.Distinct:
-		var s shownTexts
-		s.ValueCount.Entries = [][2]any{}
-		for ts, text := range w.All() {
-			s.ValueCount.Entries = append(s.ValueCount.Entries, [2]any{ts, showText(c, text)})
-		}
-		return s
-	case *window.Numbers:
-		var s shownNumbers
-		s.NumericAgg.Entries = [][2]any{}
-		for ts, v := range w.All() {
-			s.NumericAgg.Entries = append(s.NumericAgg.Entries, [2]any{ts, v})
-		}
-		return s
-	case *window.Hits:
-		var s shownHits
-		s.Temporal.RuleHits = make(map[string][]int64)
-		for i, m := range c.Source.Members {
-			if w.Hit(i) {
-				list, counts := seconds(w.Member(i))
-				s.Temporal.RuleHits[m.Name] = list
-				if counts != nil {
-					if s.Temporal.Counts == nil {
-						s.Temporal.Counts = make(map[string][]int)
-					}
-					s.Temporal.Counts[m.Name] = counts
-				}
-			}
-		}
-		return s
-	}
-	return nil
-}
-
-// seconds lists the seconds of w and how many entries each has: nil when each has
-// one.
-func seconds(w *window.Counts) (list []int64, counts []int) {
-	list = []int64{}
-	for ts, n := range w.All() {
-		if last := len(list) - 1; last >= 0 && list[last] == ts { // one entry may be kept apart
-			counts[last] += n
-			continue
-		}
-		list, counts = append(list, ts), append(counts, n)
-	}
-	if !slices.ContainsFunc(counts, func(n int) bool { return n != 1 }) {
-		counts = nil
-	}
-	return list, counts
-}
-
-// showText spells a tuple with U+001F between its parts.
-func showText(c *program.Correlation, text string) string {
-	if len(c.Source.Condition.Fields) < 2 {
-		return text
-	}
-	var parts []string
-	for part := range match.Parts(text) {
-		parts = append(parts, part)
-	}
-	return strings.Join(parts, "\x1f")
 }

@@ -129,7 +129,7 @@ func TestEntriesOfTheList(t *testing.T) {
 }
 
 func TestNothingMatchedIsAnEmptyList(t *testing.T) {
-	v := correlation.New(compile(t, body(count3), program.Options{}), 0).Export()
+	v := correlation.New(compile(t, body(count3), program.Options{}), correlation.Limits{}).Export()
 	groups, _ := v.State(correlation.Filter{})
 	if got := mustJSON(t, groups) + mustJSON(t, v.Entries(correlation.Filter{ID: "no"})); got != "[][]" {
 		t.Errorf("got %s, want two empty lists", got)

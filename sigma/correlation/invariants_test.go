@@ -14,7 +14,7 @@ import (
 // check looks at everything that is kept in two places.
 func (e *Engine) check(t *testing.T) {
 	t.Helper()
-	total, used := 0, 0
+	total, used, bytes, buried := 0, 0, 0, 0
 	for _, st := range e.states {
 		live := 0
 		for slot, g := range st.groups {
@@ -22,6 +22,10 @@ func (e *Engine) check(t *testing.T) {
 				continue
 			}
 			used++
+			if want := g.weight(); g.bytes != want {
+				t.Fatalf("%s: group %q of %d entries is said to take %d bytes, takes %d", st.c.Stable, g.key, g.window.Len(), g.bytes, want)
+			}
+			bytes += g.bytes
 			if found, is := st.find(match.HashString(g.key), []byte(g.key)); is != g || found != uint32(slot) {
 				t.Fatalf("%s: group %q is not found under its key", st.c.Stable, g.key)
 			}
@@ -29,6 +33,7 @@ func (e *Engine) check(t *testing.T) {
 				if g.window.Len() > 0 || !g.hasLast {
 					t.Fatalf("%s: tombstone %q has more than a suppression time, or not even that", st.c.Stable, g.key)
 				}
+				buried += g.bytes
 				continue
 			}
 			live++
@@ -46,6 +51,9 @@ func (e *Engine) check(t *testing.T) {
 	}
 	if total != e.live {
 		t.Fatalf("got %d live groups, counted %d", e.live, total)
+	}
+	if e.bytes != bytes || e.buried != buried {
+		t.Fatalf("got %d bytes, %d of tombstones, counted %d and %d", e.bytes, e.buried, bytes, buried)
 	}
 	timers := 0
 	e.timers.Prune(func(t timer) bool { // drops only what does not count
@@ -83,10 +91,14 @@ func randomPlan(t *testing.T, r *rand.Rand) *program.Program {
 }
 
 func TestNothingIsKeptInTwoPlacesDifferently(t *testing.T) {
-	for seed := range uint64(20) {
+	for seed := range uint64(40) {
+		limits := Limits{Groups: 40}
+		if seed%2 == 1 {
+			limits = Limits{Bytes: 12_000}
+		}
 		r := rand.New(rand.NewPCG(seed, 11))
 		p := randomPlan(t, r)
-		e := New(p, 40)
+		e := New(p, limits)
 		x, doc := match.NewExtractor(p.Spec()), match.NewDocument(p.Spec())
 		now := int64(5000)
 		for range 400 {
@@ -103,7 +115,7 @@ func TestNothingIsKeptInTwoPlacesDifferently(t *testing.T) {
 				if err := e.Export().Encode(&b, now); err != nil {
 					t.Fatal(err)
 				}
-				e = New(p, 40)
+				e = New(p, limits)
 				if _, err := e.Restore(&b, now); err != nil {
 					t.Fatal(err)
 				}

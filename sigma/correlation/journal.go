@@ -7,6 +7,8 @@ import "github.com/sluicehq/sluice/sigma/correlation/internal/window"
 type journal struct {
 	active bool
 	clock  streamClock
+	bytes  int
+	buried int
 	undo   window.Undo
 }
 
@@ -30,6 +32,7 @@ type saved struct {
 	slot uint32
 	made bool // there was no group before
 	groupState
+	more   bool // it had an extra
 	extra  extra
 	window window.Window // a copy
 }
@@ -43,7 +46,12 @@ func (e *Engine) Begin() {
 	e.journal.active = true
 	e.journal.undo.Reset()
 	e.journal.clock = e.clock
+	e.journal.note(e)
 }
+
+// note keeps what the state takes before the event. That stands for everything the
+// event does, should it fail in the middle of a group.
+func (j *journal) note(e *Engine) { j.bytes, j.buried = e.bytes, e.buried }
 
 // unstamp clears all event numbers when they wrap around.
 func (e *Engine) unstamp() {
@@ -77,17 +85,16 @@ func (e *Engine) Rollback() {
 		}
 		st.saved.used = 0
 	}
-	e.clock = j.clock
+	e.clock, e.bytes, e.buried = j.clock, j.bytes, j.buried
 	e.fired, e.next = e.fired[:0], e.next[:0]
-	e.copied = nil
+	e.copied, e.id = nil, nil
 	j.active = false
 }
 
 func (e *Engine) undo(st *correlationState, s *saved) {
 	if s.made {
 		if st.groups[s.slot] != nil {
-			st.drop(s.slot)
-			e.live--
+			e.drop(st, s.slot)
 		}
 		return
 	}
@@ -101,8 +108,11 @@ func (e *Engine) undo(st *correlationState, s *saved) {
 	g.window.Restore(s.window)
 	g.window.Rebuild()
 	g.groupState = s.groupState
-	if g.extra != nil {
+	switch {
+	case s.more:
 		*g.extra = s.extra
+	case g.extra != nil:
+		*g.extra = extra{}
 	}
 	if revived {
 		e.resetAlarm(st, s.slot, g, g.alarm)
@@ -122,11 +132,8 @@ func (e *Engine) save(st *correlationState, slot uint32, g *group) {
 	}
 	s := st.saved.entry(e.event)
 	s.slot, s.made, s.groupState = slot, false, g.groupState
-	switch {
-	case g.extra != nil:
+	if s.more = g.extra != nil; s.more {
 		s.extra = *g.extra
-	case s.extra.buffer != nil || s.extra.arrival != 0:
-		s.extra = extra{}
 	}
 	s.window = g.window.Save(s.window)
 	g.event = e.event

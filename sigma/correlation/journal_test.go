@@ -32,7 +32,7 @@ func TestRollbackOfHalfAnEvent(t *testing.T) {
 		doc.Set([]byte(event))
 		return x.Append(nil, []int{0}, ts, doc)
 	}
-	e := New(p, 0)
+	e := New(p, Limits{})
 	// process gives an event to the engine, one correlation of which may be broken.
 	process := func(record []byte, broken int) (failure any) {
 		e.event = math.MaxUint32 // the next one has the number of all those before

@@ -129,7 +129,7 @@ func TestTheLaneFiresAsANaiveCountDoes(t *testing.T) {
 			want["perf-auth-failure-then-success"]++
 		}
 	}
-	got := l.run(t, correlation.New(l.plan, 0), 1_700_000_000)
+	got := l.run(t, correlation.New(l.plan, correlation.Limits{}), 1_700_000_000)
 	if len(want) == 0 || len(got) != len(want) {
 		t.Fatalf("got %v, want %v", got, want)
 	}
@@ -142,7 +142,7 @@ func TestTheLaneFiresAsANaiveCountDoes(t *testing.T) {
 
 func BenchmarkLane(b *testing.B) {
 	l := openLane(b)
-	e := correlation.New(l.plan, 0)
+	e := correlation.New(l.plan, correlation.Limits{})
 	start := int64(1_700_000_000)
 	b.ReportAllocs()
 	for b.Loop() {

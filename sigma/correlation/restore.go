@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 
 	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/correlation/internal/match"
@@ -29,14 +30,16 @@ type Restored struct {
 	SavedAt int64
 	Groups  int
 	Dropped []Dropped
-	Evicted int // groups over the limit, not restored
+	Evicted int // groups over the limits, not restored
 }
 
 // Restore reads what View.Encode wrote into an engine without state. After an
 // error the engine is still empty.
 func (e *Engine) Restore(r io.Reader, now int64) (Restored, error) {
 	d := decoder{in: bufio.NewReaderSize(r, 64<<10)}
-	fresh := New(e.program, e.maxGroups)
+	// Until everything is read the stalest go only when twice as much is in memory as
+	// may stay: of what is read after them much may be staler.
+	fresh := New(e.program, Limits{math.MaxInt, min(e.limits.Bytes, math.MaxInt/2) * 2})
 	var out Restored
 	version := d.uvarint()
 	if d.err == nil && version != SnapshotVersion {
@@ -44,25 +47,34 @@ func (e *Engine) Restore(r io.Reader, now int64) (Restored, error) {
 	}
 	out.SavedAt = d.varint()
 	fresh.clock = streamClock{started: d.byte() == 1, ahead: int(d.byte()), value: d.varint(), at: d.varint()}
-	limit := d.uvarint()
+	limits := Limits{Groups: int(d.uvarint()), Bytes: int(d.uvarint())}
+	for i := range fresh.secret {
+		fresh.secret[i] = d.byte()
+	}
 	owners := e.program.Owners()
 	seen := make(map[string]bool)
 	for n := d.uvarint(); n > 0 && d.err == nil; n-- {
-		fresh.restoreState(&d, owners, seen, &out)
+		fresh.restoreState(&d, owners, seen, now, &out)
 	}
 	if d.err != nil {
 		return Restored{}, fmt.Errorf("%w: %w", ErrCorrupt, d.err)
 	}
-	out.Groups = fresh.live
-	if fresh.live > fresh.maxGroups && limit != uint64(fresh.maxGroups) {
-		var o Outcome
-		fresh.makeRoom(now, &o)
-		out.Evicted = o.Evicted
-		out.Groups = fresh.live
+	fresh.limits = e.limits
+	// What was over its limits when it was saved is so until the next event.
+	if limits != fresh.limits && (fresh.live > fresh.limits.Groups || fresh.bytes > fresh.limits.Bytes) {
+		fresh.cut(now, &out)
 	}
+	out.Groups = fresh.live
 	fresh.revision, fresh.exports = e.revision+1, e.exports
 	*e = *fresh
 	return out, nil
+}
+
+// cut removes the stalest groups over the limits.
+func (e *Engine) cut(now int64, out *Restored) {
+	var o Outcome
+	e.makeRoom(now, &o)
+	out.Evicted += o.Evicted
 }
 
 // head is what stands before the groups of a correlation.
@@ -85,7 +97,7 @@ func (d *decoder) head() head {
 	return h
 }
 
-func (e *Engine) restoreState(d *decoder, owners map[string]int, seen map[string]bool, out *Restored) {
+func (e *Engine) restoreState(d *decoder, owners map[string]int, seen map[string]bool, now int64, out *Restored) {
 	h := d.head()
 	var st *correlationState
 	reason := Removed
@@ -98,6 +110,9 @@ func (e *Engine) restoreState(d *decoder, owners map[string]int, seen map[string
 		default:
 			st = e.states[i]
 		}
+	}
+	if st != nil {
+		st.sweeps, st.cutoff = restoredSweeps, h.cutoff
 	}
 	seen[h.stable] = true
 	dropped := 0
@@ -118,11 +133,18 @@ func (e *Engine) restoreState(d *decoder, owners map[string]int, seen map[string
 			return
 		}
 		e.enter(st, g)
+		if e.full() {
+			e.cut(now, out)
+		}
 	}
 	if dropped > 0 {
 		out.Dropped = append(out.Dropped, Dropped{h.stable, reason, dropped})
 	}
 }
+
+// restoredSweeps is the number of sweeps after a restore: a group has that one behind
+// it, or none.
+const restoredSweeps = 1
 
 // enter adds a restored group. Of groups with one key, which Encode never writes,
 // the first one stays.
@@ -132,7 +154,11 @@ func (e *Engine) enter(st *correlationState, g *group) {
 		return
 	}
 	slot := st.put(g, hash)
-	if !g.tombstone {
+	g.bytes = g.weight()
+	e.bytes += g.bytes
+	if g.tombstone {
+		e.buried += g.bytes
+	} else {
 		e.live++
 	}
 	e.setAlarm(st, slot, g, g.alarm)
@@ -170,8 +196,8 @@ func readGroup(c *program.Correlation, block []byte, h *head) (*group, error) {
 		return nil, errors.New("bad group")
 	}
 	g.window, g.low = w, unknown
-	if flags&flagSweep != 0 {
-		g.dropBefore(h.cutoff)
+	if flags&flagSweep == 0 {
+		g.sweep = restoredSweeps
 	}
 	return g, nil
 }

@@ -24,7 +24,7 @@ const (
 // memory. Only entries are written: every aggregate is a function of them, sums
 // too, which are exact, so a restored group goes on to the same results.
 //
-// The form is: version, time of saving, stream clock, limit, number of correlations;
+// The form is: version, time of saving, stream clock, limits, key of hashes, number of correlations;
 // for each its stable id, shape, members, event mode, cutoff and number of
 // groups; and each group as a block with its length in front.
 func (v *View) Encode(w io.Writer, savedAt int64) error {
@@ -32,7 +32,9 @@ func (v *View) Encode(w io.Writer, savedAt int64) error {
 	buf := binary.AppendUvarint(nil, SnapshotVersion)
 	buf = binary.AppendVarint(buf, savedAt)
 	buf = appendClock(buf, &v.clock)
-	buf = binary.AppendUvarint(buf, uint64(v.maxGroups))
+	buf = binary.AppendUvarint(buf, uint64(v.limits.Groups))
+	buf = binary.AppendUvarint(buf, uint64(v.limits.Bytes))
+	buf = append(buf, v.secret[:]...)
 	buf = binary.AppendUvarint(buf, uint64(len(v.states)))
 	var block []byte
 	for i := range v.states {

@@ -28,8 +28,8 @@ func (d *driver) save() []byte {
 func (d *driver) restart(p *program.Program) correlation.Restored {
 	d.tb.Helper()
 	state := d.save()
-	limit := d.engine.MaxGroups()
-	d.engine = correlation.New(p, limit)
+	limits := d.engine.Limits()
+	d.engine = correlation.New(p, limits)
 	d.use(p)
 	restored, err := d.engine.Restore(bytes.NewReader(state), d.now)
 	if err != nil {
@@ -267,7 +267,7 @@ func TestCases48And49AnEarlierSaveGoesOn(t *testing.T) {
 			if err := view.Encode(&b, d.now); err != nil {
 				t.Fatal(err)
 			}
-			d.engine = correlation.New(p, 0)
+			d.engine = correlation.New(p, correlation.Limits{})
 			if _, err := d.engine.Restore(&b, d.now); err != nil {
 				t.Fatal(err)
 			}
@@ -474,7 +474,7 @@ func TestStateThatCannotBeReadLeavesTheEngineEmpty(t *testing.T) {
 	d.run(traffic(1, 50))
 	state := d.save()
 	for n := 0; n < len(state); n += 7 {
-		e := correlation.New(p, 0)
+		e := correlation.New(p, correlation.Limits{})
 		if _, err := e.Restore(bytes.NewReader(state[:n]), d.now); !errors.Is(err, correlation.ErrCorrupt) {
 			t.Fatalf("cut at %d of %d: got %v, want ErrCorrupt", n, len(state), err)
 		}
@@ -484,7 +484,7 @@ func TestStateThatCannotBeReadLeavesTheEngineEmpty(t *testing.T) {
 	}
 	state[0] = 9
 	var version *correlation.VersionError
-	if _, err := correlation.New(p, 0).Restore(bytes.NewReader(state), d.now); !errors.As(err, &version) || version.Version != 9 {
+	if _, err := correlation.New(p, correlation.Limits{}).Restore(bytes.NewReader(state), d.now); !errors.As(err, &version) || version.Version != 9 {
 		t.Errorf("got %v, want a VersionError with 9", err)
 	}
 }

@@ -43,6 +43,15 @@ func (e *Engine) Swap(p *program.Program, now int64) []Dropped {
 		if st.live > 0 {
 			dropped = append(dropped, Dropped{st.c.Stable, reason, st.live})
 		}
+		for _, g := range st.groups {
+			if g == nil {
+				continue
+			}
+			e.bytes -= g.bytes
+			if g.tombstone {
+				e.buried -= g.bytes
+			}
+		}
 		e.live -= st.live
 		*st = correlationState{c: st.c, removed: true} // timers refer to it for a while
 	}
@@ -60,7 +69,7 @@ func (e *Engine) Swap(p *program.Program, now int64) []Dropped {
 // carry makes c the correlation of st.
 func (e *Engine) carry(st *correlationState, c *program.Correlation, now int64) {
 	old := st.c
-	st.c, st.empty = c, c.NewWindow()
+	st.use(c)
 	remap := c.Source.Type.Temporal() && !slices.Equal(old.Members, c.Members)
 	from := memberMap(old.Members, c.Members)
 	retime := old.Horizon != c.Horizon || old.Suppress != c.Suppress
@@ -71,18 +80,27 @@ func (e *Engine) carry(st *correlationState, c *program.Correlation, now int64) 
 		}
 		if old.Events != c.Events && st.groups[slot].buffer() != nil {
 			e.writable(st, slot).extra.buffer = nil
+			e.reweigh(st.groups[slot])
 		}
 		if remap {
 			g := e.writable(st, slot)
 			g.window = g.window.(*window.Hits).Pick(from)
 			if !g.tombstone {
 				st.ages.Lower(slot, g.age())
+				e.reweigh(g)
 			}
 		}
 		if retime {
 			e.resetAlarm(st, slot, e.writable(st, slot), now+1)
 		}
 	}
+}
+
+// reweigh brings what g takes up to date.
+func (e *Engine) reweigh(g *group) {
+	e.bytes -= g.bytes
+	g.bytes = g.weight()
+	e.bytes += g.bytes
 }
 
 // memberMap returns the old index of each new member, -1 for none.

@@ -34,7 +34,7 @@ func TestTimersOfAFloodDoNotPileUp(t *testing.T) {
 		{"groups of events that were undone", 0, true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			e := New(p, tc.limit)
+			e := New(p, Limits{Groups: tc.limit})
 			x, doc := match.NewExtractor(p.Spec()), match.NewDocument(p.Spec())
 			for i := range 20_000 {
 				doc.Set(fmt.Appendf(nil, `{"kind":"login","user":%d}`, i))
@@ -64,7 +64,7 @@ func TestTimersInPiecesDoWhatTimersAtOnceDo(t *testing.T) {
 		t.Fatal(err)
 	}
 	const day = 24 * 60 * 60
-	whole, pieces := New(p, 0), New(p, 0)
+	whole, pieces := New(p, Limits{}), New(p, Limits{})
 	for _, e := range []*Engine{whole, pieces} {
 		x, doc := match.NewExtractor(p.Spec()), match.NewDocument(p.Spec())
 		for i := range 500 {

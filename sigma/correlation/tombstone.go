@@ -7,15 +7,16 @@ import (
 )
 
 // A tombstone is what is left of a group that was removed while it suppressed
-// results. The limit on groups also limits tombstones, because a flood of keys that
-// each fire once would make one each.
+// results. The limits also limit tombstones, because a flood of keys that each fire
+// once would make one each.
 
-// limitTombstones removes tombstones when there are too many, until nine tenths of
-// the limit are left: first those whose emission is far-future, those whose event came
+// limitTombstones removes tombstones when there are more than groups may be or when
+// they take half of the bytes, until nine tenths of that are left: first those whose emission is far-future, those whose event came
 // first before the others, then those whose emission is oldest.
 func (e *Engine) limitTombstones(o *Outcome) {
 	n := e.inUse() - e.live
-	if n <= e.maxGroups {
+	bytes := e.limits.Bytes / 2
+	if n <= e.limits.Groups && e.buried <= bytes {
 		return
 	}
 	type tombstone struct {
@@ -41,11 +42,21 @@ func (e *Engine) limitTombstones(o *Outcome) {
 	slices.SortFunc(list, func(a, b tombstone) int {
 		return cmp.Or(cmp.Compare(a.order, b.order), cmp.Compare(a.at, b.at), cmp.Compare(a.state, b.state), strings.Compare(a.group.key, b.group.key))
 	})
-	list = list[:n-nineTenths(e.maxGroups)]
-	for _, g := range list {
-		e.states[g.state].drop(g.slot)
+	groups := e.limits.Groups
+	if n > groups {
+		groups = nineTenths(groups)
 	}
-	o.Forgotten += len(list)
+	if e.buried > bytes {
+		bytes = nineTenths(bytes)
+	}
+	for _, g := range list {
+		if n <= groups && e.buried <= bytes {
+			return
+		}
+		e.drop(e.states[g.state], g.slot)
+		n--
+		o.Forgotten++
+	}
 }
 
 // inUse returns the number of groups and tombstones.

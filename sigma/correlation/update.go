@@ -20,30 +20,34 @@ const (
 func (e *Engine) apply(st *correlationState, hash uint64, key []byte, direct bool) *Result {
 	c, ts := st.c, e.record.Time
 	slot, g := st.find(hash, key)
-	switch {
-	case g == nil:
+	before := 0
+	if g == nil {
 		slot, g = e.create(st, hash, key)
-	case g.exported != e.exports || g.event != e.event || g.tombstone || g.sweep != st.sweeps:
-		g = e.prepare(st, slot, g)
+	} else {
+		before = g.bytes
+		if g.exported != e.exports || g.event != e.event || g.tombstone || g.sweep != st.sweeps {
+			g = e.prepare(st, slot, g)
+		}
 	}
-	if !e.admit(st, slot, g, ts) {
+	var result *Result
+	if e.admit(st, slot, g, ts) {
+		g.touched = e.wall
+		g.low = min(g.low, ts)
+		g.bytes += g.window.Add(ts, &e.value, e.journal.undoing())
+		if c.MaxEntries > 0 {
+			g.bytes += g.window.Trim(c.MaxEntries, c.Window == program.Session)
+		}
+		if c.Stores && direct {
+			e.store(c, g, ts)
+		}
+		if value, _, met := c.Condition.Evaluate(g.window); met {
+			result = e.fire(st, slot, g, value, direct)
+		}
+	} else {
 		e.outcome.Late++
-		return nil
 	}
-	g.touched = e.wall
-	g.low = min(g.low, ts)
-	g.window.Add(ts, &e.value, e.journal.undoing())
-	if c.MaxEntries > 0 {
-		g.window.Trim(c.MaxEntries, c.Window == program.Session)
-	}
-	if c.Stores && direct {
-		e.store(c, g, ts)
-	}
-	value, _, met := c.Condition.Evaluate(g.window)
-	if !met {
-		return nil
-	}
-	return e.fire(st, slot, g, value, direct)
+	e.bytes += g.bytes - before
+	return result
 }
 
 // create adds a group for a key that has none.
@@ -52,6 +56,7 @@ func (e *Engine) create(st *correlationState, hash uint64, key []byte) (uint32, 
 		key: string(key), window: st.c.NewWindow(),
 		groupState: groupState{low: noEntries, exported: e.exports, event: e.event, touched: e.wall, sweep: st.sweeps},
 	}
+	g.bytes = st.bare(g)
 	slot := st.put(g, hash)
 	e.live++
 	e.setAlarm(st, slot, g, saturated(e.wall, st.c.Horizon))
@@ -70,7 +75,8 @@ func (e *Engine) prepare(st *correlationState, slot uint32, g *group) *group {
 	}
 	if g.tombstone {
 		g.tombstone, g.sweep, g.touched = false, st.sweeps, e.wall
-		g.window, g.low = st.c.NewWindow(), noEntries
+		e.buried -= g.bytes
+		g.window, g.low, g.bytes = st.c.NewWindow(), noEntries, st.bare(g)
 		e.resetAlarm(st, slot, g, saturated(e.wall, st.c.Horizon))
 		st.live++
 		e.live++
@@ -94,13 +100,13 @@ func (e *Engine) admit(st *correlationState, slot uint32, g *group, ts int64) bo
 	}
 	switch decide(c, g, ts) {
 	case restart:
-		g.clear()
+		st.clear(g)
 	case discard:
 		if g.late++; g.late < believed {
 			return false
 		}
 		// The group is at a time in the future: begin again at the present.
-		g.clear()
+		st.clear(g)
 		st.ages.Lower(slot, g.age())
 		g.hasHigh = false
 		g.hasLast = g.hasLast && g.last <= ts
@@ -171,8 +177,12 @@ func (e *Engine) store(c *program.Correlation, g *group, ts int64) {
 		}
 		s.data = e.copied
 	case e.record.HasID:
-		s.hasID, s.data = true, slices.Clone(e.record.ID)
+		if e.id == nil {
+			e.id = slices.Clone(e.record.ID)
+		}
+		s.hasID, s.data = true, e.id
 	}
+	g.bytes += s.weight()
 	x := g.more()
 	at := len(x.buffer)
 	for at > 0 && x.buffer[at-1].ts > ts {
@@ -183,8 +193,9 @@ func (e *Engine) store(c *program.Correlation, g *group, ts int64) {
 	} else {
 		x.buffer = slices.Insert(slices.Clone(x.buffer), at, s)
 	}
-	if over := len(x.buffer) - c.MaxEvents; over > 0 {
-		x.buffer = x.buffer[over:]
+	for len(x.buffer) > c.MaxEvents {
+		g.bytes -= x.buffer[0].weight()
+		x.buffer = x.buffer[1:]
 	}
 }
 
@@ -206,7 +217,7 @@ func (e *Engine) fire(st *correlationState, slot uint32, g *group, value float64
 		g.more().arrival = e.arrival
 	}
 	if c.Resets {
-		g.clear()
+		st.clear(g)
 		st.ages.Lower(slot, g.age())
 	}
 	if len(c.Dependents) > 0 {

@@ -3,16 +3,18 @@ package correlation
 import (
 	"slices"
 
+	"github.com/sluicehq/sluice/sigma/correlation/internal/match"
 	"github.com/sluicehq/sluice/sigma/correlation/internal/program"
 )
 
 // View is the state of an engine at one moment. It never changes, and any goroutine
 // may read it while the engine goes on.
 type View struct {
-	clock     streamClock
-	revision  uint64
-	maxGroups int
-	states    []stateView
+	clock    streamClock
+	revision uint64
+	limits   Limits
+	secret   match.Secret
+	states   []stateView
 }
 
 type stateView struct {
@@ -28,7 +30,7 @@ type stateView struct {
 // shares the groups themselves until they change.
 func (e *Engine) Export() *View {
 	e.exports++
-	v := &View{clock: e.clock, revision: e.revision, maxGroups: e.maxGroups, states: make([]stateView, len(e.states))}
+	v := &View{clock: e.clock, revision: e.revision, limits: e.limits, secret: e.secret, states: make([]stateView, len(e.states))}
 	for i, st := range e.states {
 		v.states[i] = stateView{
 			c: st.c, groups: slices.Clone(st.groups), live: st.live,

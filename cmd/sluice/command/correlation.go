@@ -34,7 +34,7 @@ func newCorrelator(set *graph.RuleSet, o *config.Eval, render renderer, warn fun
 		return nil
 	}
 	return &correlator{
-		step:   step.NewCorrelate(correlation.New(set.Correlation, o.Correlation.MaxStateEntries)),
+		step:   step.NewCorrelate(correlation.New(set.Correlation, o.Correlation.Limits())),
 		render: render, warn: warn, dumps: o.DumpCorrelationState && !o.Schema.Routing,
 	}
 }
@@ -67,14 +67,23 @@ func (c *correlator) batch(j *job, t *tally) *page {
 	return c.merged.finish()
 }
 
+// evicted warns of groups that were removed because of a limit.
+func (c *correlator) evicted(o *correlation.Outcome) {
+	limits := c.step.Engine.Limits()
+	full, limit, flag := fmt.Sprintf("%d groups of correlations", o.Before), limits.Groups, "--max-state-entries"
+	if o.Before < limits.Groups {
+		full, limit, flag = fmt.Sprintf("groups of correlations of %d bytes", o.Bytes), limits.Bytes, "--max-state-bytes"
+	}
+	c.warn(fmt.Sprintf("%s, the limit is %d: %d evicted (raise %s or shorten windows)", full, limit, o.Evicted, flag))
+}
+
 // line correlates line i and renders what fires. The error is that of a step.
 func (c *correlator) line(b *graph.Batch, i int) (fired int, err error) {
 	counted, err := c.step.Count(&c.isolate, b, i, b.Arrival)
 	for _, o := range counted.Effects {
 		c.truncated += o.Truncated
 		if o.Evicted > 0 {
-			c.warn(fmt.Sprintf("%d groups of correlations, the limit is %d: %d evicted (raise --max-state-entries or shorten windows)",
-				o.Before, c.step.Engine.MaxGroups(), o.Evicted))
+			c.evicted(&o)
 		}
 	}
 	if err != nil || len(counted.Firings) == 0 {

@@ -47,6 +47,15 @@ func logins(seconds ...int) string {
 	return b.String()
 }
 
+// wideUsers are logins of n users with long names.
+func wideUsers(n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, "{\"kind\":\"login\",\"user\":\"%s%d\",\"@timestamp\":%d}\n", strings.Repeat("x", 500), i, 50)
+	}
+	return b.String()
+}
+
 func TestEvalCorrelates(t *testing.T) {
 	tenUsers := ""
 	for i := range 10 {
@@ -98,6 +107,12 @@ func TestEvalCorrelates(t *testing.T) {
 			[]string{"--max-state-entries", "10"},
 			0, nil, 11,
 			[]string{"warning: 10 groups of correlations, the limit is 10: 1 evicted"},
+		},
+		{
+			"the limit on bytes", strings.Replace(counting(), "60s", "1h", 1), tenUsers + wideUsers(2000),
+			[]string{"--max-state-bytes", "1MiB"},
+			0, nil, 2010,
+			[]string{"warning: groups of correlations of 10", "bytes, the limit is 1048576: ", "evicted (raise --max-state-bytes or shorten windows)"},
 		},
 		{
 			"references", "", `{"kind":"login","_id":"x1","@timestamp":10}` + "\n" + `{"kind":"login","id":{},"_id":"z","@timestamp":11}` + "\n" + strings.ReplaceAll(logins(12), `"user":"ann",`, ""),
@@ -229,7 +244,7 @@ func oneByOne(t *testing.T, rules, events string) string {
 		t.Fatal(err)
 	}
 	w, x, source := set.NewWorker(), correlation.NewExtractor(p), correlation.NewEventSource(p, set)
-	e := correlation.New(p, 0)
+	e := correlation.New(p, correlation.Limits{})
 	var out []byte
 	for line := range strings.Lines(events) {
 		var ev engine.Events

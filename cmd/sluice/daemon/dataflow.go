@@ -38,7 +38,7 @@ func newDataflow(cfg *config.Daemon, set *graph.RuleSet, out *sink.Outputs, m *d
 		},
 		Evaluate: evaluate.Options{Workers: workers(engineLog), Timed: cfg.Correlation.RequireTime()},
 		Correlate: correlate.Options{
-			MaxGroups: cfg.Correlation.MaxStateEntries, Log: logging.Target(log, "sluice.correlation"),
+			Limits: cfg.Correlation.Limits(), Log: logging.Target(log, "sluice.correlation"),
 		},
 		Dispatch: dispatch.Options{Sinks: offered(out.Sinks)},
 	}), nil

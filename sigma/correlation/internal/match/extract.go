@@ -30,6 +30,7 @@ type Extractor struct {
 	keys    []written // by number in the spec
 	record  uint64    // number of the current record
 	seen    []int     // fields kept in it
+	digests []digest  // of its long texts
 	json    []byte
 	blob    []byte
 	deflate *flate.Writer
@@ -63,6 +64,7 @@ func (x *Extractor) Append(dst []byte, rules []int, time int64, src Source) []by
 		return dst
 	}
 	x.record++
+	x.digests = x.digests[:0]
 	start, at := len(dst), len(dst)+headSize
 	dst = extend(dst, headSize+feeds*updateSize)
 	for _, rule := range rules {
@@ -84,6 +86,9 @@ func (x *Extractor) Append(dst []byte, rules []int, time int64, src Source) []by
 	}
 	if chained {
 		dst = x.chain(dst, rules, src)
+	}
+	if len(x.digests) > 0 {
+		flags |= hasLong
 	}
 	head := (*[headSize]byte)(dst[start:])
 	binary.LittleEndian.PutUint32(head[sizeAt:], uint32(len(dst)-start))
@@ -110,7 +115,7 @@ func (x *Extractor) match(dst []byte, start, at int, r *Rule, src Source) (out [
 		k := &x.keys[f.Key]
 		if k.record != x.record {
 			k.record, k.at = x.record, uint32(len(dst)-start)
-			dst = appendKey(dst, x.spec.Keys[f.Key], src)
+			dst = x.appendKey(dst, x.spec.Keys[f.Key], src)
 		}
 		update := (*[updateSize]byte)(dst[at:])
 		if f.Kind == Nothing {
@@ -165,6 +170,10 @@ func (x *Extractor) contribute(dst []byte, start, at int, f *Feed, src Source) (
 		if !ok {
 			return dst, false
 		}
+		if marked(text) {
+			text = x.appendPart(append(x.scratch[:0], longMark), f.Values[0], text)
+			x.scratch = text
+		}
 		dst = appendText(dst, text, start, at)
 	case Tuple:
 		if !x.tuple(f.Values, src) {
@@ -185,14 +194,17 @@ func appendText(dst, text []byte, start, at int) []byte {
 }
 
 // appendKey appends a group key behind its hash and its length.
-func appendKey(dst []byte, fields []int, src Source) []byte {
+func (x *Extractor) appendKey(dst []byte, fields []int, src Source) []byte {
 	mark := len(dst)
 	dst = extend(dst, keyHead)
 	for _, f := range fields {
-		if text, of, ok := src.Text(f); ok && scalar(of) {
-			dst = AppendPart(dst, text)
-		} else {
+		switch text, of, ok := src.Text(f); {
+		case !ok || !scalar(of):
 			dst = AppendMissing(dst)
+		case len(text) > maxText:
+			dst = x.appendLong(dst, f, text)
+		default:
+			dst = AppendPart(dst, text)
 		}
 	}
 	key := dst[mark+keyHead:]
@@ -223,7 +235,7 @@ func (x *Extractor) tuple(fields []int, src Source) bool {
 		if !ok {
 			return false
 		}
-		x.scratch = AppendPart(x.scratch, text)
+		x.scratch = x.appendPart(x.scratch, f, text)
 	}
 	return true
 }
@@ -281,7 +293,22 @@ func (x *Extractor) keep(dst []byte, field int, src Source) []byte {
 	case event.Number, event.String, event.Text:
 		kind = fieldNumeric
 	}
+	if len(text) > maxText {
+		x.scratch = x.long(x.scratch[:0], field, text, kind == fieldNumeric)
+		kind, text = fieldLong, x.scratch
+	}
 	return appendBlock(append(binary.AppendUvarint(dst, uint64(field)), kind), text)
+}
+
+// long appends what is kept of a long field: the number that it spells, if any, and a
+// part.
+func (x *Extractor) long(dst []byte, field int, text []byte, numeric bool) []byte {
+	number := math.NaN()
+	if n, ok := ParseNumber(text); ok && numeric {
+		number = n
+	}
+	dst = binary.LittleEndian.AppendUint64(dst, math.Float64bits(number))
+	return x.appendPart(dst, field, text)
 }
 
 // id returns the event's reference: the first present of the id fields, when it

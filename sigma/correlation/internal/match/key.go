@@ -16,7 +16,7 @@ func Hash(key []byte) uint64 { return maphash.Bytes(seed, key) }
 // HashString is Hash of a text.
 func HashString(key string) uint64 { return maphash.String(seed, key) }
 
-// AppendPart appends one part of a key or tuple.
+// AppendPart appends one part of a key or tuple, which is not long.
 func AppendPart[T string | []byte](dst []byte, part T) []byte {
 	dst = binary.AppendUvarint(dst, uint64(len(part))+1)
 	return append(dst, part...)
@@ -38,41 +38,60 @@ func Parts(key string) iter.Seq2[string, bool] {
 	}
 }
 
-// Part returns part i of an encoded key.
-func Part(key string, i int) (string, bool) {
+// Part returns part i of an encoded key, encoded; ok is false for a missing one.
+func Part(key string, i int) (part string, ok bool) {
 	for ; key != ""; i-- {
-		part, ok, rest := Cut(key)
-		if i == 0 {
-			return part, ok
+		size, n := split(key)
+		if n == 0 {
+			break
 		}
-		key = rest
+		if i == 0 {
+			return key[:n], size > 0
+		}
+		key = key[n:]
 	}
 	return "", false
+}
+
+// split returns the size of the first part of an encoded key, as it is written, and
+// where the part ends; 0 for what is no key.
+func split(key string) (size uint64, end int) {
+	size, used := uvarint(key)
+	n := max(size, 1) - 1
+	if size > maxText+1 {
+		n = hashedPart
+	}
+	if used <= 0 || n > uint64(len(key)-used) {
+		return 0, 0
+	}
+	return size, used + int(n)
 }
 
 // ValidKey reports whether key is the encoding of n parts.
 func ValidKey(key string, n int) bool {
 	for ; n > 0; n-- {
-		size, used := uvarint(key)
-		if used <= 0 || size > 0 && size-1 > uint64(len(key)-used) {
+		_, end := split(key)
+		if end == 0 {
 			return false
 		}
-		key = key[used+max(0, int(size)-1):]
+		key = key[end:]
 	}
 	return key == ""
 }
 
 // Cut returns the first part of an encoded key, ok being false for a missing one,
-// and what follows it.
+// and what follows it. Of a long one it is what is shown.
 func Cut(key string) (part string, ok bool, rest string) {
-	size, used := uvarint(key)
-	if used <= 0 || size > 0 && size-1 > uint64(len(key)-used) {
+	switch size, end := split(key); {
+	case end == 0:
 		return "", false, ""
+	case size == 0:
+		return "", false, key[end:]
+	case size > maxText+1:
+		return showLong(size-1, key[end-hashedPart:end]), true, key[end:]
+	default:
+		return key[end-int(size)+1 : end], true, key[end:]
 	}
-	if size == 0 {
-		return "", false, key[used:]
-	}
-	return key[used : used+int(size)-1], true, key[used+int(size)-1:]
 }
 
 // uvarint is binary.Uvarint for strings.

@@ -41,6 +41,7 @@ const (
 const (
 	hasID = 1 << iota
 	hasCopy
+	hasLong
 )
 
 // Record is an event as the correlations need it. Its slices point into the bytes
@@ -50,6 +51,7 @@ type Record struct {
 	HasID bool
 	ID    []byte // reference of the event
 	Copy  []byte // the deflated event, nil when nobody stores it
+	Long  bool   // keys, texts and fields are to be sealed
 
 	feeds  []Feed
 	raw    []byte // up to the rest
@@ -59,9 +61,19 @@ type Record struct {
 
 // Field is a field kept for correlations of correlations.
 type Field struct {
-	Null   bool // JSON null
-	Number bool // a number, or a text that may spell one
-	Text   []byte
+	Null   bool    // JSON null
+	Number bool    // a number, or a text that may spell one
+	Text   []byte  // nil for a long one
+	Long   []byte  // a part to be sealed
+	Value  float64 // of a long one that is a number
+}
+
+// Numeric returns the number that the field is or spells.
+func (f *Field) Numeric() (float64, bool) {
+	if f.Long != nil || !f.Number {
+		return f.Value, f.Number
+	}
+	return ParseNumber(f.Text)
 }
 
 // Open reads the record at the begin of buf and returns what follows it. An
@@ -76,7 +88,7 @@ func (r *Record) Open(s *Spec, buf []byte) ([]byte, error) {
 	r.Time = int64(binary.LittleEndian.Uint64(head[timeAt:]))
 	r.feeds, r.raw, r.count = s.Feeds, buf[:rest], int(binary.LittleEndian.Uint32(head[countAt:]))
 	flags := binary.LittleEndian.Uint32(head[flagsAt:])
-	r.HasID, r.ID, r.Copy, r.fields = false, nil, nil, nil
+	r.HasID, r.ID, r.Copy, r.fields, r.Long = false, nil, nil, nil, flags&hasLong != 0
 	if rest < size {
 		c := cursor(buf[rest:size])
 		if flags&hasID != 0 {
@@ -121,7 +133,12 @@ func (r *Record) Update(i int, v *window.Contribution) (feed *Feed, hash uint64,
 func (r *Record) Field(number int) (Field, bool) {
 	for c := cursor(r.fields); len(c) > 0; {
 		n, kind, text := int(c.uvarint()), c.byte(), c.block()
-		if n == number {
+		switch {
+		case n != number:
+		case kind == fieldLong:
+			v := math.Float64frombits(binary.LittleEndian.Uint64(text))
+			return Field{Number: !math.IsNaN(v), Value: v, Long: text[8:]}, true
+		default:
 			return Field{Null: kind == fieldNull, Number: kind == fieldNumeric, Text: text}, true
 		}
 	}
@@ -133,6 +150,7 @@ const (
 	fieldNull = iota
 	fieldNumeric
 	fieldOther
+	fieldLong
 )
 
 // cursor takes values off its front.

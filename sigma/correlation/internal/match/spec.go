@@ -53,7 +53,7 @@ type Spec struct {
 // same version of records.
 func (s *Spec) Seal() {
 	h := sha256.New()
-	fmt.Fprintf(h, "match record 1 %q %v %v %v %v %q", s.Fields, s.Keys, s.Feeds, s.Rules, s.IDs, s.Paths)
+	fmt.Fprintf(h, "match record 2 %q %v %v %v %v %q", s.Fields, s.Keys, s.Feeds, s.Rules, s.IDs, s.Paths)
 	s.Mark = binary.LittleEndian.Uint32(h.Sum(nil))
 }
 

@@ -18,11 +18,7 @@ func (c *Condition) Inspect(w window.Window) (got *float64, met bool) {
 		_, _, met = c.Evaluate(w)
 		return new(float64(w.Count())), met
 	case *window.Distinct:
-		texts := make(map[string]struct{})
-		for _, s := range w.All() {
-			texts[s] = struct{}{}
-		}
-		value = float64(len(texts))
+		value = float64(w.Recount())
 	case *window.Numbers:
 		if w.Len() == 0 {
 			return nil, false

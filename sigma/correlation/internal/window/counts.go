@@ -47,13 +47,18 @@ func (c *Counts) Last() int64 {
 }
 
 // Add inserts an entry.
-func (c *Counts) Add(ts int64, _ *Contribution, undo *Undo) {
+func (c *Counts) Add(ts int64, _ *Contribution, undo *Undo) int {
+	runs := int(c.sealed.n)
 	c.n++
 	if c.pinned && ts < c.pin {
 		ts, c.pin = c.pin, ts
 	}
 	c.addCount(ts, 1, undo)
+	return c.since(runs)
 }
+
+// since returns by how much Bytes has changed since there were so many runs.
+func (c *Counts) since(runs int) int { return (int(c.sealed.n) - runs) * runBytes }
 
 func (c *Counts) addCount(ts int64, n uint32, undo *Undo) {
 	switch {
@@ -103,13 +108,14 @@ func (c *Counts) addLate(ts int64, n uint32, undo *Undo) {
 }
 
 // DropBefore removes the entries older than cutoff.
-func (c *Counts) DropBefore(cutoff int64) {
+func (c *Counts) DropBefore(cutoff int64) int {
 	if c.n == 0 || c.First() >= cutoff {
-		return
+		return 0
 	}
+	runs := int(c.sealed.n)
 	if c.Last() < cutoff {
 		c.Clear()
-		return
+		return c.since(runs)
 	}
 	if c.pinned && c.pin < cutoff {
 		c.pinned = false
@@ -118,6 +124,7 @@ func (c *Counts) DropBefore(cutoff int64) {
 	for c.sealed.n > 0 && c.sealed.first() < cutoff {
 		c.dropRun()
 	}
+	return c.since(runs)
 }
 
 func (c *Counts) dropRun() {
@@ -128,10 +135,11 @@ func (c *Counts) dropRun() {
 }
 
 // Trim removes the oldest entries until limit are left.
-func (c *Counts) Trim(limit int, keepFirst bool) {
+func (c *Counts) Trim(limit int, keepFirst bool) int {
 	if c.n <= limit {
-		return
+		return 0
 	}
+	runs := int(c.sealed.n)
 	switch {
 	case keepFirst && !c.pinned:
 		c.pin, c.pinned = c.First(), true
@@ -142,6 +150,7 @@ func (c *Counts) Trim(limit int, keepFirst bool) {
 		c.n--
 	}
 	c.dropOldest(c.n - limit)
+	return c.since(runs)
 }
 
 // dropOldest removes k entries beside the pinned one.

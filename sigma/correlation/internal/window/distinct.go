@@ -30,35 +30,55 @@ func (d *Distinct) Last() int64 { return d.list.last() }
 // Count returns the number of different texts.
 func (d *Distinct) Count() int { return d.texts.len() }
 
+// Recount counts the different texts of the entries: also where a fork left them
+// behind.
+func (d *Distinct) Recount() int {
+	texts := make(map[*text]struct{})
+	for m := range d.list.all() {
+		texts[m.text] = struct{}{}
+	}
+	return len(texts)
+}
+
 // Add inserts an entry. The text is copied when it is new.
-func (d *Distinct) Add(ts int64, c *Contribution, undo *Undo) {
+func (d *Distinct) Add(ts int64, c *Contribution, undo *Undo) int {
 	t := d.texts.intern(c.Text, c.Mark)
 	t.refs++
 	d.list.add(ts, mention{ts, t}, undo)
+	if t.refs == 1 {
+		return entryBytes + t.weight()
+	}
+	return entryBytes
 }
 
-func (d *Distinct) forget(m mention) {
+// forget returns what a removed entry took.
+func (d *Distinct) forget(m mention) int {
 	if m.text.refs--; m.text.refs == 0 {
 		d.texts.remove(m.text)
+		return entryBytes + m.text.weight()
 	}
+	return entryBytes
 }
 
 // DropBefore removes the entries older than cutoff.
-func (d *Distinct) DropBefore(cutoff int64) {
+func (d *Distinct) DropBefore(cutoff int64) (more int) {
 	if d.Len() > 0 && d.Last() < cutoff {
+		more = setBytes - d.Bytes()
 		d.Clear()
-		return
+		return more
 	}
 	for d.Len() > 0 && d.First() < cutoff {
-		d.forget(d.list.pop())
+		more -= d.forget(d.list.pop())
 	}
+	return more
 }
 
 // Trim removes the oldest entries until limit are left.
-func (d *Distinct) Trim(limit int, keepFirst bool) {
+func (d *Distinct) Trim(limit int, keepFirst bool) (more int) {
 	for d.Len() > limit {
-		d.forget(d.list.trim(keepFirst))
+		more -= d.forget(d.list.trim(keepFirst))
 	}
+	return more
 }
 
 // Clear removes all entries.

@@ -87,24 +87,27 @@ func (h *Hits) Last() int64 {
 }
 
 // Add inserts an entry for each member of c.
-func (h *Hits) Add(ts int64, c *Contribution, undo *Undo) {
+func (h *Hits) Add(ts int64, c *Contribution, undo *Undo) (more int) {
 	for _, i := range c.Members {
-		h.members[i].Add(ts, c, undo)
+		more += h.members[i].Add(ts, c, undo)
 	}
+	return more
 }
 
 // DropBefore removes the entries older than cutoff.
-func (h *Hits) DropBefore(cutoff int64) {
+func (h *Hits) DropBefore(cutoff int64) (more int) {
 	for i := range h.members {
-		h.members[i].DropBefore(cutoff)
+		more += h.members[i].DropBefore(cutoff)
 	}
+	return more
 }
 
 // Trim removes the oldest entries of each member until limit are left of it.
-func (h *Hits) Trim(limit int, keepFirst bool) {
+func (h *Hits) Trim(limit int, keepFirst bool) (more int) {
 	for i := range h.members {
-		h.members[i].Trim(limit, keepFirst)
+		more += h.members[i].Trim(limit, keepFirst)
 	}
+	return more
 }
 
 // Clear removes all entries.

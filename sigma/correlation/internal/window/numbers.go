@@ -38,9 +38,22 @@ func (n *Numbers) First() int64 { return n.list.first() }
 func (n *Numbers) Last() int64 { return n.list.last() }
 
 // Add inserts an entry.
-func (n *Numbers) Add(ts int64, c *Contribution, undo *Undo) {
+func (n *Numbers) Add(ts int64, c *Contribution, undo *Undo) int {
 	n.list.add(ts, number{ts, c.Number}, undo)
-	n.count(c.Number)
+	if n.ranks != nil {
+		n.ranks.Insert(c.Number)
+		return entryBytes + rankBytes
+	}
+	n.sum.Add(c.Number)
+	return entryBytes
+}
+
+// weight is what one entry takes.
+func (n *Numbers) weight() int {
+	if n.ranks != nil {
+		return entryBytes + rankBytes
+	}
+	return entryBytes
 }
 
 func (n *Numbers) count(v float64) {
@@ -60,21 +73,26 @@ func (n *Numbers) forget(e number) {
 }
 
 // DropBefore removes the entries older than cutoff.
-func (n *Numbers) DropBefore(cutoff int64) {
+func (n *Numbers) DropBefore(cutoff int64) int {
 	if n.Len() > 0 && n.Last() < cutoff {
+		less := n.Len() * n.weight()
 		n.Clear()
-		return
+		return -less
 	}
+	before := n.Len()
 	for n.Len() > 0 && n.First() < cutoff {
 		n.forget(n.list.pop())
 	}
+	return (n.Len() - before) * n.weight()
 }
 
 // Trim removes the oldest entries until limit are left.
-func (n *Numbers) Trim(limit int, keepFirst bool) {
+func (n *Numbers) Trim(limit int, keepFirst bool) int {
+	before := n.Len()
 	for n.Len() > limit {
 		n.forget(n.list.trim(keepFirst))
 	}
+	return (n.Len() - before) * n.weight()
 }
 
 // Clear removes all entries.

@@ -14,16 +14,20 @@ type Contribution struct {
 // First and Last are meaningful while Len is not zero.
 type Window interface {
 	// Add inserts an entry behind all entries that are not newer. How to take it
-	// back goes to undo, which may be nil, as far as Save does not cover it.
-	Add(ts int64, c *Contribution, undo *Undo)
+	// back goes to undo, which may be nil, as far as Save does not cover it. Add,
+	// DropBefore and Trim return by how much they changed Bytes.
+	Add(ts int64, c *Contribution, undo *Undo) int
 	// DropBefore removes the entries older than cutoff.
-	DropBefore(cutoff int64)
+	DropBefore(cutoff int64) int
 	// Trim removes the oldest entries until limit are left; of each member, where
 	// there are members. With keepFirst the very first entry stays instead of the
 	// oldest of the others.
-	Trim(limit int, keepFirst bool)
+	Trim(limit int, keepFirst bool) int
 	// Clear removes all entries.
 	Clear()
+
+	// Bytes is what the window takes. It is not for what a fork left behind.
+	Bytes() int
 
 	Len() int
 	First() int64
