@@ -96,7 +96,7 @@ func (s *Source) read(now time.Time, use func(f File, data []byte)) (f File, err
 	if s.err != nil {
 		return f, s.err
 	}
-	r, err := os.Open(s.path)
+	r, err := open(s.path)
 	if err != nil {
 		return f, reason(err)
 	}
