@@ -140,3 +140,24 @@ func TestATemplateMakesNoMoreThanItsFileCanPayFor(t *testing.T) {
 		})
 	}
 }
+
+// Conditions over the members of an array ask for a detection once for each member.
+func TestConditionsInABlockAskForADetectionOnce(t *testing.T) {
+	text := "title: T\nsigma-version: 3\ndetection:\n  s:\n    c[any]:\n      i: {p|re: '(x+x+)+y$'}\n      o: {q: 1}\n      condition: " +
+		series(5000, " and ", func(i int) string { return "(i or o or i)" }) + "\n  condition: s\n"
+	set := compile(t, rulesOf(t, text), engine.Options{})
+	w := set.NewWorker()
+	line := []byte(`{"c":[` + series(200, ",", func(i int) string { return fmt.Sprintf(`{"p":"%s","q":2}`, strings.Repeat("x", i%50)) }) + `]}`)
+	allocs := testing.AllocsPerRun(3, func() {
+		var ev engine.Events
+		if err := w.DecodeJSON(&ev, line); err != nil {
+			t.Fatal(err)
+		}
+		if len(titles(w, &ev)) != 0 {
+			t.Error("fires")
+		}
+	})
+	if most := 200 * 20.0; allocs > most {
+		t.Errorf("%.0f allocations for 200 members, want at most %.0f", allocs, most)
+	}
+}
