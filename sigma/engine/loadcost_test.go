@@ -144,7 +144,7 @@ func TestATemplateMakesNoMoreThanItsFileCanPayFor(t *testing.T) {
 // Conditions over the members of an array ask for a detection once for each member.
 func TestConditionsInABlockAskForADetectionOnce(t *testing.T) {
 	text := "title: T\nsigma-version: 3\ndetection:\n  s:\n    c[any]:\n      i: {p|re: '(x+x+)+y$'}\n      o: {q: 1}\n      condition: " +
-		series(5000, " and ", func(i int) string { return "(i or o or i)" }) + "\n  condition: s\n"
+		series(3000, " and ", func(i int) string { return "(i or o or i)" }) + "\n  condition: s\n"
 	set := compile(t, rulesOf(t, text), engine.Options{})
 	w := set.NewWorker()
 	line := []byte(`{"c":[` + series(200, ",", func(i int) string { return fmt.Sprintf(`{"p":"%s","q":2}`, strings.Repeat("x", i%50)) }) + `]}`)
