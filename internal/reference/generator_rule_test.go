@@ -179,7 +179,7 @@ func (w *ruleWriter) block() (key, value string) {
 		k1, v1 := w.entry("p")
 		k2, v2 := w.entry(pick(w.rng, []string{"q", ".", "q.r"}))
 		return key, fmt.Sprintf("{condition: %q, i: {%s: %s}, t: {%s: %s}}",
-			pick(w.rng, []string{"i and not t", "i or t", "1 of them", "not i"}), quoteYAML(k1), v1, quoteYAML(k2), v2)
+			pick(w.rng, []string{"i and not t", "i or t", "1 of them", "not i", "(i or t) and (i or not t)", "not (i and t) and (i or 1 of them)"}), quoteYAML(k1), v1, quoteYAML(k2), v2)
 	}
 	k1, v1 := w.entry("p")
 	k2, v2 := w.entry(pick(w.rng, []string{"q", "q[any]", "q.r"}))

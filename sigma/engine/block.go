@@ -94,6 +94,11 @@ func (w *Worker) nodeHolds(n *compile.Node, member event.Value) bool {
 
 // scopeWinner returns the first condition that holds for a member.
 func (w *Worker) scopeWinner(s *compile.Scope, member event.Value) *compile.Cond {
+	if s.Repeats {
+		outer := w.asked
+		w.asked = make(map[*compile.Node]bool, len(s.Detections))
+		defer func() { w.asked = outer }()
+	}
 	for _, k := range s.Conditions {
 		if w.condHolds(s, k, member) {
 			return k
@@ -105,7 +110,7 @@ func (w *Worker) scopeWinner(s *compile.Scope, member event.Value) *compile.Cond
 func (w *Worker) condHolds(s *compile.Scope, k *compile.Cond, member event.Value) bool {
 	switch k.Op {
 	case condition.Ident:
-		return w.nodeHolds(s.Detections[k.Covers[0]].Node, member)
+		return w.detectionHolds(s, k.Covers[0], member)
 	case condition.Not:
 		return !w.condHolds(s, k.Args[0], member)
 	case condition.And:
@@ -125,11 +130,26 @@ func (w *Worker) condHolds(s *compile.Scope, k *compile.Cond, member event.Value
 	}
 	n := 0
 	for _, d := range k.Covers {
-		if w.nodeHolds(s.Detections[d].Node, member) {
+		if w.detectionHolds(s, d, member) {
 			n++
 		}
 	}
 	return n >= k.Count
+}
+
+// detectionHolds evaluates a detection of a scope for a member, once when conditions
+// ask for it in several places.
+func (w *Worker) detectionHolds(s *compile.Scope, i int, member event.Value) bool {
+	n := s.Detections[i].Node
+	if !s.Repeats || w.asked == nil {
+		return w.nodeHolds(n, member)
+	}
+	holds, known := w.asked[n]
+	if !known {
+		holds = w.nodeHolds(n, member)
+		w.asked[n] = holds
+	}
+	return holds
 }
 
 // memberValues returns the values an item of a body has in a member.

@@ -96,9 +96,10 @@ func TestADocumentBeyondABudgetIsRejectedWithItsCost(t *testing.T) {
 		{"quantifiers that look at too many detections", "detection:\n" + many("s", 1000, "a: 1") + "\n  condition: " + series(1100, " or ", func(i int) string { return fmt.Sprintf("1 of s*%d*", i) }) + "\n", "alternatives, the limit is 1000000"},
 		{"a regex that repeats much", rule("'C|re': '(aaaaaaaaaaaaaaaaaaaabb){900}'"), "the regex of 'C' has 21600 instructions once its repetitions are written out, the limit is 20000"},
 		{"a regex that repeats classes", rule(`'C|re': '([a-z][a-z][a-z][a-z][a-z][a-z][a-z][a-z][a-z][a-z][0-9]){0,999}[0-9]{1000}(?:x[a-z][a-z][a-z][a-z][a-z][a-z][a-z]){1000}'`), "instructions once"},
-		{"a regex with many Unicode classes", rule(`'C|re': '` + strings.Repeat(`\pL`, 1001) + `'`), "the regex of 'C' has 1001 Unicode classes, the limit is 1000"},
+		{"a regex with many Unicode classes", rule(`'C|re': '` + strings.Repeat(`\pL`, 501) + `'`), "the regex of 'C' has 501 Unicode classes, the limit is 500"},
 		{"a regex with many wide ranges", rule(`'C|re': '(?i)` + strings.Repeat(`[B-\x{1e942}]`, 65) + `'`), "has 65 ranges beyond ASCII, the limit is 64"},
-		{"regexes that are too long together", "detection:\n" + many("s", 60, "'C|re': '(abcdefghijklmnopqr){900}'") + "\n  condition: 1 of s*\n", "the regexes of the document have 1080000 instructions, the limit is 1000000"},
+		{"regexes that are too long together", "detection:\n" + many("s", 60, "'C|re': '(abcdefghijklmnopqr){900}'") + "\n  condition: 1 of s*\n", "the regexes of the document have 1008000 instructions, the limit is 1000000"},
+		{"regexes with many classes together", "detection:\n" + many("s", 60, `'C|re': '`+strings.Repeat(`\pL`, 10)+`'`) + "\n  condition: 1 of s*\n", "a Unicode class counts as 2000"},
 		{"a filter is a document, too", "filter:\n  rules: any\n  s: {'C|re': '(aaaaaaaaaaaaaaaaaaaabb){900}'}\n  condition: not s\n", "the regex of 'C' has"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -138,5 +139,26 @@ func TestATemplateMakesNoMoreThanItsFileCanPayFor(t *testing.T) {
 				t.Errorf("%d KB of rules allocate %d KB", len(text)>>10, bytes>>10)
 			}
 		})
+	}
+}
+
+// Conditions over the members of an array ask for a detection once for each member.
+func TestConditionsInABlockAskForADetectionOnce(t *testing.T) {
+	text := "title: T\nsigma-version: 3\ndetection:\n  s:\n    c[any]:\n      i: {p|re: '(x+x+)+y$'}\n      o: {q: 1}\n      condition: " +
+		series(3000, " and ", func(i int) string { return "(i or o or i)" }) + "\n  condition: s\n"
+	set := compile(t, rulesOf(t, text), engine.Options{})
+	w := set.NewWorker()
+	line := []byte(`{"c":[` + series(200, ",", func(i int) string { return fmt.Sprintf(`{"p":"%s","q":2}`, strings.Repeat("x", i%50)) }) + `]}`)
+	allocs := testing.AllocsPerRun(3, func() {
+		var ev engine.Events
+		if err := w.DecodeJSON(&ev, line); err != nil {
+			t.Fatal(err)
+		}
+		if len(titles(w, &ev)) != 0 {
+			t.Error("fires")
+		}
+	})
+	if most := 200 * 20.0; allocs > most {
+		t.Errorf("%.0f allocations for 200 members, want at most %.0f", allocs, most)
 	}
 }

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"github.com/sluicehq/sluice/sigma/engine/internal/compile"
 	"github.com/sluicehq/sluice/sigma/engine/internal/lazydfa"
 	"github.com/sluicehq/sluice/sigma/engine/internal/scan"
 	"github.com/sluicehq/sluice/sigma/event"
@@ -24,6 +25,7 @@ type Worker struct {
 	values     values
 	router     router
 	hits       []event.Hit
+	asked      map[*compile.Node]bool // detections of the scope at work, nil while none repeats
 	names      []string
 	kept       [][]*result.Selections // by load index: lists of earlier detections
 	fields     []result.Field

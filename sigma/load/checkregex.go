@@ -12,20 +12,28 @@ import (
 // out, and what makes even reading it dear.
 const (
 	maxInstructions = 20_000
-	maxClasses      = 1_000 // \p{..} and \P{..}
-	maxWideRanges   = 64    // ranges beyond ASCII
+	maxClasses      = 500 // \p{..} and \P{..}
+	maxWideRanges   = 64  // ranges beyond ASCII
+
+	// What they count as among the instructions of the document.
+	classInstructions = maxDocumentInstructions / maxClasses
+	rangeInstructions = maxDocumentInstructions / maxWideRanges
 )
 
 // regex checks an expression. Parsing finds every fault of it, at a fraction of the
 // cost of compiling it.
 func (c *checker) regex(it *ast.Item, v *ast.Value) {
-	if n := strings.Count(v.Text, `\p`) + strings.Count(v.Text, `\P`); n > maxClasses {
-		c.fail(it.Line, "the regex of '%s' has %d Unicode classes, the limit is %d", it.Field, n, maxClasses)
+	classes, ranges := strings.Count(v.Text, `\p`)+strings.Count(v.Text, `\P`), wideRanges(v.Text)
+	if classes > maxClasses {
+		c.fail(it.Line, "the regex of '%s' has %d Unicode classes, the limit is %d", it.Field, classes, maxClasses)
 		return
 	}
-	if n := wideRanges(v.Text); n > maxWideRanges {
-		c.fail(it.Line, "the regex of '%s' has %d ranges beyond ASCII, the limit is %d", it.Field, n, maxWideRanges)
+	if ranges > maxWideRanges {
+		c.fail(it.Line, "the regex of '%s' has %d ranges beyond ASCII, the limit is %d", it.Field, ranges, maxWideRanges)
 		return
+	}
+	if c.instructions += classes*classInstructions + ranges*rangeInstructions; c.instructions > maxDocumentInstructions {
+		return // the document is rejected for it
 	}
 	re, err := syntax.Parse(v.Text, syntax.Perl)
 	switch e := (*syntax.Error)(nil); {

@@ -57,7 +57,8 @@ func (c *checker) budget(line int) {
 		c.fail(line, "the document has %d alternatives, the limit is %d", c.cost, maxDocumentAlternatives)
 	}
 	if c.instructions > maxDocumentInstructions {
-		c.fail(line, "the regexes of the document have %d instructions, the limit is %d", c.instructions, maxDocumentInstructions)
+		c.fail(line, "the regexes of the document have %d instructions, the limit is %d; a Unicode class counts as %d, a range beyond ASCII as %d",
+			c.instructions, maxDocumentInstructions, classInstructions, rangeInstructions)
 	}
 }
 

@@ -3,6 +3,7 @@ package load
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/sluicehq/sluice/internal/document"
@@ -140,7 +141,12 @@ func (d *Documents) Same(other *Documents) bool {
 	return true
 }
 
+// maxWritten bounds the bytes, about, that the documents of a file take which have parts
+// in common: each is written with its own copy of them.
+const maxWritten = 64 << 20
+
 // Append appends the documents, which are sealed, to dst, for Unpack by the same build.
+// The error names a file that a template multiplies too much.
 func (d *Documents) Append(dst []byte) ([]byte, error) {
 	var docs []byte
 	var err error
@@ -148,6 +154,9 @@ func (d *Documents) Append(dst []byte) ([]byte, error) {
 		if f.packed != "" {
 			dst = packed.AppendText(dst, f.packed)
 			continue
+		}
+		if size := f.Size * int64(len(f.docs)); f.common && size > maxWritten {
+			return nil, fmt.Errorf("%s: templates multiply its documents to about %d bytes, the limit is %d", f.Name, size, maxWritten)
 		}
 		if docs, err = packed.Append(docs[:0], f.docs); err != nil {
 			return nil, err

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"runtime"
+	"strings"
 	"testing"
 	"time"
 
@@ -244,5 +245,31 @@ func BenchmarkUnpack(b *testing.B) {
 		if _, err := Unpack(data, files); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+func TestWhatATemplateMultipliesIsNotWrittenOut(t *testing.T) {
+	dir := t.TempDir()
+	write := func(documents int) *Documents {
+		text := "action: global\ndetection: {s: {a: [" + strings.Repeat("'some value', ", 2000) + "x]}, condition: s}\n" + strings.Repeat("---\ntitle: T\n", documents)
+		if err := os.WriteFile(filepath.Join(dir, "r.yml"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		found, err := Find(t.Context(), []string{dir})
+		if err != nil {
+			t.Fatal(err)
+		}
+		docs, err := Read(t.Context(), found, Options{}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		docs.Seal()
+		return docs
+	}
+	if _, err := write(20).Append(nil); err != nil {
+		t.Errorf("a few documents: %v", err)
+	}
+	if data, err := write(5000).Append(nil); err == nil || !strings.Contains(err.Error(), "r.yml") {
+		t.Errorf("%d bytes are written, error %v, want one that names the file", len(data), err)
 	}
 }

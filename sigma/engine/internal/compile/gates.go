@@ -55,8 +55,12 @@ func (b *builder) globGate(g *Pattern, simple func(Kind, string) uint32) []uint3
 	return []uint32{simple(kind, best)}
 }
 
-// maxGates bounds the literals taken from one expression.
-const maxGates = 64
+// Bounds of the literals taken from one expression, and of their length: more tells
+// texts apart no better.
+const (
+	maxGates     = 64
+	maxGateBytes = 4096
+)
 
 func (b *builder) regexGates(source string, simple func(Kind, string) uint32) []uint32 {
 	re, err := syntax.Parse(source, syntax.Perl)
@@ -155,6 +159,14 @@ func better(a, b []string) []string {
 	return a
 }
 
+func longest(list []string) int {
+	n := 0
+	for _, s := range list {
+		n = max(n, len(s))
+	}
+	return n
+}
+
 func shortest(list []string) int {
 	n := 0
 	for i, s := range list {
@@ -172,7 +184,7 @@ func concatTexts(subs []*syntax.Regexp) texts {
 	whole := true
 	for _, sub := range subs {
 		t := required(sub)
-		if t.exact != nil && len(run)*len(t.exact) <= maxGates {
+		if t.exact != nil && len(run)*len(t.exact) <= maxGates && len(run)*(len(run[0])+longest(t.exact)) <= maxGateBytes {
 			run = product(run, t.exact)
 			continue
 		}
