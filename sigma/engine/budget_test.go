@@ -191,7 +191,7 @@ func checkBudget(t *testing.T, seed uint64, rules int) {
 	if limit := 2*costs[0].steps*sizes[1]/sizes[0] + stepsPerByte*sizes[1]; costs[1].steps > limit {
 		t.Errorf("seed %d: %d steps for %d bytes, but %d for %d; want at most %d\n%s", seed, costs[0].steps, sizes[0], costs[1].steps, sizes[1], limit, yaml)
 	}
-	if limit := 2*costs[0].allocated*sizes[1]/sizes[0] + bytesForFree; costs[1].allocated > limit {
+	if limit := 2*costs[0].allocated*sizes[1]/sizes[0] + bytesForFree + bytesPerByte*sizes[1]; costs[1].allocated > limit {
 		t.Errorf("seed %d: %d bytes allocated for %d bytes, but %d for %d; want at most %d\n%s",
 			seed, costs[0].allocated, sizes[0], costs[1].allocated, sizes[1], limit, yaml)
 	}

@@ -39,17 +39,22 @@ func newCorrelator(set *graph.RuleSet, o *config.Eval, render renderer, warn fun
 	}
 }
 
-// batch correlates a batch and returns its detections with what fires behind those
-// of each event. It is valid until release.
-func (c *correlator) batch(j *job, t *tally) *page {
-	b := &j.batch
+// begin takes a batch over, whose lines follow in order.
+func (c *correlator) begin(b *graph.Batch) {
 	if b.Arrival > c.second {
 		c.step.Engine.Advance(b.Arrival)
 		c.second = b.Arrival
 	}
-	c.merged.begin(&j.detections)
 	c.step.Begin(&c.isolate, b, b.Arrival)
-	for i := range b.Outcomes {
+}
+
+// lines correlates the rendered lines of a batch from number from on, and returns
+// their detections with what fires behind those of each event. The page is valid until
+// the next call.
+func (c *correlator) lines(j *job, from int, t *tally) *page {
+	b := &j.batch
+	c.merged.begin(&j.detections)
+	for i := from; i < j.detections.next; i++ {
 		o := &b.Outcomes[i]
 		if o.Kind != graph.Decoded || o.Matches.Len() == 0 {
 			continue
@@ -63,7 +68,6 @@ func (c *correlator) batch(j *job, t *tally) *page {
 		}
 		t.firings += uint64(fired)
 	}
-	c.step.End()
 	return c.merged.finish()
 }
 
@@ -107,6 +111,7 @@ func (c *correlator) line(b *graph.Batch, i int) (fired int, err error) {
 // release gives back what the last batch holds.
 func (c *correlator) release() {
 	if c != nil {
+		c.step.End()
 		c.step.Engine.Release()
 	}
 }

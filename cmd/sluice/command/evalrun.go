@@ -28,6 +28,7 @@ type evaluation struct {
 	printer   *printer
 	render    renderer
 	correlate *correlator // nil when there is nothing to correlate
+	isolate   step.Sequential
 	total     tally
 }
 
@@ -127,6 +128,7 @@ func (e *evaluation) worker(work <-chan *job) {
 	for j := range work {
 		j.decoded = decode.Batch(isolate, &j.batch)
 		j.detected = detect.Batch(isolate, &j.batch)
+		j.detections.begin()
 		j.poisoned = j.detections.fill(isolate, &j.batch, e.render)
 		j.done <- struct{}{}
 	}
@@ -142,19 +144,32 @@ func (e *evaluation) finish(j *job) error {
 	t.fail(j.poisoned...)
 	t.Pruned += j.detected.Pruned
 	t.WithoutLogsource += j.detected.WithoutLogsource
-	out := &j.detections.page
 	if e.correlate != nil {
-		out = e.correlate.batch(j, t)
+		e.correlate.begin(b)
 	}
-	for i := range b.Outcomes {
-		if o := &b.Outcomes[i]; o.Kind == graph.Decoded {
-			t.matches += uint64(o.Results.Len())
-		}
+	err := e.write(j, 0)
+	for err == nil && j.detections.next < len(b.Outcomes) {
+		from := j.detections.next
+		t.fail(j.detections.fill(&e.isolate, b, e.render)...)
+		err = e.write(j, from)
 	}
-	err := e.printer.write(out, t)
 	e.correlate.release()
 	results := b.Results
 	b.Reset()
 	b.Results = results // nobody else has them
 	return err
+}
+
+// write correlates and writes the rendered lines of a batch from number from on.
+func (e *evaluation) write(j *job, from int) error {
+	out := &j.detections.page
+	if e.correlate != nil {
+		out = e.correlate.lines(j, from, &e.total)
+	}
+	for i := from; i < j.detections.next; i++ {
+		if o := &j.batch.Outcomes[i]; o.Kind == graph.Decoded {
+			e.total.matches += uint64(o.Results.Len())
+		}
+	}
+	return e.printer.write(out, &e.total)
 }

@@ -61,42 +61,74 @@ func (p *printer) renderer() renderer {
 	}
 }
 
-// detections is a page with the detections of a batch.
+// Where a page ends, so that lines which meet hundreds of rules are written in pieces.
+const (
+	pageBytes = 1 << 20
+	pageRows  = 4096
+)
+
+func (g *page) full() bool { return len(g.text) >= pageBytes || len(g.rows) >= pageRows }
+
+// empty empties the page and lets go of memory that only uncommon lines need.
+func (g *page) empty() {
+	if g.truncate(place{}); cap(g.text) > 4*pageBytes {
+		g.text = nil
+	}
+}
+
+// detections is a page with the detections of lines of a batch.
 type detections struct {
 	page
-	ends []place // of each detection
+	first int     // number of the first of them in the batch
+	ends  []place // of each of them
+	next  int     // the first line behind them
 }
 
-// behind is the place behind the first n detections.
+// behind is the place behind the first n detections of the batch.
 func (d *detections) behind(n uint32) place {
-	if n == 0 {
+	if int(n) == d.first {
 		return place{}
 	}
-	return d.ends[n-1]
+	return d.ends[int(n)-d.first-1]
 }
 
-// fill renders the detections of a batch. A line that cannot be rendered is
-// quarantined: its detections take no room, and its matches are not counted.
+// fill renders the detections of the lines behind those rendered so far, until the
+// page is full. A line that cannot be rendered is quarantined: its detections take no
+// room, and its matches are not counted.
 func (d *detections) fill(g step.Isolate, b *graph.Batch, render renderer) (poisoned []step.Poisoned) {
-	d.truncate(place{})
-	d.ends = d.ends[:0]
-	g.Each(0, len(b.Outcomes), func(i int) {
-		for to := int(b.Outcomes[i].Results.To); len(d.ends) < to; d.ends = append(d.ends, d.end()) {
-			d.result.Detection = b.Results.At(len(d.ends))
+	d.empty()
+	d.first, d.ends = d.first+len(d.ends), d.ends[:0]
+	line := func(i int) {
+		for to := int(b.Outcomes[i].Results.To); d.first+len(d.ends) < to; d.ends = append(d.ends, d.end()) {
+			d.result.Detection = b.Results.At(d.first + len(d.ends))
 			render(&d.page, &d.result)
 		}
-	}, func(i int) {
+	}
+	undo := func(i int) {
 		from := b.Outcomes[i].Results.From
 		d.truncate(d.behind(from))
-		d.ends = d.ends[:min(int(from), len(d.ends))]
-	}, func(i int, cause error) {
-		for to := int(b.Outcomes[i].Results.To); len(d.ends) < to; d.ends = append(d.ends, d.end()) {
+		d.ends = d.ends[:int(from)-d.first]
+	}
+	quarantine := func(i int, cause error) {
+		for to := int(b.Outcomes[i].Results.To); d.first+len(d.ends) < to; {
+			d.ends = append(d.ends, d.end())
 		}
 		b.Outcomes[i].Kind = graph.Quarantined
 		poisoned = append(poisoned, step.Poisoned{Line: i, Cause: cause})
-	})
+	}
+	for len(b.Outcomes) > d.next && !d.full() {
+		from := d.next
+		d.next = min(len(b.Outcomes), from+fillLines)
+		g.Each(from, d.next, line, undo, quarantine)
+	}
 	return poisoned
 }
+
+// begin forgets the last batch.
+func (d *detections) begin() { d.first, d.next, d.ends = 0, 0, d.ends[:0] }
+
+// fillLines is after how many lines it is looked whether the page is full.
+const fillLines = 8
 
 // merger puts what fires between the detections of a batch.
 type merger struct {
@@ -106,7 +138,7 @@ type merger struct {
 }
 
 func (m *merger) begin(d *detections) {
-	m.truncate(place{})
+	m.empty()
 	m.from, m.done = d, place{}
 }
 
@@ -127,6 +159,6 @@ func (m *merger) finish() *page {
 	if m.done == (place{}) && m.end() == (place{}) {
 		return &m.from.page
 	}
-	m.upTo(uint32(len(m.from.ends)))
+	m.upTo(uint32(m.from.first + len(m.from.ends)))
 	return &m.page
 }

@@ -50,8 +50,8 @@ func (k *key) goesOn(b []byte, i int) bool {
 	return n <= word || load(b, i+n-word) == k.tail && (n <= 2*word || string(b[i+word:i+n-word]) == k.spelled[word:n-word])
 }
 
-// memory holds the keys met so far. It is bounded: a key beyond the bound, or
-// too long, is looked up in the table every time.
+// memory holds the keys met so far. It is bounded: beyond the bound it begins anew, and
+// a key that is too long is looked up in the table every time.
 type memory struct {
 	keys    map[memoryKey]*key
 	first   *key
@@ -96,8 +96,11 @@ func (s *Scanner) key(i int, at int32, next **key) (*key, int32, int) {
 		name = event.AppendUnquoted(nil, quoted)
 	}
 	child := s.table.lookup(at, name)
-	if len(quoted) > maxKeyLength || len(s.keys.keys) >= maxKeys {
+	if len(quoted) > maxKeyLength {
 		return nil, child, i + 1
+	}
+	if len(s.keys.keys) >= maxKeys {
+		s.keys = newMemory()
 	}
 	k := newKey(quoted, at, child)
 	if k.lone, k.field, k.rank = s.table.lone(child); k.field != 0 {

@@ -151,6 +151,26 @@ func TestMemoryOfKeysIsBounded(t *testing.T) {
 	}
 }
 
+func TestAFloodOfKeysDoesNotKeepOthersFromBeingRemembered(t *testing.T) {
+	s := newTestScanner()
+	scan := func(line []byte) {
+		if _, _, err := s.Scan(nil, line); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var flood []byte
+	for i := range 3 * maxKeys {
+		flood = fmt.Appendf(flood, `,"key%d":1`, i)
+	}
+	scan([]byte("{" + string(flood[1:]) + "}"))
+	scan([]byte(`{"a":{"b":5},"later":1}`))
+	for _, name := range []string{`"a"`, `"later"`} {
+		if s.keys.keys[memoryKey{root, name}] == nil {
+			t.Errorf("%s is not remembered behind %d others", name, 3*maxKeys)
+		}
+	}
+}
+
 func BenchmarkScan(b *testing.B) {
 	line := []byte(`{"a":"C:\\Windows\\System32\\svchost.exe","x":{"y":"nt authority\\system"},"other":12345,"more":"some longer text without escapes"}`)
 	s := newTestScanner()
