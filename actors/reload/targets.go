@@ -35,7 +35,7 @@ func resolve(paths []string) *targets {
 		}
 		if info, err := os.Stat(real); err == nil && info.IsDir() {
 			t.addTree(real)
-		} else if isYAML(path) {
+		} else {
 			t.addName(filepath.Dir(real), filepath.Base(real))
 		}
 	}

@@ -106,6 +106,7 @@ func TestWhatIsLoadedIsWatched(t *testing.T) {
 		{"the swap of a mounted volume", func(w *watchedTree) { w.link("sub", "link"); w.rename("link", "rules/..data") }, "file rules/..data"},
 		{"a single file by its name", func(w *watchedTree) { w.write("pipes/p.yml") }, "file pipes/p.yml"},
 		// What comes first in these is nothing of ours, and what follows shows that it was passed over.
+		{"a single file of any name", func(w *watchedTree) { w.write("pipes/tls.crt") }, "file pipes/tls.crt"},
 		{"no other file", func(w *watchedTree) { w.write("rules/README.md"); w.write("rules/z.yml") }, "file rules/z.yml"},
 		{"no hidden file", func(w *watchedTree) { w.write("rules/.b.yml.swp"); w.write("rules/.b.yml"); w.write("rules/z.yml") }, "file rules/z.yml"},
 		{"no hidden directory", func(w *watchedTree) { w.write("new/d.yml"); w.rename("new", "rules/.new"); w.write("rules/z.yml") }, "file rules/z.yml"},
@@ -118,7 +119,7 @@ func TestWhatIsLoadedIsWatched(t *testing.T) {
 			w.write("rules/sub/b.yml")
 			w.write("pipes/p.yml")
 			t.Chdir(w.dir)
-			w.watch("rules/", "./pipes/p.yml")
+			w.watch("rules/", "./pipes/p.yml", "pipes/tls.crt")
 			tc.change(w)
 			w.want(tc.want)
 		})

@@ -34,7 +34,7 @@ func (s *Server) bounded(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		body := &watchedBody{ReadCloser: r.Body, control: control, server: s}
+		body := &watchedBody{ReadCloser: r.Body, control: control, server: s, stream: r.ProtoMajor != 1}
 		s.enter(body)
 		defer s.exit(body)
 		if r.ProtoMajor == 1 {
@@ -87,15 +87,25 @@ type watchedBody struct {
 	begun, ended atomic.Bool
 	slow         atomic.Bool // it did not go on
 
-	mu   sync.Mutex // guards the deadline, and gone
-	gone bool       // the request has ended, and its connection may have another
+	stream bool // of HTTP/2, whose deadline ends the body also between two reads
+
+	mu    sync.Mutex // guards the rest and the deadline
+	armed time.Time  // when the deadline was last set
+	gone  bool       // the request has ended, and its connection may have another
 }
+
+// armAgain is how old a deadline may be at the begin of a read: most reads wait for
+// nothing, and setting one costs more than they do.
+const armAgain = time.Second
 
 func (b *watchedBody) Read(p []byte) (int, error) {
 	b.begun.Store(true)
 	b.wait(readTimeout)
 	n, err := b.ReadCloser.Read(p)
-	if b.wait(0); err == nil {
+	if err != nil || b.stream {
+		b.wait(0) // the connection is listened to behind the body, for its end
+	}
+	if err == nil {
 		return n, nil
 	}
 	b.slow.Store(errors.Is(err, os.ErrDeadlineExceeded))
@@ -120,7 +130,11 @@ func (b *watchedBody) wait(d time.Duration) {
 	if leaving := b.server.leaving.Load(); d > 0 && leaving != 0 {
 		by = time.Unix(0, leaving)
 	} else if d > 0 {
-		by = time.Now().Add(d)
+		now := time.Now()
+		if now.Sub(b.armed) < armAgain && !b.stream {
+			return
+		}
+		b.armed, by = now, now.Add(d)
 	}
 	if !b.gone {
 		_ = b.control.SetReadDeadline(by) // on what has no deadlines, the client has all the time

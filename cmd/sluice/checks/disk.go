@@ -55,7 +55,9 @@ func writableDirectory(path string) error {
 	case err == nil && !info.IsDir():
 		err = errNoDirectory
 	case err == nil:
-		err = writable(path)
+		if err = writable(path); err == nil {
+			err = holdsFiles(path)
+		}
 	}
 	return placed(path, err)
 }
