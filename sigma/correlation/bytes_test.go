@@ -59,7 +59,7 @@ func wideRules(n int) string {
 }
 
 func wide(ts int64, kind, user, v string, n int) input {
-	return with(ts, fmt.Sprintf(`"kind":%q,"user":%q,"v":%q,"n":%d`, kind, user, v, n))
+	return with(ts, fmt.Sprintf(`"kind":"%s","user":"%s","v":"%s","n":%d`, kind, user, v, n))
 }
 
 // One event used to be kept once for each correlation: 949 KiB as 900 MB.
@@ -110,8 +110,8 @@ func TestTheAccountIsWithinAFactorOfTwo(t *testing.T) {
 			user, v          func(int) string
 			groups, perGroup int
 		}{
-			{"quiet groups", key(8), one(4), 3000, 1},
-			{"long windows", key(8), key(8), 5, 2000},
+			{"quiet groups", key(8), one(4), 1000, 1},
+			{"long windows", key(8), key(8), 5, 1000},
 			{"some entries each", key(8), key(20), 300, 20},
 			{"keys of 900 bytes", key(900), one(4), 1000, 1},
 			{"texts of 900 bytes", key(8), key(900), 100, 10},
@@ -119,7 +119,7 @@ func TestTheAccountIsWithinAFactorOfTwo(t *testing.T) {
 			{"keys of 100 KB, distinct texts of 100 KB", key(100_000), key(100_000), 100, 2},
 			{"keys and equal texts of 100 KB", key(100_000), one(100_000), 100, 2},
 		} {
-			if long := strings.Contains(tc.name, "100 KB"); long && !slices.Contains([]string{"event_count", "value_count", "tuples", "an alias", "events", "suppressed"}, name) {
+			if long := strings.Contains(tc.name, "100 KB"); long && !slices.Contains([]string{"event_count", "value_count", "tuples", "an alias"}, name) {
 				continue // they take a while, and differ from others in nothing
 			}
 			t.Run(name+", "+tc.name, func(t *testing.T) {
@@ -130,7 +130,7 @@ func TestTheAccountIsWithinAFactorOfTwo(t *testing.T) {
 				before, bytes := heap(), d.engine.Bytes()
 				for i := range tc.groups * tc.perGroup {
 					group := i % tc.groups
-					d.feed(with(int64(100+i), fmt.Sprintf(`"user":%q,"v":%q,"n":%d,"id":%q`, tc.user(group), tc.v(i), r.Int32(), fmt.Sprint("id-", i))))
+					d.feed(with(int64(100+i), fmt.Sprintf(`"user":"%s","v":"%s","n":%d,"id":"id-%d"`, tc.user(group), tc.v(i), r.Int32(), i)))
 					if i%tc.groups == 0 {
 						d.engine.Begin() // lets go of what the last event is undone with
 						d.engine.Commit()

@@ -33,12 +33,12 @@ type Engine struct {
 	record  match.Record
 	wall    int64
 	arrival int64
-	present int64 // the latest time that is not far-future
-	future  bool  // the event is far-future
+	future  bool // the event is far-future
 	outcome Outcome
 	value   window.Contribution // of the current update
 	copied  []byte              // the event's stored copy, shared by all its groups
 	id      []byte              // its stored reference, likewise
+	stores  bool                // some group has one of them
 	fired   []firing
 	next    []firing
 	key     []byte
@@ -108,14 +108,14 @@ func (e *Engine) Process(record []byte, arrival, now int64, out []*Result) ([]*R
 		return out, e.outcome, err
 	}
 	e.revision++
-	e.wall, e.arrival, e.present = now, arrival, arrival+maxLead
-	e.future = r.Time > e.present
-	e.clock.observe(min(r.Time, e.present), now)
+	e.wall, e.arrival = now, arrival
+	e.future = r.Time > arrival+maxLead
+	e.clock.observe(min(r.Time, arrival+maxLead), now)
 	if e.full() {
 		e.makeRoom(now, &e.outcome)
 	}
-	if e.copied != nil || e.id != nil {
-		e.copied, e.id = nil, nil
+	if e.stores {
+		e.copied, e.id, e.stores = nil, nil, false
 	}
 	e.fired = e.fired[:0]
 	for i := range r.Len() {

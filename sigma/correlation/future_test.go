@@ -28,7 +28,7 @@ func (d *driver) wait(seconds int64) {
 	}
 }
 
-func user(ts int64, name string) input { return with(ts, fmt.Sprintf(`"user":%q`, name)) }
+func user(ts int64, name string) input { return with(ts, fmt.Sprintf(`"user":"%s"`, name)) }
 
 // names returns the users that have groups.
 func (d *driver) names() []string {

@@ -170,6 +170,7 @@ func decideSession(c *program.Correlation, g *group, ts int64) verdict {
 // store keeps the current event: a reference, or a copy that all groups share.
 func (e *Engine) store(c *program.Correlation, g *group, ts int64) {
 	s := stored{ts: ts}
+	e.stores = true
 	switch {
 	case c.Events == program.EventsFull:
 		if e.copied == nil {
@@ -212,7 +213,7 @@ func (e *Engine) fire(st *correlationState, slot uint32, g *group, value float64
 	if c.Stores && direct {
 		e.events(g, r, c.Events)
 	}
-	g.last, g.hasLast, g.lastFuture = now, true, now > e.present
+	g.last, g.hasLast, g.lastFuture = now, true, now > e.arrival+maxLead
 	if g.lastFuture {
 		g.more().arrival = e.arrival
 	}

@@ -6,10 +6,7 @@
 // about 17 in a node that is two thirds full.
 package rank
 
-import (
-	"cmp"
-	"slices"
-)
+import "slices"
 
 const (
 	maxKeys = 64
@@ -101,16 +98,29 @@ func (n *node) size() int {
 
 // child returns the index of the child that holds v or must take it.
 func (n *node) child(v float64) int {
-	i, found := slices.BinarySearchFunc(n.keys, v, cmp.Compare[float64])
+	i, found := search(n.keys, v)
 	if !found && i > 0 {
 		i--
 	}
 	return i
 }
 
+// search returns where v is among keys, or belongs.
+func search(keys []float64, v float64) (at int, found bool) {
+	end := len(keys)
+	for at < end {
+		if mid := int(uint(at+end) / 2); keys[mid] < v {
+			at = mid + 1
+		} else {
+			end = mid
+		}
+	}
+	return at, at < len(keys) && keys[at] == v
+}
+
 func (n *node) insert(v float64) {
 	if n.children == nil {
-		i, found := slices.BinarySearchFunc(n.keys, v, cmp.Compare[float64])
+		i, found := search(n.keys, v)
 		if found {
 			n.counts[i]++
 			return
@@ -157,7 +167,7 @@ func (n *node) split() *node {
 
 func (n *node) delete(v float64) bool {
 	if n.children == nil {
-		i, found := slices.BinarySearchFunc(n.keys, v, cmp.Compare[float64])
+		i, found := search(n.keys, v)
 		if !found {
 			return false
 		}
