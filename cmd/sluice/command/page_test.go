@@ -26,12 +26,12 @@ func TestALineThatMeetsManyRulesFillsPagesInOrder(t *testing.T) {
 		fmt.Fprintf(&in, `{"M":"met %d %s","G":"g","timestamp":100}`+"\n", n, strings.Repeat("x", 4*pageBytes/rules/3))
 	}
 	got := sluice(t, in.String(), "engine", "eval", "-r", path)
-	results := strings.SplitAfter(got.stdout, "\n")
+	results := strings.SplitAfter(got.out, "\n")
 	if len(results) != lines*(rules+1)+1 {
-		t.Fatalf("%d results, want %d: %s", len(results)-1, lines*(rules+1), got.stderr)
+		t.Fatalf("%d results, want %d: %s", len(results)-1, lines*(rules+1), got.err)
 	}
-	if want := fmt.Sprintf("%d detection matches, %d correlation matches", lines*rules, lines); !strings.Contains(got.stderr, want) {
-		t.Errorf("the summary is %q, want %q", got.stderr, want)
+	if want := fmt.Sprintf("%d detection matches, %d correlation matches", lines*rules, lines); !strings.Contains(got.err, want) {
+		t.Errorf("the summary is %q, want %q", got.err, want)
 	}
 	for i, r := range results[:len(results)-1] {
 		n, k := i/(rules+1), i%(rules+1)
