@@ -8,6 +8,7 @@ import (
 
 	"github.com/sluicehq/sluice/sigma/engine"
 	"github.com/sluicehq/sluice/sigma/load"
+	"github.com/sluicehq/sluice/sigma/pipeline"
 )
 
 // loading returns the bytes that loading and compiling a file allocates, and what was
@@ -160,5 +161,34 @@ func TestConditionsInABlockAskForADetectionOnce(t *testing.T) {
 	})
 	if most := 200 * 20.0; allocs > most {
 		t.Errorf("%.0f allocations for 200 members, want at most %.0f", allocs, most)
+	}
+}
+
+// What rules have in common they have in common behind pipelines, too.
+func TestPipelinesKeepWhatRulesShare(t *testing.T) {
+	set, err := pipeline.Load([]string{"ecs_windows"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, category := range []string{"process_creation", "none"} { // rewritten, and left alone
+		text := "action: global\nlogsource: {product: windows, category: " + category + "}\ndetection:\n  s: {CommandLine|contains: " +
+			list(500, func(i int) string { return fmt.Sprint("value-", i) }) + ", U: [1, 2]}\n  condition: s\n---\n" +
+			series(200, "---\n", func(i int) string { return fmt.Sprintf("title: T%d\n", i) }) + "---\naction: reset\n---\n" +
+			series(50, "---\n", func(i int) string {
+				return fmt.Sprintf("{title: F%d, filter: {rules: any, s: {CommandLine: u%d, Image: x}, condition: not s}}\n", i, i)
+			})
+		c := load.FromBytes("r.yml", []byte(text), load.Options{Transform: set.Apply})
+		if len(c.Rules) != 200 || len(c.Rejected) != 0 {
+			t.Fatalf("%d rules, %v", len(c.Rules), c.Problems())
+		}
+		first := c.Rules[0]
+		if got, want := first.Detections[0].Node.Items[0].Field == "process.command_line", category == "process_creation"; got != want {
+			t.Errorf("%s: rewritten %t, want %t", category, got, want)
+		}
+		for _, r := range c.Rules[1:] {
+			if &r.Detections[0] != &first.Detections[0] || &r.Filters[0] != &first.Filters[0] {
+				t.Fatalf("%s: %s has trees of its own", category, r.Title)
+			}
+		}
 	}
 }

@@ -28,6 +28,8 @@ func (w *Worker) evaluatePredicate(id uint32) bool {
 		w.first(p.Field)
 		c, ok := w.view.single(p.Field)
 		return ok && c.Type == event.Null
+	case compile.Shared:
+		return w.run(p.More.Program)
 	case compile.AnyOf:
 		for _, g := range p.More.Gates {
 			if w.holds(g) {
@@ -39,8 +41,6 @@ func (w *Worker) evaluatePredicate(id uint32) bool {
 		return w.refers(p)
 	case compile.RefUsable, compile.ExpandUsable:
 		return w.usable(p)
-	case compile.Shared:
-		return w.run(p.More.Program)
 	case compile.Block:
 		return w.blockHolds(p.More.Block, w.view.root)
 	}

@@ -18,6 +18,7 @@ type Worker struct {
 	shown      shown // what is in view
 	truth      truth
 	candidates candidates
+	asked      map[*compile.Node]bool // detections of the scope at work, nil while none repeats
 	cache      cache
 	ids        []uint32
 	machines   *lazydfa.Pool // by number of the expression
@@ -25,7 +26,6 @@ type Worker struct {
 	values     values
 	router     router
 	hits       []event.Hit
-	asked      map[*compile.Node]bool // detections of the scope at work, nil while none repeats
 	names      []string
 	kept       [][]*result.Selections // by load index: lists of earlier detections
 	fields     []result.Field

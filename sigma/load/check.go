@@ -12,8 +12,9 @@ import (
 // its author should know. Load has done it for every rule it returns; a rule
 // that pipelines rewrote since needs it again.
 func Check(rule *ast.Rule) (problems, warnings []ast.Problem) {
-	c := checker{withFilters: true}
+	c := checker{}
 	c.rule(rule)
+	c.filters(rule)
 	m := &rule.Meta
 	for _, list := range [][]ast.Problem{c.problems, c.warnings} {
 		for i := range list {
@@ -29,8 +30,6 @@ type checker struct {
 	// vague is set when faulty parts were left out of the tree, so that an empty
 	// node is no finding of its own.
 	vague bool
-	// withFilters checks the merged filters, too, which pipelines may have rewritten.
-	withFilters bool
 	// beforePipelines leaves those checks out that a pipeline may still satisfy.
 	beforePipelines bool
 
@@ -62,9 +61,10 @@ func (c *checker) rule(r *ast.Rule) {
 		c.fail(r.Origin.Line, "invalid condition: there is none")
 	}
 	c.budget(r.Origin.Line)
-	if !c.withFilters {
-		return // they were checked on their own
-	}
+}
+
+// filters checks the filters of a rule.
+func (c *checker) filters(r *ast.Rule) {
 	for i := range r.Filters {
 		c.scope(&r.Filters[i], fmt.Sprintf("filter '%s'", r.Filters[i].Title))
 	}

@@ -85,6 +85,7 @@ func (c *collector) reject() {
 // transformRules runs the pipelines over every detection rule and checks what
 // they made of it.
 func (c *collector) transformRules() {
+	var trees interner
 	for _, d := range c.drafts {
 		if d.Rule == nil {
 			continue
@@ -94,18 +95,24 @@ func (c *collector) transformRules() {
 			d.guard(func() {
 				rewritten, outcome, err := c.opts.Transform(d.Rule)
 				c.applied(d, &rewritten.Meta, outcome, err)
+				if d.common || len(d.Rule.Filters) > 0 {
+					trees.rule(d.Rule, rewritten)
+				}
 				d.Rule = rewritten
 			})
 		}
 	}
-	groups := c.alike()
+	groups, lists := c.alike(), c.filterLists()
 	_ = parallel.For(context.Background(), len(groups), func(i int) {
 		first := groups[i][0]
 		first.guard(func() {
-			check := checker{written: first.Written, vague: len(first.Problems) > 0, withFilters: c.opts.Transform != nil}
+			check := checker{written: first.Written, vague: len(first.Problems) > 0}
 			check.rule(first.Rule)
 			for _, d := range groups[i] {
 				d.adopt(check.problems, check.warnings)
+				if len(lists) > 0 && len(d.Rule.Filters) > 0 {
+					d.adopt(lists[&d.Rule.Filters[0]], nil)
+				}
 			}
 		})
 	})
@@ -115,6 +122,26 @@ func (c *collector) transformRules() {
 			c.defaults(d)
 		}
 	}
+}
+
+// filterLists checks the filters that pipelines rewrote, each list that rules share once.
+// It returns their problems by list.
+func (c *collector) filterLists() map[*ast.FilterScope][]ast.Problem {
+	if c.opts.Transform == nil {
+		return nil // they were checked on their own
+	}
+	lists := make(map[*ast.FilterScope][]ast.Problem)
+	for _, d := range c.drafts {
+		if d.Rule == nil || len(d.Rule.Filters) == 0 {
+			continue
+		}
+		if _, known := lists[&d.Rule.Filters[0]]; !known {
+			check := checker{}
+			d.guard(func() { check.filters(d.Rule) })
+			lists[&d.Rule.Filters[0]] = check.problems
+		}
+	}
+	return lists
 }
 
 // alike lists the rules to check, those together of which the check finds the same:
@@ -130,7 +157,7 @@ func (c *collector) alike() [][]*draft {
 		if d.Rule == nil || d.state == skipped {
 			continue
 		}
-		if d.common && len(d.Problems) == 0 && len(d.Rule.Detections) > 0 && len(d.Rule.Conditions) > 0 && c.opts.Transform == nil {
+		if d.common && len(d.Problems) == 0 && len(d.Rule.Detections) > 0 && len(d.Rule.Conditions) > 0 {
 			key := tree{&d.Rule.Detections[0], &d.Rule.Conditions[0]}
 			if n, ok := at[key]; ok {
 				groups[n] = append(groups[n], d)

@@ -80,6 +80,7 @@ func (t renaming) keyword(c *call, it ast.Item) replacement {
 	c.mark(&it)
 	c.markName(&it)
 	if !it.Modifiers.Has(ast.Re) {
+		it.Values = slices.Clone(it.Values)
 		for i, v := range it.Values {
 			if v.Kind == ast.String {
 				it.Values[i] = surround(v)
@@ -122,32 +123,37 @@ func renamePaths(c *call, t renamer) {
 }
 
 func renamePath(c *call, t renamer, n *ast.Node) *ast.Node {
-	for i := range n.Nodes {
-		n.Nodes[i] = renamePath(c, t, n.Nodes[i])
+	out := n
+	for i, below := range n.Nodes {
+		if m := renamePath(c, t, below); m != below {
+			out = owned(out, n)
+			out.Nodes[i] = m
+		}
 	}
 	for i := range n.Detections {
-		n.Detections[i].Node = renamePath(c, t, n.Detections[i].Node)
+		if m := renamePath(c, t, n.Detections[i].Node); m != n.Detections[i].Node {
+			out = owned(out, n)
+			out.Detections[i].Node = m
+		}
 	}
 	if n.Kind != ast.KindArray || n.Path == "" || !c.renamesField(n.Path) {
-		return n
+		return out
 	}
 	targets := t.rename(n.Path)
 	c.produced(targets...)
-	switch len(targets) {
-	case 0:
-		return n
-	case 1:
-		n.Path = targets[0]
-		return n
-	default:
-		any := &ast.Node{Kind: ast.KindAny, Line: n.Line}
-		for _, name := range targets {
-			copied := cloneNode(n)
-			copied.Path = name
-			any.Nodes = append(any.Nodes, copied)
-		}
-		return any
+	if len(targets) == 0 {
+		return out
 	}
+	any := &ast.Node{Kind: ast.KindAny, Line: n.Line}
+	for _, name := range targets {
+		copied := *out
+		copied.Path = name
+		any.Nodes = append(any.Nodes, &copied)
+	}
+	if len(targets) == 1 {
+		return any.Nodes[0]
+	}
+	return any
 }
 
 func renameList(c *call, t renamer, names []string) []string {

@@ -42,6 +42,7 @@ func (s *Set) Apply(rule *ast.Rule) (*ast.Rule, load.Outcome, error) {
 		return &run{rule: out, warnings: warnings}
 	})
 	clearApplied(out)
+	shareUnchanged(out, rule)
 	return out, outcome, err
 }
 

@@ -8,18 +8,27 @@ import (
 	"github.com/sluicehq/sluice/sigma/ast"
 )
 
-// cloneRule copies everything a pipeline may change.
+// cloneRule copies what a pipeline may change of a rule, except its trees: they belong to
+// other rules, too, and a node is copied when it changes.
 func cloneRule(r *ast.Rule) *ast.Rule {
 	out := *r
 	out.Meta = cloneMeta(r.Meta)
-	out.Detections = cloneDetections(r.Detections)
-	out.Conditions = slices.Clone(r.Conditions)
-	out.Filters = slices.Clone(r.Filters)
-	for i := range out.Filters {
-		f := &out.Filters[i]
-		f.Detections, f.Conditions = cloneDetections(f.Detections), slices.Clone(f.Conditions)
-	}
+	out.Detections, out.Conditions, out.Filters = slices.Clone(r.Detections), slices.Clone(r.Conditions), slices.Clone(r.Filters)
 	return &out
+}
+
+// shareUnchanged lets out have the lists of r that it has not changed.
+func shareUnchanged(out, r *ast.Rule) {
+	same := func(a, b ast.Detection) bool { return a.Node == b.Node && a.Name == b.Name }
+	if slices.EqualFunc(out.Detections, r.Detections, same) {
+		out.Detections = r.Detections
+	}
+	if slices.EqualFunc(out.Conditions, r.Conditions, func(a, b ast.Condition) bool { return a.Expr == b.Expr && a.Text == b.Text }) {
+		out.Conditions = r.Conditions
+	}
+	if slices.EqualFunc(out.Filters, r.Filters, func(a, b ast.FilterScope) bool { return slices.EqualFunc(a.Detections, b.Detections, same) }) {
+		out.Filters = r.Filters
+	}
 }
 
 func cloneMeta(m ast.Meta) ast.Meta {
@@ -34,42 +43,19 @@ func cloneMeta(m ast.Meta) ast.Meta {
 	return m
 }
 
-func cloneDetections(list []ast.Detection) []ast.Detection {
-	out := slices.Clone(list)
-	for i := range out {
-		out[i].Node = cloneNode(out[i].Node)
-	}
-	return out
-}
-
-func cloneNode(n *ast.Node) *ast.Node {
-	if n == nil {
-		return nil
-	}
-	out := *n
-	out.Items = slices.Clone(n.Items)
-	for i := range out.Items {
-		out.Items[i].Values = slices.Clone(out.Items[i].Values)
-	}
-	out.Nodes = make([]*ast.Node, len(n.Nodes))
-	for i, c := range n.Nodes {
-		out.Nodes[i] = cloneNode(c)
-	}
-	if len(out.Nodes) == 0 {
-		out.Nodes = nil
-	}
-	out.Detections = cloneDetections(n.Detections)
-	return &out
-}
-
-// eachDetection visits the rule's detections and those of its filters.
+// eachDetection visits the rule's detections and those of its filters, whose lists belong
+// to other rules, too.
 func eachDetection(r *ast.Rule, visit func(*ast.Detection)) {
 	for i := range r.Detections {
 		visit(&r.Detections[i])
 	}
 	for i := range r.Filters {
-		for k := range r.Filters[i].Detections {
-			visit(&r.Filters[i].Detections[k])
+		f := &r.Filters[i]
+		for k, d := range f.Detections {
+			if visit(&d); d.Node != f.Detections[k].Node {
+				f.Detections = slices.Clone(f.Detections)
+				f.Detections[k] = d
+			}
 		}
 	}
 }
@@ -87,7 +73,11 @@ func eachItem(r *ast.Rule, visit func(*ast.Node, *ast.Item)) {
 }
 
 func clearApplied(r *ast.Rule) {
-	eachItem(r, func(_ *ast.Node, it *ast.Item) { it.Applied = nil })
+	eachItem(r, func(_ *ast.Node, it *ast.Item) {
+		if it.Applied != nil { // only what this rule alone has
+			it.Applied = nil
+		}
+	})
 }
 
 // replacement is what becomes of one item: alternatives of items that must hold
@@ -107,13 +97,18 @@ func renamed(it ast.Item) replacement {
 // rewrite replaces items below n. A plain item that becomes several alternatives
 // turns into a nested disjunction at its place, so the size of a rule is the sum
 // of its alternatives and not their product.
+// Nodes that nothing changes stay as they are; others are copied.
 func rewrite(n *ast.Node, replace func(n *ast.Node, it ast.Item) (replacement, error)) (*ast.Node, error) {
+	out := n
 	for i, c := range n.Nodes {
 		m, err := rewrite(c, replace)
 		if err != nil {
 			return nil, err
 		}
-		n.Nodes[i] = m
+		if m != c {
+			out = owned(out, n)
+			out.Nodes[i] = m
+		}
 	}
 	for i := range n.Detections {
 		m, err := rewrite(n.Detections[i].Node, replace)
@@ -123,23 +118,38 @@ func rewrite(n *ast.Node, replace func(n *ast.Node, it ast.Item) (replacement, e
 		if err != nil {
 			return nil, err
 		}
-		n.Detections[i].Node = m
+		if m != n.Detections[i].Node {
+			out = owned(out, n)
+			out.Detections[i].Node = m
+		}
 	}
 	whole := len(n.Nodes)
-	n.Nodes = slices.DeleteFunc(n.Nodes, func(c *ast.Node) bool { return c == nil })
+	if out != n {
+		out.Nodes = slices.DeleteFunc(out.Nodes, func(c *ast.Node) bool { return c == nil })
+	}
 	switch n.Kind {
 	case ast.KindItems, ast.KindKeywords:
-		return rewriteItems(n, replace)
+		return rewriteItems(out, replace)
 	case ast.KindAll:
-		if len(n.Nodes) == 0 && whole > 0 {
+		if len(out.Nodes) == 0 && whole > 0 {
 			return nil, nil
 		}
 	case ast.KindAny, ast.KindArray:
-		if len(n.Nodes) < whole {
+		if len(out.Nodes) < whole {
 			return nil, errEmpty
 		}
 	}
-	return n, nil
+	return out, nil
+}
+
+// owned returns a copy of n that may change, which out is already unless it is n.
+func owned(out, n *ast.Node) *ast.Node {
+	if out != n {
+		return out
+	}
+	c := *n
+	c.Nodes, c.Detections = slices.Clone(n.Nodes), slices.Clone(n.Detections)
+	return &c
 }
 
 // errEmpty is given when a map loses its last item: it must never come to match
@@ -169,6 +179,7 @@ func rewriteRule(r *ast.Rule, replace func(*ast.Node, ast.Item) (replacement, er
 
 func rewriteItems(n *ast.Node, replace func(*ast.Node, ast.Item) (replacement, error)) (*ast.Node, error) {
 	var parts []*ast.Node
+	changed := false
 	plain := func(items ...ast.Item) {
 		kind := kindOf(items)
 		if last := len(parts) - 1; last >= 0 && parts[last].Kind == ast.KindItems && kind == ast.KindItems {
@@ -182,6 +193,7 @@ func rewriteItems(n *ast.Node, replace func(*ast.Node, ast.Item) (replacement, e
 		if err != nil {
 			return nil, err
 		}
+		changed = changed || !whole.keep
 		for _, r := range append([]replacement{whole}, whole.also...) {
 			switch {
 			case r.keep:
@@ -198,7 +210,7 @@ func rewriteItems(n *ast.Node, replace func(*ast.Node, ast.Item) (replacement, e
 		}
 	}
 	switch {
-	case len(n.Items) == 0: // of a faulty document: nothing was lost here
+	case !changed: // also of a faulty document without items: nothing was lost here
 		return n, nil
 	case len(parts) == 0:
 		return nil, nil

@@ -1,6 +1,10 @@
 package scan
 
-import "github.com/sluicehq/sluice/sigma/event"
+import (
+	"maps"
+
+	"github.com/sluicehq/sluice/sigma/event"
+)
 
 // Table maps names to fields. It is filled once and then only read.
 type Table struct {
@@ -14,6 +18,7 @@ type node struct {
 	targets  []target
 	children map[string]int32
 	any      int32 // child for every key, 0 for none
+	other    int32 // a node whose children are those for keys without one here, 0 for none
 }
 
 type target struct {
@@ -104,16 +109,50 @@ func (t *Table) Settle() {
 	}
 }
 
-// merge lets everything below from be reached from at, too.
+// merge lets everything below from be reached from at, too. What only from has stays
+// where it is.
 func (t *Table) merge(at, from int32) {
+	if o := t.nodes[at].other; o != 0 { // what is added now would hide it
+		t.nodes[at].other = 0
+		t.copy(at, o, nil)
+	}
 	for _, g := range t.nodes[from].targets {
 		t.add(at, g)
 	}
-	for key, c := range t.nodes[from].children {
-		t.merge(t.child(at, key), c)
+	if t.nodes[at].any != 0 || t.nodes[from].any != 0 || t.nodes[from].other != 0 {
+		t.copy(at, from, nil)
+		return
 	}
-	if a := t.nodes[from].any; a != 0 {
-		t.merge(t.anyChild(at), a)
+	fewer, more := t.nodes[at].children, t.nodes[from].children
+	if len(fewer) > len(more) {
+		fewer, more = more, fewer
+	}
+	for key := range fewer {
+		if _, both := more[key]; both {
+			t.merge(t.nodes[at].children[key], t.nodes[from].children[key])
+		}
+	}
+	t.nodes[at].other = from
+}
+
+// copy gives at a child for every key that leads on from from, except hidden ones.
+func (t *Table) copy(at, from int32, hidden map[string]int32) {
+	n := t.nodes[from]
+	for key, c := range n.children {
+		if hidden[key] == 0 {
+			t.merge(t.child(at, key), c)
+		}
+	}
+	if n.any != 0 {
+		t.merge(t.anyChild(at), n.any)
+	}
+	if n.other != 0 {
+		all := maps.Clone(n.children)
+		if all == nil {
+			all = make(map[string]int32)
+		}
+		maps.Copy(all, hidden)
+		t.copy(at, n.other, all)
 	}
 }
 
@@ -128,6 +167,9 @@ func (t *Table) lookup(at int32, key []byte) int32 {
 	}
 	if n.any != 0 {
 		return n.any
+	}
+	if n.other != 0 {
+		return t.lookup(n.other, key)
 	}
 	return nowhere
 }
