@@ -86,6 +86,7 @@ var layout = map[string]place{
 	"sigma/engine/internal/lazydfa":      {1, "sigma", false},
 	"sigma/engine/internal/literal":      {1, "sigma", false},
 	"sigma/engine/internal/scan":         {1, "sigma", false},
+	"sigma/engine/internal/textset":      {1, "sigma", false},
 	"internal/document":                  {0, "internal/document", false},
 	"internal/reference":                 {1, "sigma", true},
 	"internal/sigmatest":                 {1, "sigma", true},
