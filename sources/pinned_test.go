@@ -2,6 +2,7 @@ package sources
 
 import (
 	"bytes"
+	"errors"
 	"io"
 	"runtime"
 	"strings"
@@ -41,7 +42,7 @@ func TestLinesThatWaitKeepLittleMoreThanThemselves(t *testing.T) {
 							line.Buffer.Release(1)
 						}
 					}
-					if err == io.EOF {
+					if errors.Is(err, io.EOF) {
 						break
 					}
 					if err != nil {
