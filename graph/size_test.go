@@ -1,9 +1,11 @@
 package graph
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/sluicehq/sluice/sigma/correlation"
+	"github.com/sluicehq/sluice/sigma/engine"
 	"github.com/sluicehq/sluice/sigma/result"
 )
 
@@ -32,5 +34,35 @@ func TestSizesCountWhatIsHeld(t *testing.T) {
 	}
 	if units, bytes := SizeOfRendered(&Rendered{Bytes: 70}); units != 1 || bytes != 70 {
 		t.Errorf("what is rendered counts %d units and %d bytes, want 1 and 70", units, bytes)
+	}
+}
+
+func TestABatchCountsItsEvents(t *testing.T) {
+	set, err := engine.Compile(nil, engine.Options{Fields: []string{"a"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := set.NewWorker()
+	for _, tc := range []struct {
+		name        string
+		line        string
+		least, most int // bytes of the events, for each of the line
+	}{
+		{"nothing that rules look at", `{"b":[` + strings.Repeat("1,", 50_000) + `1]}`, 0, 1},
+		{"a long value", `{"a":"` + strings.Repeat("x", 100_000) + `"}`, 0, 1},
+		{"many values", `{"a":[` + strings.Repeat("1,", 50_000) + `1]}`, 5, 20},
+	} {
+		b := &Batch{Events: new(engine.Events), Bytes: len(tc.line), Lines: make([]Line, 1)}
+		if err := w.DecodeJSON(b.Events, []byte(tc.line)); err != nil {
+			t.Fatal(err)
+		}
+		_, bytes := SizeOfBatch(b)
+		if got := (bytes - len(tc.line)) / len(tc.line); got < tc.least || got > tc.most {
+			t.Errorf("%s: a line of %d bytes counts %d, want between %d and %d times as much more", tc.name, len(tc.line), bytes, tc.least, tc.most)
+		}
+		b.Events.Reset()
+		if _, bytes := SizeOfBatch(b); bytes != len(tc.line) {
+			t.Errorf("%s: %d bytes without events, want those of the line", tc.name, bytes)
+		}
 	}
 }

@@ -42,6 +42,7 @@ type LineReader struct {
 	chunk    []byte        // what was read; bytes before start have been handed out
 	size     int           // of the next chunk: they double, as a stream proves long
 	start    int           // of the unfinished line
+	handed   int           // bytes of lines that keep the chunk
 	scanned  int           // there is no LF in chunk[start:scanned]
 	began    bool          // a byte order mark has been looked for
 	skipping bool          // inside an oversize line, up to the next LF
@@ -66,7 +67,7 @@ func (r *LineReader) Close() { r.renew(nil, nil) }
 // renew goes on with another chunk.
 func (r *LineReader) renew(lent *graph.Buffer, chunk []byte) {
 	r.lent.Release(1)
-	r.lent, r.chunk, r.start, r.scanned = lent, chunk, 0, len(chunk)
+	r.lent, r.chunk, r.start, r.scanned, r.handed = lent, chunk, 0, len(chunk), 0
 }
 
 // Next appends to dst the lines that have been read and returns it. It reads
@@ -124,15 +125,30 @@ func (r *LineReader) cut(dst []Text) []Text {
 	return dst
 }
 
-// share gives each of the lines a share of the chunk they lie in.
+// maxPinned is how many bytes of a chunk its lines may keep for each of their own: what
+// waits is counted by its line.
+const maxPinned = 4
+
+// share gives each of the lines a share of the chunk they lie in, or memory of its own
+// where it would keep too much: a short line in the chunk of a long one, and lines of a
+// chunk that are mostly blank or too long.
 func (r *LineReader) share(lines []Text) {
-	if r.lent == nil {
-		return
+	size := 0
+	for i := range lines {
+		size += len(lines[i].Bytes)
 	}
+	apart := r.start > firstChunk && r.start > maxPinned*(r.handed+size)
+	long := cap(r.chunk) > chunkSize
 	n := 0
 	for i := range lines {
-		if !lines[i].Oversize {
-			lines[i].Buffer = r.lent
+		line := &lines[i]
+		switch {
+		case line.Oversize:
+		case apart, long && maxPinned*len(line.Bytes) < cap(r.chunk):
+			line.Bytes = bytes.Clone(line.Bytes)
+		default:
+			line.Buffer = r.lent
+			r.handed += len(line.Bytes)
 			n++
 		}
 	}

@@ -14,7 +14,7 @@ type references struct {
 	epoch   uint64
 	sets    map[fieldTexts]*textset.Set
 	rows    map[*compile.Pred][]*textset.Set
-	objects map[uint32]*nonTexts
+	objects map[uint32][]*textset.Set // values without a text, in canonical form
 	finder  textset.Finder
 	texts   [][]byte // scratch
 }
@@ -25,17 +25,11 @@ type fieldTexts struct {
 	cased bool
 }
 
-// nonTexts are the values of a field that have no text.
-type nonTexts struct {
-	null    bool
-	objects map[string]struct{} // in canonical form
-}
-
 // current returns the references of the current event.
 func (w *Worker) current() *references {
 	r := &w.references
 	if r.rows == nil {
-		r.sets, r.rows, r.objects = make(map[fieldTexts]*textset.Set), make(map[*compile.Pred][]*textset.Set), make(map[uint32]*nonTexts)
+		r.sets, r.rows, r.objects = make(map[fieldTexts]*textset.Set), make(map[*compile.Pred][]*textset.Set), make(map[uint32][]*textset.Set)
 	}
 	if now := uint64(w.view.wraps)<<32 | uint64(w.view.epoch); r.epoch != now {
 		clear(r.sets)
@@ -89,16 +83,21 @@ func (w *Worker) refers(p *compile.Pred) bool {
 	if p.Kind != compile.FieldRef || p.Op != compile.Exact {
 		return false
 	}
-	others := w.nonTexts(p.More.Ref)
-	if !others.null && others.objects == nil {
+	row := w.nonTexts(p.More.Ref)
+	if row == nil {
 		return false
 	}
 	for i := w.first(p.Field); i != none; i = w.view.next[i] {
-		if c := &w.view.cells[i]; c.Flags&scan.Terminal != 0 && others.has(c.Value(w.view.doc)) {
+		if c := &w.view.cells[i]; c.Flags&scan.Terminal != 0 && w.nonTextRefers(c.Value(w.view.doc), row) {
 			return true
 		}
 	}
 	return false
+}
+
+// nonTextRefers compares a value without a text, or the elements of an array.
+func (w *Worker) nonTextRefers(v event.Value, row []*textset.Set) bool {
+	return eachNonText(v, func(form []byte) bool { return w.references.finder.Match(form, row, where(compile.Exact)) })
 }
 
 // valueRefers evaluates a reference or a template for a value that has no cell.
@@ -114,7 +113,11 @@ func (w *Worker) valueRefers(p *compile.Pred, v event.Value) bool {
 	text, ok := v.AppendText(w.scratch[:0])
 	w.scratch = text
 	if !ok {
-		return p.Kind == compile.FieldRef && p.Op == compile.Exact && w.nonTexts(p.More.Ref).has(v)
+		if p.Kind != compile.FieldRef || p.Op != compile.Exact {
+			return false
+		}
+		row := w.nonTexts(p.More.Ref)
+		return row != nil && w.nonTextRefers(v, row)
 	}
 	row := w.row(p)
 	if row == nil {
@@ -201,54 +204,38 @@ func (w *Worker) texts(field uint32, cased bool) *textset.Set {
 	return s
 }
 
-// nonTexts returns the values of a field, and elements of its arrays, without a text.
-func (w *Worker) nonTexts(field uint32) *nonTexts {
+// nonTexts returns the values of a field, and elements of its arrays, without a text;
+// nil when there are none.
+func (w *Worker) nonTexts(field uint32) []*textset.Set {
 	r := w.current()
-	n := r.objects[field]
-	if n == nil {
-		n = new(nonTexts)
+	row, known := r.objects[field]
+	if !known {
+		var forms [][]byte
 		for i := w.first(field); i != none; i = w.view.next[i] {
 			if c := &w.view.cells[i]; c.Flags&scan.Terminal != 0 {
-				n.add(c.Value(w.view.doc))
+				eachNonText(c.Value(w.view.doc), func(form []byte) bool { forms = append(forms, form); return false })
 			}
 		}
-		r.objects[field] = n
+		if forms != nil {
+			row = []*textset.Set{textset.New(forms)}
+		}
+		r.objects[field] = row
 	}
-	return n
+	return row
 }
 
-func (n *nonTexts) add(v event.Value) {
+// eachNonText gives visit the canonical form of a value without a text, or of such
+// elements of an array, until it returns true, and returns that.
+func eachNonText(v event.Value, visit func(form []byte) bool) bool {
 	switch v.Type {
 	case event.Array:
 		for e := range v.Elements {
-			n.add(e)
-		}
-	case event.Null:
-		n.null = true
-	case event.Object:
-		if n.objects == nil {
-			n.objects = make(map[string]struct{})
-		}
-		n.objects[string(v.AppendCanonical(nil))] = struct{}{}
-	}
-}
-
-// has reports whether v, or an element of it, is among the values.
-func (n *nonTexts) has(v event.Value) bool {
-	switch v.Type {
-	case event.Array:
-		for e := range v.Elements {
-			if n.has(e) {
+			if eachNonText(e, visit) {
 				return true
 			}
 		}
-	case event.Null:
-		return n.null
-	case event.Object:
-		if n.objects != nil {
-			_, ok := n.objects[string(v.AppendCanonical(nil))]
-			return ok
-		}
+	case event.Null, event.Object:
+		return visit(v.AppendCanonical(nil))
 	}
 	return false
 }

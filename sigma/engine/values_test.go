@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sluicehq/sluice/sigma/event"
 	"github.com/sluicehq/sluice/sigma/result"
 )
 
@@ -108,4 +109,21 @@ detection: {sel: {A|expand|contains: '%C%x%D%', C|re: e+}, condition: not sel}
 		runtime.KeepAlive(w)
 		runtime.KeepAlive(&ev)
 	}
+}
+
+func TestAnEventOfManyPairsLeavesNothingBehind(t *testing.T) {
+	w := setOf(t, "title: T\ndetection: {sel: {a: x}, condition: sel}\n", Options{}).NewWorker()
+	var ev Events
+	pairs := make([]event.Pair, 200_000)
+	for i := range pairs {
+		pairs[i] = event.Pair{Key: fmt.Sprint(i), Value: "x"}
+	}
+	before := live()
+	w.DecodePairs(&ev, nil, pairs)
+	ev.Reset()
+	if after := live(); after > before+(2<<20) {
+		t.Errorf("%d bytes are kept behind %d pairs, want at most 2 MiB", after-before, len(pairs))
+	}
+	runtime.KeepAlive(w)
+	runtime.KeepAlive(pairs)
 }

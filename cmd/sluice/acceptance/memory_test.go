@@ -3,8 +3,8 @@ package acceptance
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -45,19 +45,17 @@ type counted struct {
 	bytes   atomic.Int64
 	results atomic.Int64
 	byRule  map[string]int
-	ended   chan struct{}
 }
 
 func count(t *testing.T, fifo string) *counted {
 	t.Helper()
-	c := &counted{byRule: make(map[string]int), ended: make(chan struct{})}
+	c := &counted{byRule: make(map[string]int)}
 	f, err := os.OpenFile(fifo, os.O_RDWR, 0) // also a writer, so that the end never comes
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = f.Close() })
 	go func() {
-		defer close(c.ended)
 		in := bufio.NewReaderSize(f, 1<<20)
 		var head []byte // of the line at hand
 		for {
@@ -66,17 +64,15 @@ func count(t *testing.T, fifo string) *counted {
 			if len(head) < 100 {
 				head = append(head, part[:min(len(part), 100)]...)
 			}
-			switch err {
-			case nil:
+			switch {
+			case err == nil:
 				title, _, _ := bytes.Cut(bytes.TrimPrefix(head, []byte(`{"rule_title":"`)), []byte(`"`))
 				c.byRule[string(title)]++
 				c.results.Add(1)
 				head = head[:0]
-			case bufio.ErrBufferFull:
+			case errors.Is(err, bufio.ErrBufferFull):
 			default:
-				if err != io.EOF {
-					return
-				}
+				return
 			}
 		}
 	}()
