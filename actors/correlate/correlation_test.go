@@ -511,6 +511,38 @@ func TestWarningsAreFew(t *testing.T) {
 	})
 }
 
+func TestTheWarningNamesTheLimitThatIsReached(t *testing.T) {
+	for _, tc := range []struct {
+		name   string
+		limits correlation.Limits
+		hint   string
+	}{
+		{"groups", correlation.Limits{Groups: 10}, `hint="raise max_state_entries or shorten windows"`},
+		{"bytes", correlation.Limits{Bytes: 20_000}, `hint="raise max_state_bytes or shorten windows"`},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				b := newBench(t, login+counting("c", "user", 3), nil, func(o *Options) { o.Limits = tc.limits })
+				var lines []string
+				for i := range 100 {
+					lines = append(lines, user(fmt.Sprint(strings.Repeat("u", 700), i), 1000+i))
+				}
+				b.put(b.batch(lines...))
+				if full := b.log.Matching("level=WARN", "correlation state is full", tc.hint); len(full) != 1 {
+					t.Errorf("logged %q", b.log.Matching("level=WARN"))
+				}
+				groups, bytes := b.stage.metrics.groups.Load(), b.stage.metrics.bytes.Load()
+				if groups < 5 || bytes > 20_000 || bytes < groups*700 || bytes > groups*1400 {
+					t.Errorf("%d groups take %d bytes", groups, bytes)
+				}
+				if total(b.stage.metrics.effects.cap) == 0 {
+					t.Error("no eviction was counted")
+				}
+			})
+		})
+	}
+}
+
 func TestAQuestionIsRefusedAfterTheDrain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, login+counting("c", "user", 3), nil)

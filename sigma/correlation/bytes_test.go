@@ -17,6 +17,7 @@ import (
 func large(n int) string { return strings.Repeat("x", 100_000) + fmt.Sprint(n) }
 
 func newLimited(tb testing.TB, p *program.Program, limits correlation.Limits) *driver {
+	tb.Helper()
 	d := newDriver(tb, p, 0)
 	d.engine = correlation.New(p, limits)
 	return d

@@ -99,7 +99,7 @@ func (e *Engine) undo(st *correlationState, s *saved) {
 		return
 	}
 	g := st.groups[s.slot]
-	revived := s.groupState.tombstone && !g.tombstone
+	revived := s.tombstone && !g.tombstone
 	if !g.tombstone {
 		st.ages.Remove(s.slot)
 		st.live--

@@ -157,6 +157,7 @@ func (e *Engine) enter(st *correlationState, g *group) {
 	g.bytes = g.weight()
 	e.bytes += g.bytes
 	if g.tombstone {
+		g.window = st.empty
 		e.buried += g.bytes
 	} else {
 		e.live++

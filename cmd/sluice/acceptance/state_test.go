@@ -240,6 +240,39 @@ func TestEntriesAboveTheLimitAreEvictedAtTheRestore(t *testing.T) {
 	d.stop()
 }
 
+func TestBytesAboveTheLimitAreEvictedAtTheRestore(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	rules := write(t, dir, "rules.yml", burst(3))
+	d := startWithState(t, rules, filepath.Join(dir, "state"))
+	const groups, limit = 3000, 1 << 20
+	evilAt := func(at int, user string) string {
+		return fmt.Sprintf(`{"C":"evil","timestamp":%d,"U":%q}`, at, user)
+	}
+	var lines []string
+	for i := range groups - 1 {
+		lines = append(lines, evilAt(100+i, fmt.Sprint(strings.Repeat("u", 600), i)))
+	}
+	long := strings.Repeat("long", 50_000)
+	d.push(append(lines, evilAt(3100, long))...)
+	d.await("all groups", func() bool { return d.metric("svc_correlation_state_entries") == groups })
+	if got := d.metric("svc_correlation_state_bytes"); got < groups*700 || got > groups*1500 {
+		t.Errorf("%d groups with keys of 600 bytes take %v bytes", groups, got)
+	}
+	d.stop()
+	d = startWithState(t, rules, filepath.Join(dir, "state"), "--max-state-bytes", "1MiB")
+	if got := d.awaitLog("correlation state evicted at restore")["max_state_bytes"]; got != float64(limit) {
+		t.Errorf("the limit is logged as %v", got)
+	}
+	if got := d.metric("svc_correlation_state_bytes"); got > limit || got < limit/2 {
+		t.Errorf("%v bytes, want at most %d", got, limit)
+	}
+	// Texts above 1 KiB go on as they were.
+	d.push(evilAt(3101, long), evilAt(3102, long+"er"), evilAt(3103, long))
+	d.stop()
+	d.wantFired("3")
+}
+
 // Case 53: while a sink is stuck no save becomes current, and the one before it
 // is restored.
 func TestASaveWaitsForAStuckSink(t *testing.T) {

@@ -88,7 +88,7 @@ func Cut(key string) (part string, ok bool, rest string) {
 	case size == 0:
 		return "", false, key[end:]
 	case size > maxText+1:
-		return showLong(size-1, key[end-hashedPart:end]), true, key[end:]
+		return showLong(size-1, key[end-hashedPart:end-hashText]), true, key[end:]
 	default:
 		return key[end-int(size)+1 : end], true, key[end:]
 	}

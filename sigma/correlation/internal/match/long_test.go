@@ -75,16 +75,16 @@ func TestAnotherSecretKeepsOtherHashes(t *testing.T) {
 func TestLongTextsAreShownByTheirBeginning(t *testing.T) {
 	secret := NewSecret()
 	for _, tc := range []struct{ name, text, want string }{
-		{"in one byte", strings.Repeat("x", 2000), strings.Repeat("x", 128) + "… (2000 bytes, hash "},
-		{"a character is not cut", "x" + strings.Repeat("é", 1000), "x" + strings.Repeat("é", 63) + "… (2001 bytes, hash "},
-		{"nor one of four bytes", "xyz" + strings.Repeat("😀", 500), "xyz" + strings.Repeat("😀", 31) + "… (2003 bytes, hash "},
-		{"what is no text stays", strings.Repeat("\x80", 2000), strings.Repeat("\x80", 128) + "… (2000 bytes, hash "},
+		{"in one byte", strings.Repeat("x", 2000), strings.Repeat("x", 128) + "… (2000 bytes)"},
+		{"a character is not cut", "x" + strings.Repeat("é", 1000), "x" + strings.Repeat("é", 63) + "… (2001 bytes)"},
+		{"nor one of four bytes", "xyz" + strings.Repeat("😀", 500), "xyz" + strings.Repeat("😀", 31) + "… (2003 bytes)"},
+		{"what is no text stays", strings.Repeat("\x80", 2000), strings.Repeat("\x80", 128) + "… (2000 bytes)"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			parts, counted := kept(t, &secret, tc.text)
 			got, ok, rest := Cut(parts)
-			if !ok || rest != "" || !strings.HasPrefix(got, tc.want) || len(got) != len(tc.want)+32+1 {
-				t.Errorf("got %q, want %q and a hash", got, tc.want)
+			if !ok || rest != "" || got != tc.want {
+				t.Errorf("got %q, want %q", got, tc.want)
 			}
 			if Counted(counted) != got {
 				t.Errorf("counted it is shown as %q", Counted(counted))
