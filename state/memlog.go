@@ -42,8 +42,13 @@ func tellLosses(dir string, log *slog.Logger) error {
 		if !damaged {
 			continue
 		}
-		kept, err := keepCopy(dir, filepath.Base(name), data)
-		log.Warn("state log is damaged: what was written behind the damage is lost", "path", name, "offset", at, "copy", kept, "err", err)
+		attrs := []any{"path", name, "offset", at}
+		if kept, err := keepCopy(dir, filepath.Base(name), data); err != nil {
+			attrs = append(attrs, "err", err)
+		} else {
+			attrs = append(attrs, "copy", kept)
+		}
+		log.Warn("state log is damaged: what was written behind the damage is lost", attrs...)
 	}
 	return nil
 }

@@ -72,11 +72,12 @@ func (r *Reloader) Feature() actors.Feature {
 	return actors.Feature{Name: Name, Actors: []actors.Actor{r}}
 }
 
-// Add adds a component behind the others, before the actor is spawned.
-func (r *Reloader) Add(list ...actors.Component) {
+// Use makes list the components, before the actor is spawned. Those that were watched
+// before are among them.
+func (r *Reloader) Use(list []actors.Component) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.components = append(r.components, list...)
+	r.components = list
 }
 
 // Watch makes changes of the components' paths triggers, until Close. Those that come

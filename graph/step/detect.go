@@ -34,7 +34,7 @@ type Detected struct {
 }
 
 // NewDetect returns the step. With timed, events without a time of their own are
-// not counted over; otherwise they have that of their arrival.
+// not correlated; otherwise they have that of their arrival.
 func NewDetect(timed bool) *Detect {
 	d := &Detect{timed: timed}
 	d.step, d.undo, d.poisoned = d.line, d.forget, d.quarantine

@@ -159,7 +159,7 @@ func (p *statePage) groups(ctx context.Context, state Correlations) (more bool, 
 
 // group writes one group, without its window when that is long.
 func (p *statePage) group(g *correlation.GroupEntry) error {
-	window, _ := g.Window.(*correlation.Shown)
+	window, _ := g.Window.(*correlation.WindowEntries)
 	if window != nil {
 		g.Window = nil
 	}

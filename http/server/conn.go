@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"os"
@@ -122,6 +123,7 @@ func (c *conn) Read(p []byte) (int, error) {
 
 // Write gives each piece its own time.
 func (c *conn) Write(p []byte) (n int, err error) {
+	size := len(p)
 	p = inJSON(p)
 	for {
 		piece := p[n:min(len(p), n+pieceBytes)]
@@ -131,10 +133,10 @@ func (c *conn) Write(p []byte) (n int, err error) {
 			if errors.Is(err, os.ErrDeadlineExceeded) {
 				c.end(writeTimedOut)
 			}
-			return n, err
+			return min(n, size), err
 		}
 		if n == len(p) {
-			return n, nil
+			return size, nil
 		}
 	}
 }
@@ -145,6 +147,9 @@ const plainErrors = "\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: 
 
 // inJSON gives an answer of net/http's own the form of every other error.
 func inJSON(p []byte) []byte {
+	if !bytes.HasPrefix(p, []byte("HTTP/1.1 ")) {
+		return p
+	}
 	line, rest, ok := bytes.Cut(p, []byte("\r\n"))
 	if !ok || !bytes.HasPrefix(rest, []byte(plainErrors[2:])) {
 		return p
@@ -178,7 +183,7 @@ type slow struct {
 }
 
 var (
-	errSlow    = &slow{http.StatusRequestTimeout, "the request body did not go on within a minute"}
+	errSlow    = &slow{http.StatusRequestTimeout, fmt.Sprintf("the request body did not go on within %s", readTimeout)}
 	errLeaving = &slow{http.StatusServiceUnavailable, "shutting down"}
 )
 

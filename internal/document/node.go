@@ -105,14 +105,6 @@ func Mapping(line int, entries []Entry) *Node {
 	return n
 }
 
-// Size is how many nodes there are below n and including it, aliases followed.
-func (n *Node) Size() int {
-	if n == nil {
-		return 0
-	}
-	return int(n.size)
-}
-
 // Digests are those of large nodes, which several documents may have in common.
 type Digests map[*Node][sha256.Size]byte
 

@@ -91,7 +91,7 @@ type Item struct {
 	Paths []string `json:"places,omitempty"`
 	// References holds the path patterns of fields that values refer to, by the name that
 	// fieldref, or a placeholder of expand, has in the value: the first pattern.
-	References map[string][]string `json:"reference_places,omitempty"`
+	References map[string][]string `json:"reference_paths,omitempty"`
 	Modifiers  Modifiers           `json:"modifiers,omitempty"`
 	Values     []Value             `json:"values"`
 	Applied    []string            `json:"applied,omitempty"` // ids of pipeline items that acted on this item

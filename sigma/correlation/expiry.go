@@ -17,7 +17,7 @@ func (e *Engine) makeRoom(now int64, o *Outcome) {
 		e.pruneTimers()
 		e.journal.note(e)
 	}()
-	before, bytes := e.live, e.bytes
+	before := e.live
 	clock := e.clock.now(now)
 	for _, st := range e.states {
 		e.sweep(st, clock, now)
@@ -34,7 +34,7 @@ func (e *Engine) makeRoom(now int64, o *Outcome) {
 	if !e.full() {
 		return
 	}
-	o.Before, o.Bytes = before, bytes
+	o.Before, o.Bytes = e.live, e.bytes
 	swept, target := e.live, e.lowered()
 	for _, f := range future {
 		if e.within(target) {

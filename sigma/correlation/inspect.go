@@ -35,7 +35,7 @@ type KeyPart struct {
 	Value *string `json:"value,omitempty"`
 }
 
-// GroupEntry is one group as GET /api/v1/correlations/state lists it.
+// GroupEntry is one group of a listing.
 type GroupEntry struct {
 	CorrelationIndex     int                 `json:"correlation_index"`
 	CorrelationID        string              `json:"correlation_id,omitempty"`
@@ -55,7 +55,7 @@ type GroupEntry struct {
 	LastAlert            *int64              `json:"last_alert,omitempty"`
 	SuppressSecs         *int64              `json:"suppress_secs,omitempty"`
 	SuppressionRemaining *int64              `json:"suppression_remaining,omitempty"`
-	Window               any                 `json:"window,omitempty"` // a *Shown
+	Window               any                 `json:"window,omitempty"` // a *WindowEntries
 
 	place Place
 }
@@ -220,7 +220,7 @@ func (st *stateView) entry(h *hit, withWindow bool) GroupEntry {
 		}
 	}
 	if withWindow {
-		e.Window = &Shown{c, entries}
+		e.Window = &WindowEntries{c, entries}
 	}
 	return e
 }

@@ -50,7 +50,7 @@ func (e *Engine) lowered() Limits {
 	return to
 }
 
-// within reports whether the state is.
+// within reports whether the state fits l.
 func (e *Engine) within(l Limits) bool { return e.live <= l.Groups && e.bytes <= l.Bytes }
 
 const (

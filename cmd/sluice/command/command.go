@@ -40,7 +40,7 @@ func Run(signals <-chan os.Signal, args []string, in io.Reader, out, errs io.Wri
 func (p Program) Run(signals <-chan os.Signal, args []string, in io.Reader, out, errs io.Writer) int {
 	e := &env{Streams: Streams{In: in, Out: out, Err: errs}, signals: signals, handedOver: make(chan struct{}), daemon: p.Daemon}
 	app := e.app()
-	code, text := codeOf(e.supervise(args, func() error { return app.Run(arrange(app, args)) }))
+	code, text := codeOf(e.supervise(isDaemon(app, args), func() error { return app.Run(arrange(app, args)) }))
 	if text != "" {
 		for line := range strings.SplitSeq(text, "\n") {
 			fmt.Fprintf(errs, "sluice: %s\n", line)
@@ -49,10 +49,16 @@ func (p Program) Run(signals <-chan os.Signal, args []string, in io.Reader, out,
 	return code
 }
 
+// isDaemon reports whether the arguments of the program run the daemon.
+func isDaemon(app *cli.App, args []string) bool {
+	path, _, _, _ := findCommand(app, args[min(1, len(args)):])
+	return slices.Contains(path, "daemon")
+}
+
 // supervise runs a command and ends it at the first signal, unless the daemon
-// has taken the signals over: it has more to do than to stop. A daemon that is asked
-// to read its files again has them all to read yet.
-func (e *env) supervise(args []string, run func() error) error {
+// has taken the signals over: it has more to do than to stop. A daemon reloads: asked
+// to read its files again before that, it has them all to read yet.
+func (e *env) supervise(reloads bool, run func() error) error {
 	if e.signals == nil {
 		return run()
 	}
@@ -65,7 +71,7 @@ func (e *env) supervise(args []string, run func() error) error {
 		case <-e.handedOver:
 			return <-done
 		case s := <-e.signals:
-			if n, ok := s.(syscall.Signal); ok && (n != syscall.SIGHUP || !slices.Contains(args, "daemon")) {
+			if n, ok := s.(syscall.Signal); ok && (n != syscall.SIGHUP || !reloads) {
 				return silent(128 + int(n))
 			}
 		}

@@ -24,7 +24,7 @@ const batchLines = 128
 type evaluation struct {
 	set       *graph.RuleSet
 	format    *format.Decoder
-	timed     bool // events without a time of their own are not counted over
+	timed     bool // events without a time of their own do not reach correlations
 	printer   *printer
 	render    renderer
 	correlate *correlator // nil when there is nothing to correlate

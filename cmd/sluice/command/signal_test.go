@@ -19,6 +19,7 @@ func TestSignalsBeforeTheDaemonTakesThem(t *testing.T) {
 		{"by its short name", []string{"sluice", "daemon", "-r", "x"}, syscall.SIGHUP, 0},
 		{"the daemon, asked to end", []string{"sluice", "engine", "daemon"}, syscall.SIGTERM, 143},
 		{"another command whose terminal is gone", []string{"sluice", "engine", "eval"}, syscall.SIGHUP, 129},
+		{"another command with an argument of that name", []string{"sluice", "engine", "eval", "--rules", "daemon"}, syscall.SIGHUP, 129},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			signals, release := make(chan os.Signal), make(chan struct{})
@@ -27,7 +28,7 @@ func TestSignalsBeforeTheDaemonTakesThem(t *testing.T) {
 				signals <- tc.signal
 				close(release)
 			}()
-			code, _ := codeOf(e.supervise(tc.args, func() error { <-release; return nil }))
+			code, _ := codeOf(e.supervise(isDaemon(e.app(), tc.args), func() error { <-release; return nil }))
 			if tc.code == 0 && code != 0 || tc.code != 0 && code != tc.code {
 				t.Errorf("exit code %d, want %d", code, tc.code)
 			}

@@ -169,14 +169,12 @@ func (d *Daemon) build(set *graph.RuleSet) error {
 		return configFault(err)
 	}
 	d.sinks = len(out.Sinks)
-	rules := d.ruleSet()
-	rules.Components = nil // watch has handed them in
-	d.features = append(d.features, out.Feature(), rules)
+	d.features = append(d.features, out.Feature(), d.ruleSet())
 	if d.dataflow, err = newDataflow(d.cfg, set, out, d.series.stages, d.log); err != nil {
 		return err
 	}
 	d.features = append(d.features, d.dataflow.Features()...)
-	d.reloader.Add(d.features.components()...)
+	d.reloader.Use(d.features.components()) // the rows of whatever is reloaded stand above
 	d.features = append(d.features, d.reloader.Feature(), d.process())
 	if d.checkpointer != nil {
 		d.checkpointer.begin(d.features.saved())

@@ -13,19 +13,19 @@ import (
 	"github.com/sluicehq/sluice/sigma/event"
 )
 
-// Shown is the window of a group as GET /api/v1/correlations/state shows it. Seconds
-// of counts and hits stand once; how many entries each has stands beside them, unless
+// WindowEntries are the entries of a group's window, as JSON. Seconds of counts and
+// hits stand once; how many entries each has stands beside them, unless
 // each has one.
-type Shown struct {
+type WindowEntries struct {
 	c      *program.Correlation
 	window window.Window
 }
 
 // Len returns the number of entries.
-func (s *Shown) Len() int { return s.window.Len() }
+func (s *WindowEntries) Len() int { return s.window.Len() }
 
 // MarshalJSON makes all of it at once.
-func (s *Shown) MarshalJSON() ([]byte, error) {
+func (s *WindowEntries) MarshalJSON() ([]byte, error) {
 	var b bytes.Buffer
 	_, err := s.WriteTo(&b)
 	return b.Bytes(), err
@@ -33,7 +33,7 @@ func (s *Shown) MarshalJSON() ([]byte, error) {
 
 // WriteTo writes the JSON in pieces, as out takes them: of a long window no more than
 // a piece is made at a time.
-func (s *Shown) WriteTo(out io.Writer) (int64, error) {
+func (s *WindowEntries) WriteTo(out io.Writer) (int64, error) {
 	p := pieces{out: out}
 	switch w := s.window.(type) {
 	case *window.Counts:
@@ -79,7 +79,7 @@ func (s *Shown) WriteTo(out io.Writer) (int64, error) {
 }
 
 // spell returns a counted text as it is shown: a tuple with U+001F between its parts.
-func (s *Shown) spell(text string) string {
+func (s *WindowEntries) spell(text string) string {
 	if len(s.c.Source.Condition.Fields) < 2 {
 		return match.Counted(text)
 	}
