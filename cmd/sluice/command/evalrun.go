@@ -158,6 +158,7 @@ func (e *evaluation) finish(j *job) error {
 	}
 	e.correlate.Begin(&e.isolate, b, b.Arrival)
 	var used graph.Releaser
+	var err error
 	for i := range b.Outcomes {
 		if b.Outcomes[i].Kind != graph.Decoded {
 			continue
@@ -165,10 +166,15 @@ func (e *evaluation) finish(j *job) error {
 		if err := e.line(b, i, &used); err != nil {
 			t.fail(step.Poisoned{Line: i, Cause: err})
 		}
+		if err == nil && e.printer.full() {
+			err = e.printer.write(t)
+		}
 	}
 	used.Flush()
 	e.correlate.End()
-	err := e.printer.write(t)
+	if err == nil {
+		err = e.printer.write(t)
+	}
 	e.correlate.Engine.Release()
 	results := b.Results
 	b.Reset()

@@ -92,6 +92,12 @@ func (p *printer) row(level ast.Level, title, kind, detail string) {
 	p.rows = append(p.rows, row{[]string{name, title, kind, detail}, levelColor(level)})
 }
 
+// printBytes is how much is rendered before it is written.
+const printBytes = 1 << 20
+
+// full reports whether what was rendered should be written.
+func (p *printer) full() bool { return len(p.text) >= printBytes }
+
 // write writes what was rendered and shows the progress.
 func (p *printer) write(total *tally) error {
 	p.progress.show(p.out, total, time.Now())
@@ -106,6 +112,9 @@ func (p *printer) write(total *tally) error {
 		}
 	}
 	p.text, p.rows = p.text[:0], p.rows[:0]
+	if cap(p.text) > 4*printBytes {
+		p.text = nil
+	}
 	return nil
 }
 
