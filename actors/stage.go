@@ -14,6 +14,7 @@ type StageOptions struct {
 	Capacity    int         // of the data lane, in units of its elements
 	Bytes       int         // of the data lane; 0: not bounded
 	DeadLetters DeadLetters // nil without a dead letter queue
+	Open        *graph.Open // counts lines; nil for nobody
 }
 
 // DeadLetters is the lane of the dead letter queue.
@@ -41,6 +42,7 @@ type Stage[T any] struct {
 	cell        *mailbox.Cell
 	lane        *mailbox.Lane[T]
 	deadLetters *mailbox.Outbox[graph.DeadLetter]
+	open        *graph.Open
 }
 
 // NewStage builds a stage. The caller attaches outboxes and a pool to its Cell.
@@ -52,7 +54,7 @@ func NewStage[T any](o StageOptions, s Shape[T]) Stage[T] {
 	lane := mailbox.NewLane(cell, mailbox.LaneOptions[T]{
 		Capacity: o.Capacity, Bytes: o.Bytes, Size: s.Size, Join: s.Join, JoinBytes: runBytes, Linger: s.Linger,
 	})
-	return Stage[T]{cell, lane, mailbox.NewOutbox[graph.DeadLetter](cell, o.DeadLetters)}
+	return Stage[T]{cell, lane, mailbox.NewOutbox[graph.DeadLetter](cell, o.DeadLetters), o.Open}
 }
 
 // Lane is the stage's input.
@@ -60,6 +62,9 @@ func (s *Stage[T]) Lane() *mailbox.Lane[T] { return s.lane }
 
 // Cell is the stage's actor.
 func (s *Stage[T]) Cell() *mailbox.Cell { return s.cell }
+
+// Open counts lines; it may be nil.
+func (s *Stage[T]) Open() *graph.Open { return s.open }
 
 // Export hands in the state of the stage when a barrier passes. view is nil for a
 // stage without state. A nil barrier is none.

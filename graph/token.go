@@ -22,9 +22,27 @@ type Delivery interface {
 }
 
 // Open counts the lines that have come in and not ended, those that nobody waits
-// for included: whatever was lost on the way is in it. The zero value is ready, and nil
-// counts nothing.
-type Open struct{ in, out atomic.Int64 }
+// for included: whatever was lost on the way is in it. Nil counts nothing.
+type Open struct {
+	in, out atomic.Int64
+	unasked *Epoch // of lines that nobody waits for
+}
+
+// NewOpen returns a count of no lines.
+func NewOpen() *Open {
+	o := new(Open)
+	o.unasked = NewEpoch(o)
+	return o
+}
+
+// Token is the token of a line that goes on alone: one that nobody waits for counts
+// the line from now on.
+func (o *Open) Token(t Token) Token {
+	if o != nil && t == (Token{}) {
+		t.epoch = o.unasked
+	}
+	return t
+}
 
 // Admitted counts lines that have come in.
 func (o *Open) Admitted(lines int) {
@@ -149,11 +167,11 @@ func (r *Receipt) settle(line uint32) (last, late bool) {
 }
 
 // Token is the right, and the duty, to settle one line. That of a line which
-// nobody waits for only counts the line; the zero token belongs to no line, and
-// settling it does nothing.
+// nobody waits for is zero, and settling it does nothing, until Open gives it one
+// that counts the line. A record has the zero token, too.
 type Token struct {
 	receipt *Receipt
-	epoch   *Epoch // since parse has taken the line
+	epoch   *Epoch // since parse has taken the line, or Open has
 	line    uint32
 }
 
@@ -217,19 +235,19 @@ func (t Token) settle() {
 }
 
 // In counts the token in an epoch, so that a barrier behind it knows when the
-// line has ended. Barriers do not wait for lines that nobody waits for. The caller
-// is parse, and goes on with the returned token.
+// line has ended. The caller is parse, and goes on with the returned token.
 func (t Token) In(e *Epoch) Token {
-	t.epoch = e
-	if t.receipt != nil {
-		t.in()
+	if t.receipt == nil {
+		return t
 	}
-	return t
+	return t.in(e)
 }
 
-func (t Token) in() {
-	t.epoch.tokens.Add(1)
+func (t Token) in(e *Epoch) Token {
+	e.tokens.Add(1)
+	t.epoch = e
 	if t.receipt.delivery != nil {
-		t.receipt.delivery(t.line).Entered(t.epoch.number)
+		t.receipt.delivery(t.line).Entered(e.number)
 	}
+	return t
 }

@@ -179,13 +179,13 @@ func TestOpenLinesAreCountedWhoeverWaitsForThem(t *testing.T) {
 		{"the same without anybody to tell", false, true, 1, 2, true, 0, 0},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			open, told := new(graph.Open), 0
+			open, told := graph.NewOpen(), 0
 			open.Admitted(1)
 			var token graph.Token
 			if tc.asked {
 				token = graph.NewReceipt(1, func() { told++ }).Token(0)
 			}
-			token = token.In(graph.NewEpoch(open))
+			token = open.Token(token.In(graph.NewEpoch(open)))
 			if tc.shared {
 				token = new(graph.Sharer).Token(token)
 			}

@@ -120,7 +120,7 @@ func (s *shell) batch(run *mailbox.Run[*graph.Batch], b *graph.Batch) bool {
 // lines goes on with the lines of b until all are sent or something else goes
 // first.
 func (s *shell) lines(run *mailbox.Run[*graph.Batch], b *graph.Batch) (through bool) {
-	defer func() { s.open.Ended(s.ended); s.ended = 0 }()
+	defer func() { s.Open().Ended(s.ended); s.ended = 0 }()
 	for i := run.Pos(); i < len(b.Lines); i++ {
 		s.line(b, i)
 		run.SetPos(i + 1)
@@ -159,16 +159,17 @@ func (s *shell) line(b *graph.Batch, i int) {
 	line, f := &b.Lines[i], &b.Outcomes[i]
 	switch f.Kind {
 	case graph.Undecodable:
-		s.Reject(graph.DeadLetter{Original: line.Raw, Error: errUndecodable, Stage: string(graph.StageParse), Token: line.Token})
+		s.Reject(graph.DeadLetter{Original: line.Raw, Error: errUndecodable, Stage: string(graph.StageParse), Token: s.Open().Token(line.Token)})
 	case graph.Decoded:
 		if f.Matches.Len() > 0 {
 			if err := s.count(b, i); err != nil {
-				s.Quarantine(line.Raw, line.Token, err)
+				s.Quarantine(line.Raw, s.Open().Token(line.Token), err)
 				return
 			}
 		}
 		switch results := s.step.Merge(b, i); {
 		case results != nil:
+			results.Token = s.Open().Token(results.Token)
 			s.next.Push(results)
 		case line.Token.Counts():
 			line.Token.Settle()

@@ -19,7 +19,6 @@ const tick = time.Second
 type Options struct {
 	actors.StageOptions
 	Set     *graph.RuleSet
-	Open    *graph.Open // counts lines; nil for nobody
 	Limits  correlation.Limits
 	Next    mailbox.Outlet[*graph.ResultSet]
 	Metrics *Metrics
@@ -30,7 +29,6 @@ type Options struct {
 type Stage struct {
 	actors.Stage[*graph.Batch]
 	next    *mailbox.Outbox[*graph.ResultSet]
-	open    *graph.Open
 	ended   int // lines that nobody waits for, since they were last counted
 	log     *slog.Logger
 	metrics *Metrics
@@ -62,7 +60,7 @@ func New(o Options) *Stage {
 		Stage: actors.NewStage(o.StageOptions, actors.Shape[*graph.Batch]{
 			Name: string(graph.StageCorrelate), Size: graph.SizeOfBatch, Tick: tick,
 		}),
-		log: o.Log, open: o.Open, metrics: o.Metrics, set: o.Set, limits: o.Limits,
+		log: o.Log, metrics: o.Metrics, set: o.Set, limits: o.Limits,
 	}
 	s.next = mailbox.NewOutbox(s.Cell(), o.Next)
 	s.next.OnSent(s.left)

@@ -60,7 +60,7 @@ func (o *Options) stage(s graph.Stage) actors.StageOptions {
 	if set, ok := o.Capacities[string(s)]; ok {
 		capacity = set
 	}
-	return actors.StageOptions{Capacity: capacity, Bytes: bytes, DeadLetters: o.DeadLetters}
+	return actors.StageOptions{Capacity: capacity, Bytes: bytes, DeadLetters: o.DeadLetters, Open: o.Open}
 }
 
 // Metrics are the series of the stages. They are made before the stages, so that a
@@ -103,7 +103,7 @@ func New(o Options) *Dataflow {
 		o.Stages = graph.Stages()
 	}
 	if o.Open == nil {
-		o.Open = new(graph.Open)
+		o.Open = graph.NewOpen()
 	}
 	d := &Dataflow{Open: o.Open}
 	for _, name := range slices.Backward(o.Stages) {
@@ -124,7 +124,6 @@ func (d *Dataflow) build(o *Options, name graph.Stage) actors.Feature {
 	switch name {
 	case graph.StageParse:
 		o.Parse.StageOptions, o.Parse.Set, o.Parse.Next, o.Parse.Metrics = common, o.Set, o.Batches, o.Metrics.parse
-		o.Parse.Open = o.Open
 		d.Parse = parse.New(o.Parse)
 		return row(name, d.Parse)
 	case graph.StageObserve:
@@ -138,7 +137,6 @@ func (d *Dataflow) build(o *Options, name graph.Stage) actors.Feature {
 		return row(name, d.Evaluate)
 	case graph.StageCorrelate:
 		o.Correlate.StageOptions, o.Correlate.Set, o.Correlate.Next, o.Correlate.Metrics = common, o.Set, o.Results, o.Metrics.correlate
-		o.Correlate.Open = o.Open
 		d.Correlate = correlate.New(o.Correlate)
 		o.Batches = d.Correlate.Lane()
 		return d.Correlate.Feature()

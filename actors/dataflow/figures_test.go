@@ -1,7 +1,9 @@
 package dataflow_test
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -52,6 +54,8 @@ func TestEveryLineIsInOneFigureAtTheEnd(t *testing.T) {
 	for _, tc := range []struct {
 		name     string
 		text     string
+		results  int   // of a line, 0 for one
+		lines    int   // 0 for 3000
 		takes    []int // of each sink, before it is stuck
 		drop     bool
 		hung     bool
@@ -65,6 +69,9 @@ func TestEveryLineIsInOneFigureAtTheEnd(t *testing.T) {
 		{name: "a sink that is stuck half way", takes: []int{1000}, batch: 64},
 		{name: "a sink that never comes back", takes: []int{1000}, hung: true, batch: 64},
 		{name: "small lanes, so that every stage holds some", takes: []int{17}, buffer: 8},
+		{name: "several results of a line, stuck in the middle of one", takes: []int{1000}, results: 3},
+		{name: "more results of a line than leave at once", takes: []int{1000}, results: 300, lines: 20},
+		{name: "the same for two sinks", takes: []int{all, 1000}, results: 300, lines: 20},
 		{name: "everything arrives", takes: []int{all}},
 		{name: "lines without a result", text: `{"a":"good"}`, takes: []int{0}},
 		{name: "lines that are no events", text: `{`, takes: []int{0}},
@@ -82,7 +89,12 @@ func TestEveryLineIsInOneFigureAtTheEnd(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					end := make(chan struct{})
 					defer func() { close(end); synctest.Wait() }()
-					o := settings{rules: ruleNamed("A", "evil"), buffer: tc.buffer, dlq: tc.dlq, format: format.JSON}
+					results, lines := max(1, tc.results), cmp.Or(tc.lines, lines)
+					var rules strings.Builder
+					for i := range results {
+						rules.WriteString(ruleNamed(fmt.Sprint("A", i), "evil"))
+					}
+					o := settings{rules: rules.String(), buffer: tc.buffer, dlq: tc.dlq, format: format.JSON}
 					var sinks []*limited
 					for _, n := range tc.takes {
 						s := &limited{left: n, hung: tc.hung, end: end}
@@ -108,11 +120,11 @@ func TestEveryLineIsInOneFigureAtTheEnd(t *testing.T) {
 					l.system.Drain(ctx)
 					accepted := <-put
 					admitted, open := l.Open.Lines()
-					results, delivered := strings.Contains(text, "evil"), 0
-					if results {
-						delivered = len(sinks[0].Lines())
+					matches, delivered := strings.Contains(text, "evil"), 0
+					if matches {
+						delivered = len(sinks[0].Lines()) / results
 						for _, s := range sinks {
-							delivered = min(delivered, len(s.Lines()))
+							delivered = min(delivered, len(s.Lines())/results)
 						}
 					} else if !tc.dlq {
 						delivered = accepted - open // nothing comes of these lines
@@ -126,10 +138,10 @@ func TestEveryLineIsInOneFigureAtTheEnd(t *testing.T) {
 						t.Errorf("%d accepted (counted %d): %d delivered, %d dead letters, %d dropped, %d undelivered, %d in no figure",
 							accepted, admitted, delivered, dead, dropped, open, accepted-delivered-dead-dropped-open)
 					}
-					if tc.takes[0] != all && results && !tc.drop && open == 0 && !tc.dlq {
+					if tc.takes[0] != all && matches && !tc.drop && open == 0 && !tc.dlq {
 						t.Error("nothing is undelivered, although a sink is stuck")
 					}
-					if !results && !tc.dlq && open != 0 {
+					if !matches && !tc.dlq && open != 0 {
 						t.Errorf("%d lines are undelivered that nothing comes of", open)
 					}
 				})

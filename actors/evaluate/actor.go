@@ -72,7 +72,7 @@ func (s *shell) start(b *graph.Batch) {
 func (s *shell) finish(d *detected) {
 	for _, p := range d.outcome.Poisoned {
 		line := d.batch.Lines[p.Line]
-		s.Quarantine(line.Raw, line.Token, p.Cause)
+		s.Quarantine(line.Raw, s.Open().Token(line.Token), p.Cause)
 	}
 	s.Export(d.batch.Barrier, nil)
 	d.batch.Events.Evaluated()

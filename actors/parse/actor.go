@@ -107,7 +107,7 @@ func (s *shell) merge(d *decoded, now time.Time) {
 	}
 	for _, p := range d.outcome.Poisoned {
 		line := d.batch.Lines[p.Line]
-		s.Quarantine(line.Raw, line.Token, p.Cause)
+		s.Quarantine(line.Raw, s.Open().Token(line.Token), p.Cause)
 	}
 	d.batch.Timing.DecodeMerge = time.Since(now)
 	s.next.Push(d.batch)

@@ -34,7 +34,7 @@ func (s *Stage) Intake(producer string, now func() time.Time) *Intake {
 // Put admits lines in order and waits while the queue is full. It returns how
 // many were admitted: all of them, unless ctx ended or the stage is draining.
 func (n *Intake) Put(ctx context.Context, run []graph.Line) (admitted int, err error) {
-	defer func() { n.stage.o.Open.Admitted(admitted) }()
+	defer func() { n.stage.Open().Admitted(admitted) }()
 	admitted = n.stage.Lane().TryPut(run)
 	if admitted == len(run) {
 		return admitted, nil

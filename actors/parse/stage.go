@@ -20,7 +20,6 @@ type Options struct {
 	Workers             int             // batches decoded at once; 0 is one per processor
 	Decoder             *format.Decoder // of lines that are not structured
 	Set                 *graph.RuleSet
-	Open                *graph.Open // counts lines; nil for nobody
 	Next                mailbox.Outlet[*graph.Batch]
 	Metrics             *Metrics
 	Log                 *slog.Logger
