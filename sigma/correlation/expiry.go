@@ -40,9 +40,9 @@ func (e *Engine) makeRoom(now int64, o *Outcome) {
 		if e.within(target) {
 			break
 		}
-		e.remove(f.state, f.slot, now)
+		e.evictGroup(f.state, f.slot, now, o)
 	}
-	e.evict(target, now)
+	e.evict(target, now, o)
 	o.Evicted += swept - e.live
 }
 
@@ -97,7 +97,7 @@ func (e *Engine) sweep(st *correlationState, clock, now int64) {
 
 // evict removes the groups with the oldest newest entry until target are left.
 // Among groups of one age it removes those of the first correlations, by key.
-func (e *Engine) evict(target Limits, now int64) {
+func (e *Engine) evict(target Limits, now int64, o *Outcome) {
 	for !e.within(target) {
 		var oldest int64
 		found := false
@@ -111,19 +111,28 @@ func (e *Engine) evict(target Limits, now int64) {
 		}
 		for _, st := range e.states {
 			if at, ok := st.ages.First(st.second); ok && at == oldest {
-				e.evictSecond(st, at, target, now)
+				e.evictSecond(st, at, target, now, o)
 			}
 		}
 	}
 }
 
-func (e *Engine) evictSecond(st *correlationState, at int64, target Limits, now int64) {
+func (e *Engine) evictSecond(st *correlationState, at int64, target Limits, now int64, o *Outcome) {
 	byKey := func(a, b uint32) int { return strings.Compare(st.groups[a].key, st.groups[b].key) }
 	for _, slot := range st.ages.Sorted(at, st.second, byKey) {
 		if e.within(target) {
 			return
 		}
-		e.remove(st, slot, now)
+		e.evictGroup(st, slot, now, o)
+	}
+}
+
+// evictGroup removes a group, and older tombstones when that of the group would take
+// the room that is made.
+func (e *Engine) evictGroup(st *correlationState, slot uint32, now int64, o *Outcome) {
+	e.remove(st, slot, now)
+	if e.buried > e.limits.buried() {
+		e.limitTombstones(o)
 	}
 }
 

@@ -6,7 +6,7 @@ type Limits struct {
 	Groups int
 	// Bytes is what the groups may take, by their account: each with its key, its
 	// entries and the events that it keeps. Suppression times of groups that are gone
-	// take half of it at most.
+	// take a tenth of it at most.
 	Bytes int
 }
 
@@ -25,6 +25,9 @@ func (l Limits) orDefault() Limits {
 	}
 	return l
 }
+
+// buried is what tombstones may take.
+func (l Limits) buried() int { return l.Bytes / 10 }
 
 // Groups returns the number of groups over all correlations.
 func (e *Engine) Groups() int { return e.live }

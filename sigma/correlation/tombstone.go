@@ -11,11 +11,11 @@ import (
 // once would make one each.
 
 // limitTombstones removes tombstones when there are more than groups may be or when
-// they take half of the bytes, until nine tenths of that are left: first those whose emission is far-future, those whose event came
+// they take a tenth of the bytes, until nine tenths of that are left: first those whose emission is far-future, those whose event came
 // first before the others, then those whose emission is oldest.
 func (e *Engine) limitTombstones(o *Outcome) {
 	n := e.inUse() - e.live
-	bytes := e.limits.Bytes / 2
+	bytes := e.limits.buried()
 	if n <= e.limits.Groups && e.buried <= bytes {
 		return
 	}
