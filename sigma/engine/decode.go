@@ -44,6 +44,7 @@ func (w *Worker) DecodePairs(ev *Events, line []byte, pairs []event.Pair) {
 	start := len(ev.arena)
 	doc := append(ev.arena, '{')
 	clear(w.seen)
+	ranked := false // some field may be found in a better way
 	for _, p := range pairs {
 		if _, dup := w.seen[p.Key]; dup {
 			continue
@@ -61,6 +62,7 @@ func (w *Worker) DecodePairs(ev *Events, line []byte, pairs []event.Pair) {
 			t := c
 			t.Field, t.Rank = field, rank
 			t.Flags |= scan.Terminal
+			ranked = ranked || rank != 0
 			ev.cells = append(ev.cells, t)
 			c.Flags &^= scan.Keyword
 		})
@@ -73,7 +75,9 @@ func (w *Worker) DecodePairs(ev *Events, line []byte, pairs []event.Pair) {
 	doc = w.repeated(ev, doc, start, pairs)
 	ev.arena = doc
 	root := event.Value{Type: event.Object, Raw: doc[start:end]}
-	ev.cells = ev.cells[:first+dropWorse(ev.cells[first:])]
+	if ranked {
+		ev.cells = ev.cells[:first+w.scanner.Settle(ev.cells[first:])]
+	}
 	ev.list = append(ev.list, decoded{
 		kind: event.Pairs, raw: line, doc: doc[start:], root: root, first: first, last: len(ev.cells),
 	})
@@ -110,29 +114,6 @@ func pairFlags(s string) scan.Flags {
 		}
 	}
 	return f
-}
-
-// dropWorse keeps, of the cells of a field, those of the lowest rank, and
-// returns how many are left.
-func dropWorse(cells []scan.Cell) int {
-	n := 0
-	for i, c := range cells {
-		worse := false
-		if c.Flags&scan.Shared != 0 || c.Rank != 0 {
-			for j := range cells {
-				worse = worse || j != i && cells[j].Field == c.Field && cells[j].Rank < c.Rank
-			}
-		}
-		if worse {
-			if c.Flags&scan.Keyword == 0 {
-				continue
-			}
-			c.Field, c.Rank, c.Flags = 0, 0, c.Flags&^scan.Terminal
-		}
-		cells[n] = c
-		n++
-	}
-	return n
 }
 
 // keywordsOf reports whether the field is the one of all strings.
