@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"slices"
+
 	"github.com/sluicehq/sluice/sigma/engine/internal/compile"
 	"github.com/sluicehq/sluice/sigma/engine/internal/scan"
 	"github.com/sluicehq/sluice/sigma/event"
@@ -44,7 +46,6 @@ func (w *Worker) DecodePairs(ev *Events, line []byte, pairs []event.Pair) {
 	start := len(ev.arena)
 	doc := append(ev.arena, '{')
 	clear(w.seen)
-	ranked := false // some field may be found in a better way
 	for _, p := range pairs {
 		if _, dup := w.seen[p.Key]; dup {
 			continue
@@ -62,7 +63,6 @@ func (w *Worker) DecodePairs(ev *Events, line []byte, pairs []event.Pair) {
 			t := c
 			t.Field, t.Rank = field, rank
 			t.Flags |= scan.Terminal
-			ranked = ranked || rank != 0
 			ev.cells = append(ev.cells, t)
 			c.Flags &^= scan.Keyword
 		})
@@ -75,9 +75,7 @@ func (w *Worker) DecodePairs(ev *Events, line []byte, pairs []event.Pair) {
 	doc = w.repeated(ev, doc, start, pairs)
 	ev.arena = doc
 	root := event.Value{Type: event.Object, Raw: doc[start:end]}
-	if ranked {
-		ev.cells = ev.cells[:first+w.scanner.Settle(ev.cells[first:])]
-	}
+	ev.cells = ev.cells[:first+dropWorse(ev.cells[first:])]
 	ev.list = append(ev.list, decoded{
 		kind: event.Pairs, raw: line, doc: doc[start:], root: root, first: first, last: len(ev.cells),
 	})
@@ -114,6 +112,32 @@ func pairFlags(s string) scan.Flags {
 		}
 	}
 	return f
+}
+
+// dropWorse keeps, of the cells of a field, those of the lowest rank, and
+// returns how many are left.
+func dropWorse(cells []scan.Cell) int {
+	if !slices.ContainsFunc(cells, func(c scan.Cell) bool { return c.Rank != 0 }) {
+		return len(cells) // nearly always
+	}
+	best := make(map[uint32]uint16)
+	for _, c := range cells {
+		if rank, known := best[c.Field]; !known || c.Rank < rank {
+			best[c.Field] = c.Rank
+		}
+	}
+	n := 0
+	for _, c := range cells {
+		if c.Field != 0 && c.Rank > best[c.Field] {
+			if c.Flags&scan.Keyword == 0 {
+				continue
+			}
+			c.Field, c.Rank, c.Flags = 0, 0, c.Flags&^scan.Terminal
+		}
+		cells[n] = c
+		n++
+	}
+	return n
 }
 
 // keywordsOf reports whether the field is the one of all strings.

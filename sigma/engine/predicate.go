@@ -32,8 +32,6 @@ func (w *Worker) evaluatePredicate(id uint32) bool {
 		w.first(p.Field)
 		c, ok := w.view.single(p.Field)
 		return ok && c.Type == event.Null
-	case compile.Shared:
-		return w.run(p.More.Program)
 	case compile.AnyOf:
 		for _, g := range p.More.Gates {
 			if w.holds(g) {
@@ -48,6 +46,8 @@ func (w *Worker) evaluatePredicate(id uint32) bool {
 		return w.evaluateReference(p, w.values(nil, p.Field))
 	case compile.RefUsable, compile.Expand, compile.ExpandUsable:
 		return w.evaluateReference(p, w.values(nil, p.Field))
+	case compile.Shared:
+		return w.run(p.More.Program)
 	case compile.Block:
 		return w.blockHolds(p.More.Block, w.view.root)
 	}

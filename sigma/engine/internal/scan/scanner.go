@@ -303,13 +303,3 @@ func (s *Scanner) settle(from int, shift uint) {
 	}
 	s.cells = s.cells[:from+len(kept)]
 }
-
-// Settle keeps, of the cells of a field, those that were found in the best way. They
-// stand in front of cells, in their order; it returns how many they are.
-func (s *Scanner) Settle(cells []Cell) int {
-	s.cells, s.sharing = cells, true
-	s.settle(0, 0)
-	n := len(s.cells)
-	s.cells = nil
-	return n
-}
