@@ -1,6 +1,8 @@
 package engine
 
 import (
+	"slices"
+
 	"github.com/sluicehq/sluice/sigma/engine/internal/compile"
 	"github.com/sluicehq/sluice/sigma/engine/internal/scan"
 	"github.com/sluicehq/sluice/sigma/event"
@@ -121,15 +123,18 @@ func pairFlags(s string) scan.Flags {
 // dropWorse keeps, of the cells of a field, those of the lowest rank, and
 // returns how many are left.
 func dropWorse(cells []scan.Cell) int {
-	n := 0
-	for i, c := range cells {
-		worse := false
-		if c.Flags&scan.Shared != 0 || c.Rank != 0 {
-			for j := range cells {
-				worse = worse || j != i && cells[j].Field == c.Field && cells[j].Rank < c.Rank
-			}
+	if !slices.ContainsFunc(cells, func(c scan.Cell) bool { return c.Rank != 0 }) {
+		return len(cells) // nearly always
+	}
+	best := make(map[uint32]uint16)
+	for _, c := range cells {
+		if rank, known := best[c.Field]; !known || c.Rank < rank {
+			best[c.Field] = c.Rank
 		}
-		if worse {
+	}
+	n := 0
+	for _, c := range cells {
+		if c.Field != 0 && c.Rank > best[c.Field] {
 			if c.Flags&scan.Keyword == 0 {
 				continue
 			}

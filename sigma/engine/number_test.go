@@ -43,9 +43,19 @@ func TestNumericTextHasDigitsOnOneSideOfThePoint(t *testing.T) {
 		rule, value string
 		want        bool
 	}{
-		{"{N|gte: 0.5}", `".5"`, true}, {"{N|gte: 0.5}", `"5."`, true}, {"{N|gte: 0.5}", `"+.5e1"`, true}, {"{N|gte: 0.5}", `"."`, false},
-		{"{N|gte: 0.5}", `"5.e"`, false}, {"{N: 5}", `"5."`, true}, {"{N|gt: '.4'}", `0.5`, true}, {"{N: .5}", `0.5`, true}, {"{N: 0.5}", `".5"`, true},
-		{"{N|lt: '5.'}", `".5"`, true}, {"{N: 5}", `".5"`, false}, {"{N|gt: 0}", `"-.5"`, false}, {"{N|gt: 0}", `".e5"`, false},
+		{"{N|gte: 0.5}", `".5"`, true},
+		{"{N|gte: 0.5}", `"5."`, true},
+		{"{N|gte: 0.5}", `"+.5e1"`, true},
+		{"{N|gte: 0.5}", `"."`, false},
+		{"{N|gte: 0.5}", `"5.e"`, false},
+		{"{N: 5}", `"5."`, true},
+		{"{N|gt: '.4'}", `0.5`, true},
+		{"{N: .5}", `0.5`, true},
+		{"{N: 0.5}", `".5"`, true},
+		{"{N|lt: '5.'}", `".5"`, true},
+		{"{N: 5}", `".5"`, false},
+		{"{N|gt: 0}", `"-.5"`, false},
+		{"{N|gt: 0}", `".e5"`, false},
 	} {
 		set := compile(t, rulesOf(t, "title: T\ndetection: {s: "+tc.rule+", condition: s}\n"), engine.Options{})
 		w := set.NewWorker()
