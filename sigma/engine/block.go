@@ -95,9 +95,10 @@ func (w *Worker) nodeHolds(n *compile.Node, member event.Value) bool {
 // scopeWinner returns the first condition that holds for a member.
 func (w *Worker) scopeWinner(s *compile.Scope, member event.Value) *compile.Cond {
 	if s.Repeats {
-		outer := w.asked
-		w.asked = make(map[*compile.Node]bool, len(s.Detections))
-		defer func() { w.asked = outer }()
+		outer, begin := w.asked, len(w.answers)
+		w.answers = append(w.answers, make([]answer, len(s.Detections))...)
+		w.asked = w.answers[begin:]
+		defer func() { w.asked, w.answers = outer, w.answers[:begin] }()
 	}
 	for _, k := range s.Conditions {
 		if w.condHolds(s, k, member) {
@@ -144,13 +145,24 @@ func (w *Worker) detectionHolds(s *compile.Scope, i int, member event.Value) boo
 	if !s.Repeats || w.asked == nil {
 		return w.nodeHolds(n, member)
 	}
-	holds, known := w.asked[n]
-	if !known {
-		holds = w.nodeHolds(n, member)
-		w.asked[n] = holds
+	asked := w.asked // of this scope, whatever scopes are below n
+	if asked[i] == unasked {
+		asked[i] = no
+		if w.nodeHolds(n, member) {
+			asked[i] = yes
+		}
 	}
-	return holds
+	return asked[i] == yes
 }
+
+// answer is whether a detection holds for the member at hand.
+type answer uint8
+
+const (
+	unasked answer = iota
+	no
+	yes
+)
 
 // memberValues returns the values an item of a body has in a member.
 func memberValues(it *compile.Item, member event.Value) []event.Hit {

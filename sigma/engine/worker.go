@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"github.com/sluicehq/sluice/sigma/engine/internal/compile"
 	"github.com/sluicehq/sluice/sigma/engine/internal/lazydfa"
 	"github.com/sluicehq/sluice/sigma/engine/internal/scan"
 	"github.com/sluicehq/sluice/sigma/event"
@@ -18,7 +17,8 @@ type Worker struct {
 	shown      shown // what is in view
 	truth      truth
 	candidates candidates
-	asked      map[*compile.Node]bool // detections of the scope at work, nil while none repeats
+	asked      []answer // by detection of the scope at work, nil while none repeats
+	answers    []answer // of all scopes at work
 	cache      cache
 	ids        []uint32
 	machines   *lazydfa.Pool // by number of the expression
@@ -33,7 +33,7 @@ type Worker struct {
 	folded     []byte
 	render     []byte
 	stats      Stats
-	regexBytes uint64 // given to regular expressions
+	regexBytes uint64 // given to regular expressions, for tests of what events cost
 }
 
 // Stats count what routing did.

@@ -35,6 +35,7 @@ func (b *builder) candidates(p *Plan) {
 			members[id] = append(members[id], uint32(i))
 		}
 	}
+	b.at.Rule = -1 // what follows is no single rule's
 	p.FirstGroup = uint32(len(p.Rules)+63) &^ 63
 	for _, id := range slices.Sorted(maps.Keys(members)) {
 		for _, w := range w.ofShared(id).preds {

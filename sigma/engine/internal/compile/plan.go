@@ -1,6 +1,7 @@
 package compile
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -90,11 +91,14 @@ func Build(rules []*ast.Rule, o Options) (_ *Plan, err error) {
 		p.Rarity, p.Machines = rarity, len(b.expressions)
 		p.compile(&b.at)
 	})
-	if reason != "" {
-		b.at.Reason = reason
-		return nil, ast.Faults{b.at}
+	switch {
+	case reason == "":
+		return p, nil
+	case b.at.Rule < 0:
+		return nil, errors.New("compile rules: " + reason)
 	}
-	return p, nil
+	b.at.Reason = reason
+	return nil, ast.Faults{b.at}
 }
 
 // recovered returns what stopped work, empty when nothing did.

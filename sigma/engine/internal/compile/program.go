@@ -45,6 +45,7 @@ func (p *Plan) compile(at *ast.Fault) {
 		at.Rule = i
 		p.Programs[i] = p.emit(r.Match, Holds, Fails)
 	}
+	at.Rule = -1 // what follows is no single rule's
 	for id := range p.Preds {
 		if x := &p.Preds[id]; x.Kind == Shared {
 			x.More.Program = p.emit(x.More.Expr, Holds, Fails)

@@ -69,7 +69,9 @@ func (t *tree) link(f *Finder) {
 	for node := range int32(len(t.label)) {
 		for child := t.first[node]; child < t.first[node+1]; child++ {
 			if node != root {
-				t.fail[child] = t.step(f, t.fail[node], t.label[child])
+				var steps uint64
+				t.fail[child], steps = t.step(t.fail[node], t.label[child])
+				f.Steps += steps
 			}
 			t.output[child] = t.last(t.fail[child])
 		}
@@ -94,12 +96,12 @@ func (t *tree) child(node int32, c byte) int32 {
 	return root
 }
 
-// step returns the longest suffix of a node and a byte that is a node.
-func (t *tree) step(f *Finder, node int32, c byte) int32 {
-	for {
-		f.Steps++
-		if to := t.child(node, c); to != root || node == root {
-			return to
+// step returns the longest suffix of a node and a byte that is a node, and how many
+// it looked at.
+func (t *tree) step(node int32, c byte) (to int32, steps uint64) {
+	for steps = 1; ; steps++ {
+		if to = t.child(node, c); to != root || node == root {
+			return to, steps
 		}
 		node = t.fail[node]
 	}
@@ -117,9 +119,11 @@ func (t *tree) last(node int32) int32 {
 // scan gives visit the node of every position of text but the first, until it returns
 // true, and returns that.
 func (t *tree) scan(f *Finder, text []byte, visit func(node int32, end int) bool) bool {
-	node := root
+	node, total := root, uint64(0)
+	defer func() { f.Steps += total }()
 	for i, c := range text {
-		node = t.step(f, node, c)
+		to, steps := t.step(node, c)
+		node, total = to, total+steps
 		if visit(node, i+1) {
 			return true
 		}
