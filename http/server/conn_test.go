@@ -3,6 +3,7 @@ package server
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -312,7 +313,7 @@ func TestStreamsThatDoNotGoOnAreReset(t *testing.T) {
 				})
 				protocols := new(http.Protocols)
 				protocols.SetUnencryptedHTTP2(true)
-				transport := &http.Transport{Protocols: protocols, Dial: func(string, string) (net.Conn, error) { return p.dial(t), nil }}
+				transport := &http.Transport{Protocols: protocols, DialContext: func(context.Context, string, string) (net.Conn, error) { return p.dial(t), nil }}
 				defer transport.CloseIdleConnections()
 				method, body := "GET", io.Reader(nil)
 				if tc.body {
