@@ -47,6 +47,8 @@ type delivery struct {
 type outlet struct {
 	Sink
 	box *mailbox.Outbox[*graph.Rendered] // nil for a sink that drops
+
+	dropping bool // the rest of the set in hand
 }
 
 // joined is how many result sets a run has at most.
@@ -112,6 +114,9 @@ func (s *shell) sets(run *mailbox.Run[*graph.ResultSet], now time.Time) {
 		}
 		if s.begun.set != set || run.Pos() == 0 {
 			s.begun = delivery{set, s.ids.Next(), now}
+			for i := range s.sinks {
+				s.sinks[i].dropping = false
+			}
 		}
 		if len(s.sinks) > 1 || len(set.Results) > 1 { // several may have a share
 			set.Token = s.open.Token(set.Token)
@@ -190,8 +195,11 @@ func (s *shell) offer(token graph.Token, rendered []*graph.Rendered, last bool) 
 		case r == nil:
 		case sink.box != nil:
 			sink.box.Push(r)
-		case sink.To.TryPut([]*graph.Rendered{r}) == 0:
-			sink.Dropped()
+		case sink.dropping || sink.To.TryPut([]*graph.Rendered{r}) == 0:
+			if !sink.dropping {
+				sink.Dropped()
+			}
+			sink.dropping = !last // with what is left of the set, which counts once
 			token.Settle()
 			r.Release()
 		}

@@ -95,6 +95,7 @@ func TestADocumentBeyondABudgetIsRejectedWithItsCost(t *testing.T) {
 		{"values that Base64 spells out", rule("'C|windash|base64': " + list(200, func(i int) string { return fmt.Sprintf("'-a%d -b -c -d'", i) })), "has 125000 alternatives"},
 		{"items that are too many together", "detection:\n" + many("s", 11, "'C|windash|base64': "+list(150, func(i int) string { return fmt.Sprintf("'-a%d -b -c -d'", i) })) + "\n  condition: 1 of s*\n", "the document has 1031261 alternatives, the limit is 1000000"},
 		{"quantifiers that look at too many detections", "detection:\n" + many("s", 1000, "a: 1") + "\n  condition: " + series(1100, " or ", func(i int) string { return fmt.Sprintf("1 of s*%d*", i) }) + "\n", "alternatives, the limit is 1000000"},
+		{"quantifiers that count differently", "detection:\n" + many("s", 1200, "a: 1") + "\n  condition: " + series(1100, " or ", func(i int) string { return fmt.Sprintf("%d of s*", i+2) }) + "\n", "alternatives, the limit is 1000000"},
 		{"a regex that repeats much", rule("'C|re': '(aaaaaaaaaaaaaaaaaaaabb){900}'"), "the regex of 'C' has 21600 instructions once its repetitions are written out, the limit is 20000"},
 		{"a regex that repeats classes", rule(`'C|re': '([a-z][a-z][a-z][a-z][a-z][a-z][a-z][a-z][a-z][a-z][0-9]){0,999}[0-9]{1000}(?:x[a-z][a-z][a-z][a-z][a-z][a-z][a-z]){1000}'`), "instructions once"},
 		{"a regex with many Unicode classes", rule(`'C|re': '` + strings.Repeat(`\pL`, 501) + `'`), "the regex of 'C' has 501 Unicode classes, the limit is 500"},

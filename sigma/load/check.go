@@ -83,13 +83,20 @@ func (c *checker) detections(list []ast.Detection) {
 	}
 }
 
-// conditions resolves the names of conditions over detections. A name or target that
-// is repeated is looked for once.
+// quantifier is a count of the detections that a target covers. Each different one
+// has a form of its own once it is compiled.
+type quantifier struct {
+	count  int
+	target string
+}
+
+// conditions resolves the names of conditions over detections. A quantifier that is
+// repeated is looked for once.
 func (c *checker) conditions(list []ast.Condition, over []ast.Detection, where string) {
 	names := namesOf(over)
-	var last string // the target that was looked at last: mostly the only one
+	var last quantifier // that was looked at last: mostly the only one
 	var covered bool
-	var targets map[string]bool // the others, and whether they cover any
+	var others map[quantifier]bool // and whether they cover any
 	for i := range list {
 		line := list[i].Line
 		list[i].Expr.Walk(func(e *condition.Expr) {
@@ -99,18 +106,18 @@ func (c *checker) conditions(list []ast.Condition, over []ast.Detection, where s
 					c.fail(line, "unknown detection identifier: %s%s", e.Name, where)
 				}
 			case condition.Quant:
-				if e.Name != last {
-					if targets == nil && last != "" {
-						targets = map[string]bool{last: covered}
+				if q := (quantifier{e.Count, e.Name}); q != last {
+					if others == nil && last.target != "" {
+						others = map[quantifier]bool{last: covered}
 					}
-					known, seen := targets[e.Name]
+					known, seen := others[q]
 					if !seen {
 						known = c.covers(e.Name, over)
 					}
-					if targets != nil {
-						targets[e.Name] = known
+					if others != nil {
+						others[q] = known
 					}
-					last, covered = e.Name, known
+					last, covered = q, known
 				}
 				if !covered {
 					c.warn(line, "'%s' covers no detection%s", e.Text(), where)

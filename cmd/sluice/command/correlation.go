@@ -81,8 +81,9 @@ func (c *correlator) evicted(o *correlation.Outcome) {
 	c.warn(fmt.Sprintf("%s, the limit is %d: %d evicted (raise %s or shorten windows)", full, limit, o.Evicted, flag))
 }
 
-// line correlates line i and renders what fires. The error is that of a step.
-func (c *correlator) line(b *graph.Batch, i int) (fired int, err error) {
+// count correlates line i and returns what fires, which is valid until the next call.
+// The error is that of a step.
+func (c *correlator) count(b *graph.Batch, i int) ([]step.Firing, error) {
 	counted, err := c.step.Count(&c.isolate, b, i, b.Arrival)
 	for _, o := range counted.Effects {
 		c.truncated += o.Truncated
@@ -90,13 +91,19 @@ func (c *correlator) line(b *graph.Batch, i int) (fired int, err error) {
 			c.evicted(&o)
 		}
 	}
-	if err != nil || len(counted.Firings) == 0 {
+	return counted.Firings, err
+}
+
+// line correlates line i and renders what fires. The error is that of a step.
+func (c *correlator) line(b *graph.Batch, i int) (fired int, err error) {
+	firings, err := c.count(b, i)
+	if err != nil || len(firings) == 0 {
 		return 0, err
 	}
 	m := &c.merged
 	end, done := m.end(), m.done
 	err = c.isolate.Step(func() {
-		for _, f := range counted.Firings {
+		for _, f := range firings {
 			m.upTo(f.Behind)
 			m.result.Correlation = f.Result
 			c.render(&m.page, &m.result)
@@ -105,7 +112,7 @@ func (c *correlator) line(b *graph.Batch, i int) (fired int, err error) {
 		m.truncate(end)
 		m.done = done
 	})
-	return len(counted.Firings), err
+	return len(firings), err
 }
 
 // release gives back what the last batch holds.

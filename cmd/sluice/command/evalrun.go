@@ -150,6 +150,11 @@ func (e *evaluation) finish(j *job) error {
 	err := e.write(j, 0)
 	for err == nil && j.detections.next < len(b.Outcomes) {
 		from := j.detections.next
+		if long(b, from) {
+			err = e.long(b, from)
+			j.detections.skip(b)
+			continue
+		}
 		t.fail(j.detections.fill(&e.isolate, b, e.render)...)
 		err = e.write(j, from)
 	}

@@ -93,8 +93,8 @@ func (d *detections) behind(n uint32) place {
 }
 
 // fill renders the detections of the lines behind those rendered so far, until the
-// page is full. A line that cannot be rendered is quarantined: its detections take no
-// room, and its matches are not counted.
+// page is full or a long line follows. A line that cannot be rendered is quarantined:
+// its detections take no room, and its matches are not counted.
 func (d *detections) fill(g step.Isolate, b *graph.Batch, render renderer) (poisoned []step.Poisoned) {
 	d.empty()
 	d.first, d.ends = d.first+len(d.ends), d.ends[:0]
@@ -116,19 +116,82 @@ func (d *detections) fill(g step.Isolate, b *graph.Batch, render renderer) (pois
 		b.Outcomes[i].Kind = graph.Quarantined
 		poisoned = append(poisoned, step.Poisoned{Line: i, Cause: cause})
 	}
-	for len(b.Outcomes) > d.next && !d.full() {
+	for len(b.Outcomes) > d.next && !d.full() && !long(b, d.next) {
 		from := d.next
-		d.next = min(len(b.Outcomes), from+fillLines)
+		for n := 0; d.next < len(b.Outcomes) && n < fillResults && !long(b, d.next); d.next++ {
+			n += b.Outcomes[d.next].Results.Len()
+		}
 		g.Each(from, d.next, line, undo, quarantine)
 	}
 	return poisoned
 }
 
+// long reports whether the detections of a line fill more than a page.
+func long(b *graph.Batch, line int) bool {
+	results, size := b.Outcomes[line].Results, 0
+	if results.Len() > fillResults {
+		for n := results.From; n < results.To && size <= pageBytes; n++ {
+			size += b.Results.At(int(n)).Size()
+		}
+	}
+	return size > pageBytes
+}
+
+// long correlates, renders and writes a line that meets hundreds of rules, in pieces.
+func (e *evaluation) long(b *graph.Batch, line int) error {
+	var g page
+	var firings []step.Firing
+	if e.correlate != nil {
+		var err error
+		if firings, err = e.correlate.count(b, line); err != nil {
+			e.total.fail(step.Poisoned{Line: line, Cause: err})
+			return nil
+		}
+	}
+	for n, to := b.Outcomes[line].Results.From, b.Outcomes[line].Results.To; n < to || len(firings) > 0; {
+		end := g.end()
+		fires := len(firings) > 0 && (n == to || firings[0].Behind <= n)
+		err := e.isolate.Step(func() {
+			if fires {
+				g.result = graph.Result{Correlation: firings[0].Result}
+			} else {
+				g.result = graph.Result{Detection: b.Results.At(int(n))}
+			}
+			e.render(&g, &g.result)
+		}, func() { g.truncate(end) })
+		switch {
+		case err != nil: // what stands before it in the line is written
+			e.total.fail(step.Poisoned{Line: line, Cause: err})
+			return e.printer.write(&g, &e.total)
+		case fires:
+			firings = firings[1:]
+			e.total.firings++
+		default:
+			n++
+			e.total.matches++
+		}
+		if g.full() {
+			if err := e.printer.write(&g, &e.total); err != nil {
+				return err
+			}
+			g.empty()
+		}
+	}
+	return e.printer.write(&g, &e.total)
+}
+
+// skip leaves out a line, which somebody else renders.
+func (d *detections) skip(b *graph.Batch) {
+	d.empty()
+	d.first, d.ends = d.first+len(d.ends)+b.Outcomes[d.next].Results.Len(), d.ends[:0]
+	d.next++
+}
+
 // begin forgets the last batch.
 func (d *detections) begin() { d.first, d.next, d.ends = 0, 0, d.ends[:0] }
 
-// fillLines is after how many lines it is looked whether the page is full.
-const fillLines = 8
+// fillResults is after how many results it is looked whether the page is full.
+const fillResults = 8
 
 // merger puts what fires between the detections of a batch.
 type merger struct {
