@@ -4,18 +4,28 @@ import "github.com/sluicehq/sluice/sigma/timespan"
 
 // Config holds the settings of loading and evaluating rules.
 type Config struct {
-	StrictRules          bool           `yaml:"strict_rules" flag:"strict-rules" help:"Refuse to run when any rule document is rejected"`
-	BloomPrefilter       bool           `yaml:"bloom_prefilter" flag:"bloom-prefilter" help:"Pre-filter for substrings"`
-	BloomMaxBytes        timespan.Bytes `yaml:"bloom_max_bytes" flag:"bloom-max-bytes" min:"0" help:"Memory of the pre-filter"`
-	CrossRuleAC          bool           `yaml:"cross_rule_ac" flag:"cross-rule-ac" help:"One automaton for the literals of all rules"`
-	MatchDetail          string         `yaml:"match_detail" flag:"match-detail" oneof:"off summary full" mode:"loose" help:"How much a result says about why it matched"`
-	ObserveFields        bool           `yaml:"observe_fields" flag:"observe-fields" help:"Count the fields of events"`
-	ObserveFieldsMaxKeys int            `yaml:"observe_fields_max_keys" flag:"observe-fields-max-keys" min:"1" help:"Fields counted at most"`
-	AllowRemoteInclude   bool           `yaml:"allow_remote_include" flag:"allow-remote-include" help:"Pipelines may include from other hosts"`
-	EgressPolicy         string         `yaml:"egress_policy" flag:"egress-policy" oneof:"default strict permissive" help:"Addresses that outbound requests may reach"`
+	StrictRules        bool `yaml:"strict_rules" flag:"strict-rules" help:"Refuse to run when any rule document is rejected"`
+	Index              `yaml:",inline"`
+	MatchDetail        string `yaml:"match_detail" flag:"match-detail" oneof:"off summary full" mode:"loose" help:"How much a result says about why it matched"`
+	Observer           `yaml:",inline"`
+	AllowRemoteInclude bool   `yaml:"allow_remote_include" flag:"allow-remote-include" help:"Pipelines may include from other hosts"`
+	EgressPolicy       string `yaml:"egress_policy" flag:"egress-policy" oneof:"default strict permissive" help:"Addresses that outbound requests may reach"`
+}
+
+// Index says how literals are looked for.
+type Index struct {
+	BloomPrefilter bool           `yaml:"bloom_prefilter" flag:"bloom-prefilter" help:"Pre-filter for substrings"`
+	BloomMaxBytes  timespan.Bytes `yaml:"bloom_max_bytes" flag:"bloom-max-bytes" min:"0" help:"Memory of the pre-filter"`
+	CrossRuleAC    bool           `yaml:"cross_rule_ac" flag:"cross-rule-ac" help:"One automaton for the literals of all rules"`
+}
+
+// Observer counts the fields of events.
+type Observer struct {
+	ObserveFields        bool `yaml:"observe_fields" flag:"observe-fields" help:"Count the fields of events"`
+	ObserveFieldsMaxKeys int  `yaml:"observe_fields_max_keys" flag:"observe-fields-max-keys" min:"1" help:"Fields counted at most"`
 }
 
 // DefaultConfig returns the settings that apply when nothing is configured.
 func DefaultConfig() Config {
-	return Config{BloomMaxBytes: timespan.MiB, MatchDetail: "off", ObserveFieldsMaxKeys: 10_000, EgressPolicy: "default"}
+	return Config{Index: Index{BloomMaxBytes: timespan.MiB}, MatchDetail: "off", Observer: Observer{ObserveFieldsMaxKeys: 10_000}, EgressPolicy: "default"}
 }

@@ -33,8 +33,8 @@ type Detected struct {
 	Poisoned  []Poisoned
 }
 
-// NewDetect returns the step. With timed, events without a time of their own are
-// not correlated; otherwise they have that of their arrival.
+// NewDetect returns the step. With timed, events without a time of their own do not
+// reach the rules that count over events; otherwise they have that of their arrival.
 func NewDetect(timed bool) *Detect {
 	d := &Detect{timed: timed}
 	d.step, d.undo, d.poisoned = d.line, d.forget, d.quarantine

@@ -85,7 +85,7 @@ func Eval(l *config.Loaded) (warnings config.Problems, err error) {
 	if len(e.Rules) == 0 {
 		c.fault("eval.rules", errors.New("no rules are named (--rules, or eval.rules in a file)"))
 	}
-	if e.ObserveFieldsReport != "" && !e.ObserveFields {
+	if e.ObserveFieldsReport != "" && !e.Observer.ObserveFields {
 		c.fault("eval.--observe-fields-report", errors.New("needs --observe-fields"))
 	}
 	if len(c.problems) == 0 {

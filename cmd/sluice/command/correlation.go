@@ -115,6 +115,49 @@ func (c *correlator) line(b *graph.Batch, i int) (fired int, err error) {
 	return len(firings), err
 }
 
+// long correlates, renders and writes a line that meets hundreds of rules, in pieces.
+func (e *evaluation) long(b *graph.Batch, line int) error {
+	var g page
+	var firings []step.Firing
+	if e.correlate != nil {
+		var err error
+		if firings, err = e.correlate.count(b, line); err != nil {
+			e.total.fail(step.Poisoned{Line: line, Cause: err})
+			return nil
+		}
+	}
+	for n, to := b.Outcomes[line].Results.From, b.Outcomes[line].Results.To; n < to || len(firings) > 0; {
+		end := g.end()
+		fires := len(firings) > 0 && (n == to || firings[0].Behind <= n)
+		err := e.isolate.Step(func() {
+			if fires {
+				g.result = graph.Result{Correlation: firings[0].Result}
+			} else {
+				g.result = graph.Result{Detection: b.Results.At(int(n))}
+			}
+			e.render(&g, &g.result)
+		}, func() { g.truncate(end) })
+		switch {
+		case err != nil: // what stands before it in the line is written
+			e.total.fail(step.Poisoned{Line: line, Cause: err})
+			return e.printer.write(&g, &e.total)
+		case fires:
+			firings = firings[1:]
+			e.total.firings++
+		default:
+			n++
+			e.total.matches++
+		}
+		if g.full() {
+			if err := e.printer.write(&g, &e.total); err != nil {
+				return err
+			}
+			g.empty()
+		}
+	}
+	return e.printer.write(&g, &e.total)
+}
+
 // release gives back what the last batch holds.
 func (c *correlator) release() {
 	if c != nil {

@@ -10,7 +10,6 @@ import (
 	"github.com/sluicehq/sluice/graph/format"
 	"github.com/sluicehq/sluice/http/server"
 	"github.com/sluicehq/sluice/internal/unavailable"
-	"github.com/sluicehq/sluice/sigma/timespan"
 	"github.com/sluicehq/sluice/sources/ndjson"
 	"github.com/sluicehq/sluice/state"
 )
@@ -120,11 +119,8 @@ type Eval struct {
 	IncludeEvent         bool                `yaml:"-" flag:"include-event"`
 	ResultTime           bool                `yaml:"-" flag:"result-time"`
 	MatchDetail          string              `yaml:"-" flag:"match-detail" oneof:"off summary full"`
-	BloomPrefilter       bool                `yaml:"-" flag:"bloom-prefilter"`
-	BloomMaxBytes        timespan.Bytes      `yaml:"-" flag:"bloom-max-bytes" min:"0"`
-	CrossRuleAC          bool                `yaml:"-" flag:"cross-rule-ac"`
-	ObserveFields        bool                `yaml:"-" flag:"observe-fields"`
-	ObserveFieldsMaxKeys int                 `yaml:"-" flag:"observe-fields-max-keys" min:"1"`
+	Index                evaluate.Index      `yaml:"-"`
+	Observer             evaluate.Observer   `yaml:"-"`
 	ObserveFieldsReport  string              `yaml:"-" flag:"observe-fields-report" help:"File for the report of --observe-fields"`
 	DumpCorrelationState bool                `yaml:"-" flag:"dump-correlation-state" help:"Print the final windows on stderr"`
 }
@@ -149,7 +145,7 @@ func Default() *Config {
 		},
 		Eval: Eval{
 			InputFormat: "auto", SyslogConfig: format.DefaultSyslog(), Correlation: correlate.DefaultConfig(),
-			MatchDetail: engine.MatchDetail, BloomMaxBytes: engine.BloomMaxBytes, ObserveFieldsMaxKeys: engine.ObserveFieldsMaxKeys,
+			MatchDetail: engine.MatchDetail, Index: engine.Index, Observer: engine.Observer,
 		},
 		Backtest:  unavailable.DefaultBacktest,
 		Scorecard: unavailable.DefaultScorecard,
