@@ -23,7 +23,11 @@ type Detector struct {
 	source       *correlation.EventSource
 	correlations *correlation.Engine
 	second       int64 // up to which the correlations have advanced
+	lines        int   // since the worker gave memory back
 }
+
+// restEvery is after how many lines memory goes that only uncommon events need.
+const restEvery = 256
 
 // Found is what the rules say of one event. It stays valid.
 type Found struct {
@@ -106,6 +110,10 @@ func (d *Detector) Rules() *load.Collection { return d.rules }
 // without a time of their own happened then, and correlations forget idle groups by
 // it. The error says that the line is not JSON.
 func (d *Detector) Detect(line []byte, now time.Time) (Found, error) {
+	if d.lines++; d.lines == restEvery {
+		d.lines = 0
+		d.worker.Rest()
+	}
 	d.events.Reset()
 	if err := d.worker.DecodeJSON(&d.events, line); err != nil {
 		return Found{}, err
