@@ -203,7 +203,7 @@ func (h *hostile) run(end time.Time) {
 		})
 	}
 	names := slices.Sorted(maps.Keys(hostileFiles))
-	loop(0, func(*rand.Rand, int) { h.sendOrdinary() })
+	loop(5*time.Millisecond, func(*rand.Rand, int) { h.sendOrdinary() }) // a pace that the disk can hold
 	loop(100*time.Millisecond, func(r *rand.Rand, round int) {
 		e := hostileEvents[round%len(hostileEvents)]
 		// Every other line is not waited for.
