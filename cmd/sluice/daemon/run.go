@@ -44,9 +44,9 @@ func Run(signals <-chan os.Signal, o Options) int {
 				return exitSignal + int(n)
 			default:
 				stopping = true
-				close(stop) // before anything else, which may take its time
 				echoes(signals)
-				log.Info("shutting down", "signal", n.String())
+				log.Info("shutting down", "signal", n.String()) // waits for nobody
+				close(stop)
 			}
 		}
 	}
