@@ -483,7 +483,7 @@ func TestTheLastWordCountsWhatWasNotDelivered(t *testing.T) {
 	for range cap(answers) {
 		go func() { answers <- d.do("POST", "/api/v1/events", strings.Repeat(event("evil")+"\n", 3000)) }()
 	}
-	d.await("the input to be full", func() bool { return d.metric("svc_back_pressure_events_total") > 10_000 })
+	d.await("the input to be full", func() bool { return d.metric("svc_back_pressure_events_total") > 0 })
 	d.stop()
 	accepted := 0.0
 	for range cap(answers) {
