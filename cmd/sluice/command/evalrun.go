@@ -17,7 +17,7 @@ import (
 
 // batchLines is long enough that handing a batch over costs nothing beside
 // evaluating it, and short enough that its events are still in the cache then.
-const batchLines = 128
+const batchLines = 512
 
 // evaluation drives the steps over the lines of a stream: workers decode, evaluate
 // and render batches, and one goroutine correlates and writes them in order.
