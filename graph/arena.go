@@ -7,14 +7,15 @@ import (
 )
 
 // ResultArena is the memory of the result sets of one batch. Each of them has a
-// share of it, which dispatch gives back, and the stage that adds the sets has one
-// meanwhile.
+// share of it, which dispatch gives back. The stage that adds the sets has the spare
+// ones until it leaves.
 // When the last share is back the arena is used for another batch.
 type ResultArena struct {
 	sets    []ResultSet
 	results []Result
 	taken   int // results that are in a set
 	shares  atomic.Int64
+	spare   int           // shares that no set has yet
 	from    *ResultArenas // nil for one that is not used again
 }
 
@@ -32,20 +33,32 @@ const (
 
 const resultBytes = int(unsafe.Sizeof(Result{}))
 
-// Get returns an empty arena for about so many sets and results, with a share
-// for the caller.
+// Get returns an empty arena for about so many sets and results. The caller leaves it
+// when it has added them.
 func (ps *ResultArenas) Get(sets, results int) *ResultArena {
 	if sets < arenaLeast {
 		p := &ResultArena{sets: make([]ResultSet, 0, sets), results: make([]Result, 0, results)}
-		p.shares.Store(1)
+		p.enter()
 		return p
 	}
 	p, ok := ps.idle.Get().(*ResultArena)
 	if !ok {
 		p = &ResultArena{sets: make([]ResultSet, 0, arenaSets), results: make([]Result, 0, arenaResults), from: ps}
 	}
-	p.shares.Store(1)
+	p.enter()
 	return p
+}
+
+func (p *ResultArena) enter() {
+	p.spare = SpareShares
+	p.shares.Store(SpareShares)
+}
+
+// Leave gives the spare shares back: no set is added any more. A nil arena has none.
+func (p *ResultArena) Leave() {
+	if p != nil {
+		p.release(p.spare)
+	}
 }
 
 // Begin begins a set: results that no set was made of are forgotten.
@@ -72,12 +85,12 @@ func (p *ResultArena) List(t Token) *ResultSet {
 	results := p.results[p.taken:len(p.results):len(p.results)]
 	p.sets = append(p.sets, ResultSet{Token: t, Results: results, Held: len(results) * resultBytes, arena: p})
 	p.taken = len(p.results)
-	p.shares.Add(1)
+	p.spare--
 	return &p.sets[len(p.sets)-1]
 }
 
-// Release gives n shares back; a nil arena takes any number of them.
-func (p *ResultArena) Release(n int) {
+// release gives n shares back; a nil arena takes any number of them.
+func (p *ResultArena) release(n int) {
 	if p == nil || n == 0 || p.shares.Add(int64(-n)) != 0 {
 		return
 	}
@@ -111,6 +124,6 @@ func (e *Releaser) List(s *ResultSet) {
 // Flush gives everything back.
 func (e *Releaser) Flush() {
 	e.buffer.Release(e.n)
-	e.arena.Release(e.n)
+	e.arena.release(e.n)
 	*e = Releaser{}
 }

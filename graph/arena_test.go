@@ -35,7 +35,7 @@ func TestAListStaysWhatItIsUntilItHasEnded(t *testing.T) {
 			ended.List(list)
 		}
 		ended.Flush()
-		p.Release(1)
+		p.Leave()
 		for _, h := range kept {
 			if got := h.list.Results[0].Detection.Rule.Title; got != h.want || len(h.list.Results) != 1 {
 				t.Fatalf("a list that waits has the %d results of %q, want %q", len(h.list.Results), got, h.want)

@@ -11,6 +11,10 @@ type Buffer struct {
 	spent  func(*Buffer)
 }
 
+// SpareShares are more references than memory ever has holders. Who makes so many at
+// once needs no atomic operation to hand one on, and releases the rest.
+const SpareShares = 1 << 40
+
 // NewBuffer returns a buffer with one reference, the caller's. spent is called each
 // time the last reference is released, by whichever goroutine released it.
 func NewBuffer(bytes []byte, spent func(*Buffer)) *Buffer {

@@ -26,18 +26,57 @@ type Envelope struct {
 }
 
 // Message is what reaches a destination: one result or record as a form wrote it.
+// Thousands are made in a millisecond, so what few have lies beside it.
 type Message struct {
 	*Envelope
-	Index   int // of the result in its set: what the form does not accept leaves a gap
-	Kind    Kind
-	Subject string // where to, within the destination; "" for the usual place
-	Headers []Header
-	Body    []byte // without a line ending
-	Err     error  // the form could not write it: no destination ever gets it
+	Index  int // of the result in its set: what the form does not accept leaves a gap
+	Kind   Kind
+	Body   []byte // without a line ending
+	beside *beside
+}
+
+// beside is what few messages have.
+type beside struct {
+	subject string
+	headers []Header
+	err     error
 }
 
 // Header is a name and value that accompany a body.
 type Header struct{ Name, Value string }
+
+// Address gives the message a subject and headers.
+func (m *Message) Address(subject string, headers ...Header) {
+	m.beside = &beside{subject: subject, headers: headers}
+}
+
+// Fail makes it a message that the form could not write, without a body or an address.
+func (m *Message) Fail(err error) { m.Body, m.beside = nil, &beside{err: err} }
+
+// Subject is where the message goes to within the destination; "" is the usual place.
+func (m *Message) Subject() string {
+	if m.beside == nil {
+		return ""
+	}
+	return m.beside.subject
+}
+
+// Headers accompany the body.
+func (m *Message) Headers() []Header {
+	if m.beside == nil {
+		return nil
+	}
+	return m.beside.headers
+}
+
+// Err is why the form could not write the message: no destination ever gets it. It is
+// nil for all others.
+func (m *Message) Err() error {
+	if m.beside == nil {
+		return nil
+	}
+	return m.beside.err
+}
 
 // Payload is what one message is made of: a result, or a record.
 type Payload struct {
@@ -69,7 +108,7 @@ type Form interface {
 	// learns nothing.
 	Accepts(p Payload) bool
 	// Append appends the body of a message about p and may give m, which has the
-	// rest already, a subject and headers. An error means that p can never be
+	// rest already, an Address. An error means that p can never be
 	// written in this form: it becomes a dead letter of each sink of the form.
 	Append(dst []byte, p Payload, m *Message) ([]byte, error)
 	// Native reports whether every body is the native line.
@@ -91,6 +130,40 @@ type Rendered struct {
 
 // Release gives a sink's share back. The messages are not the sink's any more.
 func (r *Rendered) Release() { r.Buffer.Release(1) }
+
+// Through collects what a sink has delivered, settles its tokens and gives its memory
+// back: that of neighbours at once. The zero value is ready, and the last call is Flush.
+type Through struct {
+	buffer *Buffer
+	open   *Open
+	n      int // in buffer
+	lines  int // that open counts
+}
+
+// Add takes r back. It is not the caller's any more.
+func (t *Through) Add(r *Rendered) {
+	if e := r.Token.epoch; r.Token.receipt != nil || e == nil {
+		r.Token.Settle()
+	} else {
+		if e.open != t.open {
+			t.open.Ended(t.lines)
+			t.open, t.lines = e.open, 0
+		}
+		t.lines++
+	}
+	if r.Buffer != t.buffer {
+		t.buffer.Release(t.n)
+		t.buffer, t.n = r.Buffer, 0
+	}
+	t.n++
+}
+
+// Flush gives everything back.
+func (t *Through) Flush() {
+	t.open.Ended(t.lines)
+	t.buffer.Release(t.n)
+	*t = Through{}
+}
 
 // AppendOriginal appends what a dead letter shows of the messages from up to to:
 // a record's native line, or a JSON array of native results.

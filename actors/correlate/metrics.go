@@ -42,8 +42,16 @@ type Metrics struct {
 	observers                           map[phase]prometheus.Observer
 	effects                             effects
 
-	rules, uppers []prometheus.Counter // by load index of the serving set, made when first needed
-	series        map[ruleSeries]int   // those there are; how many sets in a row have not had the rule
+	rules  []perRule            // by load index of the serving set
+	met    []*result.Rule       // memory for those that a batch met
+	uppers []prometheus.Counter // by load index of the serving set, made when first needed
+	series map[ruleSeries]int   // those there are; how many sets in a row have not had the rule
+}
+
+// perRule is the series of a rule.
+type perRule struct {
+	counter prometheus.Counter // made when first needed
+	times   int                // that the batch in hand met the rule
 }
 
 // ruleSeries are the labels of a rule's series; kind is empty for detections.
@@ -120,7 +128,7 @@ func NewFallbacks(reg prometheus.Registerer, timed bool) (*atomic.Uint64, error)
 // of rules that neither it nor the one before has are deleted.
 func (m *Metrics) serve(set *graph.RuleSet) {
 	rules, p := set.Engine.Rules(), set.Correlation
-	m.rules, m.uppers = make([]prometheus.Counter, len(rules)), nil
+	m.rules, m.met, m.uppers = make([]perRule, len(rules)), nil, nil
 	if p != nil {
 		m.uppers = make([]prometheus.Counter, p.Len())
 	}
@@ -185,19 +193,29 @@ func (m *Metrics) count(b *graph.Batch, begun step.Begun) {
 		return
 	}
 	m.detections.Add(float64(begun.Detections))
+	met := m.met[:0]
 	for i := range b.Results.Len() {
-		m.rule(b.Results.At(i).Rule).Inc()
+		r := b.Results.At(i).Rule
+		p := &m.rules[r.Index]
+		if p.times++; p.times == 1 {
+			met = append(met, r)
+		}
 	}
+	for _, r := range met {
+		p := &m.rules[r.Index]
+		if p.counter == nil {
+			p.counter = m.rule(r)
+		}
+		p.counter.Add(float64(p.times))
+		p.times = 0
+	}
+	m.met = met
 }
 
 func (m *Metrics) rule(r *result.Rule) prometheus.Counter {
-	if c := m.rules[r.Index]; c != nil {
-		return c
-	}
 	s := seriesOf(r)
-	c := m.byRule.WithLabelValues(s.title, s.level)
-	m.rules[r.Index], m.series[s] = c, 0
-	return c
+	m.series[s] = 0
+	return m.byRule.WithLabelValues(s.title, s.level)
 }
 
 // fired counts the result of a correlation.

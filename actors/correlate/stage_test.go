@@ -44,7 +44,7 @@ func newRig(t *testing.T) *rig {
 		StageOptions: actors.StageOptions{Capacity: 10_000, DeadLetters: r.deadLetters},
 		Set:          r.set, Next: r.next, Metrics: actorstest.Metrics(t, NewMetrics), Log: r.log.Logger(),
 	})
-	r.stage.metrics.rules = append(r.stage.metrics.rules, nil) // of the one rule that results name
+	r.stage.metrics.rules = append(r.stage.metrics.rules, perRule{}) // of the one rule that results name
 	r.system = actorstest.System(t, actors.Options{MaxRestarts: 10})
 	if _, err := r.system.Spawn(r.stage.Cell(), r.stage.Produce); err != nil {
 		t.Fatal(err)

@@ -118,9 +118,6 @@ func (s *shell) sets(run *mailbox.Run[*graph.ResultSet], now time.Time) {
 				s.sinks[i].dropping = false
 			}
 		}
-		if len(s.sinks) > 1 || len(set.Results) > 1 { // several may have a share
-			set.Token = s.open.Token(set.Token)
-		}
 		for through := false; !through; {
 			var fits bool
 			if through, fits = s.piece(run, set, &room); through {
@@ -152,7 +149,7 @@ func (s *shell) piece(run *mailbox.Run[*graph.ResultSet], set *graph.ResultSet, 
 		return true, true
 	}
 	last = next == len(set.Results)
-	s.offer(set.Token, rendered, last)
+	s.offer(set, rendered, last)
 	if last {
 		run.Done() // it leaves now, whatever happens to the next set
 	} else {
@@ -173,13 +170,22 @@ func (s *shell) taken() bool {
 
 // offer gives every sink what was rendered for it, with a share of the token. With the
 // last piece goes the share of the set; a set that no sink accepts ends here.
-func (s *shell) offer(token graph.Token, rendered []*graph.Rendered, last bool) {
+func (s *shell) offer(set *graph.ResultSet, rendered []*graph.Rendered, last bool) {
 	takers := 0
 	for _, r := range rendered {
 		if r != nil {
 			takers++
 		}
 	}
+	if !last || takers > 1 { // several have a share
+		set.Token = s.open.Token(set.Token)
+		for _, r := range rendered {
+			if r != nil {
+				r.Token = set.Token
+			}
+		}
+	}
+	token := set.Token
 	switch {
 	case !last:
 		token.Retain(takers)

@@ -180,15 +180,16 @@ func (l *Lane[T]) fits(units, bytes int) bool {
 
 // admit takes in the leading part of run that fits.
 func (l *Lane[T]) admit(run []T) int {
-	for i, v := range run {
-		units, bytes := l.o.Size(v)
+	for i := range run {
+		units, bytes := l.o.Size(run[i])
 		if !l.fits(units, bytes) {
 			return i
 		}
 		l.depth += units
 		l.bytes += bytes
 		l.high = max(l.high, l.depth)
-		l.elements.push(sized[T]{v, units, bytes})
+		slot := l.elements.grow()
+		slot.value, slot.units, slot.bytes = run[i], units, bytes
 	}
 	return len(run)
 }
@@ -240,14 +241,14 @@ func (l *Lane[T]) take() {
 		if units > 0 && (units+next.units > limit || l.o.JoinBytes > 0 && bytes+next.bytes > l.o.JoinBytes) {
 			break
 		}
-		e := l.elements.pop()
-		l.depth -= e.units
-		l.bytes -= e.bytes
-		units += e.units
-		bytes += e.bytes
-		l.run.items = append(l.run.items, e.value)
-		l.run.sizes = append(l.run.sizes, e.units)
+		units += next.units
+		bytes += next.bytes
+		l.run.items = append(l.run.items, next.value)
+		l.run.sizes = append(l.run.sizes, next.units)
+		l.elements.drop()
 	}
+	l.depth -= units
+	l.bytes -= bytes
 	var served [followers]func()
 	admitted := l.followUp(served[:0])
 	m.mu.Unlock()

@@ -18,7 +18,10 @@ const (
 
 func (q *queue[T]) len() int { return q.n }
 
-func (q *queue[T]) push(v T) {
+func (q *queue[T]) push(v T) { *q.grow() = v }
+
+// grow adds an element, which the caller sets, and returns it.
+func (q *queue[T]) grow() *T {
 	if q.n == len(q.ring) {
 		grown := make([]T, max(8, 2*q.n))
 		for i := range q.n {
@@ -28,7 +31,7 @@ func (q *queue[T]) push(v T) {
 	}
 	q.n++
 	q.high = max(q.high, q.n)
-	*q.at(q.n - 1) = v
+	return q.at(q.n - 1)
 }
 
 // at returns the i-th element from the front.
@@ -41,10 +44,15 @@ func (q *queue[T]) at(i int) *T {
 }
 
 func (q *queue[T]) pop() T {
-	p := q.at(0)
-	v := *p
+	v := *q.at(0)
+	q.drop()
+	return v
+}
+
+// drop removes the first element.
+func (q *queue[T]) drop() {
 	var none T
-	*p = none
+	*q.at(0) = none
 	q.head++
 	if q.head == len(q.ring) {
 		q.head = 0
@@ -52,7 +60,6 @@ func (q *queue[T]) pop() T {
 	if q.n--; q.n == 0 {
 		q.emptied()
 	}
-	return v
 }
 
 // emptied decides whether the ring stays.

@@ -70,7 +70,11 @@ func (q *DLQ) outcomes() outcomes[graph.DeadLetter] {
 		}
 	}
 	return outcomes[graph.DeadLetter]{
-		done: func(d *Delivery[graph.DeadLetter]) { d.Item.Token.Settle() },
+		done: func(ds []Delivery[graph.DeadLetter]) {
+			for i := range ds {
+				ds[i].Item.Token.Settle()
+			}
+		},
 		parked: func(d *Delivery[graph.DeadLetter], attempts int, err error) {
 			d.Item.Token.Retain(1)
 			lost(d, attempts, err)

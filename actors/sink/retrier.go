@@ -26,7 +26,7 @@ type Delivery[T any] struct {
 // in exactly one call of done or failed; parked comes before that, for single
 // messages of it. Next of the delivery is the message in question.
 type outcomes[T any] struct {
-	done    func(d *Delivery[T])
+	done    func(ds []Delivery[T]) // neighbours
 	parked  func(d *Delivery[T], attempts int, err error)
 	failed  func(d *Delivery[T], attempts int, err error)
 	retried func(attempt int, err error)
@@ -41,6 +41,7 @@ type retrier[T any] struct {
 	whole     bool // batches are written as a unit, else item by item
 	report    outcomes[T]
 	messages  []graph.Message // of the attempt in hand
+	joined    []graph.Message // memory for those of several items
 	late      atomic.Int64    // items given up because the drain was over
 	state     atomic.Int32
 }
@@ -143,12 +144,17 @@ func (c *retrier[T]) unit(ctx context.Context, unit []Delivery[T]) bool {
 // try offers what is left of the unit to the transport once, up to a message that
 // could not be rendered. If that is the first, it is the outcome.
 func (c *retrier[T]) try(ctx context.Context, unit []Delivery[T]) (err error) {
-	c.messages = c.messages[:0]
-	for i := range unit {
-		c.messages = append(c.messages, unit[i].left()...)
+	c.messages = c.joined[:0]
+	if len(unit) == 1 {
+		c.messages = unit[0].left()
+	} else {
+		for i := range unit {
+			c.messages = append(c.messages, unit[i].left()...)
+		}
+		c.joined = c.messages
 	}
 	for i := range c.messages {
-		if cause := c.messages[i].Err; cause != nil && i == 0 {
+		if cause := c.messages[i].Err(); cause != nil && i == 0 {
 			return renderError{cause}
 		} else if cause != nil {
 			c.messages = c.messages[:i]
@@ -184,17 +190,20 @@ func (c *retrier[T]) write(ctx context.Context) (confirmed int, err error) {
 
 // finish reports the leading items that are complete.
 func (c *retrier[T]) finish(unit []Delivery[T]) int {
-	for i := range unit {
-		d := &unit[i]
+	n, from := 0, 0 // of those to report
+	for ; n < len(unit); n++ {
+		d := &unit[n]
 		if len(d.left()) > 0 && !d.ended {
-			return i
+			break
 		}
-		if !d.ended {
-			d.ended = true
-			c.report.done(d)
+		if d.ended {
+			c.report.done(unit[from:n])
+			from = n + 1
 		}
+		d.ended = true
 	}
-	return len(unit)
+	c.report.done(unit[from:n])
+	return n
 }
 
 // park takes the message that can never be delivered out of its item.

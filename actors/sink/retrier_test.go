@@ -75,10 +75,11 @@ func items(lists ...string) []Delivery[string] {
 	for _, l := range lists {
 		d := Delivery[string]{Item: l}
 		for _, body := range strings.Fields(l) {
-			m := graph.Message{Body: []byte(body)}
+			var m graph.Message
 			if strings.HasPrefix(body, "!") {
-				m.Err = errors.New("no JSON")
+				m.Fail(errors.New("no JSON"))
 			}
+			m.Body = []byte(body) // its name, in what is reported
 			d.Messages = append(d.Messages, m)
 		}
 		batch = append(batch, d)
@@ -177,7 +178,11 @@ func TestDelivery(t *testing.T) {
 				note := func(format string, args ...any) { report = append(report, fmt.Sprintf(format, args...)) }
 				transport := &script{t: t, answers: slices.Clone(tc.answers), begin: time.Now()}
 				c := retrier[string]{transport: transport, retry: unscaled(), whole: tc.whole, report: outcomes[string]{
-					done:    func(d *Delivery[string]) { note("done %s", d.Item) },
+					done: func(ds []Delivery[string]) {
+						for i := range ds {
+							note("done %s", ds[i].Item)
+						}
+					},
 					retried: func(n int, _ error) { note("retry %d", n) },
 					panics:  func(text string, _ []byte) { note("panic %s", text) },
 					parked: func(d *Delivery[string], n int, err error) {

@@ -112,9 +112,12 @@ func detailOf(k Kind, f OnFull, c *counters) Detail {
 // outcomes settle tokens and write dead letters. They run in the worker.
 func (s *Sink) outcomes() outcomes[*graph.Rendered] {
 	return outcomes[*graph.Rendered]{
-		done: func(d *Delivery[*graph.Rendered]) {
-			d.Item.Token.Settle()
-			d.Item.Release()
+		done: func(ds []Delivery[*graph.Rendered]) {
+			var through graph.Through
+			for i := range ds {
+				through.Add(ds[i].Item)
+			}
+			through.Flush()
 		},
 		parked: func(d *Delivery[*graph.Rendered], attempts int, err error) {
 			d.Item.Token.Retain(1)

@@ -146,7 +146,7 @@ func (c *Correlate) Merge(b *graph.Batch, i int) *graph.ResultSet {
 
 // End gives back what the step holds of the batch.
 func (c *Correlate) End() {
-	c.arena.Release(1)
+	c.arena.Leave()
 	c.arena = nil
 }
 

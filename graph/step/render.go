@@ -21,6 +21,7 @@ const (
 // long piece. It is used again when every sink is through with all of them.
 type RenderBuffer struct {
 	memory    *graph.Buffer // of the bodies; counts who needs any of this
+	spare     int           // shares of memory that no sink has yet
 	text      []byte        // all bodies
 	messages  []graph.Message
 	rendered  []graph.Rendered
@@ -34,7 +35,8 @@ type renderBuffers struct{ idle sync.Pool }
 // get returns an empty buffer of which the caller has a share.
 func (p *renderBuffers) get() *RenderBuffer {
 	if b, ok := p.idle.Get().(*RenderBuffer); ok {
-		b.memory.Retain(1)
+		b.spare = graph.SpareShares
+		b.memory.Retain(b.spare)
 		return b
 	}
 	b := newRenderBuffer(renderBytes, func(b *RenderBuffer) {
@@ -53,10 +55,14 @@ func (p *renderBuffers) get() *RenderBuffer {
 // newRenderBuffer returns a buffer for about so many bytes. spent is called when nobody
 // needs it any more.
 func newRenderBuffer(bytes int, spent func(*RenderBuffer)) *RenderBuffer {
-	b := &RenderBuffer{text: make([]byte, 0, bytes)}
+	b := &RenderBuffer{text: make([]byte, 0, bytes), spare: graph.SpareShares}
 	b.memory = graph.NewBuffer(b.text, func(*graph.Buffer) { spent(b) })
+	b.memory.Retain(b.spare - 1)
 	return b
 }
+
+// leave gives the spare shares back: nothing is rendered into b any more.
+func (b *RenderBuffer) leave() { b.memory.Release(b.spare) }
 
 // Render writes result sets in the forms of the sinks, in each form once.
 type Render struct {
@@ -102,9 +108,9 @@ func (r *Render) Piece(set *graph.ResultSet, first int, id graph.DeliveryID, now
 		}
 	}
 	b.memory.Bytes = b.text
-	b.memory.Retain(shares)
+	b.spare -= shares
 	if b != r.buffer {
-		b.memory.Release(1)
+		b.leave()
 	}
 	return r.offered, next
 }
@@ -125,7 +131,7 @@ func pieceOf(set *graph.ResultSet, first int) (next, size int) {
 // Undo forgets a piece whose rendering panicked.
 func (r *Render) Undo() {
 	if r.buffer != nil {
-		r.buffer.memory.Release(1)
+		r.buffer.leave()
 		r.buffer = nil // what is half written there is cleared when the sinks are through with the rest
 	}
 }
@@ -139,7 +145,7 @@ func (r *Render) room(bytes int) *RenderBuffer {
 		if len(b.envelopes) < renderSets && cap(b.text)-len(b.text) >= bytes {
 			return b
 		}
-		b.memory.Release(1)
+		b.leave()
 	}
 	r.buffer = r.from.get()
 	return r.buffer
@@ -158,7 +164,7 @@ func (b *RenderBuffer) piece(f graph.Form, set *graph.ResultSet, first, next int
 	for i := first; i < next; i++ {
 		if m := b.message(f, graph.Payload{Result: &set.Results[i]}, i); m != nil {
 			beside += sizeBeside(m)
-			keep = keep || m.Err != nil
+			keep = keep || m.Err() != nil
 		}
 	}
 	if len(b.messages) == from {
@@ -183,8 +189,8 @@ const messageBytes = int(unsafe.Sizeof(graph.Message{}))
 
 // sizeBeside is the size of a message without its body.
 func sizeBeside(m *graph.Message) int {
-	n := messageBytes + len(m.Subject)
-	for _, h := range m.Headers {
+	n := messageBytes + len(m.Subject())
+	for _, h := range m.Headers() {
 		n += len(h.Name) + len(h.Value)
 	}
 	return n
@@ -195,12 +201,11 @@ func (b *RenderBuffer) message(f graph.Form, p graph.Payload, index int) *graph.
 	if !f.Accepts(p) {
 		return nil
 	}
-	b.messages = append(b.messages, graph.Message{})
+	b.messages = append(b.messages, graph.Message{Envelope: &b.envelopes[len(b.envelopes)-1], Index: index, Kind: p.Kind()})
 	m := &b.messages[len(b.messages)-1]
-	m.Envelope, m.Index, m.Kind = &b.envelopes[len(b.envelopes)-1], index, p.Kind()
 	text, err := f.Append(b.text, p, m)
 	if err != nil {
-		*m = graph.Message{Envelope: m.Envelope, Index: index, Kind: m.Kind, Err: err}
+		m.Fail(err)
 		return m
 	}
 	m.Body, b.text = text[len(b.text):len(text):len(text)], text

@@ -43,7 +43,7 @@ func (titled) Native() bool { return false }
 
 func (titled) Append(dst []byte, p graph.Payload, m *graph.Message) ([]byte, error) {
 	title := p.Result.Detection.Rule.Title
-	m.Subject, m.Headers = "to."+title, []graph.Header{{Name: "Title", Value: title}}
+	m.Address("to."+title, graph.Header{Name: "Title", Value: title})
 	if strings.HasSuffix(title, "?") {
 		return append(dst, "half"...), errors.New("no title")
 	}
@@ -78,12 +78,12 @@ func TestSinksOfEqualFormsShareMessages(t *testing.T) {
 		t.Errorf("messages %+v, want a1 as number 0 and a2 as number 2", a.Messages)
 	}
 	for _, m := range append(a.Messages, got[0].Messages...) {
-		if m.ID != id || !m.Time.Equal(now) || m.Kind != graph.KindDetection || m.Err != nil {
+		if m.ID != id || !m.Time.Equal(now) || m.Kind != graph.KindDetection || m.Err() != nil {
 			t.Errorf("message %+v, want a detection of delivery %s at %s", m, id, now)
 		}
 	}
-	if m := a.Messages[1]; m.Subject != "to.a2" || len(m.Headers) != 1 || m.Headers[0].Value != "a2" {
-		t.Errorf("subject %q, headers %v, want those of a2", m.Subject, m.Headers)
+	if m := a.Messages[1]; m.Subject() != "to.a2" || len(m.Headers()) != 1 || m.Headers()[0].Value != "a2" {
+		t.Errorf("subject %q, headers %v, want those of a2", m.Subject(), m.Headers())
 	}
 	if want := len("a1to.a1Titlea1a2to.a2Titlea2") + 2*messageBytes + 1000; a.Bytes != want {
 		t.Errorf("%d bytes, want %d: messages, bodies, subjects, headers, and the results for dead letters", a.Bytes, want)
@@ -101,10 +101,10 @@ func TestAResultThatCannotBeRenderedCostsNothingElse(t *testing.T) {
 	if len(m) != 3 || string(m[0].Body) != "a" || string(m[2].Body) != "c" {
 		t.Fatalf("messages %+v, want a and c around the other", m)
 	}
-	if m[1].Err == nil || m[1].Body != nil || m[1].Subject != "" || m[1].Index != 1 || m[1].Kind != graph.KindDetection {
+	if m[1].Err() == nil || m[1].Body != nil || m[1].Subject() != "" || m[1].Index != 1 || m[1].Kind != graph.KindDetection {
 		t.Errorf("the message is %+v, want an error and nothing of what was begun", m[1])
 	}
-	if len(got[1].Messages) != 3 || got[1].Messages[1].Err != nil {
+	if len(got[1].Messages) != 3 || got[1].Messages[1].Err() != nil {
 		t.Errorf("native messages %+v, want all three", got[1].Messages)
 	}
 	native := func(i int) string { return string(set.Results[i].AppendNative(nil)) }
