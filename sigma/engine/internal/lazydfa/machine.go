@@ -10,7 +10,7 @@ type Machine struct {
 	p      *Program
 	pool   *Pool
 	width  int     // entries of a state: one per class and one for the end
-	next   []int32 // by state and class
+	next   []int32 // by state and class; a state is the index of its first entry
 	states []state
 	ids    map[string]int32
 	bytes  int // of all that, about
@@ -66,14 +66,14 @@ func (m *Machine) Match(text []byte) (match, ok bool) {
 	if m.idle && !m.wake() {
 		return false, false
 	}
-	at, since := int32(0), 0
-	class := &m.p.class
+	at, since := 0, 0
+	class, next := &m.p.class, m.next
 	for i, c := range text {
 		if c >= 128 {
 			return false, false
 		}
 		k := int(class[c])
-		to := m.next[int(at)*m.width+k]
+		to := next[at+k]
 		if to < 0 {
 			if to == unbuilt {
 				to = m.build(at, k)
@@ -93,10 +93,11 @@ func (m *Machine) Match(text []byte) (match, ok bool) {
 				since = i
 				to = m.state(m.found, m.foundContext)
 			}
+			next = m.next
 		}
-		at = to
+		at = int(to)
 	}
-	to := m.next[int(at)*m.width+m.width-1]
+	to := next[at+m.width-1]
 	if to == unbuilt {
 		to = m.build(at, m.width-1)
 	}
@@ -149,8 +150,8 @@ func (m *Machine) grow(bytes int) {
 }
 
 // build follows one transition for the first time.
-func (m *Machine) build(at int32, class int) int32 {
-	s := m.states[at]
+func (m *Machine) build(at, class int) int32 {
+	s := m.states[at/m.width]
 	next := rune(-1)
 	if class < len(m.p.sample) {
 		next = m.p.sample[class]
@@ -166,7 +167,7 @@ func (m *Machine) build(at int32, class int) int32 {
 	}
 	m.marked = m.marked[:0]
 	if to != exhausted {
-		m.next[int(at)*m.width+class] = to
+		m.next[at+class] = to
 	}
 	return to
 }
@@ -223,7 +224,7 @@ func (m *Machine) target(next rune) int32 {
 	return m.state(slices.Compact(pcs), context(next))
 }
 
-// state returns the number of a state, making it when it is new.
+// state returns a state, making it when it is new.
 func (m *Machine) state(pcs []uint32, ctx uint8) int32 {
 	m.key = append(m.key[:0], ctx)
 	for _, pc := range pcs {
@@ -237,7 +238,7 @@ func (m *Machine) state(pcs []uint32, ctx uint8) int32 {
 		m.found, m.foundContext = pcs, ctx
 		return exhausted
 	}
-	id := int32(len(m.states))
+	id := int32(len(m.next))
 	m.states = append(m.states, state{pcs, ctx})
 	for range m.width {
 		m.next = append(m.next, unbuilt)
