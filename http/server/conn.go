@@ -1,14 +1,10 @@
 package server
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"net"
 	"net/http"
 	"os"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -24,8 +20,6 @@ const (
 	// pieceBytes is the most that is written under one deadline, so that a client
 	// which reads slowly is not taken for one that does not read.
 	pieceBytes = 64 << 10
-	// acceptPause is how long failing accepts are told once.
-	acceptPause = 10 * time.Second
 )
 
 // reason is why a connection was closed, or not accepted.
@@ -52,31 +46,6 @@ func newClosed() *prometheus.CounterVec {
 
 func (s *Server) count(r reason) { s.closed.WithLabelValues(string(r)).Inc() }
 
-// acceptor wraps the connections of a listener, and tells of those that it cannot
-// accept.
-type acceptor struct {
-	net.Listener
-	server *Server
-	told   time.Time
-	kept   int // failures that were not told
-}
-
-// Accept is called by one goroutine, which tries again after an error.
-func (a *acceptor) Accept() (net.Conn, error) {
-	c, err := a.Listener.Accept()
-	if err == nil {
-		return &conn{Conn: c, server: a.server}, nil
-	}
-	if !errors.Is(err, net.ErrClosed) {
-		a.server.count(acceptFailed)
-		if a.kept++; a.told.IsZero() || time.Since(a.told) >= acceptPause {
-			a.server.log.Warn("connection not accepted (a limit of open files can be raised with ulimit -n)", "err", err, "failures", a.kept)
-			a.told, a.kept = time.Now(), 0
-		}
-	}
-	return nil, err
-}
-
 // conn is a connection whose client is expected to go on.
 type conn struct {
 	net.Conn
@@ -84,6 +53,11 @@ type conn struct {
 	state  atomic.Int32 // http.ConnState
 	began  atomic.Bool  // bytes have come since the last request ended
 	ended  atomic.Bool  // and counted
+	late   atomic.Bool  // a body did not go on
+
+	// Of its reader alone.
+	frames frames
+	armed  time.Time // the deadline of HTTP/2
 }
 
 // end closes the connection.
@@ -105,20 +79,57 @@ func (c *conn) entered(s http.ConnState) {
 	c.state.Store(int32(s))
 }
 
-// Read counts a header that does not come. An idle connection that ends after its
-// time is none.
+// Read counts a header that does not come, and ends an HTTP/2 connection whose client
+// does not go on. An idle connection that ends after its time is none.
 func (c *conn) Read(p []byte) (int, error) {
-	n, err := c.Conn.Read(p)
-	if n > 0 {
-		c.began.Store(true)
+	for {
+		if by, _ := c.frames.due(); !by.IsZero() && (c.armed.IsZero() || by.Before(c.armed)) {
+			c.arm(by)
+		}
+		n, err := c.Conn.Read(p)
+		if n > 0 {
+			c.began.Store(true)
+			c.frames.read(p[:n])
+		}
+		if err == nil || !errors.Is(err, os.ErrDeadlineExceeded) || c.timedOut() {
+			return n, err
+		}
+		if n > 0 {
+			return n, nil
+		}
 	}
-	if err != nil && errors.Is(err, os.ErrDeadlineExceeded) {
+}
+
+// arm sets the deadline of HTTP/2. It stays when what it was for has come, since most
+// waits are short and setting one costs more than they do.
+func (c *conn) arm(by time.Time) {
+	c.armed = by
+	_ = c.SetReadDeadline(by) // on what has no deadlines, the client has all the time
+}
+
+// timedOut acts on a deadline that has passed, and reports whether the read has ended:
+// that of HTTP/2 may be an old one.
+func (c *conn) timedOut() bool {
+	if !c.frames.on() {
 		switch s := http.ConnState(c.state.Load()); {
 		case s == http.StateNew, s == http.StateIdle && c.began.Load():
 			c.end(headerTimedOut) // at once: net/http would answer, as if the header were wrong
+		default:
+			c.late.Store(true)
 		}
+		return true
 	}
-	return n, err
+	by, r := c.frames.due()
+	if by.IsZero() || time.Now().Before(by) {
+		c.arm(by)
+		return false
+	}
+	if r == readTimedOut && c.late.Load() { // its stream has been counted
+		_ = c.Close()
+	} else {
+		c.end(r)
+	}
+	return true
 }
 
 // Write gives each piece its own time.
@@ -138,92 +149,5 @@ func (c *conn) Write(p []byte) (n int, err error) {
 		if n == len(p) {
 			return size, nil
 		}
-	}
-}
-
-// plainErrors are the headers of the answers that net/http gives by itself, to
-// requests that it cannot read.
-const plainErrors = "\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n"
-
-// inJSON gives an answer of net/http's own the form of every other error.
-func inJSON(p []byte) []byte {
-	if !bytes.HasPrefix(p, []byte("HTTP/1.1 ")) {
-		return p
-	}
-	line, rest, ok := bytes.Cut(p, []byte("\r\n"))
-	if !ok || !bytes.HasPrefix(rest, []byte(plainErrors[2:])) {
-		return p
-	}
-	protocol, status, _ := strings.Cut(string(line), " ")
-	code, text, _ := strings.Cut(status, " ")
-	if _, after, ok := strings.Cut(text, ": "); ok {
-		text = strings.TrimSuffix(text, ": "+after)
-		status = code + " " + text
-		text = strings.ToLower(text) + ": " + after
-	} else {
-		body := string(rest[len(plainErrors)-2:])
-		if text = strings.ToLower(text); !strings.HasPrefix(strings.ToLower(body), code) {
-			text += ": " + body
-		}
-	}
-	answer, err := json.Marshal(struct {
-		Error string `json:"error"`
-	}{text})
-	if err != nil {
-		return p
-	}
-	out := protocol + " " + status + "\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n"
-	return append(append([]byte(out), answer...), '\n')
-}
-
-// slow ends a request whose body does not come.
-type slow struct {
-	status int
-	text   string
-}
-
-var (
-	errSlow    = &slow{http.StatusRequestTimeout, fmt.Sprintf("the request body did not go on within %s", readTimeout)}
-	errLeaving = &slow{http.StatusServiceUnavailable, "shutting down"}
-)
-
-// Error is what the client is told.
-func (e *slow) Error() string { return e.text }
-
-// Status is the HTTP status that says so.
-func (e *slow) Status() int { return e.status }
-
-// Unwrap gives the cause.
-func (e *slow) Unwrap() error { return os.ErrDeadlineExceeded }
-
-// timedWriter bounds the writes of an HTTP/2 stream, whose client may take the
-// others' and not this one's.
-type timedWriter struct {
-	http.ResponseWriter
-	control *http.ResponseController
-	server  *Server
-}
-
-func (w *timedWriter) Write(p []byte) (n int, err error) {
-	w.timed(func() error { n, err = w.ResponseWriter.Write(p); return err })
-	return n, err
-}
-
-// FlushError lets streams through.
-func (w *timedWriter) FlushError() (err error) {
-	w.timed(func() error { err = w.control.Flush(); return err })
-	return err
-}
-
-// Unwrap gives http.ResponseController the writer of the stream.
-func (w *timedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
-
-func (w *timedWriter) timed(write func() error) {
-	begin := time.Now()
-	_ = w.control.SetWriteDeadline(begin.Add(writeTimeout))
-	err := write()
-	_ = w.control.SetWriteDeadline(time.Time{})
-	if err != nil && time.Since(begin) >= writeTimeout {
-		w.server.count(writeTimedOut)
 	}
 }

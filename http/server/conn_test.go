@@ -125,6 +125,25 @@ func TestConnectionsThatDoNotGoOnAreClosed(t *testing.T) {
 		{"a body that does not begin", func(c net.Conn) { io.WriteString(c, post) }, readTimeout, "HTTP/1.1 408 Request Timeout", "read_timeout 1"},
 		{"half a chunk", func(c net.Conn) { io.WriteString(c, post+"10\r\nab") }, readTimeout, "HTTP/1.1 408 Request Timeout", "read_timeout 1"},
 		{"half of a counted body", func(c net.Conn) { io.WriteString(c, "PATCH / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n{") }, readTimeout, "HTTP/1.1 408 Request Timeout", "read_timeout 1"},
+		{"a chunk without its end", func(c net.Conn) { io.WriteString(c, post+"2\r\nab") }, readTimeout, "HTTP/1.1 408 Request Timeout", "read_timeout 1"},
+		{"half of the last chunk", func(c net.Conn) { io.WriteString(c, post+"2\r\nab\r\n0") }, readTimeout, "HTTP/1.1 408 Request Timeout", "read_timeout 1"},
+		{"a trailer that does not begin", func(c net.Conn) { io.WriteString(c, post+"2\r\nab\r\n0\r\n") }, readTimeout, "HTTP/1.1 408 Request Timeout", "read_timeout 1"},
+		{"the first byte of a trailer", func(c net.Conn) { io.WriteString(c, post+"0\r\n\r") }, readTimeout, "HTTP/1.1 408 Request Timeout", "read_timeout 1"},
+		{"half a trailer", func(c net.Conn) { io.WriteString(c, post+"2\r\nab\r\n0\r\nX-A: b\r\nX-") }, readTimeout, "HTTP/1.1 408 Request Timeout", "read_timeout 1"},
+		{"half of a trailer that was announced", func(c net.Conn) {
+			io.WriteString(c, "POST / HTTP/1.1\r\nHost: x\r\nTrailer: X-A\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nX-A: b\r\n")
+		}, readTimeout, "HTTP/1.1 408 Request Timeout", "read_timeout 1"},
+		{"a trailer without its last line", func(c net.Conn) { io.WriteString(c, post+"0\r\nX-A: b\r\n\r") }, readTimeout, "HTTP/1.1 408 Request Timeout", "read_timeout 1"},
+		{"a trailer behind another request", func(c net.Conn) {
+			request(c, post+"1\r\nx\r\n0\r\n\r\n")
+			io.WriteString(c, post+"2\r\nab\r\n0\r\nX-")
+		}, readTimeout, "HTTP/1.1 408 Request Timeout", "read_timeout 1"},
+		{"a trailer that is wrong", func(c net.Conn) { io.WriteString(c, post+"0\r\nno trailer\r\n\r\n") }, 0, "HTTP/1.1 400 Bad Request", ""},
+		{"a chunk that is wrong behind a request", func(c net.Conn) {
+			request(c, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+			time.Sleep(time.Second)
+			io.WriteString(c, post+"no chunk\r\n")
+		}, time.Second, "HTTP/1.1 400 Bad Request", ""},
 		{"a body that goes on in time", func(c net.Conn) {
 			io.WriteString(c, post)
 			for range 20 {
@@ -145,6 +164,8 @@ func TestConnectionsThatDoNotGoOnAreClosed(t *testing.T) {
 						var status interface{ Status() int }
 						if errors.As(err, &status) {
 							w.WriteHeader(status.Status())
+						} else {
+							w.WriteHeader(http.StatusBadRequest)
 						}
 						return
 					}
@@ -247,7 +268,7 @@ func TestAHandlerThatWaitsIsNotTakenForItsClient(t *testing.T) {
 
 // Uploads that are idle when the server leaves get an answer, soon.
 func TestIdleUploadsAreAnsweredWhenTheServerLeaves(t *testing.T) {
-	for _, sent := range []string{"", "2\r\nab\r\n", "10\r\nab"} {
+	for _, sent := range []string{"", "2\r\nab\r\n", "10\r\nab", "2\r\nab\r\n0\r\nX-"} {
 		synctest.Test(t, func(t *testing.T) {
 			s, p := serveInTime(t, func(w http.ResponseWriter, r *http.Request) {
 				_, err := io.Copy(io.Discard, r.Body)

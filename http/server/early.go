@@ -1,14 +1,8 @@
 package server
 
 import (
-	"errors"
 	"io"
-	"maps"
 	"net/http"
-	"os"
-	"slices"
-	"sync"
-	"sync/atomic"
 	"time"
 )
 
@@ -34,7 +28,8 @@ func (s *Server) bounded(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		body := &watchedBody{ReadCloser: r.Body, control: control, server: s, stream: r.ProtoMajor != 1}
+		body := &watchedBody{ReadCloser: r.Body, control: control, server: s, conn: r.Context().Value(connKey{}).(*conn), stream: r.ProtoMajor != 1}
+		body.conn.late.Store(false)
 		s.enter(body)
 		defer s.exit(body)
 		if r.ProtoMajor == 1 {
@@ -76,97 +71,6 @@ func answerEarly(next http.Handler, w http.ResponseWriter, r *http.Request, body
 		return // the client waits for a word to begin, and gets the answer instead
 	}
 	_, _ = io.CopyN(io.Discard, body.ReadCloser, discardBytes)
-}
-
-// watchedBody bounds every wait for more of a body, and knows whether its reader
-// has come to the end.
-type watchedBody struct {
-	io.ReadCloser
-	control      *http.ResponseController
-	server       *Server
-	begun, ended atomic.Bool
-	slow         atomic.Bool // it did not go on
-
-	stream bool // of HTTP/2, whose deadline ends the body also between two reads
-
-	mu    sync.Mutex // guards the rest and the deadline
-	armed time.Time  // when the deadline was last set
-	gone  bool       // the request has ended, and its connection may have another
-}
-
-// armAgain is how old a deadline may be at the begin of a read: most reads wait for
-// nothing, and setting one costs more than they do.
-const armAgain = time.Second
-
-func (b *watchedBody) Read(p []byte) (int, error) {
-	b.begun.Store(true)
-	b.wait(readTimeout)
-	n, err := b.ReadCloser.Read(p)
-	if err != nil || b.stream {
-		b.wait(0) // the connection is listened to behind the body, for its end
-	}
-	if err == nil {
-		return n, nil
-	}
-	b.slow.Store(errors.Is(err, os.ErrDeadlineExceeded))
-	switch {
-	case err == io.EOF:
-		b.ended.Store(true)
-	case b.slow.Load() && b.server.leaving.Load() != 0:
-		err = errLeaving
-	case b.slow.Load():
-		b.server.count(readTimedOut)
-		err = errSlow
-	}
-	return n, err
-}
-
-// wait bounds the next read, or none with 0: the handler may be about to wait for
-// something else. Nothing is waited for beyond the time of a server that is leaving.
-func (b *watchedBody) wait(d time.Duration) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	var by time.Time
-	if leaving := b.server.leaving.Load(); d > 0 && leaving != 0 {
-		by = time.Unix(0, leaving)
-	} else if d > 0 {
-		now := time.Now()
-		if now.Sub(b.armed) < armAgain && !b.stream {
-			return
-		}
-		b.armed, by = now, now.Add(d)
-	}
-	if !b.gone {
-		_ = b.control.SetReadDeadline(by) // on what has no deadlines, the client has all the time
-	}
-}
-
-func (s *Server) enter(b *watchedBody) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.bodies[b] = struct{}{}
-}
-
-func (s *Server) exit(b *watchedBody) {
-	s.mu.Lock()
-	delete(s.bodies, b)
-	s.mu.Unlock()
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.gone = true
-}
-
-// leave ends the wait for bodies that do not come.
-func (s *Server) leave() {
-	s.leaving.Store(time.Now().Add(leaveTime).UnixNano())
-	s.mu.Lock()
-	bodies := slices.Collect(maps.Keys(s.bodies))
-	s.mu.Unlock()
-	for _, b := range bodies {
-		if b.begun.Load() && !b.ended.Load() {
-			b.wait(readTimeout)
-		}
-	}
 }
 
 // earlyWriter ends the connection of an answer that leaves body unread, since
