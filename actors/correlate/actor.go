@@ -78,6 +78,8 @@ func (s *shell) Receive(c actor.Context) {
 		}
 	case Export:
 		c.Respond(s.step.Engine.Export())
+	case Find:
+		c.Respond(Found{s.step.Engine.Page(m.Order, m.From, m.N)})
 	case actors.Detail:
 		c.Respond(Detail{
 			CorrelationRules: s.step.Engine.Program().Len(), StateEntries: s.step.Engine.Groups(),

@@ -28,7 +28,7 @@ type Correlations interface {
 	List(ctx context.Context) ([]correlation.Entry, error)
 	// State describes the rules and the groups that f accepts, groups sorted by the
 	// index of their rule and then by their displayed key. count is the number of
-	// groups before f's Offset and Limit, and behind its After.
+	// groups before f's Offset and Limit. Behind f's After there are only the groups.
 	State(ctx context.Context, f correlation.Filter) (rules []correlation.Entry, groups iter.Seq[correlation.GroupEntry], count int, err error)
 }
 
@@ -63,7 +63,7 @@ func (res *Resources) getCorrelationState(w http.ResponseWriter, r *http.Request
 		writeError(w, http.StatusBadRequest, err.Error())
 		return
 	}
-	page := &statePage{filter: f, left: f.Limit}
+	page := &statePage{filter: f, left: f.Limit, room: pageGroups}
 	if f.Limit == 0 {
 		page.left = math.MaxInt
 	}
@@ -96,6 +96,7 @@ type statePage struct {
 	window io.WriterTo        // of the page's last group, when it is long
 	filter correlation.Filter // of the page to come
 	left   int                // groups to send
+	room   int                // groups that may fit into the page to come: twice what the last one had
 	count  int                // groups that pass, at the beginning
 	before string             // what stands before the next group
 	last   bool
@@ -134,7 +135,7 @@ func (p *statePage) next(ctx context.Context, state Correlations) error {
 
 // groups makes the groups of a page and reports whether there may be more.
 func (p *statePage) groups(ctx context.Context, state Correlations) (more bool, err error) {
-	p.filter.Limit = min(p.left, pageGroups)
+	p.filter.Limit = min(p.left, pageGroups, p.room)
 	views, groups, count, err := state.State(ctx, p.filter)
 	if err != nil {
 		return false, err
@@ -154,6 +155,7 @@ func (p *statePage) groups(ctx context.Context, state Correlations) (more bool, 
 		}
 	}
 	p.left -= made
+	p.room = 2*made + 1
 	return more && (p.left > 0 || p.window != nil), err
 }
 

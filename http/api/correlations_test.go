@@ -22,6 +22,7 @@ type many struct {
 	groups, size int
 	sent         int
 	asked        int
+	room         int // groups that were asked for
 	fail         int // the page that fails, from 1
 }
 
@@ -29,6 +30,7 @@ func (m *many) List(context.Context) ([]correlation.Entry, error) { return nil, 
 
 func (m *many) State(_ context.Context, f correlation.Filter) ([]correlation.Entry, iter.Seq[correlation.GroupEntry], int, error) {
 	m.asked++
+	m.room += f.Limit
 	if m.asked == m.fail {
 		return nil, nil, 0, errors.New("the stage has gone")
 	}
@@ -78,6 +80,7 @@ func TestTheStateIsSentInPages(t *testing.T) {
 		{"many small groups", 3*pageGroups + 1, 1, "", 3*pageGroups + 1, 4},
 		{"large groups", 40, 100 << 10, "", 40, 4},
 		{"a group larger than a page", 3, 2 * pageBytes, "", 3, 4},
+		{"many groups larger than a page", 40, pageBytes, "", 40, 41},
 		{"a limit below a page", 100, 10, "?limit=7", 7, 1},
 		{"a limit beyond a page", 3 * pageGroups, 1, fmt.Sprintf("?limit=%d", 2*pageGroups), 2 * pageGroups, 2},
 		{"a limit of large groups", 40, 100 << 10, "?limit=12", 12, 2},
@@ -97,6 +100,9 @@ func TestTheStateIsSentInPages(t *testing.T) {
 			}
 			if len(answer.Groups) != tc.want || answer.Count != tc.groups || m.asked != tc.pages {
 				t.Errorf("%d groups, count %d, %d pages, want %d, %d, %d", len(answer.Groups), answer.Count, m.asked, tc.want, tc.groups, tc.pages)
+			}
+			if most := 3*tc.groups + pageGroups + tc.pages; m.room > most {
+				t.Errorf("%d groups were asked for, want at most %d", m.room, most)
 			}
 			for i, g := range answer.Groups {
 				if g.Index != i+1 {

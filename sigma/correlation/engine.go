@@ -16,6 +16,7 @@ import (
 type Engine struct {
 	program  *program.Program
 	states   []*correlationState // by correlation
+	layout   *layout             // of their groups
 	limits   Limits
 	live     int // groups over all correlations
 	bytes    int // what they and all tombstones take
@@ -79,7 +80,7 @@ type Outcome struct {
 
 // New returns an engine without state.
 func New(p *program.Program, limits Limits) *Engine {
-	e := &Engine{program: p, limits: limits.orDefault()}
+	e := &Engine{program: p, limits: limits.orDefault(), layout: new(layout)}
 	for i := range p.Len() {
 		e.states = append(e.states, newCorrelationState(p.At(i)))
 	}

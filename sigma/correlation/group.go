@@ -35,8 +35,9 @@ type groupState struct {
 	bytes   int   // what it takes
 
 	event    uint32 // the last event that saved the group in the journal
-	exported uint32 // number of exports when the group was made
+	exported uint32 // number of exports when the group was made, or another when it is shared since
 	sweep    uint32 // number of sweeps that have been applied
+	number   uint32 // differs from that of other groups in its slot
 	late     uint8  // consecutive discards
 
 	hasHigh    bool
@@ -76,6 +77,7 @@ type correlationState struct {
 	groups []*group // by slot, nil when free
 	uses   []uint32 // by slot: how often it was used, to recognise invalid timers
 	free   []uint32
+	puts   uint32 // number of groups so far
 	ages   age.Order
 	live   int           // groups without tombstones
 	saved  saves         // before the current event
@@ -134,6 +136,8 @@ func (st *correlationState) put(g *group, hash uint64) uint32 {
 		st.groups = append(st.groups, g)
 		st.uses = append(st.uses, 0)
 	}
+	st.puts++
+	g.number = st.puts
 	st.index.add(hash, slot)
 	if !g.tombstone {
 		st.live++

@@ -65,10 +65,17 @@ type GroupEntry struct {
 type Place struct {
 	state        int
 	display, key string
+
+	order *Order // in which it was found; nil without
+	next  int    // place behind it there
 }
 
 // Place is where the group stands.
 func (g *GroupEntry) Place() Place { return g.place }
+
+// Order is the order in which the group was found, nil when it was found without, and
+// the place behind it there.
+func (p *Place) Order() (o *Order, next int) { return p.order, p.next }
 
 func (p *Place) compare(q *Place) int {
 	return cmp.Or(cmp.Compare(p.state, q.state), strings.Compare(p.display, q.display), strings.Compare(p.key, q.key))
@@ -104,6 +111,16 @@ func (v *View) Entries(filter Filter) []Entry {
 	return list
 }
 
+// reaches reports whether groups of a correlation may pass.
+func (f *Filter) reaches(state int, c *program.Correlation) bool {
+	return f.accepts(c) && (f.After == nil || state >= f.After.state)
+}
+
+// passes reports whether a group of such a correlation does.
+func (f *Filter) passes(p *Place) bool {
+	return strings.Contains(p.display, f.Group) && (f.After == nil || p.compare(f.After) > 0)
+}
+
 func (f *Filter) accepts(c *program.Correlation) bool {
 	return f.ID == "" || f.ID == c.Source.ID || f.ID == c.Source.Name || f.ID == c.Source.Title
 }
@@ -129,7 +146,7 @@ func (v *View) Each(filter Filter) (groups iter.Seq[GroupEntry], count int) {
 		room = filter.Offset + filter.Limit
 	}
 	for i := range v.states {
-		if st := &v.states[i]; filter.accepts(st.c) && (filter.After == nil || i >= filter.After.state) {
+		if st := &v.states[i]; filter.reaches(i, st.c) {
 			var n int
 			hits, n = st.hits(hits, i, &filter, room-len(hits))
 			count += n
@@ -167,8 +184,8 @@ func (st *stateView) hits(dst []hit, state int, filter *Filter, room int) ([]hit
 		if g == nil || g.tombstone {
 			continue
 		}
-		h := hit{Place{state, st.c.Display(g.key), g.key}, g}
-		if !strings.Contains(h.display, filter.Group) || filter.After != nil && h.compare(filter.After) <= 0 {
+		h := hit{Place{state: state, display: st.c.Display(g.key), key: g.key}, g}
+		if !filter.passes(&h.Place) {
 			continue
 		}
 		passed++

@@ -60,7 +60,7 @@ func (e *Engine) Swap(p *program.Program, now int64) []Dropped {
 			states[i] = newCorrelationState(p.At(i))
 		}
 	}
-	e.program, e.states = p, states
+	e.program, e.states, e.layout = p, states, new(layout)
 	e.revision++
 	e.pruneTimers()
 	return dropped

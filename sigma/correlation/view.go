@@ -14,6 +14,7 @@ type View struct {
 	revision uint64
 	limits   Limits
 	secret   match.Secret
+	layout   *layout
 	states   []stateView
 }
 
@@ -30,7 +31,7 @@ type stateView struct {
 // shares the groups themselves until they change.
 func (e *Engine) Export() *View {
 	e.exports++
-	v := &View{clock: e.clock, revision: e.revision, limits: e.limits, secret: e.secret, states: make([]stateView, len(e.states))}
+	v := &View{clock: e.clock, revision: e.revision, limits: e.limits, secret: e.secret, layout: e.layout, states: make([]stateView, len(e.states))}
 	for i, st := range e.states {
 		v.states[i] = stateView{
 			c: st.c, groups: slices.Clone(st.groups), live: st.live,

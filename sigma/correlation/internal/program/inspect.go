@@ -1,6 +1,7 @@
 package program
 
 import (
+	"cmp"
 	"sort"
 	"strings"
 
@@ -56,25 +57,49 @@ func (c *Condition) recompute(w *window.Numbers) float64 {
 	return window.Percentile(c.percentile, len(sorted), at)
 }
 
+// Compare orders keys by what Display makes of them, and equal ones by themselves. Of
+// most it makes nothing.
+func (c *Correlation) Compare(a, b string) int {
+	restA, restB := a, b
+	for range c.Source.GroupBy {
+		var partA, partB string
+		partA, restA = shown(restA)
+		partB, restB = shown(restB)
+		switch {
+		case partA == partB:
+		case strings.HasPrefix(partA, partB), strings.HasPrefix(partB, partA): // what follows the shorter one decides
+			return cmp.Or(strings.Compare(c.Display(a), c.Display(b)), strings.Compare(a, b))
+		default:
+			return strings.Compare(partA, partB)
+		}
+	}
+	return strings.Compare(a, b)
+}
+
+// shown is what is displayed of the first part of a key, and what follows it.
+func shown(key string) (part, rest string) {
+	part, ok, rest := match.Cut(key)
+	if !ok {
+		part = "<none>"
+	}
+	return part, rest
+}
+
 // Display is the key as introspection shows it.
 func (c *Correlation) Display(key string) string {
 	if len(c.Source.GroupBy) == 0 {
 		return "(no group-by)"
 	}
 	var b strings.Builder
-	i := 0
-	for part, ok := range match.Parts(key) {
+	for i, name := range c.Source.GroupBy {
 		if i > 0 {
 			b.WriteString(", ")
 		}
-		b.WriteString(c.Source.GroupBy[i])
+		b.WriteString(name)
 		b.WriteByte('=')
-		if ok {
-			b.WriteString(part)
-		} else {
-			b.WriteString("<none>")
-		}
-		i++
+		var part string
+		part, key = shown(key)
+		b.WriteString(part)
 	}
 	return b.String()
 }
