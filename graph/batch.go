@@ -44,7 +44,7 @@ type Batch struct {
 	Set         *RuleSet // nil for a publication
 	Arrival     int64    // Unix seconds, when the batch was formed
 	Lines       []Line
-	Bytes       int           // of all raw lines
+	Bytes       int           // that the lines keep
 	Held        int           // bytes of memory that results and matches hold
 	Outcomes    []LineOutcome // one per line
 	Events      *engine.Events

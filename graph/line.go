@@ -5,11 +5,12 @@ type Line struct {
 	Raw        []byte  // without its line ending; not changed while the line has its share of Buffer
 	Buffer     *Buffer // what Raw lies in; nil for memory of its own
 	Structured bool    // always decoded as JSON, whatever the input format says
+	Held       uint32  // bytes of memory that the line keeps; 0 when they are those of Raw
 	Token      Token
 }
 
-// SizeOfLine is the size of a line in a data lane: one unit, and its bytes.
-func SizeOfLine(l Line) (units, bytes int) { return 1, len(l.Raw) }
+// SizeOfLine is the size of a line in a data lane: one unit, and the bytes it keeps.
+func SizeOfLine(l Line) (units, bytes int) { return 1, max(len(l.Raw), int(l.Held)) }
 
 // DeadLetter is an original line on its way to the dead letter queue. The queue
 // settles the token when the record is written or finally lost.

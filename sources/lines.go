@@ -3,6 +3,7 @@ package sources
 import (
 	"bytes"
 	"io"
+	"unsafe"
 
 	"github.com/sluicehq/sluice/graph"
 )
@@ -26,6 +27,7 @@ type Text struct {
 	// line they are the first ExcerptSize bytes.
 	Bytes    []byte
 	Buffer   *graph.Buffer
+	Held     int // bytes of memory that the line keeps
 	Oversize bool
 }
 
@@ -42,7 +44,6 @@ type LineReader struct {
 	chunk    []byte        // what was read; bytes before start have been handed out
 	size     int           // of the next chunk: they double, as a stream proves long
 	start    int           // of the unfinished line
-	handed   int           // bytes of lines that keep the chunk
 	scanned  int           // there is no LF in chunk[start:scanned]
 	began    bool          // a byte order mark has been looked for
 	skipping bool          // inside an oversize line, up to the next LF
@@ -67,7 +68,7 @@ func (r *LineReader) Close() { r.renew(nil, nil) }
 // renew goes on with another chunk.
 func (r *LineReader) renew(lent *graph.Buffer, chunk []byte) {
 	r.lent.Release(1)
-	r.lent, r.chunk, r.start, r.scanned, r.handed = lent, chunk, 0, len(chunk), 0
+	r.lent, r.chunk, r.start, r.scanned = lent, chunk, 0, len(chunk)
 }
 
 // Next appends to dst the lines that have been read and returns it. It reads
@@ -125,35 +126,75 @@ func (r *LineReader) cut(dst []Text) []Text {
 	return dst
 }
 
-// maxPinned is how many bytes of a chunk its lines may keep for each of their own: what
-// waits is counted by its line.
+// maxPinned is how many bytes of a chunk its lines may keep for each of their own.
 const maxPinned = 4
 
-// share gives each of the lines a share of the chunk they lie in, or memory of its own
-// where it would keep too much: a short line in the chunk of a long one, and lines of a
-// chunk that are mostly blank or too long.
+// share gives each line of a run a share of the chunk they lie in, or of other memory
+// where they would keep too much: the few of a small request, a short line beside a long
+// one, and those between blank lines. A run is charged with all of what it keeps.
 func (r *LineReader) share(lines []Text) {
-	size := 0
+	here, apart := portion{buffer: r.lent, memory: r.chunk}, portion{}
 	for i := range lines {
-		size += len(lines[i].Bytes)
-	}
-	apart := r.start > firstChunk && r.start > maxPinned*(r.handed+size)
-	long := cap(r.chunk) > chunkSize
-	n := 0
-	for i := range lines {
-		line := &lines[i]
-		switch {
-		case line.Oversize:
-		case apart, long && maxPinned*len(line.Bytes) < cap(r.chunk):
-			line.Bytes = bytes.Clone(line.Bytes)
-		default:
-			line.Buffer = r.lent
-			r.handed += len(line.Bytes)
-			n++
+		if !lines[i].Oversize {
+			here.size += len(lines[i].Bytes)
 		}
 	}
-	r.lent.Retain(n)
+	least := 0 // bytes of a line that stays in the chunk
+	switch kept := cap(r.chunk) / maxPinned; {
+	case here.size < kept:
+		least = MaxLine + 1
+	case cap(r.chunk) > chunkSize:
+		least = kept
+	}
+	if least > 0 {
+		for i := range lines {
+			if n := len(lines[i].Bytes); n < least && !lines[i].Oversize {
+				apart.size += n
+			}
+		}
+	}
+	if apart.size > 0 {
+		here.size -= apart.size
+		apart.buffer, apart.memory = r.buffers.get(apart.size)
+		defer apart.buffer.Release(1)
+	}
+	here.measure()
+	apart.measure()
+	for i := range lines {
+		switch line := &lines[i]; {
+		case line.Oversize:
+		case len(line.Bytes) < least:
+			from := len(apart.memory)
+			apart.memory = append(apart.memory, line.Bytes...)
+			line.Bytes = apart.memory[from:len(apart.memory):len(apart.memory)]
+			apart.keep(line)
+		default:
+			here.keep(line)
+		}
+	}
+	here.buffer.Retain(here.lines)
+	apart.buffer.Retain(apart.lines)
 }
+
+// portion is memory that lines of a run lie in.
+type portion struct {
+	buffer *graph.Buffer
+	memory []byte
+	size   int // of the lines
+	lines  int
+	each   int // what is kept for a byte of them, in 256ths
+}
+
+func (p *portion) measure() { p.each = (cap(p.memory)<<8 + p.size) / max(1, p.size) }
+
+func (p *portion) keep(line *Text) {
+	line.Buffer, line.Held = p.buffer, lineSize+(len(line.Bytes)*p.each)>>8
+	p.lines++
+}
+
+// lineSize is what a line takes at most beside its bytes: its place in a queue that has
+// just grown, and its buffer.
+const lineSize = 3 * int(unsafe.Sizeof(graph.Line{}))
 
 // begin removes a byte order mark. It returns false while too little has been
 // read to tell.

@@ -80,7 +80,7 @@ func (p *Pump) Run(ctx context.Context, r *LineReader) (admitted int, err error)
 		for len(texts) > 0 {
 			run := p.run[:0]
 			for len(texts) > 0 && !texts[0].Oversize {
-				run = append(run, graph.Line{Raw: texts[0].Bytes, Buffer: texts[0].Buffer})
+				run = append(run, graph.Line{Raw: texts[0].Bytes, Buffer: texts[0].Buffer, Held: uint32(texts[0].Held)})
 				texts = texts[1:]
 			}
 			p.run = run

@@ -80,7 +80,8 @@ func (s *shell) form(run *mailbox.Run[graph.Line], now time.Time) {
 	lines := b.Lines
 	b.Timing.Taken = now
 	for i := range lines {
-		b.Bytes += len(lines[i].Raw)
+		_, held := graph.SizeOfLine(lines[i])
+		b.Bytes += held
 		lines[i].Token = lines[i].Token.In(s.epoch)
 	}
 	s.pool.Start(len(lines), func(_ context.Context, slot int) any {
