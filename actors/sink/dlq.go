@@ -66,11 +66,13 @@ func (q *DLQ) outcomes() outcomes[graph.DeadLetter] {
 			q.o.Log.Error("dead letter not written", "stage", d.Item.Stage, "cause", d.Item.Error, "attempts", attempts, "err", err, "suppressed", kept)
 		}
 		if !errors.Is(err, errDrainTimeout) {
+			q.counters.lost.Add(1)
 			d.Item.Token.Settle()
 		}
 	}
 	return outcomes[graph.DeadLetter]{
 		done: func(ds []Delivery[graph.DeadLetter]) {
+			q.counters.written.Add(int64(len(ds)))
 			for i := range ds {
 				ds[i].Item.Token.Settle()
 			}

@@ -54,7 +54,12 @@ func (c *counter) add() {
 }
 
 // counters are the series of one sink.
-type counters struct{ retries, dropped, failures counter }
+type counters struct {
+	retries, dropped, failures counter
+
+	written atomic.Int64 // of dead letters
+	lost    atomic.Int64 // given up without a dead letter
+}
 
 // of makes the series of a sink, at zero from the first scrape. depth is read at
 // scrape.

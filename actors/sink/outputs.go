@@ -117,6 +117,19 @@ func (out *Outputs) DeadLetters() actors.DeadLetters {
 	return out.DLQ.Lane()
 }
 
+// Totals are how many dead letters were written, and how many results were dropped: by a
+// full queue, or given up where no dead letter could be written.
+func (out *Outputs) Totals() (deadLettered, dropped int64) {
+	for _, s := range out.Sinks {
+		dropped += s.counters.dropped.total.Load() + s.counters.lost.Load()
+	}
+	if out.DLQ != nil {
+		deadLettered = out.DLQ.counters.written.Load()
+		dropped += out.DLQ.counters.lost.Load()
+	}
+	return deadLettered, dropped
+}
+
 // Feature is the row of the sinks.
 func (out *Outputs) Feature() actors.Feature {
 	f := actors.Feature{

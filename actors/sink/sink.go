@@ -156,6 +156,7 @@ func (s *Sink) giveUp(r *graph.Rendered, from, to, attempts int, err error) {
 			s.o.Log.Warn("delivery failed", "sink", s.o.Label, "err", Cause(err), "attempts", attempts, "suppressed", kept)
 		}
 		if !late {
+			s.counters.lost.Add(1)
 			r.Token.Settle()
 		}
 		return

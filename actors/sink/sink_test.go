@@ -163,6 +163,13 @@ func TestFailures(t *testing.T) {
 				time.Sleep(time.Minute)
 				synctest.Wait()
 				r.wantMetrics(t, tc.retries, tc.failures, tc.count)
+				wantDead, wantDropped := int64(1), int64(0)
+				if tc.noDLQ || tc.deadLetters != nil {
+					wantDead, wantDropped = 0, 1
+				}
+				if dead, dropped := (&Outputs{Sinks: []*Sink{r.sink}, DLQ: r.dlq}).Totals(); dead != wantDead || dropped != wantDropped {
+					t.Errorf("%d dead letters and %d dropped, want %d and %d", dead, dropped, wantDead, wantDropped)
+				}
 				if len(settled) != 1 || settled[0] != tc.settledAfter || receipt.Overdrawn() != 0 {
 					t.Errorf("settled after %v (%d beyond), want once after %s", settled, receipt.Overdrawn(), tc.settledAfter)
 				}

@@ -497,6 +497,9 @@ func TestTheLastWordCountsWhatWasNotDelivered(t *testing.T) {
 	if last == nil {
 		t.Fatal("there is no last line")
 	}
+	if last["dead_lettered"] != 0.0 || last["dropped"] != 0.0 {
+		t.Errorf("the log says %v, want nothing dead or dropped", last)
+	}
 	if delivered := float64(wholeLinesIn(t, pipe)); last["accepted"] != accepted || last["undelivered"].(float64)+delivered != accepted {
 		t.Errorf("accepted %v, delivered %v, the log says %v, want every line counted", accepted, delivered, last)
 	}

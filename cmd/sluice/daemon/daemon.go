@@ -58,7 +58,7 @@ type Daemon struct {
 	rules        *rules
 	serving      atomic.Pointer[generation]
 	features     features
-	sinks        int
+	outputs      *sink.Outputs
 	dataflow     *dataflow.Dataflow
 	reloader     *reload.Reloader
 	intake       *ndjson.Intake
@@ -168,7 +168,7 @@ func (d *Daemon) build(set *graph.RuleSet) error {
 	if err != nil {
 		return configFault(err)
 	}
-	d.sinks = len(out.Sinks)
+	d.outputs = out
 	d.features = append(d.features, out.Feature(), d.ruleSet())
 	if d.dataflow, err = newDataflow(d.cfg, set, out, d.series.stages, d.log); err != nil {
 		return err
@@ -204,7 +204,7 @@ func (d *Daemon) Start() error {
 	d.loaded(d.serving.Load())
 	d.api.Mount(d.resources())
 	d.health.serving.Store(true)
-	logging.Target(d.log, "sluice.server").Info("API server listening", "addr", d.server.Addr().String(), "sinks", d.sinks)
+	logging.Target(d.log, "sluice.server").Info("API server listening", "addr", d.server.Addr().String(), "sinks", len(d.outputs.Sinks))
 	logging.Target(d.log, "sluice.sources").Info("source started", "source", d.cfg.Input.Source)
 	if d.source != nil {
 		d.read(d.dataflow.Parse.Intake(d.input.name, time.Now))

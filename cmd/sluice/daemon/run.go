@@ -100,14 +100,16 @@ func serve(o Options, stop, hup <-chan struct{}) int {
 }
 
 // sumUp tells what became of the lines, as the last that is logged. Of those that
-// are not undelivered, results are delivered, dead letters, or dropped by policy.
+// are not undelivered, results are delivered, dead letters, or dropped. The latter two
+// count records and results, of which a line may have many.
 func (d *Daemon) sumUp(log *slog.Logger) {
 	accepted, undelivered := d.dataflow.Open.Lines()
 	level := slog.LevelInfo
 	if undelivered > 0 {
 		level = slog.LevelWarn
 	}
-	log.Log(context.Background(), level, "stopped", "accepted", accepted, "undelivered", undelivered)
+	deadLettered, dropped := d.outputs.Totals()
+	log.Log(context.Background(), level, "stopped", "accepted", accepted, "undelivered", undelivered, "dead_lettered", deadLettered, "dropped", dropped)
 }
 
 // await returns when the daemon is to end, with its exit code.
