@@ -4,6 +4,7 @@
 // The address is bound before rules load, so that probes are answered from the
 // first moment; what is answered is the business of the handler it serves.
 // Nothing a client does holds a connection for ever: headers, idle time and the
-// rest of a body nobody wants are bounded. HTTP/1.1 and HTTP/2 with prior
-// knowledge share the port, and gRPC calls leave for a handler of their own.
+// rest of a body nobody wants are bounded, and over HTTP/2 every frame that has
+// begun. HTTP/1.1 and HTTP/2 with prior knowledge share the port, and gRPC calls
+// leave for a handler of their own.
 package server
