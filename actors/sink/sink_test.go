@@ -239,6 +239,9 @@ func TestDetailShowsTheSink(t *testing.T) {
 		if want := (Detail{SinkKind: "stdout", OnFull: "block", Retries: 1, Dropped: 1}); got != want {
 			t.Errorf("got %+v, want %+v", got, want)
 		}
+		if dead, dropped := (&Outputs{Sinks: []*Sink{r.sink}, DLQ: r.dlq}).Totals(); dead != 0 || dropped != 1 {
+			t.Errorf("%d dead letters and %d dropped, want 0 and 1", dead, dropped)
+		}
 		if got, want := r.system.Detail(t.Context(), "dlq"), (Detail{SinkKind: "file", OnFull: "block"}); got != want {
 			t.Errorf("dlq: got %+v, want %+v", got, want)
 		}

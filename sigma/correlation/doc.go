@@ -29,5 +29,5 @@
 // A group with one entry and a short key takes about 280 bytes when it counts events,
 // 360 when it holds numbers and 430 when it counts texts. A view copies one pointer for
 // each group; a group that changes while a view is in use takes another 200 bytes until
-// the view is released.
+// the view is released. An order of groups takes eight bytes for each.
 package correlation

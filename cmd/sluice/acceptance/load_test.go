@@ -148,6 +148,9 @@ func TestAFullDiskEndsInTheDeadLetterQueueAndHarmsNobodyElse(t *testing.T) {
 	if len(got) != events {
 		t.Fatalf("%d dead letters, want %d", len(got), events)
 	}
+	if last := d.logged("stopped"); last["dead_lettered"] != float64(events) || last["dropped"] != 0.0 || last["undelivered"] != 0.0 {
+		t.Errorf("the log says %v, want %d dead letters and nothing else", last, events)
+	}
 	for i, l := range got {
 		if l["original_event"] != "["+want[i]+"]" || l["stage"] != "delivery" || l["attempts"] != 2.0 || !strings.Contains(fmt.Sprint(l["error"]), "no space left") {
 			t.Fatalf("dead letter %d is %v, want the result, two attempts and the cause", i, l)
