@@ -1,6 +1,7 @@
 package condition
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -27,6 +28,12 @@ func (e *Expr) Clone() *Expr {
 		c.Args = append(c.Args, a.Clone())
 	}
 	return &c
+}
+
+// Equal reports whether both are the same expression, grouped alike.
+func (e *Expr) Equal(o *Expr) bool {
+	return e == o || e != nil && o != nil && e.Op == o.Op && e.Name == o.Name && e.Count == o.Count &&
+		slices.EqualFunc(e.Args, o.Args, (*Expr).Equal)
 }
 
 // Idents returns the names of the bare identifiers of e in order of first

@@ -2,7 +2,6 @@ package load
 
 import (
 	"encoding/binary"
-	"maps"
 	"slices"
 
 	"github.com/sluicehq/sluice/sigma/ast"
@@ -56,7 +55,7 @@ func (n *interner) detections(source, made []ast.Detection) []ast.Detection {
 	}
 	known := n.made[&source[0]]
 	for _, have := range known {
-		if sameDetections(have, made) {
+		if slices.EqualFunc(have, made, ast.Detection.Equal) {
 			return have
 		}
 	}
@@ -67,26 +66,4 @@ func (n *interner) detections(source, made []ast.Detection) []ast.Detection {
 		n.made[&source[0]] = append(known, made)
 	}
 	return made
-}
-
-func sameDetections(a, b []ast.Detection) bool {
-	return slices.EqualFunc(a, b, func(x, y ast.Detection) bool { return x.Name == y.Name && x.Line == y.Line && sameNode(x.Node, y.Node) })
-}
-
-func sameNode(a, b *ast.Node) bool {
-	return a == b || a != nil && b != nil &&
-		a.Kind == b.Kind && a.Path == b.Path && a.Quantifier == b.Quantifier && a.Line == b.Line &&
-		slices.EqualFunc(a.Items, b.Items, sameItem) && slices.EqualFunc(a.Nodes, b.Nodes, sameNode) &&
-		sameDetections(a.Detections, b.Detections) && slices.Equal(a.Applied, b.Applied) &&
-		slices.EqualFunc(a.Conditions, b.Conditions, func(x, y ast.Condition) bool { return x.Expr == y.Expr && x.Text == y.Text })
-}
-
-func sameItem(a, b ast.Item) bool {
-	return a.Field == b.Field && a.Modifiers == b.Modifiers && a.Line == b.Line && slices.Equal(a.Paths, b.Paths) &&
-		(len(a.Values) == len(b.Values) && (len(a.Values) == 0 || &a.Values[0] == &b.Values[0] || slices.EqualFunc(a.Values, b.Values, sameValue))) &&
-		maps.EqualFunc(a.References, b.References, slices.Equal) && slices.Equal(a.Applied, b.Applied)
-}
-
-func sameValue(a, b ast.Value) bool {
-	return a.Kind == b.Kind && a.Text == b.Text && slices.Equal(a.Parts, b.Parts)
 }
