@@ -1,18 +1,31 @@
 // Package suggest finds the known name that a misspelt one was meant to be.
 package suggest
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
-// maxEdits is how many letters a misspelt name may be wrong in.
-const maxEdits = 2
+const (
+	maxEdits  = 2  // letters that a misspelt name may be wrong in
+	maxLength = 64 // bytes of names that are compared
+)
 
 // Nearest returns the first of the known names that differs least from name: by
-// at most two edits, each of which inserts, removes, replaces or swaps one letter.
+// at most two edits, each of which inserts, removes, replaces or swaps one letter;
+// the case of letters does not count.
 // It returns an empty text when every known name differs more.
 func Nearest(name string, known []string) string {
+	if len(name) > maxLength {
+		return ""
+	}
 	best, least := "", min(maxEdits+1, len(name))
+	name = strings.ToLower(name)
 	for _, k := range known {
-		if d := distance(name, k); d < least {
+		if len(k) > maxLength {
+			continue
+		}
+		if d := distance(name, strings.ToLower(k)); d < least {
 			best, least = k, d
 		}
 	}
@@ -24,6 +37,14 @@ func Nearest(name string, known []string) string {
 func Text(name string, known []string) string {
 	if near := Nearest(name, known); near != "" {
 		return fmt.Sprintf("did you mean '%s'?", near)
+	}
+	return ""
+}
+
+// Behind is Text as it stands behind a message: a blank and parentheses, or nothing.
+func Behind(name string, known []string) string {
+	if text := Text(name, known); text != "" {
+		return " (" + text + ")"
 	}
 	return ""
 }
@@ -45,9 +66,13 @@ func (e *Error) Error() string { return e.Err.Error() }
 // Unwrap gives the error without its suggestion.
 func (e *Error) Unwrap() error { return e.Err }
 
-// distance counts the edits between two words (Damerau and Levenshtein).
+// distance counts the edits between two short words (Damerau and Levenshtein).
 func distance(a, b string) int {
-	before, row, next := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	if apart := len(a) - len(b); apart > maxEdits || apart < -maxEdits {
+		return maxEdits + 1
+	}
+	var rows [3][3*maxLength + 1]int // lower case may be longer
+	before, row, next := rows[0][:len(b)+1], rows[1][:len(b)+1], rows[2][:len(b)+1]
 	for j := range row {
 		row[j] = j
 	}

@@ -1,6 +1,9 @@
 package suggest
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestNearest(t *testing.T) {
 	for _, tc := range []struct {
@@ -16,6 +19,11 @@ func TestNearest(t *testing.T) {
 		{"three edits are too many", "abcdef", []string{"abcxyz"}, ""},
 		{"the nearest of two", "rule", []string{"rude1", "rules"}, "rules"},
 		{"a word of which nothing is left", "x", []string{"jq", "a"}, ""},
+		{"the case of letters does not count", "HIGH", []string{"low", "high"}, "high"},
+		{"nor does it with a letter too few", "Contain", []string{"contains"}, "contains"},
+		{"a name that nobody writes by hand", strings.Repeat("a", 65), []string{strings.Repeat("a", 64)}, ""},
+		{"letters whose lower case is longer", strings.Repeat("Ⱥ", 31) + "ab", []string{strings.Repeat("Ⱥ", 31) + "ax"}, strings.Repeat("Ⱥ", 31) + "ax"},
+		{"bytes that are no text", strings.Repeat("\xff", 63) + "a", []string{strings.Repeat("\xff", 63) + "x"}, strings.Repeat("\xff", 63) + "x"},
 		{"nothing is known", "x", nil, ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

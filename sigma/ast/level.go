@@ -1,6 +1,9 @@
 package ast
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Level is the severity of a rule. The zero value means that the rule states
 // none; the others are ordered, so that they can be compared with < and >.
@@ -25,6 +28,9 @@ func (l Level) String() string {
 	}
 	return fmt.Sprintf("Level(%d)", uint8(l))
 }
+
+// LevelNames returns the names of the levels, lowest first.
+func LevelNames() []string { return slices.Clone(levelNames[1:]) }
 
 // ParseLevel accepts exactly the five lower-case names.
 func ParseLevel(s string) (Level, error) {

@@ -2,7 +2,9 @@ package ast
 
 import (
 	"fmt"
+	"maps"
 	"math/bits"
+	"slices"
 	"strings"
 )
 
@@ -79,6 +81,11 @@ func ParseModifier(s string) (Modifier, bool) {
 	}
 	m, ok := modifierAliases[s]
 	return m, ok
+}
+
+// ModifierNames returns the names of all modifiers, aliases behind them.
+func ModifierNames() []string {
+	return slices.Concat(modifierNames[:], slices.Sorted(maps.Keys(modifierAliases)))
 }
 
 // String returns the canonical name of a single modifier.

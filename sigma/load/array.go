@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/sluicehq/sluice/internal/document"
+	"github.com/sluicehq/sluice/internal/suggest"
 	"github.com/sluicehq/sluice/sigma/ast"
 )
 
@@ -48,7 +49,7 @@ func splitSelectors(field string) (selectors, error) {
 		case numErr == nil && token[0] != '+':
 			s.indexed, s.position = true, true
 		default:
-			return s, fmt.Errorf("unknown array selector '[%s]' in '%s'", token, field)
+			return s, fmt.Errorf("unknown array selector '[%s]' in '%s'%s", token, field, suggest.Behind(token, []string{"any", "all", "all_or_empty", "none"}))
 		}
 		start = end + 1
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/sluicehq/sluice/internal/document"
+	"github.com/sluicehq/sluice/internal/suggest"
 	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/timespan"
 )
@@ -37,7 +38,7 @@ func (d *draft) attribute(m *ast.Meta, key string, v *document.Node) {
 	}
 	m.Attributes[key] = recall(d, "attribute", v, 0, v.JSON)
 	if strings.HasPrefix(key, "sluice.") && !slices.Contains(knownAttributes, key) && !strings.HasPrefix(key, attrADS) {
-		d.warn(v.Line, "unknown attribute '%s'", key)
+		d.warn(v.Line, "unknown attribute '%s'%s", key, suggest.Behind(key, knownAttributes))
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/sluicehq/sluice/internal/document"
 	"github.com/sluicehq/sluice/internal/parallel"
 	"github.com/sluicehq/sluice/sigma/ast"
+	"github.com/sluicehq/sluice/sigma/load/internal/check"
 )
 
 // Collect checks documents together: it merges filters, runs the pipelines,
@@ -106,10 +107,9 @@ func (c *collector) transformRules() {
 	_ = parallel.For(context.Background(), len(groups), func(i int) {
 		first := groups[i][0]
 		first.guard(func() {
-			check := checker{written: first.Written, vague: len(first.Problems) > 0}
-			check.rule(first.Rule)
+			problems, warnings := check.Rule(first.Rule, check.Options{Written: first.Written, Vague: len(first.Problems) > 0})
 			for _, d := range groups[i] {
-				d.adopt(check.problems, check.warnings)
+				d.adopt(problems, warnings)
 				if len(lists) > 0 && len(d.Rule.Filters) > 0 {
 					d.adopt(lists[&d.Rule.Filters[0]], nil)
 				}
@@ -136,9 +136,9 @@ func (c *collector) filterLists() map[*ast.FilterScope][]ast.Problem {
 			continue
 		}
 		if _, known := lists[&d.Rule.Filters[0]]; !known {
-			check := checker{}
-			d.guard(func() { check.filters(d.Rule) })
-			lists[&d.Rule.Filters[0]] = check.problems
+			var problems []ast.Problem
+			d.guard(func() { problems, _ = check.Filters(d.Rule) })
+			lists[&d.Rule.Filters[0]] = problems
 		}
 	}
 	return lists

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/sluicehq/sluice/internal/document"
+	"github.com/sluicehq/sluice/internal/suggest"
 	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/condition"
 	"github.com/sluicehq/sluice/sigma/timespan"
@@ -32,6 +33,17 @@ func (c *correlation) working() *correlation {
 	own.Rule = &rule
 	return &own
 }
+
+// What is known, for those who misspell it.
+var (
+	correlationKeys  = []string{"type", "rules", "group-by", "timespan", "timeframe", "window", "gap", "condition", "aliases", "generate"}
+	conditionKeys    = []string{"lt", "lte", "gt", "gte", "eq", "neq", "field", "percentile"}
+	correlationTypes = []string{
+		string(ast.EventCount), string(ast.ValueCount), string(ast.ValueSum), string(ast.ValueAvg),
+		string(ast.ValuePercentile), string(ast.ValueMedian), string(ast.Temporal), string(ast.TemporalOrdered),
+	}
+	windows = []string{string(ast.WindowSliding), string(ast.WindowTumbling), string(ast.WindowSession)}
+)
 
 // parseCorrelation reads a correlation document.
 func (d *draft) parseCorrelation() {
@@ -92,7 +104,7 @@ func (d *draft) correlationBlock(c *correlation, v *document.Node) {
 			aliases = e.Value
 		case "generate":
 		default:
-			d.warn(e.Key.Line, "correlation '%s': unknown key '%s' is ignored", d.Title, e.Key.Text)
+			d.unknownKey(e.Key, "", correlationKeys)
 		}
 	}
 	if v.Get("type") == nil {
@@ -110,11 +122,16 @@ func (d *draft) correlationBlock(c *correlation, v *document.Node) {
 	}
 }
 
+// unknownKey warns of a key that nobody reads.
+func (d *draft) unknownKey(key *document.Node, of string, known []string) {
+	d.warn(key.Line, "correlation '%s': unknown key '%s'%s is ignored%s", d.Title, key.Text, of, suggest.Behind(key.Text, known))
+}
+
 func (d *draft) correlationType(c *correlation, v *document.Node) {
 	text, ok := v.Str()
 	t := ast.CorrelationType(text)
 	if !ok || !t.Valid() {
-		d.failKey(v.Line, "type", "unknown type %q", v.Text)
+		d.failKey(v.Line, "type", "unknown type %q%s", v.Text, suggest.Behind(v.Text, correlationTypes))
 		return
 	}
 	c.Rule.Type = t
@@ -219,7 +236,7 @@ func (d *draft) threshold(c *correlation, v *document.Node) {
 		case key == "percentile":
 			d.percentile(c, e.Value)
 		default:
-			d.warn(e.Key.Line, "correlation '%s': unknown key '%s' of condition is ignored", d.Title, key)
+			d.unknownKey(e.Key, " of condition", conditionKeys)
 		}
 	}
 	for _, op := range thresholdOps {

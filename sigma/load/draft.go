@@ -8,6 +8,7 @@ import (
 
 	"github.com/sluicehq/sluice/internal/document"
 	"github.com/sluicehq/sluice/sigma/ast"
+	"github.com/sluicehq/sluice/sigma/load/internal/check"
 )
 
 // parsed is one document as it was read, in a form that can be stored. Nobody
@@ -18,8 +19,8 @@ type parsed struct {
 	Title    string
 	ID       string
 	Name     string
-	Identity [sha256.Size]byte     // digest of the content, once the documents are sealed
-	Written  map[spelling][]string // modifiers of conflicting keys, as written
+	Identity [sha256.Size]byte           // digest of the content, once the documents are sealed
+	Written  map[check.Spelling][]string // modifiers of conflicting keys, as written
 
 	Problems []ast.Problem // of reading it
 	Warnings []ast.Problem
@@ -74,13 +75,6 @@ const (
 	skipped        // by a pipeline
 )
 
-// spelling finds the written form of a key's modifiers again after pipelines
-// moved its item.
-type spelling struct {
-	Line      int
-	Modifiers ast.Modifiers
-}
-
 // newDraft takes the names of a document from its root as far as they are readable.
 func newDraft(file string, number int, root *document.Node) *draft {
 	d := &draft{file: file, root: root}
@@ -118,10 +112,10 @@ func (d *draft) warn(line int, format string, args ...any) {
 // tell adds to a list of problems. Behind the last that is told stands one that says so.
 func (d *draft) tell(list *[]ast.Problem, p ast.Problem) {
 	switch n := len(*list); {
-	case n > maxProblems:
+	case n > check.MaxProblems:
 		return
-	case n == maxProblems:
-		p.Reason = fmt.Sprintf("there is more; the first %d are told", maxProblems)
+	case n == check.MaxProblems:
+		p.Reason = fmt.Sprintf("there is more; the first %d are told", check.MaxProblems)
 	}
 	*list = append(*list, p)
 }

@@ -30,7 +30,7 @@ detection:
 	}
 	// Output:
 	// loaded PowerShell
-	// rules.yml:12: document 2 ("Broken"): Unknown modifier 'endswit'
+	// rules.yml:12: document 2 ("Broken"): Unknown modifier 'endswit' (did you mean 'endswith'?)
 	// rules.yml:13: document 2 ("Broken"): invalid CIDR: 10.0.0.1
 	// rules.yml:14: document 2 ("Broken"): unknown detection identifier: filter
 }

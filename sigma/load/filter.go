@@ -2,12 +2,12 @@ package load
 
 import (
 	"encoding/binary"
-	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/sluicehq/sluice/internal/document"
 	"github.com/sluicehq/sluice/sigma/ast"
+	"github.com/sluicehq/sluice/sigma/load/internal/check"
 )
 
 func (d *draft) parseFilter() {
@@ -121,12 +121,11 @@ func (c *collector) mergeFilters() {
 		scope := ast.FilterScope{
 			Title: f.Title, ID: f.ID, Version: f.Version, Detections: f.Detections, Conditions: f.Conditions, Origin: f.Origin,
 		}
-		check := checker{written: d.Written, vague: len(d.Problems) > 0, beforePipelines: c.opts.Transform != nil}
 		d.guard(func() {
-			check.scope(&scope, fmt.Sprintf("filter '%s'", d.key()))
-			check.budget(d.Line)
+			d.adopt(check.Filter(&scope, d.key(), d.Line, check.Options{
+				Written: d.Written, Vague: len(d.Problems) > 0, BeforePipelines: c.opts.Transform != nil,
+			}))
 		})
-		d.adopt(check.problems, check.warnings)
 		if !d.usable() {
 			continue
 		}

@@ -4,8 +4,13 @@ import (
 	"strings"
 
 	"github.com/sluicehq/sluice/internal/document"
+	"github.com/sluicehq/sluice/internal/suggest"
 	"github.com/sluicehq/sluice/sigma/ast"
+	"github.com/sluicehq/sluice/sigma/load/internal/check"
 )
+
+// modifierNames are for those who misspell one.
+var modifierNames = ast.ModifierNames()
 
 // key takes a key apart. It reports unknown modifiers, all of them, and false
 // when the key is unusable.
@@ -23,79 +28,18 @@ func (b *builder) key(n *document.Node) (field string, modifiers ast.Modifiers, 
 			b.fail(n.Line, "Unknown modifier 'not': negation belongs in the condition")
 			ok = false
 		case !known:
-			b.fail(n.Line, "Unknown modifier '%s'", name)
+			b.fail(n.Line, "Unknown modifier '%s'%s", name, suggest.Behind(name, modifierNames))
 			ok = false
 		case modifiers.Has(m) && ast.TimeParts.Has(m):
 			b.failCompile(n.Line, "conflicting modifiers: %s|%s", name, name)
 		}
 		modifiers = modifiers.With(m)
 	}
-	if ok && len(conflicts(modifiers, field == "" || field == ".")) > 0 {
+	if ok && check.Conflicting(modifiers, field == "" || field == ".") {
 		if b.Written == nil {
-			b.Written = make(map[spelling][]string)
+			b.Written = make(map[check.Spelling][]string)
 		}
-		b.Written[spelling{n.Line, modifiers}] = written
+		b.Written[check.Spelling{Line: n.Line, Modifiers: modifiers}] = written
 	}
 	return field, modifiers, ok
-}
-
-// conflict is one violated rule of combination.
-type conflict struct {
-	modifiers ast.Modifiers
-	why       string
-}
-
-// conflicts lists the modifiers that exclude each other.
-func conflicts(s ast.Modifiers, keyword bool) []conflict {
-	const single = ast.StringOperators | ast.OrderOperators | ast.TimeParts |
-		ast.Modifiers(ast.Re|ast.CIDR|ast.Exists|ast.FieldRef)
-	const transforming = ast.Encodings | ast.Modifiers(ast.Windash|ast.Expand)
-	const testing = single &^ ast.StringOperators
-	const forKeywords = ast.StringOperators | ast.RegexFlags | ast.Encodings |
-		ast.Modifiers(ast.Re|ast.Cased|ast.All|ast.Neq|ast.Windash)
-
-	var out []conflict
-	exclusive := s & single
-	if s.Has(ast.FieldRef) && count(s&ast.StringOperators) == 1 {
-		exclusive &^= ast.StringOperators
-	}
-	if count(exclusive) > 1 {
-		out = append(out, conflict{s & single, "only one of them is allowed"})
-	}
-	if count(s&ast.UTF16Encodings) > 1 {
-		out = append(out, conflict{s & ast.UTF16Encodings, "only one of them is allowed"})
-	}
-	if count(s&ast.Base64Encodings) > 1 {
-		out = append(out, conflict{s & ast.Base64Encodings, "only one of them is allowed"})
-	}
-	if s.HasAny(transforming) && s.HasAny(testing) {
-		out = append(out, conflict{s & (transforming | testing), "they exclude each other"})
-	}
-	if s.HasAny(ast.RegexFlags) && !s.Has(ast.Re) {
-		out = append(out, conflict{s & ast.RegexFlags, "only with re"})
-	}
-	if s.Has(ast.Neq) && s.HasAny(ast.OrderOperators|ast.Modifiers(ast.Exists)) {
-		out = append(out, conflict{s & (ast.OrderOperators | ast.Modifiers(ast.Exists|ast.Neq)), "they exclude each other"})
-	}
-	if keyword && s&^forKeywords != 0 {
-		out = append(out, conflict{s &^ forKeywords, "not without a field name"})
-	}
-	return out
-}
-
-func count(s ast.Modifiers) int { return len(s.List()) }
-
-// spell lists the modifiers of a conflict in the spelling and order of written,
-// or in canonical ones when that is unknown.
-func (c conflict) spell(written []string) string {
-	var names []string
-	for _, name := range written {
-		if m, ok := ast.ParseModifier(name); ok && c.modifiers.Has(m) {
-			names = append(names, name)
-		}
-	}
-	if len(names) == 0 {
-		return c.modifiers.String()
-	}
-	return strings.Join(names, "|")
 }

@@ -1,11 +1,13 @@
 package load
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/sluicehq/sluice/internal/document"
+	"github.com/sluicehq/sluice/internal/suggest"
 	"github.com/sluicehq/sluice/sigma/ast"
 )
 
@@ -35,12 +37,22 @@ func (d *draft) meta(m *ast.Meta, own func(key string, value *document.Node) boo
 		}
 	}
 	if title := d.root.Get("title"); title == nil || title.Kind == document.Null {
-		d.missing(d.root.Line, "title")
+		d.missing(d.root, "title")
 	}
 	d.customAttributes(m, attributes)
 }
 
-func (d *draft) missing(line int, key string) { d.fail(line, "Missing required field '%s'", key) }
+// missing reports a key that a mapping has to have.
+func (d *draft) missing(n *document.Node, key string) {
+	hint := ""
+	for _, e := range n.Entries {
+		if e.Key.Kind == document.String && suggest.Nearest(e.Key.Text, []string{key}) != "" {
+			hint = fmt.Sprintf(" (did you mean it by '%s'?)", e.Key.Text)
+			break
+		}
+	}
+	d.fail(n.Line, "Missing required field '%s'%s", key, hint)
+}
 
 // metaKey reads one standard key; false means that the key is not standard.
 func (d *draft) metaKey(m *ast.Meta, key string, v *document.Node) bool {
@@ -102,7 +114,7 @@ func (d *draft) status(v *document.Node) string {
 	if ok && slices.Contains(statuses, s) {
 		return s
 	}
-	d.warn(v.Line, "unknown status %q is ignored", v.Text)
+	d.warn(v.Line, "unknown status %q is ignored%s", v.Text, suggest.Behind(v.Text, statuses))
 	return ""
 }
 
@@ -110,7 +122,7 @@ func (d *draft) level(v *document.Node) ast.Level {
 	s, _ := v.Str()
 	level, err := ast.ParseLevel(s)
 	if err != nil {
-		d.warn(v.Line, "unknown level %q is ignored", v.Text)
+		d.warn(v.Line, "unknown level %q is ignored%s", v.Text, suggest.Behind(v.Text, ast.LevelNames()))
 	}
 	return level
 }

@@ -6,6 +6,7 @@ import (
 	"unicode"
 
 	"github.com/sluicehq/sluice/sigma/ast"
+	"github.com/sluicehq/sluice/sigma/load/internal/check"
 )
 
 // A rule file must not steer the terminal that its problems are printed on.
@@ -51,7 +52,7 @@ func TestAReasonStaysReadable(t *testing.T) {
 
 func TestADocumentTellsItsFirstProblems(t *testing.T) {
 	c := FromBytes("r.yml", []byte("title: T\ndetection:\n  s:\n"+strings.Repeat("    - {a|cidr: x, b|foo: y}\n", 500)+"  condition: s\n"), Options{})
-	if got := len(c.Problems()); got != maxProblems+1 {
-		t.Errorf("got %d problems, want %d and one that says so", got, maxProblems)
+	if got := len(c.Problems()); got != check.MaxProblems+1 {
+		t.Errorf("got %d problems, want %d and one that says so", got, check.MaxProblems)
 	}
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/sluicehq/sluice/internal/document"
 	"github.com/sluicehq/sluice/sigma/ast"
+	"github.com/sluicehq/sluice/sigma/load/internal/check"
 )
 
 // memory holds what was read of the parts that documents of one file have in common,
@@ -21,7 +22,7 @@ type recalled struct {
 	value    any
 	problems []ast.Problem
 	warnings []ast.Problem
-	written  map[spelling][]string
+	written  map[check.Spelling][]string
 }
 
 // recall returns what read makes of v, which is read once however many documents of

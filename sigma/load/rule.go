@@ -24,7 +24,7 @@ func (d *draft) parseRule() {
 		return true
 	})
 	if d.root.Get("detection") == nil {
-		d.missing(d.root.Line, "detection")
+		d.missing(d.root, "detection")
 	}
 }
 
@@ -76,7 +76,7 @@ func (b *builder) named(e document.Entry, at place) ast.Detection {
 func (b *builder) conditions(block *document.Node) []ast.Condition {
 	v := block.Get("condition")
 	if v == nil {
-		b.missing(block.Line, "condition")
+		b.missing(block, "condition")
 		return nil
 	}
 	list := []*document.Node{v}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/sluicehq/sluice/internal/suggest"
 	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/timespan"
 )
@@ -50,7 +51,7 @@ func (d *draft) windowKind(c *correlation) {
 	if text != "" {
 		w, err := ast.ParseWindow(text)
 		if err != nil {
-			d.failKey(c.Block, key, "%v", err)
+			d.failKey(c.Block, key, "%v%s", err, suggest.Behind(text, windows))
 			return
 		}
 		c.Rule.Window = w

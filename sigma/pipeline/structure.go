@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/sluicehq/sluice/internal/document"
+	"github.com/sluicehq/sluice/internal/suggest"
 	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/condition"
 	"github.com/sluicehq/sluice/sigma/load"
@@ -85,7 +86,7 @@ func conditionItem(e document.Entry) (ast.Item, error) {
 	for _, name := range spec[1:] {
 		m, ok := ast.ParseModifier(name)
 		if !ok {
-			return it, fmt.Errorf("add_condition: Unknown modifier '%s'", name)
+			return it, fmt.Errorf("add_condition: Unknown modifier '%s'%s", name, suggest.Behind(name, ast.ModifierNames()))
 		}
 		it.Modifiers = it.Modifiers.With(m)
 	}

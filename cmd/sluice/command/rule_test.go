@@ -56,6 +56,18 @@ func TestRuleValidate(t *testing.T) {
 			[]string{"b.yml:4: document 1 (\"Broken\"): ", "nosuch", "invalid regex", "missing"},
 		},
 		{
+			"a misspelt name, with the one that was probably meant",
+			map[string]string{"r/a.yml": "title: T\nlevle: high\nsluice.acton: reset\ndetection:\n  selection: {Image|contians: x}\n  condition: selektion\n"},
+			[]string{"r"},
+			2,
+			nil,
+			[]string{
+				"a.yml:5: document 1 (\"T\"): Unknown modifier 'contians' (did you mean 'contains'?)\n",
+				"unknown detection identifier: selektion (did you mean 'selection'?)\n",
+				"unknown attribute 'sluice.acton' (did you mean 'sluice.action'?)\n",
+			},
+		},
+		{
 			"what to know of the others is no summary, so being quiet does not hide it",
 			map[string]string{"r/a.yml": goodRule, "r/b.yml": goodRule},
 			[]string{"r", "-q"},

@@ -1,8 +1,7 @@
-package load
+package check
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/sluicehq/sluice/sigma/ast"
 )
@@ -60,23 +59,4 @@ func (c *checker) budget(line int) {
 		c.fail(line, "the regexes of the document have %d instructions, the limit is %d; a Unicode class counts as %d, a range beyond ASCII as %d",
 			c.instructions, maxDocumentInstructions, classInstructions, rangeInstructions)
 	}
-}
-
-// Limits of what is reported of one document.
-const (
-	maxProblems = 100
-	maxReason   = 1024 // bytes
-)
-
-// readable shortens a reason, and writes control characters of the rule file so that
-// no terminal obeys them.
-func readable(reason string) string {
-	if len(reason) > maxReason {
-		cut := maxReason
-		for cut > 0 && reason[cut]&0xC0 == 0x80 {
-			cut--
-		}
-		reason = fmt.Sprintf("%s... (%d bytes in all)", reason[:cut], len(reason))
-	}
-	return ast.Printable(strings.ToValidUTF8(reason, "\uFFFD"))
 }

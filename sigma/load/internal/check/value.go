@@ -1,4 +1,4 @@
-package load
+package check
 
 import (
 	"math"
@@ -22,7 +22,7 @@ const numberOperators = ast.OrderOperators | ast.TimeParts
 // value checks one alternative of an item whose modifiers do not conflict.
 func (c *checker) value(it *ast.Item, v *ast.Value, keyword bool) {
 	m := it.Modifiers
-	if !c.beforePipelines && strings.Contains(v.Text, "${source.") {
+	if !c.BeforePipelines && strings.Contains(v.Text, "${source.") {
 		c.fail(it.Line, "unresolved source placeholder in detection value: %s", v.Text)
 	}
 	switch {
@@ -80,7 +80,7 @@ func (c *checker) text(it *ast.Item, v *ast.Value) {
 	if m.Has(ast.Base64Offset) && v.Text == "" && !m.Has(ast.UTF16) {
 		c.fail(it.Line, "an empty value of '%s' cannot be used with 'base64offset': nothing has no place in an encoded text", it.Field)
 	}
-	if m.Has(ast.Expand) && m.HasAny(ast.Encodings) && !c.beforePipelines && hasPlaceholder(v) {
+	if m.Has(ast.Expand) && m.HasAny(ast.Encodings) && !c.BeforePipelines && hasPlaceholder(v) {
 		c.fail(it.Line, "placeholders cannot be used with '%s': %s", m&ast.Encodings, v.Text)
 	}
 	if !m.Has(ast.Windash) {
