@@ -131,7 +131,7 @@ func (r *blockReader) node(kind Kind, text string, line int) *Node {
 	}
 	n := &r.nodes[0]
 	r.nodes = r.nodes[1:]
-	n.Kind, n.Text, n.Line, n.size = kind, text, line, 1
+	n.Kind, n.Text, n.Line, n.size = kind, text, line, weight(text)
 	return n
 }
 

@@ -204,6 +204,7 @@ func (r *blockReader) scalar(s string, parent int) *Node {
 		return r.leave()
 	}
 	n.Text = b.end(chomp)
+	n.size = weight(n.Text)
 	r.advance()
 	return n
 }

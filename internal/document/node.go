@@ -33,7 +33,7 @@ type Node struct {
 	Line    int
 	Items   []*Node // of a List
 	Entries []Entry // of a Map, in written order
-	size    int32   // nodes below and including this one, aliases followed
+	size    int32   // weight of all below and including this one, aliases followed
 	Kind    Kind
 }
 
@@ -42,6 +42,12 @@ type Entry struct {
 	Key   *Node
 	Value *Node
 }
+
+// textOfNode is how many bytes of a text weigh as much as a node.
+const textOfNode = 256
+
+// weight is what a node weighs by itself.
+func weight(text string) int32 { return 1 + int32(len(text)/textOfNode) }
 
 // Get returns the value under a string key of a mapping, nil if there is none.
 func (n *Node) Get(key string) *Node {

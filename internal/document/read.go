@@ -13,7 +13,8 @@ import (
 	"gopkg.in/yaml.v3"
 )
 
-// MaxAliased bounds the nodes that a file may reach through aliases.
+// MaxAliased bounds the nodes that a file may reach through aliases; a long text
+// weighs as much as several.
 const MaxAliased = 100_000
 
 // Document is one document of a file.
@@ -147,7 +148,7 @@ func (r *reader) document(number int, root *yaml.Node) (Document, *SyntaxError) 
 	d.Notes = r.notes
 	if r.over > 0 {
 		d.Root, d.Line = nil, r.over
-		d.Err = fmt.Errorf("aliases reach more than %d nodes", MaxAliased)
+		d.Err = fmt.Errorf("aliases reach more than %d nodes, of which %d bytes of text count as one", MaxAliased, textOfNode)
 	}
 	return d, nil
 }
@@ -170,6 +171,7 @@ func (r *reader) node(y *yaml.Node) (*Node, *SyntaxError) {
 		err = r.mapping(n, y)
 	default:
 		n.Kind, n.Text = r.scalar(y)
+		n.size = weight(n.Text)
 	}
 	if y.Anchor != "" {
 		r.anchors[y] = n

@@ -340,6 +340,11 @@ func TestAliases(t *testing.T) {
 	c = FromBytes("f.yml", []byte(bomb+"---\n"+item("{a: b}")), Options{})
 	wantReasons(t, c, "aliases reach more than 100000 nodes")
 	wantTitles(t, c, "T")
+	for _, long := range []string{"x: &x " + strings.Repeat("x", 100_000), "x: &x [" + strings.Repeat("xxxxxxxxx, ", 10_000) + "x]", "? &x " + strings.Repeat("x", 100_000) + "\n: 1"} {
+		c = FromBytes("f.yml", []byte(item("{a: b}")+long+"\nmine: ["+strings.Repeat("*x, ", 300)+"x]\n---\n"+item("{a: b}")), Options{})
+		wantReasons(t, c, "aliases reach more than 100000 nodes")
+		wantTitles(t, c, "T")
+	}
 	c = FromBytes("f.yml", []byte("a: &a [*a]\n"), Options{})
 	wantReasons(t, c, "contains itself")
 	c = FromBytes("f.yml", []byte("a: &a b\n---\n"+item("{a: *a}")), Options{})
