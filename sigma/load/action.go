@@ -6,28 +6,36 @@ import (
 	"slices"
 
 	"github.com/sluicehq/sluice/internal/document"
+	"github.com/sluicehq/sluice/internal/suggest"
 )
 
 // maxOverlay bounds the mapping levels of an overlay.
 const maxOverlay = 64
 
-// maxCopied bounds the entries that overlays of one file copy. What stands below an
-// entry is shared.
-const maxCopied = 300_000
+// Budgets of the documents that a file makes of templates: some for every file, and so
+// much for each of its bytes. A file of many collections can pay for each of them.
+const (
+	maxCopied       = 300_000 // entries that overlays copy; what stands below an entry is shared
+	copiedPerByte   = 4
+	maxRepeated     = 64 << 20 // bytes that every document has of its own
+	repeatedPerByte = 64
+)
 
-// maxRepeated bounds the bytes beside detections of the documents that a file makes of
-// templates.
-const maxRepeated = 64 << 20
+// shared are the keys whose content documents of one template have in common. Of any
+// other key the content is rendered, or followed, for each.
+var shared = []string{"detection", "logsource", "description", "references", "falsepositives", "author", "license", "related"}
 
 var errOverlayDepth = fmt.Errorf("documents are merged deeper than %d mapping levels", maxOverlay)
 
 // collection is what the documents of one file hand on to those behind them.
 type collection struct {
+	size     int // bytes of the file
 	template *document.Node
 	previous *document.Node
 	memory   memory // nil while there was no template
 	copied   int    // entries of mappings, so far
-	repeated int    // bytes of documents made of templates, detections aside, so far
+	repeated int    // bytes that documents made of templates do not share, so far
+	whole    int    // bytes of these documents with all that they share, so far
 	sizes    map[*document.Node]int
 }
 
@@ -57,7 +65,7 @@ func (c *collection) next(root *document.Node) (*document.Node, error) {
 	case "repeat":
 		return c.repeat(without(root, "action"))
 	}
-	return nil, fmt.Errorf("unknown action %q (global, reset, repeat)", name)
+	return nil, fmt.Errorf("unknown action %q (global, reset, repeat)%s", name, suggest.Behind(name, []string{"global", "reset", "repeat"}))
 }
 
 func (c *collection) repeat(root *document.Node) (*document.Node, error) {
@@ -92,8 +100,8 @@ func (c *collection) overlay(base, over *document.Node, level int) (*document.No
 	if level > maxOverlay {
 		return nil, errOverlayDepth
 	}
-	if n := c.copied + len(base.Entries); n > maxCopied {
-		return nil, fmt.Errorf("with this document 'action' merges %d keys into those of the file, the limit is %d", n, maxCopied)
+	if n, most := c.copied+len(base.Entries), maxCopied+copiedPerByte*c.size; n > most {
+		return nil, fmt.Errorf("with this document 'action' merges %d keys into those of the file, the limit for its size is %d", n, most)
 	}
 	c.copied += len(base.Entries)
 	entries := make([]document.Entry, len(base.Entries), len(base.Entries)+len(over.Entries))
@@ -153,35 +161,39 @@ func without(n *document.Node, key string) *document.Node {
 }
 
 // afford adds a document to the cost of the file. It returns why that is too much, empty
-// when it is not. Detections are shared; what stands beside them becomes part of every
-// result, or is followed for every document.
+// when it is not.
 func (c *collection) afford(merged *document.Node) string {
 	if c.memory == nil {
 		return ""
 	}
-	size := c.repeated
+	repeated, whole := c.repeated, c.whole
 	for _, e := range merged.Entries {
-		if e.Key.Text != "detection" {
-			size += c.bytes(e.Value)
+		size := c.bytes(e.Value)
+		whole += size
+		if slices.Contains(shared, e.Key.Text) {
+			size = bytesOfNode
 		}
+		repeated += size
 	}
-	if size > maxRepeated {
-		return fmt.Sprintf("with this document 'action' repeats %d bytes beside detections in those of the file, the limit is %d", size, maxRepeated)
+	if most := maxRepeated + repeatedPerByte*c.size; repeated > most {
+		return fmt.Sprintf("with this document 'action' repeats %d bytes in those of the file, the limit for its size is %d", repeated, most)
 	}
-	c.repeated = size
+	c.repeated, c.whole = repeated, whole
 	return ""
 }
 
+// bytesOfNode is about what a node takes beside its text.
+const bytesOfNode = 32
+
 // bytes is about what a node takes in every document that has it.
 func (c *collection) bytes(n *document.Node) int {
-	const each = 32
 	if n.IsScalar() {
-		return each + len(n.Text)
+		return bytesOfNode + len(n.Text)
 	}
 	if size, ok := c.sizes[n]; ok {
 		return size
 	}
-	size := each
+	size := bytesOfNode
 	for _, it := range n.Items {
 		size += c.bytes(it)
 	}

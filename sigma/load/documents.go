@@ -23,6 +23,7 @@ type file struct {
 	roots  []*document.Node // of docs, until they are sealed
 	packed string           // docs as Append writes them, when they were read so
 	common bool             // docs have parts in common
+	whole  int              // bytes, about, of docs with a copy of these parts in each
 }
 
 // documents returns what is in the file.
@@ -38,7 +39,7 @@ func (f *file) add(d *draft) { f.docs, f.roots = append(f.docs, d.parsed), appen
 
 // as returns the same documents of a file as it is now.
 func (f *file) as(now File) *file {
-	return &file{File: now, docs: f.docs, packed: f.packed, common: f.common}
+	return &file{File: now, docs: f.docs, packed: f.packed, common: f.common, whole: f.whole}
 }
 
 // root returns the content of a document, nil when its identity stands for it.
@@ -141,8 +142,8 @@ func (d *Documents) Same(other *Documents) bool {
 	return true
 }
 
-// maxWritten bounds the bytes, about, that the documents of a file take which have parts
-// in common: each is written with its own copy of them.
+// maxWritten bounds the bytes, about, that documents of a file take which templates
+// made: each is written with its own copy of what they have in common.
 const maxWritten = 64 << 20
 
 // Append appends the documents, which are sealed, to dst, for Unpack by the same build.
@@ -155,8 +156,8 @@ func (d *Documents) Append(dst []byte) ([]byte, error) {
 			dst = packed.AppendText(dst, f.packed)
 			continue
 		}
-		if size := f.Size * int64(len(f.docs)); f.common && size > maxWritten {
-			return nil, fmt.Errorf("%s: templates multiply its documents to about %d bytes, the limit is %d", f.Name, size, maxWritten)
+		if f.whole > maxWritten {
+			return nil, fmt.Errorf("%s: templates multiply its documents to about %d bytes, the limit is %d", f.Name, f.whole, maxWritten)
 		}
 		if docs, err = packed.Append(docs[:0], f.docs); err != nil {
 			return nil, err

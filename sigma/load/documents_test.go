@@ -250,8 +250,9 @@ func BenchmarkUnpack(b *testing.B) {
 
 func TestWhatATemplateMultipliesIsNotWrittenOut(t *testing.T) {
 	dir := t.TempDir()
-	write := func(documents int) *Documents {
-		text := "action: global\ndetection: {s: {a: [" + strings.Repeat("'some value', ", 2000) + "x]}, condition: s}\n" + strings.Repeat("---\ntitle: T\n", documents)
+	write := func(collections, values, documents int) *Documents {
+		one := "action: global\ndetection: {s: {a: [" + strings.Repeat("'some value', ", values) + "x]}, condition: s}\n" + strings.Repeat("---\ntitle: T\n", documents)
+		text := strings.Repeat(one+"---\naction: reset\n---\n", collections)
 		if err := os.WriteFile(filepath.Join(dir, "r.yml"), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -266,10 +267,13 @@ func TestWhatATemplateMultipliesIsNotWrittenOut(t *testing.T) {
 		docs.Seal()
 		return docs
 	}
-	if _, err := write(20).Append(nil); err != nil {
+	if _, err := write(1, 2000, 20).Append(nil); err != nil {
 		t.Errorf("a few documents: %v", err)
 	}
-	if data, err := write(5000).Append(nil); err == nil || !strings.Contains(err.Error(), "r.yml") {
+	if data, err := write(500, 20, 10).Append(nil); err != nil || len(data) > maxWritten {
+		t.Errorf("many small collections: %d bytes, %v", len(data), err)
+	}
+	if data, err := write(1, 2000, 5000).Append(nil); err == nil || !strings.Contains(err.Error(), "r.yml") {
 		t.Errorf("%d bytes are written, error %v, want one that names the file", len(data), err)
 	}
 }

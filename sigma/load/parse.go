@@ -32,7 +32,7 @@ func (p *parser) file(f File, data []byte) *file {
 		d.fail(line, "%s", reason)
 		out.add(d)
 	}
-	var state collection
+	state := collection{size: len(data)}
 	for _, doc := range docs {
 		if doc.Err != nil {
 			fail(doc.Number, doc.Line, doc.Err.Error())
@@ -40,7 +40,7 @@ func (p *parser) file(f File, data []byte) *file {
 			out.add(d)
 		}
 	}
-	out.common = state.memory != nil
+	out.common, out.whole = state.memory != nil, state.whole
 	if fault != nil {
 		fail(fault.Number, fault.Line, fault.Detail)
 	}
