@@ -48,7 +48,8 @@ func hostile() []string {
 	}
 }
 
-// Whatever a file says, loading it costs no more than its size and its budgets allow.
+// Whatever a file says, loading it costs no more than its size and its budgets allow. The
+// corpus has files of every family, and the most telling of what runs have found.
 func FuzzLoadingStaysWithinItsBudget(f *testing.F) {
 	for _, text := range hostile() {
 		f.Add([]byte(text))
