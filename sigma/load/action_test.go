@@ -20,7 +20,7 @@ func TestAFileOfManyCollectionsCanPayForEach(t *testing.T) {
 	}{
 		{"many keys, with a reset between", keys + sel, rule, "---\naction: reset\n", 2500, 10},
 		{"many keys, where one template replaces the other", keys + sel, rule, "", 2500, 10},
-		{"documents that add to the detection", "level: low\n" + sel, "title: T\ndetection: {o: {b: 1}, x: {c: 1}}\n", "---\naction: reset\n", 7000, 12},
+		{"documents that add to the detection", "detection: {s: {a: 1}, t: {a: 2}, u: {a: 3}, v: {a: 4}, w: {a: 5}, x: {a: 6}, y: {a: 7}, z: {a: 8}, condition: s}\n", "title: T\ndetection: {o: {b: 1}, p: {c: 1}}\n", "---\naction: reset\n", 2500, 13},
 		{"documents that repeat the one before", keys + "title: T\n" + sel, "action: repeat\nlevel: high\n", "---\naction: reset\n", 1500, 9},
 		{"long attributes", sel + "note: " + words(4000) + "\n", rule, "---\naction: reset\n", 1500, 12},
 		{"long descriptions", sel + "description: " + words(12_000) + "\n", rule, "---\naction: reset\n", 100, 60},
