@@ -27,7 +27,7 @@ func costOf(tb testing.TB, set *Set, line []byte) cost {
 	}
 	w.Evaluate(&ev, 0, 0, &out)
 	runtime.ReadMemStats(&after)
-	return cost{w.references.finder.Steps + w.regexBytes, after.TotalAlloc - before.TotalAlloc, uint64(out.Len())}
+	return cost{w.references.finder.Steps + w.machines.Steps(), after.TotalAlloc - before.TotalAlloc, uint64(out.Len())}
 }
 
 func setOf(tb testing.TB, yaml string, o Options) *Set {
