@@ -144,11 +144,11 @@ func spent(tb testing.TB, set *Set, line []byte) cost {
 	}
 	evaluate([]byte(`{}`))
 	var before, after runtime.MemStats
-	steps := w.references.finder.Steps + w.regexBytes
+	steps := w.references.finder.Steps + w.machines.Steps()
 	runtime.ReadMemStats(&before)
 	evaluate(line)
 	runtime.ReadMemStats(&after)
-	return cost{w.references.finder.Steps + w.regexBytes - steps, after.TotalAlloc - before.TotalAlloc, uint64(out.Len())}
+	return cost{w.references.finder.Steps + w.machines.Steps() - steps, after.TotalAlloc - before.TotalAlloc, uint64(out.Len())}
 }
 
 // Bounds of the cost of an event, for each of its bytes and each predicate of the rules.

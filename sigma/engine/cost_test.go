@@ -27,7 +27,7 @@ func costOf(tb testing.TB, set *Set, line []byte) cost {
 	}
 	w.Evaluate(&ev, 0, 0, &out)
 	runtime.ReadMemStats(&after)
-	return cost{w.references.finder.Steps + w.regexBytes, after.TotalAlloc - before.TotalAlloc, uint64(out.Len())}
+	return cost{w.references.finder.Steps + w.machines.Steps(), after.TotalAlloc - before.TotalAlloc, uint64(out.Len())}
 }
 
 func setOf(tb testing.TB, yaml string, o Options) *Set {
@@ -90,6 +90,11 @@ func TestReferencesAndTemplatesCostWhatTheirValuesCost(t *testing.T) {
 		{"a template of two names", `{A|expand: '%B%-%C%'}`, `{"A":` + a + `,"B":` + b + `,"C":` + b + `}`},
 		{"a template of three names", `{A|expand|contains: '%B%%C%%D%'}`, `{"A":` + a + `,"B":` + a + `,"C":` + b + `,"D":` + b + `}`},
 		{"a template of six names", `{A|expand: '%B%%C%%B%%C%%B%%C%'}`, `{"A":` + a + `,"B":` + a + `,"C":` + b + `}`},
+		{"neighbours of one letter", `{A|expand: '%B%%C%%D%x'}`, `{"A":"` + strings.Repeat("a", 200_000) + `","B":` + runs(400) + `,"C":` + runs(400) + `,"D":` + runs(400) + `}`},
+		{"neighbours that are one array", `{A|expand|endswith: '%B%%B%%B%%B%x'}`, `{"A":"` + strings.Repeat("Aa", 100_000) + `","B":` + runs(600) + `}`},
+		{"neighbours by case", `{A|expand|cased: '%B%%B%%B%x'}`, `{"A":"` + strings.Repeat("a", 200_000) + `","B":` + runs(600) + `}`},
+		{"neighbours in each member", `{'A[any]|expand|startswith': '%B%%B%%B%x'}`, `{"A":` + runs(600) + `,"B":` + runs(600) + `}`},
+		{"neighbours with empty texts", `{A|expand: '%B%%B%%B%x'}`, `{"A":` + runs(600) + `,"B":["","","",` + runs(600)[1:] + `}`},
 		{"a template negated", `{A|expand|neq: '%B%%C%'}`, `{"A":` + a + `,"B":` + b + `,"C":` + b + `}`},
 		{"a template of a long text and many", `{A|expand|endswith: '%B%%C%'}`, `{"A":` + a + `,"B":"` + strings.Repeat("x", 50_000) + `","C":` + b + `}`},
 		{"a member of each array block", `{'A[any]|fieldref': B}`, `{"A":` + a + `,"B":` + b + `}`},

@@ -102,6 +102,9 @@ func TestADocumentBeyondABudgetIsRejectedWithItsCost(t *testing.T) {
 		{"a regex with many wide ranges", rule(`'C|re': '(?i)` + strings.Repeat(`[B-\x{1e942}]`, 65) + `'`), "has 65 ranges beyond ASCII, the limit is 64"},
 		{"regexes that are too long together", "detection:\n" + many("s", 60, "'C|re': '(abcdefghijklmnopqr){900}'") + "\n  condition: 1 of s*\n", "the regexes of the document have 1008000 instructions, the limit is 1000000"},
 		{"regexes with many classes together", "detection:\n" + many("s", 60, `'C|re': '`+strings.Repeat(`\pL`, 10)+`'`) + "\n  condition: 1 of s*\n", "a Unicode class counts as 2000"},
+		{"regexes that take too long for an event", "detection:\n" + many("s", 60, "'C|re': '(a|b){450}a(a|b){449}c'") + "\n  condition: 1 of s*\n", "the regexes of the document may take 1200 steps for each byte of an event, the limit is 1000"},
+		{"a regex that goes round from each character on", rule("'C|re': '^(?:" + strings.Repeat("a[ab]|b[bc]|", 60) + "x)*$'"), "steps for each byte of an event, the limit is 1000; what repeats a group without a limit takes most"},
+		{"a regex of which each short value reaches all", rule("'C|re': '^(?:" + strings.Repeat("x?y?", 700) + ")$'"), "steps for each byte of an event, the limit is 1000"},
 		{"a filter is a document, too", "filter:\n  rules: any\n  s: {'C|re': '(aaaaaaaaaaaaaaaaaaaabb){900}'}\n  condition: not s\n", "the regex of 'C' has"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

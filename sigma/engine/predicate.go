@@ -87,14 +87,10 @@ func (w *Worker) textHolds(p *compile.Pred, i int32) bool {
 	return p.MatchText(w.view.folded(i))
 }
 
-// matchText evaluates a text form. Regular expressions run on a lazy automaton, and
-// on package regexp where the automaton has no answer.
+// matchText evaluates a text form.
 func (w *Worker) matchText(p *compile.Pred, text []byte) bool {
 	if p.Kind == compile.Regex {
-		w.regexBytes += uint64(len(text))
-		if match, ok := w.machine(p.More.Regex).Match(text); ok {
-			return match
-		}
+		return w.machine(p.More.Regex).Match(text)
 	}
 	return p.MatchText(text)
 }

@@ -33,7 +33,6 @@ type Worker struct {
 	folded     []byte
 	render     []byte
 	stats      Stats
-	regexBytes uint64 // given to regular expressions, for tests of what events cost
 }
 
 // Stats count what routing did.

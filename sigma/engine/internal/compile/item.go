@@ -202,7 +202,7 @@ func (b *builder) regex(it *Item, mods ast.Modifiers, source string) {
 func (b *builder) expression(it *Item, source string) {
 	more, ok := b.expressions[source]
 	if !ok {
-		more = &Operand{Regex: &Expression{Number: len(b.expressions), source: source}}
+		more = &Operand{Regex: newExpression(len(b.expressions), source)}
 		b.expressions[source] = more
 	}
 	it.add(b.pred(Pred{Kind: Regex, Field: it.Field, Text: source, More: more}))

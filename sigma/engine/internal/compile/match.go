@@ -13,7 +13,8 @@ import (
 // evaluate it with case folded.
 func (p *Pred) Plain() bool { return p.Cased || p.Kind == Regex || p.Kind == CIDR }
 
-// MatchText evaluates one text form, which is folded unless Plain says otherwise.
+// MatchText evaluates one text form, which is folded unless Plain says otherwise. Regular
+// expressions are run by whoever has the memory for it.
 func (p *Pred) MatchText(text []byte) bool {
 	switch p.Kind {
 	case Exact:
@@ -26,8 +27,6 @@ func (p *Pred) MatchText(text []byte) bool {
 		return contains(text, p.Text)
 	case Glob:
 		return p.More.Glob.Match(text)
-	case Regex:
-		return p.More.Regex.Regexp().Match(text)
 	case CIDR:
 		return inNetwork(p.More.Net, text)
 	}

@@ -15,11 +15,9 @@ type Machine struct {
 	ids    map[string]int32
 	bytes  int // of all that, about
 
-	used    uint64 // when, by the clock of the pool
-	idle    bool   // there are no states, or the machine pauses
-	pause   int    // texts to leave to others
-	penalty int    // length of the last pause
-	rested  uint64 // when it began
+	used   uint64 // when, by the clock of the pool
+	idle   bool   // there are no states
+	credit int    // steps that building may take
 
 	stack  []uint32
 	seen   []bool
@@ -49,26 +47,35 @@ const (
 	// and built again as texts need them.
 	MaxBytes = 1 << 20
 
-	// A text that fills the memory with states that are used less often than this is
-	// left to the caller, and so are some texts behind it: the more the longer this
-	// goes on.
-	worthwhile   = 10
-	firstPenalty = 16
-	maxPenalty   = 1 << 12
-	forgiven     = 16 // longest pauses after which the next is short again
+	// allowance is how many steps building may take that texts have not paid for. A
+	// text pays half of what lanes would take for it, so that building takes less than
+	// doing without.
+	allowance = 1 << 18
 )
 
-// Match reports whether the text, all ASCII, matches. It reports ok false when
-// the text has another character, or needs too many states.
-func (m *Machine) Match(text []byte) (match, ok bool) {
+// Match reports whether the text matches.
+func (m *Machine) Match(text []byte) bool {
 	m.pool.clock++
 	m.used = m.pool.clock
-	if m.idle && !m.wake() {
-		return false, false
+	m.credit = min(m.credit+m.p.pace*len(text), allowance)
+	if m.credit > 0 {
+		m.pool.steps += uint64(len(text))
+		if match, ok := m.table(text); ok {
+			return match
+		}
 	}
-	at, since := 0, 0
+	return m.pool.lanes.match(m.p.parts(), text)
+}
+
+// table reports whether a text, all ASCII, matches. It reports ok false when the text
+// has another character, or needs more states than there is credit for.
+func (m *Machine) table(text []byte) (match, ok bool) {
+	if m.idle {
+		m.wake()
+	}
+	at := 0
 	class, next := &m.p.class, m.next
-	for i, c := range text {
+	for _, c := range text {
 		if c >= 128 {
 			return false, false
 		}
@@ -76,6 +83,9 @@ func (m *Machine) Match(text []byte) (match, ok bool) {
 		to := next[at+k]
 		if to < 0 {
 			if to == unbuilt {
+				if m.credit <= 0 {
+					return false, false
+				}
 				to = m.build(at, k)
 			}
 			switch to {
@@ -84,13 +94,7 @@ func (m *Machine) Match(text []byte) (match, ok bool) {
 			case rejected:
 				return false, true
 			case exhausted:
-				had := len(m.states)
 				m.drop()
-				if i-since < worthwhile*had {
-					m.rest()
-					return false, false
-				}
-				since = i
 				to = m.state(m.found, m.foundContext)
 			}
 			next = m.next
@@ -104,27 +108,19 @@ func (m *Machine) Match(text []byte) (match, ok bool) {
 	return to == matched, true
 }
 
-// wake makes the first state again. It reports false while the machine pauses.
-func (m *Machine) wake() bool {
-	if m.pause > 0 {
-		m.pause--
-		return false
-	}
+// wake makes the first state again.
+func (m *Machine) wake() {
 	m.idle = false
 	m.ids, m.seen = make(map[string]int32), make([]bool, len(m.p.prog.Inst))
 	m.grow(len(m.seen))
+	m.spend(len(m.seen))
 	m.state([]uint32{uint32(m.p.prog.Start)}, contextBegin)
-	return true
 }
 
-// rest lets the machine pause.
-func (m *Machine) rest() {
-	if m.used-m.rested > forgiven*maxPenalty {
-		m.penalty = 0
-	}
-	m.penalty = min(max(2*m.penalty, firstPenalty), maxPenalty)
-	m.pause, m.rested = m.penalty, m.used
-	m.release()
+// spend counts steps of building.
+func (m *Machine) spend(steps int) {
+	m.credit -= steps
+	m.pool.steps += uint64(steps)
 }
 
 // drop forgets all states.
@@ -165,6 +161,7 @@ func (m *Machine) build(at, class int) int32 {
 	for _, pc := range m.marked {
 		m.seen[pc] = false
 	}
+	m.spend(stepsPerState + stepsPerInstruction*len(m.marked))
 	m.marked = m.marked[:0]
 	if to != exhausted {
 		m.next[at+class] = to
@@ -250,6 +247,12 @@ func (m *Machine) state(pcs []uint32, ctx uint8) int32 {
 	}
 	return id
 }
+
+// What building a transition takes, about, beside what it takes for each instruction.
+const (
+	stepsPerState       = 256
+	stepsPerInstruction = 16
+)
 
 // stateOverhead is what a state takes beside its entries and instructions.
 const stateOverhead = 128

@@ -24,7 +24,7 @@ func TestMachineAgreesWithTheStandardLibrary(t *testing.T) {
 		}
 		m, want := newMachine(p), regexp.MustCompile(source)
 		for _, text := range texts {
-			got, ok := m.Match([]byte(text))
+			got, ok := m.table([]byte(text))
 			if !ok || got != want.MatchString(text) {
 				t.Errorf("%q on %q: got %t (ok %t), want %t", source, text, got, ok, want.MatchString(text))
 			}
@@ -50,26 +50,27 @@ func TestMachineStaysWithinItsMemoryAndIsNeverSwitchedOff(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := newMachine(p)
-	if _, ok := m.Match(random(1<<16, "ab", 1)); ok {
-		t.Errorf("a text that needs %d states was judged, want it left to the caller", len(m.states))
+	if m.Match(random(1<<18, "ab", 1)) {
+		t.Error("a text without c matches")
 	}
-	refused, most := 0, 0
-	for i := range 2 * maxPenalty {
-		if match, ok := m.Match([]byte("xaaaaabaaaaabaaaaabaaaaabac")); !ok {
-			refused++
-		} else if !match {
+	if m.credit > 0 {
+		t.Errorf("a text that needs a state for each byte left %d steps of credit, want none", m.credit)
+	}
+	most, before := 0, m.pool.lanes.steps
+	for i := range 10_000 {
+		if !m.Match([]byte("xaaaaabaaaaabaaaaabaaaaabac")) {
 			t.Fatalf("text %d: no match", i)
 		}
 		most = max(most, m.bytes)
+		if i == 1000 {
+			before = m.pool.lanes.steps
+		}
 	}
-	if refused == 0 || refused > firstPenalty {
-		t.Errorf("%d easy texts behind a hard one were refused, want a few", refused)
+	if m.pool.lanes.steps != before {
+		t.Errorf("easy texts behind a hard one took %d steps without the table, want none", m.pool.lanes.steps-before)
 	}
 	for seed := range uint64(20) {
-		for range maxPenalty {
-			m.Match([]byte("x"))
-		}
-		m.Match(random(1<<16, "ab", seed))
+		m.Match(random(1<<18, "ab", seed))
 		most = max(most, m.bytes)
 	}
 	if most > MaxBytes {
@@ -77,6 +78,47 @@ func TestMachineStaysWithinItsMemoryAndIsNeverSwitchedOff(t *testing.T) {
 	}
 	if m.pool.bytes != m.bytes {
 		t.Errorf("the pool counts %d bytes, its machine %d", m.pool.bytes, m.bytes)
+	}
+}
+
+// Whatever the text, 64 characters take a few steps for each part of an expression, and
+// for a part in a loop at most as many for each of them.
+func TestStepsGrowWithTheTextAndTheExpression(t *testing.T) {
+	const size = 200_000
+	periodic := strings.Repeat(string(random(3000, "ab", 9)), 10)
+	for _, tc := range []struct {
+		name, source string
+		perByte      uint64 // steps, at most
+	}{
+		{"choices before and behind", `(a|b){450}a(a|b){449}c`, 60},
+		{"what may be left out", `(a?){900}c`, 100},
+		{"what may be left out together", `(?:ab?){900}c`, 200},
+		{"up to 900 characters", `.{0,900}c`, 60},
+		{"nested repetitions", `((((a|b){9}b?){9}a){9}c?)+d`, 1000},
+		{"a repeated choice", `(?:(?:a|bb){400}c|a|b)*d`, 800},
+		{"repetitions in repetitions", `(?:(?:(?:a*b)*a)*b)*c`, 900},
+		{"many words", `(` + strings.Repeat(`a[ab]b|b[ab]a|ab[ab]{9}|`, 100) + `x)c`, 100},
+		{"many words from each character on", `^é?(?:` + strings.Repeat(`a|[ab]x|b[ab]x|`, 100) + `b)*c`, 2500},
+	} {
+		for _, kind := range []struct{ name, text string }{
+			{"random", string(random(size, "ab", 3))},
+			{"other characters", "é" + string(random(size, "ab", 3))},
+			{"what repeats ten times and changes", strings.Repeat(periodic, size/len(periodic))},
+			{"one letter", strings.Repeat("a", size)},
+		} {
+			p, err := Compile(tc.source)
+			if err != nil {
+				t.Fatal(err)
+			}
+			m := newMachine(p)
+			if m.Match([]byte(kind.text)) {
+				t.Errorf("%s, %s: matches", tc.name, kind.name)
+			}
+			if limit := allowance + tc.perByte*uint64(len(kind.text)); m.pool.Steps() > limit {
+				t.Errorf("%s, %s: %d steps for %d bytes, want at most %d", tc.name, kind.name, m.pool.Steps(), len(kind.text), limit)
+			}
+			t.Logf("%s, %s: %d steps for each byte", tc.name, kind.name, m.pool.Steps()/uint64(len(kind.text)))
+		}
 	}
 }
 
@@ -89,8 +131,8 @@ func TestStatesAreDroppedAndBuiltAgain(t *testing.T) {
 	drops, before := 0, 0
 	for seed := range uint64(400) {
 		text := append(random(300, "ab", seed/4), "cabd"[seed%4])
-		got, ok := m.Match(text)
-		if ok && got != want.Match(text) {
+		m.credit = allowance
+		if got := m.Match(text); got != want.Match(text) {
 			t.Fatalf("%q: got %t", text, got)
 		}
 		if m.bytes < before {
@@ -120,13 +162,13 @@ func TestThePoolTakesMemoryFromMachinesThatWereNotUsedForLongest(t *testing.T) {
 		for i := range n {
 			text := append([]byte(strings.Repeat("x", i+1)), random(40, "ab", uint64(round))...)
 			text = append(text, "cb"[round%2])
-			if got, ok := pool.Machine(i).Match(text); ok && got != want[i].Match(text) {
+			if got := pool.Machine(i).Match(text); got != want[i].Match(text) {
 				t.Fatalf("machine %d, %q: got %t", i, text, got)
 			}
 			if pool.bytes > pool.limit+MaxBytes {
 				t.Fatalf("the pool holds %d bytes, its limit is %d", pool.bytes, pool.limit)
 			}
-			if pool.Machine(i).idle {
+			if m := pool.Machine(i); m.idle && m.credit > 0 {
 				t.Errorf("machine %d, which was used last, has lost its states", i)
 			}
 		}
@@ -142,16 +184,6 @@ func TestThePoolTakesMemoryFromMachinesThatWereNotUsedForLongest(t *testing.T) {
 
 func newMachine(p *Program) *Machine { return NewPool(1, PoolBytes).Add(0, p) }
 
-func TestMachineLeavesOtherCharactersToTheCaller(t *testing.T) {
-	p, err := Compile(`x`)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, ok := newMachine(p).Match([]byte("é x")); ok {
-		t.Error("a text outside ASCII was judged, want it refused")
-	}
-}
-
 func FuzzMachineAgreesWithTheStandardLibrary(f *testing.F) {
 	for _, e := range expressions {
 		f.Add(e, "some text foo7\n")
@@ -165,7 +197,7 @@ func FuzzMachineAgreesWithTheStandardLibrary(f *testing.F) {
 		if err != nil {
 			t.Fatalf("%q compiles with regexp, but: %v", source, err)
 		}
-		if got, ok := newMachine(p).Match([]byte(text)); ok && got != re.MatchString(text) {
+		if got := newMachine(p).Match([]byte(text)); got != re.MatchString(text) {
 			t.Errorf("%q on %q: got %t, want %t", source, text, got, re.MatchString(text))
 		}
 	})

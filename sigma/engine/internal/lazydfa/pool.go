@@ -13,7 +13,12 @@ type Pool struct {
 	bytes    int
 	limit    int
 	clock    uint64
+	lanes    lanes
+	steps    uint64 // of all tables
 }
+
+// Steps are bytes looked at, and what took about as long, since the beginning.
+func (l *Pool) Steps() uint64 { return l.steps + l.lanes.steps }
 
 // PoolBytes is a limit that suits a pool.
 const PoolBytes = 64 << 20
@@ -26,7 +31,7 @@ func (l *Pool) Machine(number int) *Machine { return l.machines[number] }
 
 // Add makes the machine of an expression.
 func (l *Pool) Add(number int, p *Program) *Machine {
-	m := &Machine{p: p, pool: l, width: len(p.sample) + 1, idle: true}
+	m := &Machine{p: p, pool: l, width: len(p.sample) + 1, idle: true, credit: allowance}
 	l.machines[number] = m
 	return m
 }

@@ -3,6 +3,7 @@ package lazydfa
 import (
 	"fmt"
 	"regexp/syntax"
+	"sync"
 )
 
 // Program is a compiled expression. It may be shared.
@@ -11,6 +12,8 @@ type Program struct {
 	class    [128]uint8 // of a byte
 	sample   []rune     // by class: a byte of it
 	anchored bool       // matches only at the beginning
+	pace     int        // half of the steps that lanes take for a byte, about
+	parts    func() *parts
 }
 
 // Compile parses an expression of RE2 syntax.
@@ -23,7 +26,13 @@ func Compile(source string) (*Program, error) {
 	if err != nil {
 		return nil, fmt.Errorf("compile expression: %w", err)
 	}
-	p := &Program{prog: prog, anchored: prog.StartCond()&syntax.EmptyBeginText != 0}
+	p := &Program{prog: prog, anchored: prog.StartCond()&syntax.EmptyBeginText != 0, pace: 2 + len(prog.Inst)/(2*block)}
+	p.parts = sync.OnceValue(func() *parts {
+		re, _ := syntax.Parse(source, syntax.Perl) // once more: simplifying has changed it
+		parts := newParts(re)
+		parts.anchored = p.anchored
+		return parts
+	})
 	p.classify()
 	return p, nil
 }

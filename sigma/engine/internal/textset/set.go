@@ -26,6 +26,8 @@ type Finder struct {
 	Steps uint64 // bytes looked at since the beginning
 
 	from, to positions
+	met      []met // in the word of positions at work
+	walks    []int // where each of its positions begins in met
 }
 
 // Match reports whether what the row stands for is the whole, the beginning, the end or
@@ -67,13 +69,13 @@ func (f *Finder) Match(text []byte, row []*Set, at Where) bool {
 	})
 }
 
-// keptPositions is how many words of scratch memory a finder keeps.
-const keptPositions = 4096
+// kept is how many words of scratch memory of each kind a finder keeps.
+const kept = 4096
 
 // Rest gives back scratch memory that only long texts need.
 func (f *Finder) Rest() {
-	if cap(f.from.bits) > keptPositions || cap(f.to.bits) > keptPositions {
-		f.from, f.to = positions{}, positions{}
+	if cap(f.from.bits) > kept || cap(f.to.bits) > kept || cap(f.met) > kept {
+		*f = Finder{Steps: f.Steps}
 	}
 }
 

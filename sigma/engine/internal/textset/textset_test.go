@@ -44,6 +44,7 @@ func setOf(texts ...string) *Set {
 
 func TestRowsMatchWhatTheirCombinationsMatch(t *testing.T) {
 	many := []string{"a", "ab", "b", "bab", "abab", "ba", "aab", "x"}
+	sparse := setOf("ab", strings.Repeat("a", 64), strings.Repeat("a", 65), strings.Repeat("ab", 33), strings.Repeat("b", 130), strings.Repeat("ab", 97))
 	rows := map[string][]*Set{
 		"one text":                 {setOf("ab")},
 		"an empty text":            {setOf("")},
@@ -54,6 +55,9 @@ func TestRowsMatchWhatTheirCombinationsMatch(t *testing.T) {
 		"three sets":               {setOf(many...), setOf("a", "b", ""), setOf(many...)},
 		"an empty set":             {setOf(many...), setOf()},
 		"five sets":                {setOf("a", ""), setOf("b", ""), setOf("a", "b"), setOf("", "ab"), setOf("x", "")},
+		"sets of empty texts":      {setOf("", ""), setOf(many...), setOf("", "")},
+		"one set thrice":           {sparse, sparse, sparse},
+		"long texts and short":     {sparse, setOf("a", "", "b"), sparse},
 	}
 	var texts []string
 	for n := range 3 * 3 * 3 * 3 * 3 * 3 {
@@ -64,6 +68,11 @@ func TestRowsMatchWhatTheirCombinationsMatch(t *testing.T) {
 		texts = append(texts, text)
 	}
 	texts = append(texts, "", "aaaaaa", "aabab", "ababababababab")
+	for _, n := range []int{1, 63, 64, 65, 127, 128, 129, 193, 194, 195, 260} {
+		for _, unit := range []string{"a", "ab", "b", "aab"} {
+			texts = append(texts, strings.Repeat(unit, n), strings.Repeat(unit, n)+"x", strings.Repeat(unit, n)+strings.Repeat("a", 64))
+		}
+	}
 	for name, row := range rows {
 		for _, at := range wheres {
 			var f Finder
@@ -81,6 +90,7 @@ func TestRowsMatchWhatTheirCombinationsMatch(t *testing.T) {
 func FuzzRowsMatchWhatTheirCombinationsMatch(f *testing.F) {
 	f.Add("aab", "a b c d e\na ab b")
 	f.Add("aaaaaaa", "a aa aaa aaaa aaaaa\na\naa a aaa aaaa a")
+	f.Add(strings.Repeat("ab", 100), "ab "+strings.Repeat("ab", 32)+" "+strings.Repeat("ab", 33)+"\nab  a b\n"+strings.Repeat("ba", 40)+" b")
 	f.Fuzz(func(t *testing.T, text, sets string) {
 		var row []*Set
 		for line := range strings.SplitSeq(sets, "\n") {
@@ -120,6 +130,83 @@ func runs(n int) *Set {
 		s.texts = append(s.texts, bytes.Repeat([]byte("a"), i+1))
 	}
 	return s
+}
+
+// cut are the beginnings of a text: n of them, every step bytes, of all rotations of it.
+func cut(text string, rotations, n, step int) *Set {
+	s := new(Set)
+	for r := range rotations {
+		for i := range n {
+			s.texts = append(s.texts, []byte(text[r:][:(i+1)*step]))
+		}
+	}
+	return s
+}
+
+// fibonacci are the words of Fibonacci, whose parts repeat as much as those of any text
+// without a period.
+func fibonacci(n int) *Set {
+	s := setOf("b", "a")
+	for range n {
+		s.texts = append(s.texts, append(bytes.Clone(s.texts[len(s.texts)-1]), s.texts[len(s.texts)-2]...))
+	}
+	return s
+}
+
+// Neighbours that have many texts each: what one may end with, the next may begin with.
+func TestStepsOfNeighboursGrowWithTheSizeOfBothSides(t *testing.T) {
+	const size = 270_000
+	a, ab := strings.Repeat("a", size), strings.Repeat("ab", size/2)
+	word := func(n int) string { return string(fibonacci(n).texts[n+1]) }
+	random := func(n, letters int) string {
+		b, x := make([]byte, n), uint32(1)
+		for i := range b {
+			x = x*1664525 + 1013904223
+			b[i] = 'a' + byte(x>>24)%byte(letters)
+		}
+		return string(b)
+	}
+	period := func(n int) string { return strings.Repeat(random(n, 2), size/n+2) }
+	runs64 := strings.Repeat(strings.Repeat("a", 5000)+"b", size/5001)
+	for _, tc := range []struct {
+		name, text string
+		set        *Set
+	}{
+		{"runs of one letter", a, runs(500)},
+		{"every other length of one letter", a, cut(a, 1, 500, 2)},
+		{"lengths of one letter that no word of bits shares", a, cut(a, 1, 90, 64)},
+		{"lengths of one letter in runs that end", runs64, cut(a, 1, 90, 64)},
+		{"a period of two", ab, cut(ab, 2, 350, 1)},
+		{"a period of two, and long steps", ab, cut(ab, 2, 60, 64)},
+		{"a period of seven", period(7), cut(period(7), 7, 250, 1)},
+		{"a period of 64", period(64), cut(period(64), 64, 90, 1)},
+		{"a period of 64, and long steps", period(64), cut(period(64), 64, 11, 64)},
+		{"a period of 93", period(93), cut(period(93), 93, 93, 1)},
+		{"a period of 590", period(590), cut(period(590), 59, 40, 15)},
+		{"words of Fibonacci", word(23), fibonacci(22)},
+		{"parts of words of Fibonacci", word(23), cut(word(23), 80, 80, 1)},
+		{"a text without a period", random(size, 2), cut(random(size, 2), 80, 80, 1)},
+		{"equal texts", a, &Set{texts: bytes.Split(bytes.Repeat([]byte("aaaaaaaaa "), 13_000), []byte(" "))}},
+		{"empty texts", a, &Set{texts: append(make([][]byte, 100_000), runs(500).texts...)}},
+		{"texts in blocks", ab, setOf(strings.Fields(strings.Repeat("a b ab ba aba bab ", 1000))...)},
+	} {
+		for neighbours := 2; neighbours <= 4; neighbours += 2 {
+			row := make([]*Set, neighbours)
+			for i := range row {
+				row[i] = tc.set
+			}
+			row = append(row, setOf("c", "d"))
+			for _, at := range wheres[:2] { // where the first is found anywhere, nearly all positions go on
+				var f Finder
+				tc.set.tree, tc.set.exact = nil, nil
+				f.Match([]byte(tc.text), row, at)
+				each := f.Steps / uint64(len(row)*(len(tc.text)+tc.set.size()))
+				if limit := uint64(16); each > limit {
+					t.Errorf("%s, %d neighbours, %+v: %d steps for each set and byte of %d, want at most %d", tc.name, neighbours, at, each, len(tc.text)+tc.set.size(), limit)
+				}
+			}
+		}
+	}
 }
 
 func (s *Set) size() (bytes int) {

@@ -16,6 +16,16 @@ type tree struct {
 	output []int32 // the longest proper suffix that is a text, root for none
 	depth  []int32
 	ends   []bool // the node is a text
+	links  []link // by node, nil until rows are matched
+}
+
+// link is what texts have in common that end with a text: those of its ends that are
+// texts, too, and between 64 lengths of each other.
+type link struct {
+	lengths uint64 // bit 63 is the first length behind base
+	base    int32  // a multiple of 64
+	below   int32  // the longest end that is no longer than base
+	met     int32  // where the finder has it
 }
 
 const root int32 = 0
@@ -75,6 +85,26 @@ func (t *tree) link(f *Finder) {
 			}
 			t.output[child] = t.last(t.fail[child])
 		}
+	}
+}
+
+// chain makes the links.
+func (t *tree) chain(f *Finder) {
+	if t.links != nil {
+		return
+	}
+	t.links = make([]link, len(t.label))
+	f.Steps += uint64(len(t.label))
+	for node := root + 1; node < int32(len(t.label)); node++ {
+		if !t.ends[node] {
+			continue
+		}
+		length := t.depth[node] - 1
+		l := link{lengths: 1 << 63 >> (length % 64), base: length &^ 63, below: t.output[node]}
+		if shorter := &t.links[l.below]; l.below != root && shorter.base == l.base {
+			l.lengths, l.below = l.lengths|shorter.lengths, shorter.below
+		}
+		t.links[node] = l
 	}
 }
 

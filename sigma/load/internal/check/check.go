@@ -59,6 +59,7 @@ type checker struct {
 
 	cost         int // alternatives so far
 	instructions int // of regular expressions
+	steps        int // of regular expressions, for 64 bytes of an event
 
 	problems []ast.Problem
 	warnings []ast.Problem

@@ -45,10 +45,12 @@ func (c *checker) regex(it *ast.Item, v *ast.Value) {
 		return
 	}
 	n := instructions(re)
+	c.instructions += n
 	if n > maxInstructions {
 		c.fail(it.Line, "the regex of '%s' has %d instructions once its repetitions are written out, the limit is %d", it.Field, n, maxInstructions)
+		return
 	}
-	c.instructions += n
+	c.steps += steps(re)
 }
 
 // wideRanges counts the ranges whose end is written as a character beyond ASCII.

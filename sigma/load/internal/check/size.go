@@ -59,4 +59,7 @@ func (c *checker) budget(line int) {
 		c.fail(line, "the regexes of the document have %d instructions, the limit is %d; a Unicode class counts as %d, a range beyond ASCII as %d",
 			c.instructions, maxDocumentInstructions, classInstructions, rangeInstructions)
 	}
+	if n := (c.steps + blockSize - 1) / blockSize; n > maxDocumentSteps {
+		c.fail(line, "the regexes of the document may take %d steps for each byte of an event, the limit is %d; what repeats a group without a limit takes most", n, maxDocumentSteps)
+	}
 }
