@@ -271,7 +271,7 @@ func (l *lanes) series(p *part, m uint64) uint64 {
 	if p.optional {
 		out = m
 	}
-	i := p.first
+	i, masks, made := p.first, l.masks, l.made
 	for i < p.end {
 		if m == 0 { // go on where something comes from the block before
 			if i = max(i, l.next); i >= p.end {
@@ -282,18 +282,24 @@ func (l *lanes) series(p *part, m uint64) uint64 {
 		n := min(p.end, (w+1)*64) - i
 		mine := uint64(1)<<n - 1
 		in, carried := l.in[w]>>low&mine, uint64(0)
-		for k, class := range p.classes[i-p.first:][:n] {
-			t := m & l.mask(class)
-			m = t<<1 | in>>k&1
-			carried |= t >> 63 << k
+		passed := 0
+		for _, class := range p.classes[i-p.first:][:n] {
+			if !made[class] {
+				l.make(int(class))
+			}
+			passed++
+			t := m & masks[class]
+			m = t<<1 | in&1
+			in >>= 1
+			carried = carried>>1 | t&(1<<63)
 			out |= m
-			l.steps++
-			if m|in>>k>>1 == 0 {
+			if m|in == 0 {
 				break
 			}
 		}
+		l.steps += uint64(passed)
 		l.in[w] &^= mine << low
-		l.out[w] |= carried << low
+		l.out[w] |= carried >> (block - passed) << low
 		i += n
 	}
 	if l.next < p.end {
