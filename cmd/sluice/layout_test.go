@@ -127,10 +127,6 @@ func roomOf(pkg string) (room string, line int) {
 // for small things that need nothing and that everybody may need.
 var aloof = []string{"http/server", "state", "actors/mailbox"}
 
-// apart are packages of one unit of which the first does not import the second: what
-// both need stands in a third.
-var apart = [][2]string{{"cmd/sluice/checks", "cmd/sluice/daemon"}}
-
 // keepers name the only files that may import a third-party library, as
 // patterns of path.Match.
 var keepers = map[string][]string{
@@ -216,8 +212,6 @@ func TestPackagesStandInTheirLayer(t *testing.T) {
 			case to.test && !s.test && !from.test:
 				t.Errorf("%s imports %s, which serves tests", s.file, name)
 			case s.test || from.test:
-			case slices.Contains(apart, [2]string{s.pkg, name}):
-				t.Errorf("%s imports %s", s.file, name)
 			case to.unit == from.unit && from.unit == "sigma":
 				fromRoom, fromLine := roomOf(s.pkg)
 				toRoom, toLine := roomOf(name)

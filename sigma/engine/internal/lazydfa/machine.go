@@ -1,6 +1,7 @@
 package lazydfa
 
 import (
+	"bytes"
 	"regexp/syntax"
 	"slices"
 )
@@ -63,6 +64,10 @@ func (m *Machine) Match(text []byte) bool {
 		if match, ok := m.table(text); ok {
 			return match
 		}
+	}
+	if m.p.whole != nil {
+		m.pool.steps += uint64(len(text))
+		return bytes.Contains(text, m.p.whole)
 	}
 	return m.pool.lanes.match(m.p.parts(), text)
 }

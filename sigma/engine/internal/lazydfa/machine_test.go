@@ -122,6 +122,24 @@ func TestStepsGrowWithTheTextAndTheExpression(t *testing.T) {
 	}
 }
 
+func TestATextIsLookedForInAStepForEachByte(t *testing.T) {
+	for _, text := range []string{"x", "abc", "xxabcx", "é", "éabc", "ab\u212a", "\ufffd", strings.Repeat("é", 1000) + "abc"} {
+		for source, most := range map[string]int{"abc": 2, "é": 2, `a\.c`: 2, "": 2, "\ufffd": 10 * block, "(?i)k": 10 * block} {
+			p, err := Compile(source)
+			if err != nil {
+				t.Fatal(err)
+			}
+			m := newMachine(p)
+			if got, want := m.Match([]byte(text)), regexp.MustCompile(source).MatchString(text); got != want {
+				t.Errorf("%q on %q: got %t, want %t", source, text, got, want)
+			}
+			if m.pool.steps > uint64(most*(len(text)+block)) {
+				t.Errorf("%q on %d bytes: %d steps, want at most %d for each", source, len(text), m.pool.steps, most)
+			}
+		}
+	}
+}
+
 func TestStatesAreDroppedAndBuiltAgain(t *testing.T) {
 	p, err := Compile(`[ab]*a[ab]{12}c`)
 	if err != nil {

@@ -3,7 +3,9 @@ package lazydfa
 import (
 	"fmt"
 	"regexp/syntax"
+	"slices"
 	"sync"
+	"unicode/utf8"
 )
 
 // Program is a compiled expression. It may be shared.
@@ -13,6 +15,7 @@ type Program struct {
 	sample   []rune     // by class: a byte of it
 	anchored bool       // matches only at the beginning
 	pace     int        // half of the steps that lanes take for a byte, about
+	whole    []byte     // the text that is all it asks for; nil when it asks for more
 	parts    func() *parts
 }
 
@@ -22,11 +25,15 @@ func Compile(source string) (*Program, error) {
 	if err != nil {
 		return nil, fmt.Errorf("parse expression: %w", err)
 	}
+	var whole []byte
+	if re.Op == syntax.OpLiteral && re.Flags&syntax.FoldCase == 0 && !slices.Contains(re.Rune, utf8.RuneError) {
+		whole = []byte(string(re.Rune))
+	}
 	prog, err := syntax.Compile(re.Simplify())
 	if err != nil {
 		return nil, fmt.Errorf("compile expression: %w", err)
 	}
-	p := &Program{prog: prog, anchored: prog.StartCond()&syntax.EmptyBeginText != 0, pace: 2 + len(prog.Inst)/(2*block)}
+	p := &Program{prog: prog, whole: whole, anchored: prog.StartCond()&syntax.EmptyBeginText != 0, pace: 2 + len(prog.Inst)/(2*block)}
 	p.parts = sync.OnceValue(func() *parts {
 		re, _ := syntax.Parse(source, syntax.Perl) // once more: simplifying has changed it
 		parts := newParts(re)

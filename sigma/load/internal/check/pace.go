@@ -35,6 +35,9 @@ type pace struct {
 // steps returns how many steps an expression takes for 64 bytes of an event: texts that
 // are long, or shorter and more.
 func steps(re *syntax.Regexp) int {
+	if re.Op == syntax.OpLiteral && re.Flags&syntax.FoldCase == 0 && !slices.Contains(re.Rune, utf8.RuneError) {
+		return blockSize // a text is looked for as such
+	}
 	p := pace{known: make(map[string]bool)}
 	p.walk(re, 0, false)
 	shared := slices.Max(p.members[:])
