@@ -148,6 +148,8 @@ func withoutArguments(flags []cli.Flag, run action) action {
 			if hint == "" {
 				hint = " (a file is named by --config)"
 			}
+		case "wait":
+			hint = " (how long to wait stands behind \"=\": --wait=" + waitDefault + ")"
 		}
 	}
 	return func(c *cli.Context) error {

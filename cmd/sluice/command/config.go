@@ -35,7 +35,7 @@ func (e *env) configCommands() []*cli.Command {
 		}, e.configShow),
 		command("path", "list the files that are read, lowest precedence first", "", []cli.Flag{configFlag(true), format}, e.configPath),
 		command("schema", "print the JSON Schema of a configuration file", "", nil, e.configSchema),
-		command("reload", "tell a running daemon to reload", "", clientFlags(), e.configReload),
+		e.configReloadCommand(),
 	}
 }
 

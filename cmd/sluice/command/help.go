@@ -94,6 +94,9 @@ func infoOf(names []string, d cli.DocGenerationFlag) config.Setting {
 	if d.TakesValue() {
 		i.Word, i.Default = "VALUE", d.GetValue()
 	}
+	if o, ok := d.(optionalFlagOf); ok {
+		i.Flag += "[=" + o.word + "]"
+	}
 	return i
 }
 

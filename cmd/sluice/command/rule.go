@@ -251,6 +251,7 @@ func (e *env) ruleFields(c *cli.Context) error {
 		return err
 	}
 	e.reportProblems(rules)
+	out.showFigures()
 	if err := e.printFields(out, load.Fields(rules.Collection)); err != nil {
 		return err
 	}

@@ -261,7 +261,11 @@ func (r *rules) next(ctx context.Context, serving *generation) (*generation, err
 	}
 	if fresh := g.collection.NewlyRejected(serving.collection); len(fresh) > 0 {
 		r.reject(g, fresh)
-		return nil, fmt.Errorf("%d rule documents are newly rejected, the first is %w", len(fresh), fresh[0].Problems[0])
+		first := fresh[0].Problems[0]
+		if len(fresh) == 1 {
+			return nil, fmt.Errorf("a rule document is newly rejected: %w", first)
+		}
+		return nil, fmt.Errorf("%d rule documents are newly rejected, the first is %w", len(fresh), first)
 	}
 	r.failing = nil
 	r.report(g)
