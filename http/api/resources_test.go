@@ -226,9 +226,9 @@ func TestFeaturesThatAreOff(t *testing.T) {
 	d := &daemon{}
 	s := start(t, d).everything(d)
 	const (
-		fields       = `~{"error":"field observation disabled","hint":"start with --observe-fields`
-		schemas      = `~{"error":"schema observation disabled","hint":"start with --observe-schemas`
-		dispositions = `{"error":"dispositions disabled","hint":"start with --enable-dispositions or set daemon.dispositions.enabled"}`
+		fields       = `~{"error":"field observation disabled","hint":"this version does not have it, and no setting turns it on"}`
+		schemas      = `~{"error":"schema observation disabled","hint":"this version does not have it, and no setting turns it on"}`
+		dispositions = `{"error":"dispositions disabled","hint":"this version does not have it, and no setting turns it on"}`
 		grouping     = `~{"error":"incident grouping disabled","hint":"`
 		noSources    = `{"error":"no dynamic sources configured"}`
 	)

@@ -7,12 +7,14 @@ import (
 	"log/slog"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/sluicehq/sluice/cmd/sluice/config"
+	"github.com/sluicehq/sluice/internal/suggest"
 )
 
 // Streams are the process's ends.
@@ -197,7 +199,11 @@ func usageError(c *cli.Context, err error, _ bool) error {
 	}
 	if flag, ok := strings.CutPrefix(err.Error(), undefined); ok {
 		flag = strings.TrimLeft(flag, "-")
-		text := fmt.Sprintf("unknown flag --%s", flag)
+		dashes := "--"
+		if len(flag) == 1 {
+			dashes = "-"
+		}
+		text := "unknown flag " + dashes + flag
 		if near := nearest(flag, flagNames(c)); near != "" {
 			text += fmt.Sprintf(", did you mean --%s?", near)
 		}
@@ -217,8 +223,22 @@ func unknownCommand(c *cli.Context) error {
 	text := fmt.Sprintf("unknown command %q", c.Args().First())
 	if near := nearest(c.Args().First(), names); near != "" {
 		text += fmt.Sprintf(", did you mean %q?", near)
+	} else if others := inGroups(c.App, c.Args().First()); len(others) > 0 {
+		text += fmt.Sprintf(", did you mean %s?", strings.Join(others, " or "))
 	} else {
 		text += fmt.Sprintf(" (%s)", strings.Join(names, ", "))
 	}
 	return configFault(errors.New(text))
+}
+
+// inGroups are the commands of all groups that have nearly this name, quoted.
+func inGroups(app *cli.App, name string) (full []string) {
+	for _, g := range app.Commands {
+		for _, sub := range g.Subcommands {
+			if sub.Name == name || suggest.Nearest(name, []string{sub.Name}) != "" {
+				full = append(full, strconv.Quote(g.Name+" "+sub.Name))
+			}
+		}
+	}
+	return full
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/sluicehq/sluice/cmd/sluice/checks"
 	"github.com/sluicehq/sluice/cmd/sluice/config"
+	"github.com/sluicehq/sluice/internal/suggest"
 )
 
 func (e *env) configCommands() []*cli.Command {
@@ -226,7 +227,7 @@ func (e *env) localFormat(c *cli.Context, l *config.Loaded, allowed ...string) (
 	if c.IsSet("format") {
 		f := c.String("format")
 		if !slices.Contains(allowed, f) {
-			return "", configFaultf("--format: %q is not allowed (%s)", f, strings.Join(allowed, ", "))
+			return "", configFault(suggest.Wrap(fmt.Errorf("--format: %q is not allowed (%s)", f, strings.Join(allowed, ", ")), f, allowed))
 		}
 		return f, nil
 	}

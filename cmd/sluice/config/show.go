@@ -9,6 +9,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/sluicehq/sluice/internal/suggest"
 	"github.com/sluicehq/sluice/sigma/timespan"
 )
 
@@ -28,7 +29,8 @@ func (l *Loaded) Leaves(section string) ([]Leaf, error) {
 	top := l.root
 	if section != "" {
 		if top = l.root.child(section); top == nil {
-			return nil, fmt.Errorf("unknown section %q (%s)", section, strings.Join(l.Sections(), ", "))
+			names := l.Sections()
+			return nil, suggest.Wrap(fmt.Errorf("unknown section %q (%s)", section, strings.Join(names, ", ")), section, names)
 		}
 	}
 	var out []Leaf
