@@ -120,6 +120,7 @@ func (e *env) app() *cli.App {
 		},
 	}
 	app.CustomAppHelpTemplate = groupHelp(app.Usage, app.Commands)
+	addExamples(app)
 	return app
 }
 

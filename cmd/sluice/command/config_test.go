@@ -148,12 +148,12 @@ func TestConfigValidateReportsEveryProblemAtOnce(t *testing.T) {
 func TestConfigValidateAsJSON(t *testing.T) {
 	inEmptyDir(t)
 	write(t, "r/a.yml", goodRule)
-	write(t, "sluice.yaml", "bogus: 1\ndaemon:\n  rules: r\n  api: {addr: '127.0.0.1:0'}\n  inptu: {}\n  tpa: {}\n  tap: {enabled: true}\n")
+	write(t, "sluice.yaml", "bogus: 1\ndaemon:\n  rules: r\n  api: {addr: '127.0.0.1:0'}\n  inptu: {}\n  taap: {}\n  tap: {enabled: true}\n")
 	got := sluice(t, "", "config", "validate", "--format", "json")
 	got.wantCode(t, 0)
 	want := `{"ok":true,"sources":["./sluice.yaml"],"unknown_keys":[{"key":"bogus","file":"./sluice.yaml","line":1},` +
 		`{"key":"daemon.inptu","file":"./sluice.yaml","line":5,"suggestion":"did you mean 'daemon.input'?"},` +
-		`{"key":"daemon.tpa","file":"./sluice.yaml","line":6}],"inactive_sections":["daemon.tap"],` +
+		`{"key":"daemon.taap","file":"./sluice.yaml","line":6}],"inactive_sections":["daemon.tap"],` +
 		`"warnings":[{"key":"daemon.tap.enabled","file":"./sluice.yaml","line":7,"message":"not in this build (tap sessions); it has no effect"}],"problems":[]}` + "\n"
 	if got.out != want {
 		t.Errorf("got  %swant %s", got.out, want)
