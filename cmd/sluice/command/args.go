@@ -134,14 +134,14 @@ func flagNames(c *cli.Context) []string {
 }
 
 // nearest returns the word that is at most two edits away, or that holds what was
-// written; empty when none does.
+// written or is held by it; empty when none does.
 func nearest(word string, words []string) string {
 	best := suggest.Nearest(word, words)
 	if best != "" || len(word) < 3 {
 		return best
 	}
 	for _, w := range words {
-		if strings.Contains(w, word) {
+		if strings.Contains(w, word) || len(w) > 3 && strings.Contains(word, w) {
 			return w
 		}
 	}

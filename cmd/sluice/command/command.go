@@ -147,6 +147,8 @@ func withoutArguments(flags []cli.Flag, run action) action {
 		switch f.Names()[0] {
 		case "rules":
 			hint = " (rules are named by --rules)"
+		case "addr":
+			hint = " (the daemon is named by --addr)"
 		case "config":
 			if hint == "" {
 				hint = " (a file is named by --config)"

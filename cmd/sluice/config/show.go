@@ -10,6 +10,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/sluicehq/sluice/internal/suggest"
+	"github.com/sluicehq/sluice/internal/unavailable"
 	"github.com/sluicehq/sluice/sigma/timespan"
 )
 
@@ -29,7 +30,7 @@ func (l *Loaded) Leaves(section string) ([]Leaf, error) {
 	top := l.root
 	if section != "" {
 		if top = l.root.child(section); top == nil {
-			names := l.Sections()
+			names := slices.DeleteFunc(l.Sections(), func(name string) bool { _, _, off := unavailable.Setting(name, ""); return off })
 			return nil, suggest.Wrap(fmt.Errorf("unknown section %q (%s)", section, strings.Join(names, ", ")), section, names)
 		}
 	}
