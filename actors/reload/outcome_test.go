@@ -99,7 +99,8 @@ func TestTheStatusTellsHowTheLastReloadEnded(t *testing.T) {
 			{
 				"two triggers, of which the first gives its name",
 				func() { r.Trigger(reload.Signal, "SIGHUP"); time.Sleep(300 * time.Millisecond); r.Request() },
-				nil, reload.Outcome{OK: true, Trigger: reload.Signal},
+				nil,
+				reload.Outcome{OK: true, Trigger: reload.Signal},
 			},
 		} {
 			broken = tc.broken

@@ -16,7 +16,8 @@ func TestTheFirstRecordSaysWhatStarts(t *testing.T) {
 		want       string // the fields of the record
 	}{
 		{
-			"flags alone", "", []string{"-r", "rules", "--api-addr", "127.0.0.1:9090"},
+			"flags alone", "",
+			[]string{"-r", "rules", "--api-addr", "127.0.0.1:9090"},
 			`"config":"none","rules":"rules","input":"stdin","sinks":"stdout","addr":"127.0.0.1:9090"`,
 		},
 		{

@@ -29,15 +29,20 @@ func TestReloadWaitsForTheOutcome(t *testing.T) {
 		{"a failed one", []string{"--wait"}, endedBadly, 1, "sluice: rules: b.yml: no title"},
 		{"a failed one, with a time", []string{"--wait=2m"}, endedBadly, 1, "sluice: rules: b.yml: no title"},
 		{
-			"an error that would steer the terminal", []string{"--wait"},
+			"an error that would steer the terminal",
+			[]string{"--wait"},
 			`{"reload_pending":false,"last_reload":{"ok":false,"at":"2026-03-10T12:00:05Z","error":"rules: \u001b[2J"}}`, 1, "sluice: rules:  [2J",
 		},
 		{
-			"a daemon that tells nothing of reloads", []string{"--wait"}, `{"status":"running"}`, 3,
+			"a daemon that tells nothing of reloads",
+			[]string{"--wait"},
+			`{"status":"running"}`, 3,
 			"sluice: GET URL/api/v1/status: 200 OK: unreadable answer: it says nothing of reloads; is the daemon older than this command?",
 		},
 		{
-			"a daemon that was restarted", []string{"--wait"}, `{"reload_pending":false}`, 3,
+			"a daemon that was restarted",
+			[]string{"--wait"},
+			`{"reload_pending":false}`, 3,
 			"sluice: GET URL/api/v1/status: 200 OK: unreadable answer: no reload is pending, and none has ended; was the daemon restarted?",
 		},
 		{"a status that is not allowed", []string{"--wait"}, "403", 3, "sluice: GET URL/api/v1/status: 403 Forbidden: forbidden (needs status:read)"},
@@ -45,7 +50,9 @@ func TestReloadWaitsForTheOutcome(t *testing.T) {
 		{"no time at all", []string{"--wait=0s"}, endedWell, 3, `sluice: --wait: "0s" is no duration to wait (such as --wait=30s or --wait=2m)`},
 		{"no text behind the equals sign", []string{"--wait="}, endedWell, 3, `sluice: --wait: "" is no duration to wait (such as --wait=30s or --wait=2m)`},
 		{
-			"a time that stands apart", []string{"--wait", "5s"}, endedWell, 3,
+			"a time that stands apart",
+			[]string{"--wait", "5s"},
+			endedWell, 3,
 			`sluice: config reload takes no argument, got "5s" (how long to wait stands behind "=": --wait=30s)`,
 		},
 	} {
