@@ -16,6 +16,7 @@ import (
 	"github.com/sluicehq/sluice/cmd/sluice/checks"
 	"github.com/sluicehq/sluice/cmd/sluice/config"
 	"github.com/sluicehq/sluice/internal/suggest"
+	"github.com/sluicehq/sluice/internal/unavailable"
 )
 
 func (e *env) configCommands() []*cli.Command {
@@ -140,6 +141,13 @@ func (e *env) configShow(c *cli.Context) error {
 	}
 	e.notice(l)
 	section := c.String("for")
+	if section != "" && !slices.Contains(l.Sections(), section) {
+		names := slices.DeleteFunc(l.Sections(), func(name string) bool {
+			_, _, off := unavailable.Setting(name, "")
+			return off
+		})
+		return configFault(suggest.Wrap(fmt.Errorf("unknown section %q (%s)", section, strings.Join(names, ", ")), section, names))
+	}
 	if format == "yaml" {
 		text, err := l.ShowYAML(section)
 		if err != nil {
@@ -148,10 +156,7 @@ func (e *env) configShow(c *cli.Context) error {
 		_, err = e.Out.Write(text)
 		return err
 	}
-	leaves, err := l.Leaves(section)
-	if err != nil {
-		return configFault(err)
-	}
+	leaves := l.Leaves(section)
 	if format == formatJSON {
 		return writeJSON(e.Out, nested(leaves), isTerminal(e.Out))
 	}
