@@ -8,7 +8,7 @@ import (
 // Config says where events come from and how a line becomes an event. The sections
 // of inputs stand in the rooms of the inputs.
 type Config struct {
-	Source              string `yaml:"source" flag:"input" help:"Where events come from: stdin, http, nats://host:port/subject, unix:///path"`
+	Source              string `yaml:"source" flag:"input" help:"Where events come from: stdin or http"`
 	Format              string `yaml:"format" flag:"input-format" oneof:"auto json syslog plain logfmt cef" help:"Form of a line"`
 	format.SyslogConfig `yaml:",inline"`
 	BufferSize          int            `yaml:"buffer_size" flag:"buffer-size" min:"1" max:"1000000" help:"Capacity of a mailbox, in units"`

@@ -21,7 +21,10 @@ const (
 )
 
 // Trigger asks for a pass and says why.
-type Trigger struct{ Reason string }
+type Trigger struct {
+	Origin Origin
+	Reason string
+}
 
 // Options describe the actor.
 type Options struct {
@@ -40,7 +43,8 @@ type Reloader struct {
 
 	mu         sync.Mutex // guards the rest
 	components []actors.Component
-	pending    []string // reasons of triggers that no pass has taken yet
+	pending    []Trigger // that no pass has taken yet
+	taken      []Trigger // by the pass under way
 	history    history
 	watcher    *watcher // nil without Watch
 }
@@ -50,6 +54,7 @@ type history struct {
 	passes, failed int64
 	last           time.Time
 	err            string
+	outcome        *Outcome // nil before the first
 }
 
 // New builds the actor.
@@ -69,7 +74,7 @@ func (r *Reloader) Produce(actors.RestartState) actor.Actor { return shell{r} }
 
 // Feature is the row of the reloads.
 func (r *Reloader) Feature() actors.Feature {
-	return actors.Feature{Name: Name, Actors: []actors.Actor{r}}
+	return actors.Feature{Name: Name, Actors: []actors.Actor{r}, Status: r.status}
 }
 
 // Use makes list the components, before the actor is spawned. Those that were watched
@@ -104,16 +109,24 @@ func (r *Reloader) watching() *watcher {
 	return r.watcher
 }
 
-// Trigger asks for a pass. It never waits: with a full mailbox a pass is due
-// anyway.
-func (r *Reloader) Trigger(reason string) {
+// Trigger asks for a pass; reason says why. It never waits: with a full mailbox a
+// pass is due anyway. When it returns, the status shows that a reload is pending.
+func (r *Reloader) Trigger(from Origin, reason string) {
+	t := Trigger{Origin: from, Reason: reason}
 	r.mu.Lock()
 	if len(r.pending) < capacity {
-		r.pending = append(r.pending, reason)
+		r.pending = append(r.pending, t)
 	}
 	r.mu.Unlock()
-	r.Lane().TryPut([]Trigger{{Reason: reason}})
+	r.Lane().TryPut([]Trigger{t})
 }
+
+// Request asks for a pass on behalf of a client of the API.
+func (r *Reloader) Request() { r.Trigger(API, "request") }
+
+// Loaded says that what the start loads is loaded: until a reload ends, this counts
+// as one that succeeded.
+func (r *Reloader) Loaded() { r.o.Metrics.succeeded(time.Now()) }
 
 // Detail is what the actor's record shows beside the common members.
 type Detail struct {
@@ -155,11 +168,34 @@ func (r *Reloader) due() bool {
 	return len(r.pending) > 0
 }
 
-func (r *Reloader) take() (reasons []string) {
+// take returns the triggers of the pass that begins. A pass that begins again after a
+// panic keeps those that it had.
+func (r *Reloader) take() []Trigger {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	reasons, r.pending = r.pending, nil
-	return reasons
+	r.taken, r.pending = append(r.taken, r.pending...), nil
+	return r.taken
+}
+
+// end notes how the pass ended that began at begin.
+func (r *Reloader) end(begin, now time.Time, failed failures) {
+	if len(failed) > 0 {
+		r.o.Metrics.didFail()
+	} else {
+		r.o.Metrics.succeeded(now)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	h := &r.history
+	h.passes++
+	h.last, h.err = begin, failed.text()
+	if len(failed) > 0 {
+		h.failed++
+	}
+	h.outcome = &Outcome{
+		OK: len(failed) == 0, At: now.UTC().Truncate(time.Second), Trigger: r.taken[0].Origin, Error: failed.summary(),
+	}
+	r.taken = nil
 }
 
 // pass waits for the triggers that belong together and carries one pass out.
@@ -171,33 +207,24 @@ func (r *Reloader) pass(ctx context.Context) {
 	case <-ctx.Done():
 		return
 	}
-	reasons := r.take()
+	triggers := r.take()
 	r.o.Metrics.passes.Inc()
 	begin := time.Now()
-	r.o.Log.Info("reload started", "reason", reasons[0], "triggers", len(reasons))
+	r.o.Log.Info("reload started", "reason", triggers[0].Reason, "triggers", len(triggers))
 	w := r.watching()
 	if w != nil {
 		w.update()
 	}
-	err := r.renewAll(ctx)
+	failed, abandoned := r.renewAll(ctx)
 	if w != nil {
 		w.updatePaths()
 	}
-	if err != nil && ctx.Err() != nil {
+	if abandoned { // it stays pending: it has no outcome
 		r.o.Log.Info("reload abandoned: the daemon is ending")
 		return
 	}
-	r.mu.Lock()
-	r.history.passes++
-	r.history.last, r.history.err = begin, ""
-	if err != nil {
-		r.history.failed++
-		r.history.err = err.Error()
+	r.end(begin, time.Now(), failed)
+	if len(failed) == 0 {
+		r.o.Log.Info("reload finished", "took", time.Since(begin))
 	}
-	r.mu.Unlock()
-	if err != nil {
-		r.o.Metrics.failed.Inc()
-		return
-	}
-	r.o.Log.Info("reload finished", "took", time.Since(begin))
 }

@@ -83,7 +83,7 @@ func TestTriggersShareAPass(t *testing.T) {
 				begin := time.Now()
 				for _, at := range tc.triggers {
 					time.Sleep(at - time.Since(begin))
-					r.Trigger("signal")
+					r.Trigger(reload.Signal, "SIGHUP")
 				}
 				time.Sleep(time.Minute)
 				synctest.Wait()
@@ -112,7 +112,7 @@ func TestDetailTellsTheLastPass(t *testing.T) {
 			{Passes: 2, Failed: 2, LastError: "rules: panic: boom"},
 			{Passes: 3, Failed: 2},
 		} {
-			r.Trigger("request")
+			r.Trigger(reload.Signal, "SIGHUP")
 			time.Sleep(time.Second)
 			synctest.Wait()
 			got, ok := system.Detail(t.Context(), reload.Name).(reload.Detail)
@@ -137,7 +137,7 @@ func TestADrainAbandonsAPass(t *testing.T) {
 		})
 		c.Ended = func(err error) { t.Errorf("the component ended with %v, want no outcome of an abandoned pass", err) }
 		r, system := spawn(t, registry, c)
-		r.Trigger("signal")
+		r.Trigger(reload.Signal, "SIGHUP")
 		time.Sleep(time.Second)
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()

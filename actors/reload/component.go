@@ -29,24 +29,23 @@ func renew(ctx context.Context, c *actors.Component) error {
 // renewAll renews every component. A component that fails keeps its previous
 // version and does not keep the others from being renewed. The end of ctx abandons
 // what is not published.
-func (r *Reloader) renewAll(ctx context.Context) error {
-	var errs []error
+func (r *Reloader) renewAll(ctx context.Context) (failed failures, abandoned bool) {
 	list := r.all()
 	for i := range list {
 		c := &list[i]
 		err := r.isolate(ctx, c)
 		if err != nil && ctx.Err() != nil {
-			return err
+			return nil, true
 		}
 		if c.Ended != nil {
 			c.Ended(err)
 		}
 		if err != nil {
 			r.o.Log.Error("reload failed, the previous version stays", "component", c.Name, "err", err)
-			errs = append(errs, fmt.Errorf("%s: %w", c.Name, err))
+			failed = append(failed, failure{c.Name, err})
 		}
 	}
-	return errors.Join(errs...)
+	return failed, false
 }
 
 // isolate turns a panic into a failure of the component.

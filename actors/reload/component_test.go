@@ -82,7 +82,7 @@ func TestComponentsAreRenewedIndependently(t *testing.T) {
 				a.name, a.serves, b.name, b.serves = "a", "1", "b", "1"
 				registry := prometheus.NewRegistry()
 				r, system := spawn(t, registry, a.component(), b.component())
-				r.Trigger("signal")
+				r.Trigger(reload.Signal, "SIGHUP")
 				time.Sleep(time.Second)
 				synctest.Wait()
 				if a.serves != tc.wantA || b.serves != tc.wantB {
@@ -122,7 +122,7 @@ func TestAComponentWithUnchangedInputsIsNotBuilt(t *testing.T) {
 			{"2", "", 4, 3},
 		} {
 			v.input, v.fails = tc.input, tc.fails
-			r.Trigger("request")
+			r.Trigger(reload.Signal, "SIGHUP")
 			time.Sleep(time.Second)
 			synctest.Wait()
 			if v.built != tc.built || v.again != tc.again {
@@ -142,7 +142,7 @@ func TestADrainPublishesNothingAnyMore(t *testing.T) {
 			return slow(ctx)
 		}
 		r, system := spawn(t, prometheus.NewRegistry(), c)
-		r.Trigger("signal")
+		r.Trigger(reload.Signal, "SIGHUP")
 		time.Sleep(time.Second)
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()

@@ -17,7 +17,7 @@ import (
 type watcher struct {
 	notify  *fsnotify.Watcher
 	log     *slog.Logger
-	trigger func(reason string)
+	trigger func(from Origin, reason string)
 	paths   func() []string
 	done    sync.WaitGroup
 
@@ -31,7 +31,7 @@ type watcher struct {
 const swapLink = "..data"
 
 // watch starts to watch directories of rules and single files.
-func watch(paths func() []string, trigger func(string), log *slog.Logger) (*watcher, error) {
+func watch(paths func() []string, trigger func(Origin, string), log *slog.Logger) (*watcher, error) {
 	n, err := fsnotify.NewWatcher()
 	if err != nil {
 		return nil, err
@@ -120,7 +120,7 @@ func (w *watcher) run() {
 			// Events were lost, so anything may have changed.
 			w.log.Warn("file watch", "err", err)
 			w.update()
-			w.trigger("file watch")
+			w.trigger(File, "file watch")
 		}
 	}
 }
@@ -133,14 +133,14 @@ func (w *watcher) event(e fsnotify.Event) {
 	case e.Has(fsnotify.Remove|fsnotify.Rename) && w.forget(path), e.Has(fsnotify.Create) && w.isNewDirectory(path):
 		w.forget(path) // a directory of this name may have been watched before
 		w.update()
-		w.trigger("directory " + path)
+		w.trigger(File, "directory "+path)
 	case w.isName(path):
 		if !e.Has(fsnotify.Write) {
 			w.update()
 		}
-		w.trigger("file " + path)
+		w.trigger(File, "file "+path)
 	case w.isRuleFile(path):
-		w.trigger("file " + path)
+		w.trigger(File, "file "+path)
 	}
 }
 

@@ -29,7 +29,7 @@ func newWatchedTree(t *testing.T) *watchedTree {
 // watch watches to the end of the test.
 func (w *watchedTree) watch(paths ...string) {
 	w.t.Helper()
-	watching, err := watch(func() []string { return paths }, func(reason string) { w.reasons <- reason }, slog.New(slog.DiscardHandler))
+	watching, err := watch(func() []string { return paths }, func(_ Origin, reason string) { w.reasons <- reason }, slog.New(slog.DiscardHandler))
 	if err != nil {
 		w.t.Skipf("files cannot be watched here: %v", err)
 	}

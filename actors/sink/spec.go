@@ -94,7 +94,7 @@ func unsupported(base string) error {
 }
 
 var (
-	errUnknownFormat = errors.New("Unknown sink format (supported: ndjson, ocsf)") //nolint:staticcheck // the text is specified
+	errUnknownFormat = errors.New("Unknown sink format (supported: ndjson)") //nolint:staticcheck // users find the text in scripts
 	errFormatTwice   = errors.New("format= may be specified only once")
 	errFormatOnOTLP  = errors.New("format= is not supported on OTLP sinks")
 	errFormatOnDLQ   = errors.New("format= is only supported on findings sinks")
@@ -113,7 +113,11 @@ func (s *Spec) parameters(query string, role Role) (warnings []string, err error
 				s.OnFull = policy
 			default:
 				s.OnFull = Block
-				warnings = append(warnings, fmt.Sprintf("unknown on_full '%s' (block, drop): block is used", value))
+				warning := fmt.Sprintf("unknown on_full '%s' (block, drop): block is used", value)
+				if near := suggest.Text(value, []string{string(Block), string(Drop)}); near != "" {
+					warning += " (" + near + ")"
+				}
+				warnings = append(warnings, warning)
 			}
 		case "format":
 			switch {
@@ -124,7 +128,7 @@ func (s *Spec) parameters(query string, role Role) (warnings []string, err error
 			case formatSeen:
 				return nil, errFormatTwice
 			case value != string(FormatNative) && value != string(FormatOCSF):
-				return nil, suggest.Wrap(errUnknownFormat, value, []string{string(FormatNative), string(FormatOCSF)})
+				return nil, suggest.Wrap(errUnknownFormat, value, []string{string(FormatNative)})
 			}
 			formatSeen, s.Format = true, Format(value)
 		default:

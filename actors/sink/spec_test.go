@@ -26,7 +26,7 @@ func TestParseSpec(t *testing.T) {
 		{"nothing is percent-decoded", "file:///a%20b", RoleFindings, Spec{Kind: KindFile, Target: "/a%20b"}, 0, ""},
 		{"drop", "stdout?on_full=drop", RoleFindings, Spec{Kind: KindStdout, OnFull: Drop}, 0, ""},
 		{"the default format in words", "stdout?format=ndjson&on_full=block", RoleFindings, Spec{Kind: KindStdout}, 0, ""},
-		{"case 2: an unknown format", "file:///d/a.ndjson?format=bogus", RoleFindings, Spec{}, 0, "Unknown sink format (supported: ndjson, ocsf)"},
+		{"case 2: an unknown format", "file:///d/a.ndjson?format=bogus", RoleFindings, Spec{}, 0, "Unknown sink format (supported: ndjson)"},
 		{"case 3: a format without value", "file:///d/a?format", RoleFindings, Spec{}, 0, "Unknown sink format"},
 		{"case 3: format twice", "file:///d/a?format=ndjson&format=ocsf", RoleFindings, Spec{}, 0, "format= may be specified only once"},
 		{"case 4: format on OTLP", "otlphttp://c:4318?format=ocsf", RoleFindings, Spec{}, 0, "format= is not supported on OTLP sinks"},

@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"github.com/sluicehq/sluice/actors"
+	"github.com/sluicehq/sluice/internal/suggest"
 )
 
 var actorRoutes = []route{
@@ -41,6 +42,7 @@ type actorDetail struct {
 type noSuchActor struct {
 	Error string `json:"error"`
 	Name  string `json:"name"`
+	Hint  string `json:"hint,omitempty"` // an actor whose name is near
 }
 
 func (res *Resources) getActors(w http.ResponseWriter, _ *http.Request) {
@@ -52,7 +54,7 @@ func (res *Resources) getActor(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("name")
 	record, err := res.Actors.Record(name)
 	if err != nil {
-		writeActorError(w, name, err)
+		res.writeActorError(w, name, err)
 		return
 	}
 	writeJSON(w, http.StatusOK, actorDetail{record, res.Actors.Detail(r.Context(), name)})
@@ -71,16 +73,20 @@ func (res *Resources) patchActor(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("name")
 	record, err := res.Actors.Resize(name, capacity)
 	if err != nil {
-		writeActorError(w, name, err)
+		res.writeActorError(w, name, err)
 		return
 	}
 	writeJSON(w, http.StatusOK, record)
 }
 
-func writeActorError(w http.ResponseWriter, name string, err error) {
+func (res *Resources) writeActorError(w http.ResponseWriter, name string, err error) {
 	switch {
 	case errors.Is(err, actors.ErrNoActor):
-		writeJSON(w, http.StatusNotFound, noSuchActor{"no such actor", name})
+		var known []string
+		for _, a := range res.Actors.Records() {
+			known = append(known, a.Name)
+		}
+		writeJSON(w, http.StatusNotFound, noSuchActor{"no such actor", name, suggest.Text(name, known)})
 	case errors.Is(err, actors.ErrCapacity):
 		writeError(w, http.StatusBadRequest, err.Error())
 	default:

@@ -53,7 +53,7 @@ func (d *daemon) Ready() bool                                 { return !d.notRea
 func (d *daemon) Failing() (string, bool)                     { return d.dying, d.dying != "" }
 func (d *daemon) Status() []actors.Member                     { return d.report }
 func (d *daemon) Rules() RuleReport                           { return d.rules }
-func (d *daemon) Trigger(string)                              { d.reloads++ }
+func (d *daemon) Request()                                    { d.reloads++ }
 func (d *daemon) Records() []actors.Record                    { return d.records }
 func (d *daemon) Detail(context.Context, string) (detail any) { return d.detail }
 

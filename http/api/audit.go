@@ -1,4 +1,4 @@
 package api
 
 var auditRoutes = []route{{pattern: "/api/v1/audit", endpoints: get("audit:read",
-	disabled("audit trail disabled", "start with --state-db, and without daemon.api.audit.enabled: false"))}}
+	disabled("audit trail disabled", noSetting))}}

@@ -7,4 +7,4 @@ var dispositionRoutes = []route{{pattern: "/api/v1/dispositions", endpoints: tab
 	http.MethodPost: mutation("dispositions:write", dispositionsDisabled),
 }}}
 
-var dispositionsDisabled = disabled("dispositions disabled", "start with --enable-dispositions or set daemon.dispositions.enabled")
+var dispositionsDisabled = disabled("dispositions disabled", noSetting)

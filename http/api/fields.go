@@ -9,4 +9,4 @@ var fieldRoutes = []route{
 	{pattern: "/api/v1/fields/observer", endpoints: table{http.MethodDelete: mutation("fields:write", fieldsDisabled)}},
 }
 
-var fieldsDisabled = disabled("field observation disabled", "start with --observe-fields")
+var fieldsDisabled = disabled("field observation disabled", noSetting)

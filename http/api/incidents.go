@@ -11,7 +11,7 @@ var incidentRoutes = []route{
 	{pattern: "/api/v1/incidents/{id}/bundle", endpoints: get("incident-bundles:read", (*Resources).getBundle)},
 }
 
-var groupingDisabled = disabled("incident grouping disabled", "give --alert-pipeline a file with a group block")
+var groupingDisabled = disabled("incident grouping disabled", noSetting)
 
 type incidentList struct {
 	Count     int        `json:"count"`

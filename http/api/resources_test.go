@@ -129,6 +129,8 @@ func TestActors(t *testing.T) {
 		{"a name is decoded once", "GET", "/api/v1/actors/sink%3Aa%2Fb", "", 200, second + `,"detail":{"batch_size":128}}`},
 		{"and not twice", "GET", "/api/v1/actors/sink%253Aa", "", 404, `{"error":"no such actor","name":"sink%3Aa"}`},
 		{"an unknown one", "GET", "/api/v1/actors/nope", "", 404, `{"error":"no such actor","name":"nope"}`},
+		{"one that is nearly known", "GET", "/api/v1/actors/prase", "", 404, `{"error":"no such actor","name":"prase","hint":"did you mean 'parse'?"}`},
+		{"the same to be resized", "PATCH", "/api/v1/actors/prase", `{"mailbox_capacity": 5}`, 404, `{"error":"no such actor","name":"prase","hint":"did you mean 'parse'?"}`},
 		{"a resize", "PATCH", one, `{"mailbox_capacity": 5}`, 200, record(5) + `}`},
 		{"the bounds themselves are in", "PATCH", one, `{"mailbox_capacity":1000000}`, 200, record(1000000) + `}`},
 		{"zero", "PATCH", one, `{"mailbox_capacity":0}`, 400, bounds},
@@ -226,9 +228,9 @@ func TestFeaturesThatAreOff(t *testing.T) {
 	d := &daemon{}
 	s := start(t, d).everything(d)
 	const (
-		fields       = `~{"error":"field observation disabled","hint":"start with --observe-fields`
-		schemas      = `~{"error":"schema observation disabled","hint":"start with --observe-schemas`
-		dispositions = `{"error":"dispositions disabled","hint":"start with --enable-dispositions or set daemon.dispositions.enabled"}`
+		fields       = `~{"error":"field observation disabled","hint":"this version does not have it, and no setting turns it on"}`
+		schemas      = `~{"error":"schema observation disabled","hint":"this version does not have it, and no setting turns it on"}`
+		dispositions = `{"error":"dispositions disabled","hint":"this version does not have it, and no setting turns it on"}`
 		grouping     = `~{"error":"incident grouping disabled","hint":"`
 		noSources    = `{"error":"no dynamic sources configured"}`
 	)

@@ -27,6 +27,9 @@ func disabled(text, hint string) handler {
 	}
 }
 
+// noSetting is the hint about a feature that this version does not have.
+const noSetting = "this version does not have it, and no setting turns it on"
+
 // Resources is what the routes speak to once the daemon has loaded. Status,
 // Rules, Reloader, Actors and Correlations are always there. A nil Ingest is an
 // input other than http.

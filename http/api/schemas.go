@@ -10,4 +10,4 @@ var schemaRoutes = []route{
 	{pattern: "/api/v1/schemas/suggestions", endpoints: get("schemas:read", schemasDisabled)},
 }
 
-var schemasDisabled = disabled("schema observation disabled", "start with --observe-schemas")
+var schemasDisabled = disabled("schema observation disabled", noSetting)

@@ -1,4 +1,4 @@
 package api
 
 var tailRoutes = []route{{pattern: "/api/v1/detections/stream", stream: true, endpoints: get("detections:read",
-	disabled("detection tail disabled", "start with --enable-tail or set daemon.tail.enabled"))}}
+	disabled("detection tail disabled", noSetting))}}

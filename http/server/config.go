@@ -34,9 +34,9 @@ func (c Config) Validate(fault func(key string, err error)) {
 	t := c.TLS
 	switch {
 	case (t.Cert == "") != (t.Key == ""):
-		fault("tls.cert", errors.New("a certificate and its key belong together (--tls-cert, --tls-key)"))
+		fault("tls.cert", errors.New("a certificate and its key belong together"))
 	case t.ClientCA != "" && t.Cert == "":
-		fault("tls.client_ca", errors.New("needs a certificate (--tls-cert)"))
+		fault("tls.client_ca", errors.New("needs a certificate"))
 	}
 	if t.KeyPassword != "" {
 		fault("tls.--tls-key-password", errors.New("encrypted keys are not supported"))

@@ -64,7 +64,7 @@ func readTransformation(typ string, p *params) (transformation, error) {
 	if !ok {
 		hint := ""
 		if strings.HasSuffix(typ, "_placeholders") {
-			hint = " (values from files, commands and HTTP come from dynamic sources, see --source)"
+			hint = " (values from files, commands and HTTP come from dynamic sources)"
 		}
 		return nil, fmt.Errorf("unknown transformation type: %s%s", typ, hint)
 	}

@@ -78,7 +78,7 @@ func TestPagesTellTheTruth(t *testing.T) {
 func TestPagesNameWhatExists(t *testing.T) {
 	var flags strings.Builder
 	for _, args := range [][]string{
-		{"engine", "daemon"}, {"engine", "eval"}, {"engine", "status"}, {"rule", "validate"}, {"config", "validate"}, {"pipeline", "diff"},
+		{"engine", "daemon"}, {"engine", "eval"}, {"engine", "status"}, {"rule", "validate"}, {"config", "validate"}, {"pipeline", "diff"}, {"config", "reload"},
 	} {
 		flags.WriteString(sluice(t, "", append(args, "--help")...).stdout)
 	}

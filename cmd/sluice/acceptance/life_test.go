@@ -62,7 +62,7 @@ func TestAStartTellsItsSteps(t *testing.T) {
 		}
 	}
 	want := []string{
-		"sluice.state: state opened", "sluice.state: no state is stored", "sluice.state: restore of state decided",
+		"sluice.server: starting", "sluice.state: state opened", "sluice.state: no state is stored", "sluice.state: restore of state decided",
 		"sluice.server: probes listening", "sluice.engine: rules loaded", "sluice.server: API server listening",
 		"sluice.sources: source started", "sluice.server: shutting down", "sluice.server: stopped",
 	}

@@ -85,9 +85,6 @@ func Eval(l *config.Loaded) (warnings config.Problems, err error) {
 	if len(e.Rules) == 0 {
 		c.fault("eval.rules", errors.New("no rules are named (--rules, or eval.rules in a file)"))
 	}
-	if e.ObserveFieldsReport != "" && !e.Observer.ObserveFields {
-		c.fault("eval.--observe-fields-report", errors.New("needs --observe-fields"))
-	}
 	if len(c.problems) == 0 {
 		c.problems, c.warnings = l.Unavailable("eval")
 	}
@@ -119,7 +116,7 @@ func (c *checking) settings() {
 		c.fault("daemon.nats.ack_mode", errors.New("snapshot needs a state database (--state-db)"))
 	}
 	if d.Capture.Enabled && !d.Dispositions.Enabled && d.Dispositions.Source == "" {
-		c.fault("daemon.capture.enabled", errors.New("needs dispositions (--enable-dispositions)"))
+		c.fault("daemon.capture.enabled", errors.New("needs dispositions"))
 	}
 }
 
@@ -238,8 +235,7 @@ func (c *checking) mailboxes() {
 		case slices.Contains(off, name), name == actors.NameDLQ && c.d.Output.DLQ == "":
 			c.warn(path, errors.New("mailbox of an actor that is off"))
 		case !slices.Contains(known, name):
-			all := append(known[:len(known):len(known)], off...)
-			c.fault(path, suggest.Wrap(fmt.Errorf("unknown actor '%s' (%s)", name, strings.Join(all, ", ")), name, all))
+			c.fault(path, suggest.Wrap(fmt.Errorf("unknown actor '%s' (%s)", name, strings.Join(known, ", ")), name, known))
 		}
 	}
 }

@@ -36,7 +36,7 @@ func (c *checking) rules(ctx context.Context) (problems config.Problems) {
 		rejected = &problems
 	}
 	for _, p := range built.Problems() {
-		*rejected = append(*rejected, ofRule(p))
+		*rejected = append(*rejected, ofRule(ruleset.Placed(c.d.Rules, p)))
 	}
 	if len(built.Rejected) == 0 && !built.Usable() {
 		c.warn("daemon.rules", errors.New("no rule is loaded"))

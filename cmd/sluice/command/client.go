@@ -136,19 +136,3 @@ func complaint(body []byte) string {
 	}
 	return ": " + e.Error
 }
-
-func (e *env) configReload(c *cli.Context) error {
-	l, _, err := e.loadChecked(c, "")
-	if err != nil {
-		return err
-	}
-	cl, err := e.client(c, l)
-	if err != nil {
-		return err
-	}
-	if _, err := cl.ask(c.Context, http.MethodPost, "/api/v1/reload"); err != nil {
-		return err
-	}
-	fmt.Fprintf(e.Err, "reload requested: %s/api/v1/reload\n", cl.base)
-	return nil
-}

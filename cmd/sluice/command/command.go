@@ -7,12 +7,14 @@ import (
 	"log/slog"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/sluicehq/sluice/cmd/sluice/config"
+	"github.com/sluicehq/sluice/internal/suggest"
 )
 
 // Streams are the process's ends.
@@ -118,6 +120,7 @@ func (e *env) app() *cli.App {
 		},
 	}
 	app.CustomAppHelpTemplate = groupHelp(app.Usage, app.Commands)
+	addExamples(app)
 	return app
 }
 
@@ -144,10 +147,14 @@ func withoutArguments(flags []cli.Flag, run action) action {
 		switch f.Names()[0] {
 		case "rules":
 			hint = " (rules are named by --rules)"
+		case "addr":
+			hint = " (the daemon is named by --addr)"
 		case "config":
 			if hint == "" {
 				hint = " (a file is named by --config)"
 			}
+		case "wait":
+			hint = " (how long to wait stands behind \"=\": --wait=" + waitDefault + ")"
 		}
 	}
 	return func(c *cli.Context) error {
@@ -195,7 +202,11 @@ func usageError(c *cli.Context, err error, _ bool) error {
 	}
 	if flag, ok := strings.CutPrefix(err.Error(), undefined); ok {
 		flag = strings.TrimLeft(flag, "-")
-		text := fmt.Sprintf("unknown flag --%s", flag)
+		dashes := "--"
+		if len(flag) == 1 {
+			dashes = "-"
+		}
+		text := "unknown flag " + dashes + flag
 		if near := nearest(flag, flagNames(c)); near != "" {
 			text += fmt.Sprintf(", did you mean --%s?", near)
 		}
@@ -215,8 +226,22 @@ func unknownCommand(c *cli.Context) error {
 	text := fmt.Sprintf("unknown command %q", c.Args().First())
 	if near := nearest(c.Args().First(), names); near != "" {
 		text += fmt.Sprintf(", did you mean %q?", near)
+	} else if others := inGroups(c.App, c.Args().First()); len(others) > 0 {
+		text += fmt.Sprintf(", did you mean %s?", strings.Join(others, " or "))
 	} else {
 		text += fmt.Sprintf(" (%s)", strings.Join(names, ", "))
 	}
 	return configFault(errors.New(text))
+}
+
+// inGroups are the commands of all groups that have nearly this name, quoted.
+func inGroups(app *cli.App, name string) (full []string) {
+	for _, g := range app.Commands {
+		for _, sub := range g.Subcommands {
+			if sub.Name == name || suggest.Nearest(name, []string{sub.Name}) != "" {
+				full = append(full, strconv.Quote(g.Name+" "+sub.Name))
+			}
+		}
+	}
+	return full
 }

@@ -150,19 +150,24 @@ func TestListsAreNotSplitAtCommas(t *testing.T) {
 	}
 }
 
+// Each command's help is in a golden file, with examples.
 func TestHelp(t *testing.T) {
 	inEmptyDir(t)
-	for _, tc := range []struct {
-		golden string
-		args   []string
-	}{
-		{"help", []string{"--help"}},
-		{"help-engine-daemon", []string{"engine", "daemon", "--help"}},
-		{"help-config-show", []string{"config", "show", "--help"}},
-	} {
-		got := sluice(t, "", tc.args...)
+	check := func(path ...string) {
+		got := sluice(t, "", append(path, "--help")...)
 		got.wantCode(t, 0)
-		wantGolden(t, tc.golden, got.out)
+		wantGolden(t, strings.Join(append([]string{"help"}, path...), "-"), got.out)
+		_, after, found := strings.Cut(got.out, "\nExamples:\n  sluice ")
+		if !found || !strings.HasPrefix("sluice "+after, "sluice "+strings.Join(path, " ")) && len(path) > 1 {
+			t.Errorf("the help of %q has no example of it", path)
+		}
+	}
+	check()
+	for _, c := range (&env{}).app().Commands {
+		check(c.Name)
+		for _, sub := range c.Subcommands {
+			check(c.Name, sub.Name)
+		}
 	}
 }
 

@@ -15,6 +15,8 @@ import (
 
 	"github.com/sluicehq/sluice/cmd/sluice/checks"
 	"github.com/sluicehq/sluice/cmd/sluice/config"
+	"github.com/sluicehq/sluice/internal/suggest"
+	"github.com/sluicehq/sluice/internal/unavailable"
 )
 
 func (e *env) configCommands() []*cli.Command {
@@ -35,7 +37,7 @@ func (e *env) configCommands() []*cli.Command {
 		}, e.configShow),
 		command("path", "list the files that are read, lowest precedence first", "", []cli.Flag{configFlag(true), format}, e.configPath),
 		command("schema", "print the JSON Schema of a configuration file", "", nil, e.configSchema),
-		command("reload", "tell a running daemon to reload", "", clientFlags(), e.configReload),
+		e.configReloadCommand(),
 	}
 }
 
@@ -139,6 +141,13 @@ func (e *env) configShow(c *cli.Context) error {
 	}
 	e.notice(l)
 	section := c.String("for")
+	if section != "" && !slices.Contains(l.Sections(), section) {
+		names := slices.DeleteFunc(l.Sections(), func(name string) bool {
+			_, _, off := unavailable.Setting(name, "")
+			return off
+		})
+		return configFault(suggest.Wrap(fmt.Errorf("unknown section %q (%s)", section, strings.Join(names, ", ")), section, names))
+	}
 	if format == "yaml" {
 		text, err := l.ShowYAML(section)
 		if err != nil {
@@ -147,10 +156,7 @@ func (e *env) configShow(c *cli.Context) error {
 		_, err = e.Out.Write(text)
 		return err
 	}
-	leaves, err := l.Leaves(section)
-	if err != nil {
-		return configFault(err)
-	}
+	leaves := l.Leaves(section)
 	if format == formatJSON {
 		return writeJSON(e.Out, nested(leaves), isTerminal(e.Out))
 	}
@@ -226,7 +232,7 @@ func (e *env) localFormat(c *cli.Context, l *config.Loaded, allowed ...string) (
 	if c.IsSet("format") {
 		f := c.String("format")
 		if !slices.Contains(allowed, f) {
-			return "", configFaultf("--format: %q is not allowed (%s)", f, strings.Join(allowed, ", "))
+			return "", configFault(suggest.Wrap(fmt.Errorf("--format: %q is not allowed (%s)", f, strings.Join(allowed, ", ")), f, allowed))
 		}
 		return f, nil
 	}

@@ -148,12 +148,13 @@ func TestConfigValidateReportsEveryProblemAtOnce(t *testing.T) {
 func TestConfigValidateAsJSON(t *testing.T) {
 	inEmptyDir(t)
 	write(t, "r/a.yml", goodRule)
-	write(t, "sluice.yaml", "bogus: 1\ndaemon:\n  rules: r\n  api: {addr: '127.0.0.1:0'}\n  taap: {}\n  tap: {enabled: true}\n")
+	write(t, "sluice.yaml", "bogus: 1\ndaemon:\n  rules: r\n  api: {addr: '127.0.0.1:0'}\n  inptu: {}\n  taap: {}\n  tap: {enabled: true}\n")
 	got := sluice(t, "", "config", "validate", "--format", "json")
 	got.wantCode(t, 0)
 	want := `{"ok":true,"sources":["./sluice.yaml"],"unknown_keys":[{"key":"bogus","file":"./sluice.yaml","line":1},` +
-		`{"key":"daemon.taap","file":"./sluice.yaml","line":5,"suggestion":"did you mean 'daemon.tap'?"}],"inactive_sections":["daemon.tap"],` +
-		`"warnings":[{"key":"daemon.tap.enabled","file":"./sluice.yaml","line":6,"message":"not in this build (tap sessions); it has no effect"}],"problems":[]}` + "\n"
+		`{"key":"daemon.inptu","file":"./sluice.yaml","line":5,"suggestion":"did you mean 'daemon.input'?"},` +
+		`{"key":"daemon.taap","file":"./sluice.yaml","line":6}],"inactive_sections":["daemon.tap"],` +
+		`"warnings":[{"key":"daemon.tap.enabled","file":"./sluice.yaml","line":7,"message":"not in this build (tap sessions); it has no effect"}],"problems":[]}` + "\n"
 	if got.out != want {
 		t.Errorf("got  %swant %s", got.out, want)
 	}
@@ -175,8 +176,8 @@ func TestConfigValidateLoadsTheRules(t *testing.T) {
 		code  int
 		err   []string
 	}{
-		{"the only rule is broken", local, map[string]string{"a.yml": brokenRule}, 2, []string{"a.yml:4: document 1 (\"Broken\")", "a.yml:5: document 1", "3 problems."}},
-		{"one beside it is good", local, map[string]string{"a.yml": brokenRule, "b.yml": goodRule}, 0, []string{"warning: a.yml:", "Config is valid."}},
+		{"the only rule is broken", local, map[string]string{"a.yml": brokenRule}, 2, []string{"\nr/a.yml:4: document 1 (\"Broken\")", "\nr/a.yml:5: document 1", "3 problems."}},
+		{"one beside it is good", local, map[string]string{"a.yml": brokenRule, "b.yml": goodRule}, 0, []string{"warning: r/a.yml:", "Config is valid."}},
 		{"strict rules allow none", "daemon: {rules: r, api: {addr: '127.0.0.1:0'}, engine: {strict_rules: true}}", map[string]string{"a.yml": brokenRule, "b.yml": goodRule}, 2, []string{"a.yml:"}},
 		{"a directory without rules", local, map[string]string{"README": ""}, 0, []string{"warning: ./sluice.yaml:1: daemon.rules: no rule is loaded"}},
 		{"a fault of the configuration beside", "daemon: {rules: r, api: {addr: x}}", map[string]string{"a.yml": brokenRule}, 3, []string{"a.yml:", "daemon.api.addr"}},

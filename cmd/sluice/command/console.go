@@ -57,6 +57,24 @@ func isTerminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
+// columns is the width of the terminal, 80 when nobody knows.
+func (c *console) columns() int {
+	if f, ok := c.Out.(*os.File); ok {
+		if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
+			return width
+		}
+	}
+	return 80
+}
+
+// showFigures makes the product a table on a terminal, unless somebody chose a format:
+// it is a list, or figures, that people read.
+func (c *console) showFigures() {
+	if c.terminal && !c.explicit {
+		c.format = formatTable
+	}
+}
+
 // pretty reports whether JSON is indented: on a terminal, unless lines were
 // asked for.
 func (c *console) pretty() bool { return c.format == formatJSON && c.terminal }

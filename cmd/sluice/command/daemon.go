@@ -38,13 +38,10 @@ func (e *env) runDaemon(c *cli.Context) error {
 	if err := e.checked(checks.Daemon(l, os.Getenv)); err != nil {
 		return err
 	}
-	format := logging.JSON
-	if l.Config.Global.LogFormat == string(logging.Text) {
-		format = logging.Text
-	}
 	close(e.handedOver)
 	filter, err := logFilter(l)
-	log, queue := logging.NewQueued(e.Err, format, filter)
+	log, queue := logging.NewQueued(e.Err, e.daemonLogFormat(l), filter)
+	announce(log, l)
 	tellFilter(log, err)
 	code := e.daemon(e.signals, l, log, Streams{In: e.In, Out: e.Out, Err: queue.Patient()})
 	queue.Close(lastWords)

@@ -51,7 +51,7 @@ func TestDaemonRefusesContradictions(t *testing.T) {
 		{"two replays", "", []string{"--replay-from-latest", "--replay-from-sequence", "4"}, "excludes --replay-from-sequence"},
 		{"two event filters from two layers", "daemon: {input: {jq: .}}", []string{"--jsonpath", "$"}, "daemon.input.jq: excludes --jsonpath"},
 		{"an offset without a colon", "", []string{"--syslog-tz", "+0530"}, "--syslog-tz"},
-		{"an unknown input", "", []string{"--input", "kafka://x"}, `"kafka://x" is no input (stdin, http, `},
+		{"an unknown input", "", []string{"--input", "kafka://x"}, `"kafka://x" is no input (stdin, http)`},
 		{"a host name to listen on", "", []string{"--api-addr", "localhost:9090"}, "localhost:9090"},
 		{"an encrypted key", "", []string{"--tls-key-password", "x"}, "encrypted keys are not supported"},
 		{"an exclusion of nothing", "", []string{"--exclude-rule", "tag:"}, "--exclude-rule"},
@@ -93,8 +93,8 @@ func TestDaemonSaysWhichSettingsNothingComesOf(t *testing.T) {
 	write(t, "sluice.yaml", "daemon: {sources: [], output: {sinks: [], webhooks: []}, mailboxes: {}}")
 	empty := sluiceWith(t, Program{Daemon: new(capture).run}, "", args...)
 	empty.wantCode(t, 0)
-	if empty.err != "" {
-		t.Errorf("empty lists: stderr got %q, want nothing", empty.err)
+	if strings.Contains(empty.err, "warning") {
+		t.Errorf("empty lists: stderr got %q, want no warning", empty.err)
 	}
 	t.Setenv("NATS_TOKEN", "of another program")
 	foreign := sluiceWith(t, Program{Daemon: new(capture).run}, "", args...)

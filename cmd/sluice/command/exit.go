@@ -3,6 +3,8 @@ package command
 import (
 	"errors"
 	"fmt"
+
+	"github.com/sluicehq/sluice/internal/suggest"
 )
 
 // The exit codes of commands.
@@ -54,5 +56,10 @@ func codeOf(err error) (int, string) {
 	if e.err == nil {
 		return e.code, ""
 	}
-	return e.code, e.err.Error()
+	text := e.err.Error()
+	var near *suggest.Error
+	if errors.As(e.err, &near) && near.Suggestion != "" {
+		text += " (" + near.Suggestion + ")"
+	}
+	return e.code, text
 }

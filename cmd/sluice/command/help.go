@@ -24,7 +24,7 @@ func groupHelp(usage string, commands []*cli.Command) string {
 	for _, c := range commands {
 		fmt.Fprintf(&b, "  %-10s %s\n", c.Name, c.Usage)
 	}
-	b.WriteString("\nEvery command explains itself with --help.\n")
+	b.WriteString(exampleText + "\nEvery command explains itself with --help.\n")
 	return b.String()
 }
 
@@ -37,7 +37,7 @@ func helpText(usage, arguments, section string, own []cli.Flag) string {
 	if arguments != "" {
 		fmt.Fprintf(&b, " %s", arguments)
 	}
-	b.WriteString("\n")
+	b.WriteString("\n" + exampleText)
 	var headings []string
 	groups := make(map[string][]config.Setting)
 	group := func(heading string, i config.Setting) {
@@ -93,6 +93,9 @@ func infoOf(names []string, d cli.DocGenerationFlag) config.Setting {
 	}
 	if d.TakesValue() {
 		i.Word, i.Default = "VALUE", d.GetValue()
+	}
+	if o, ok := d.(optionalFlagOf); ok {
+		i.Flag += "[=" + o.word + "]"
 	}
 	return i
 }

@@ -1,9 +1,14 @@
 package command
 
 import (
+	"cmp"
 	"log/slog"
+	"net/url"
 	"os"
+	"slices"
+	"strings"
 
+	"github.com/sluicehq/sluice/actors/sink"
 	"github.com/sluicehq/sluice/cmd/sluice/config"
 	"github.com/sluicehq/sluice/cmd/sluice/logging"
 )
@@ -23,6 +28,50 @@ func tellFilter(log *slog.Logger, err error) {
 	if err != nil {
 		logging.Target(log, "sluice.config").Warn("log filter ignored", "err", err)
 	}
+}
+
+// daemonLogFormat is the form that was chosen, else text for a person who watches and
+// JSON for programs.
+func (e *env) daemonLogFormat(l *config.Loaded) logging.Format {
+	switch chosen := l.Config.Global.LogFormat; {
+	case chosen != "":
+		return logging.Format(chosen)
+	case isTerminal(e.Err):
+		return logging.Text
+	}
+	return logging.JSON
+}
+
+// announce is the first record of a daemon's log: what starts, and with what.
+func announce(log *slog.Logger, l *config.Loaded) {
+	d := &l.Config.Daemon
+	sinks := slices.Clone(d.Output.Sinks)
+	if len(sinks) == 0 {
+		sinks = sink.DefaultConfig().Sinks
+	}
+	for i, s := range sinks {
+		sinks[i] = withoutPassword(s)
+	}
+	attrs := []any{
+		"version", version(), "config", cmp.Or(strings.Join(l.Files, ", "), "none"), "rules", strings.Join(d.Rules, ", "),
+	}
+	if len(d.Pipelines) > 0 {
+		attrs = append(attrs, "pipelines", strings.Join(d.Pipelines, ", "))
+	}
+	attrs = append(attrs, "input", withoutPassword(d.Input.Source), "sinks", strings.Join(sinks, ", "))
+	if d.Output.DLQ != "" {
+		attrs = append(attrs, "dlq", withoutPassword(d.Output.DLQ))
+	}
+	logging.Target(log, "sluice.server").Info("starting", append(attrs, "addr", d.API.Addr)...)
+}
+
+// withoutPassword hides the password of a URL.
+func withoutPassword(text string) string {
+	u, err := url.Parse(text)
+	if err != nil || u.User == nil {
+		return text
+	}
+	return u.Redacted()
 }
 
 // commandLogger logs only when a format was chosen.

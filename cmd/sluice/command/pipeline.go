@@ -144,7 +144,7 @@ func (e *env) reportOthers(rules *ruleset.Rules, failed []ast.Problem) {
 			})
 		})
 	}
-	e.reportProblems(&ruleset.Rules{Collection: &others, Notes: rules.Notes})
+	e.reportProblems(&ruleset.Rules{Collection: &others, Roots: rules.Roots, Notes: rules.Notes})
 }
 
 func printRewritings(out *console, list []rewriting) error {

@@ -60,11 +60,11 @@ func loadFault(err error) error {
 // authors of the others should know. None of it is what --quiet leaves out.
 func (e *env) reportProblems(c *ruleset.Rules) {
 	for _, p := range c.Problems() {
-		fmt.Fprintf(e.Err, "%s error: %s\n", p.Stage, p.Error())
+		fmt.Fprintf(e.Err, "%s error: %s\n", p.Stage, ruleset.Placed(c.Roots, p))
 	}
 	e.warn(c.Notes...)
 	for i := range c.Warnings {
-		e.warn(c.Warnings[i].Error())
+		e.warn(ruleset.Placed(c.Roots, c.Warnings[i]).Error())
 	}
 }
 
@@ -135,10 +135,10 @@ func (e *env) ruleValidate(c *cli.Context) error {
 	e.reportProblems(rules)
 	if c.Bool("verbose") {
 		for _, r := range rules.Rules {
-			fmt.Fprintf(e.Err, "ok: %s: document %d: %s\n", r.Origin.File, r.Origin.Document, r.Title)
+			fmt.Fprintf(e.Err, "ok: %s: document %d: %s\n", ruleset.Place(rules.Roots, r.Origin.File), r.Origin.Document, r.Title)
 		}
 		for _, r := range rules.Correlations {
-			fmt.Fprintf(e.Err, "ok: %s: document %d: %s\n", r.Origin.File, r.Origin.Document, r.Title)
+			fmt.Fprintf(e.Err, "ok: %s: document %d: %s\n", ruleset.Place(rules.Roots, r.Origin.File), r.Origin.Document, r.Title)
 		}
 	}
 	v := judge(rules.Collection)
@@ -251,6 +251,7 @@ func (e *env) ruleFields(c *cli.Context) error {
 		return err
 	}
 	e.reportProblems(rules)
+	out.showFigures()
 	if err := e.printFields(out, load.Fields(rules.Collection)); err != nil {
 		return err
 	}

@@ -91,7 +91,7 @@ func TestRuleValidate(t *testing.T) {
 			[]string{`{"detection_rules":1,"correlation_rules":0,"filter_rules":0,"parse_errors":0,"compiled":1,"compile_errors":0,"problems":[]}`},
 			nil,
 		},
-		{"with -v behind the path", map[string]string{"r/a.yml": goodRule}, []string{"r", "-v"}, 0, nil, []string{"ok: a.yml: document 1: Whoami"}},
+		{"with -v behind the path", map[string]string{"r/a.yml": goodRule}, []string{"r", "-v"}, 0, nil, []string{"ok: r/a.yml: document 1: Whoami"}},
 		{"a path that is missing", nil, []string{"r"}, 2, nil, []string{"r"}},
 		{"no path", nil, nil, 3, nil, []string{"needs a path"}},
 		{"a pipeline that is missing", map[string]string{"r/a.yml": goodRule}, []string{"r", "-p", "nope.yml"}, 3, nil, []string{"nope.yml"}},

@@ -22,6 +22,7 @@ func (e *env) status(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	out.showFigures()
 	cl, err := e.client(c, l)
 	if err != nil {
 		return err
@@ -34,8 +35,18 @@ func (e *env) status(c *cli.Context) error {
 	if err != nil {
 		return configFaultf("GET %s/api/v1/status: 200 OK: unreadable answer: %w", cl.base, err)
 	}
-	if out.tabular() {
-		return out.writeTable([]string{"METRIC", "VALUE"}, statusRows(status))
+	figures := statusFigures(status)
+	switch {
+	case out.terminal && out.format == formatTable:
+		return writeFigures(out, append(figures, e.moreFigures(c, out, cl)...))
+	case out.tabular():
+		t := newTable(out, []string{"METRIC", "VALUE"})
+		for _, f := range figures {
+			if err := t.row([]string{f.name, f.value}, f.color); err != nil {
+				return err
+			}
+		}
+		return t.flush()
 	}
 	var b bytes.Buffer
 	if out.pretty() {
@@ -77,28 +88,42 @@ func members(object []byte) (list []member, err error) {
 	return list, err
 }
 
-// statusRows lists the members in their order, and those of objects by name.
-func statusRows(status []member) [][]string {
-	var rows [][]string
+// statusFigures lists the members in their order, and those of objects by name.
+func statusFigures(status []member) (list []figure) {
 	for _, m := range status {
-		var text string
+		f := figure{name: m.name}
 		var seconds float64
+		var reload reloadOutcome
+		if m.name == "last_reload" && json.Unmarshal(m.value, &reload) == nil {
+			list = append(list, reload.figure())
+			continue
+		}
 		if below, err := members(m.value); err == nil {
 			slices.SortFunc(below, func(a, b member) int { return strings.Compare(a.name, b.name) })
 			for _, x := range below {
-				rows = append(rows, []string{m.name + "." + x.name, string(x.value)})
+				list = append(list, figure{name: m.name + "." + x.name, value: string(x.value)})
 			}
 			continue
 		}
 		switch {
+		case m.name == "reload_pending" && string(m.value) == "false": // it is news only while it lasts
+			continue
 		case m.name == "uptime_seconds" && json.Unmarshal(m.value, &seconds) == nil:
-			m.name, text = "uptime", uptime(time.Duration(seconds*float64(time.Second)))
-		case json.Unmarshal(m.value, &text) != nil:
-			text = string(m.value)
+			f.name, f.value = "uptime", uptime(time.Duration(seconds*float64(time.Second)))
+		case json.Unmarshal(m.value, &f.value) != nil:
+			f.value = string(m.value)
 		}
-		rows = append(rows, []string{m.name, text})
+		list = append(list, f)
 	}
-	return rows
+	return list
+}
+
+func (r *reloadOutcome) figure() figure {
+	f := figure{name: "last_reload", value: "ok " + r.At.Format(time.RFC3339)}
+	if !r.OK {
+		f.value, f.color = fmt.Sprintf("failed %s: %s", r.At.Format(time.RFC3339), r.Error), red
+	}
+	return f
 }
 
 // uptime writes the two largest units that are not zero: 5m 12s.
@@ -115,4 +140,59 @@ func uptime(d time.Duration) string {
 		}
 	}
 	return strings.Join(parts[:min(2, len(parts))], " ")
+}
+
+// moreFigures are those that people look for beside the status: documents of the
+// rules that were rejected, the input queue and the sinks. What the daemon does not
+// tell this client is left out with a note.
+func (e *env) moreFigures(c *cli.Context, out *console, cl *client) (list []figure) {
+	ask := func(path string, answer any) bool {
+		body, err := cl.ask(c.Context, http.MethodGet, path)
+		if err == nil {
+			err = json.Unmarshal(body, answer)
+		}
+		if err != nil {
+			out.note("not shown: %v", err)
+		}
+		return err == nil
+	}
+	var rules struct {
+		Rejected []struct{} `json:"rejected"`
+		Excluded int        `json:"excluded"`
+	}
+	if ask("/api/v1/rules", &rules) {
+		f := figure{name: "rules_rejected", value: fmt.Sprint(len(rules.Rejected))}
+		if len(rules.Rejected) > 0 {
+			f.color = yellow
+		}
+		list = append(list, f)
+		if rules.Excluded > 0 {
+			list = append(list, figure{name: "rules_excluded", value: fmt.Sprint(rules.Excluded)})
+		}
+	}
+	var actors struct {
+		Actors []struct {
+			Name, Kind, State string
+			Mailbox           struct{ Depth, Capacity int }
+		}
+	}
+	if !ask("/api/v1/actors", &actors) {
+		return list
+	}
+	for _, a := range actors.Actors {
+		f := figure{value: fmt.Sprintf("%d of %d", a.Mailbox.Depth, a.Mailbox.Capacity)}
+		switch {
+		case a.Name == "parse":
+			f.name = "input_queue"
+		case a.Kind == "sink":
+			f.name = a.Name
+		default:
+			continue
+		}
+		if a.State != "running" {
+			f.value, f.color = a.State+", "+f.value, yellow
+		}
+		list = append(list, f)
+	}
+	return list
 }

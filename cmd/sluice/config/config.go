@@ -50,7 +50,7 @@ type Config struct {
 
 // Global is what every command obeys.
 type Global struct {
-	// LogFormat is empty where nobody chose one: the daemon then logs JSON, and
+	// LogFormat is empty where nobody chose one: the daemon then logs text on a terminal and JSON elsewhere, and
 	// other commands do not log.
 	LogFormat    string `yaml:"log_format" flag:"log-format" oneof:"text json" help:"Form of log lines on stderr"`
 	OutputFormat string `yaml:"output_format" flag:"output-format" oneof:"json ndjson table csv tsv" mode:"mild" help:"Form of the command's product"`

@@ -13,6 +13,7 @@ import (
 	"gopkg.in/yaml.v3"
 
 	"github.com/sluicehq/sluice/internal/document"
+	"github.com/sluicehq/sluice/internal/unavailable"
 )
 
 // Layer tells where the value of a setting came from.
@@ -140,7 +141,9 @@ func (l *layer) collectSection(f *field, n *yaml.Node) {
 		}
 		var known []string
 		for _, c := range f.members() {
-			known = append(known, c.name)
+			if _, _, off := unavailable.Setting(c.path, c.flag); !off {
+				known = append(known, c.name)
+			}
 		}
 		l.unknownKey(n.Content[i], f.path, known)
 	}

@@ -2,7 +2,6 @@ package config
 
 import (
 	"bytes"
-	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -22,14 +21,12 @@ type Leaf struct {
 // Path is the dotted key.
 func (s Leaf) Path() string { return strings.Join(s.Parts, ".") }
 
-// Leaves lists the settings of a section in the order of the tree; all of the
-// tree when section is empty. Settings that only flags may make are no part of it.
-func (l *Loaded) Leaves(section string) ([]Leaf, error) {
+// Leaves lists the settings of one of the Sections in the order of the tree; all of
+// the tree when section is empty. Settings that only flags may make are no part of it.
+func (l *Loaded) Leaves(section string) []Leaf {
 	top := l.root
 	if section != "" {
-		if top = l.root.child(section); top == nil {
-			return nil, fmt.Errorf("unknown section %q (%s)", section, strings.Join(l.Sections(), ", "))
-		}
+		top = l.root.child(section)
 	}
 	var out []Leaf
 	top.walk(func(f *field) {
@@ -45,7 +42,7 @@ func (l *Loaded) Leaves(section string) ([]Leaf, error) {
 			out = append(out, Leaf{parts, plain(v), l.Layer(f.path)})
 		}
 	})
-	return out, nil
+	return out
 }
 
 func sortedKeys(m reflect.Value) []reflect.Value {
@@ -86,12 +83,8 @@ func plain(v reflect.Value) any {
 
 // ShowYAML writes the section as a configuration file would hold it.
 func (l *Loaded) ShowYAML(section string) ([]byte, error) {
-	leaves, err := l.Leaves(section)
-	if err != nil {
-		return nil, err
-	}
 	root := &yaml.Node{Kind: yaml.MappingNode}
-	for _, s := range leaves {
+	for _, s := range l.Leaves(section) {
 		n := root
 		parts := s.Parts
 		for _, p := range parts[:len(parts)-1] {

@@ -111,6 +111,7 @@ func New(ctx context.Context, o Options) (_ *Daemon, err error) {
 		return nil, err
 	}
 	d.serving.Store(first)
+	d.reloader.Loaded()
 	return d, d.build(first.set)
 }
 
@@ -175,7 +176,7 @@ func (d *Daemon) build(set *graph.RuleSet) error {
 	}
 	d.features = append(d.features, d.dataflow.Features()...)
 	d.reloader.Use(d.features.components()) // the rows of whatever is reloaded stand above
-	d.features = append(d.features, d.reloader.Feature(), d.process())
+	d.features = append(d.features, d.process(), d.reloader.Feature())
 	if d.checkpointer != nil {
 		d.checkpointer.begin(d.features.saved())
 	}
@@ -222,7 +223,7 @@ func (d *Daemon) Ended() <-chan struct{} { return d.ended }
 func (d *Daemon) Suspended() <-chan string { return d.suspended }
 
 // Reload asks for a pass and has file sinks look at their paths again.
-func (d *Daemon) Reload(reason string) { d.reloader.Trigger(reason) }
+func (d *Daemon) Reload(from reload.Origin, reason string) { d.reloader.Trigger(from, reason) }
 
 // Handler is the API, for tests that need no socket.
 func (d *Daemon) Handler() http.Handler { return d.api }

@@ -57,9 +57,8 @@ func CheckInput(source string) error {
 
 // findInput finds the kind of input that source names.
 func findInput(source string, kinds []inputKind) (inputKind, error) {
-	var all, here, names []string
+	var here, names []string
 	for _, k := range kinds {
-		all = append(all, k.usage)
 		if k.open != nil {
 			here, names = append(here, k.usage), append(names, k.name)
 		}
@@ -68,7 +67,7 @@ func findInput(source string, kinds []inputKind) (inputKind, error) {
 	switch {
 	case i < 0:
 		scheme, _, _ := strings.Cut(source, "://")
-		return inputKind{}, suggest.Wrap(fmt.Errorf("%q is no input (%s)", source, strings.Join(all, ", ")), scheme, names)
+		return inputKind{}, suggest.Wrap(fmt.Errorf("%q is no input (%s)", source, strings.Join(here, ", ")), scheme, names)
 	case kinds[i].open == nil:
 		return inputKind{}, fmt.Errorf("%q is not in this build (%s)", source, strings.Join(here, ", "))
 	}

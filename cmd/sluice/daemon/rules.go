@@ -186,7 +186,7 @@ func (r *rules) remember(g *generation) {
 func (r *rules) report(g *generation) {
 	c := g.collection
 	for _, p := range c.Problems() {
-		r.log.Error("rule document rejected", problemAttrs(p)...)
+		r.log.Error("rule document rejected", problemAttrs(r.placed(p))...)
 	}
 	for _, n := range g.notes {
 		r.log.Warn("pipeline", "note", n)
@@ -195,7 +195,7 @@ func (r *rules) report(g *generation) {
 		r.log.Debug("pipeline", "note", n)
 	}
 	for _, w := range c.Warnings {
-		r.log.Warn("rule document", problemAttrs(w)...)
+		r.log.Warn("rule document", problemAttrs(r.placed(w))...)
 	}
 	for _, d := range g.doubts {
 		r.log.Warn("rules", "note", d)
@@ -208,6 +208,9 @@ func (r *rules) report(g *generation) {
 	}
 	r.log.Info("rules loaded", append(g.counts.Attrs(), "rejected", len(c.Rejected), "path", strings.Join(r.cfg.Rules, ", "))...)
 }
+
+// placed names the file of a problem by a path that can be opened.
+func (r *rules) placed(p ast.Problem) ast.Problem { return ruleset.Placed(r.cfg.Rules, p) }
 
 func problemAttrs(p ast.Problem) []any {
 	var attrs []any
@@ -240,7 +243,7 @@ func (r *rules) first(ctx context.Context, errs io.Writer) (*generation, error) 
 	}
 	if g.refused != nil {
 		for _, p := range g.collection.Problems() {
-			fmt.Fprintf(errs, "sluice: %s\n", p)
+			fmt.Fprintf(errs, "sluice: %s\n", r.placed(p))
 		}
 		return nil, &Fault{Code: exitRules, Err: g.refused}
 	}
@@ -261,7 +264,11 @@ func (r *rules) next(ctx context.Context, serving *generation) (*generation, err
 	}
 	if fresh := g.collection.NewlyRejected(serving.collection); len(fresh) > 0 {
 		r.reject(g, fresh)
-		return nil, fmt.Errorf("%d rule documents are newly rejected, the first is %w", len(fresh), fresh[0].Problems[0])
+		first := r.placed(fresh[0].Problems[0])
+		if len(fresh) == 1 {
+			return nil, fmt.Errorf("a rule document is newly rejected: %w", first)
+		}
+		return nil, fmt.Errorf("%d rule documents are newly rejected, the first is %w", len(fresh), first)
 	}
 	r.failing = nil
 	r.report(g)
@@ -276,7 +283,7 @@ func (r *rules) reject(g *generation, fresh []load.Rejected) {
 	r.failing = g.collection
 	for _, d := range fresh {
 		for _, p := range d.Problems {
-			r.log.Error("rule document rejected", problemAttrs(p)...)
+			r.log.Error("rule document rejected", problemAttrs(r.placed(p))...)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/sluicehq/sluice/actors/reload"
 	"github.com/sluicehq/sluice/cmd/sluice/logging"
 )
 
@@ -121,7 +122,7 @@ func (d *Daemon) await(stop, hup <-chan struct{}) int {
 		case <-d.Ended():
 			return exitOK
 		case <-hup:
-			d.Reload("SIGHUP")
+			d.Reload(reload.Signal, "SIGHUP")
 		case name := <-d.Suspended():
 			d.log.Error("an actor used up its restart budget, leaving", "actor", name)
 			return exitRuntime

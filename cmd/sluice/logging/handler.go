@@ -8,9 +8,11 @@ import (
 	"io"
 	"log/slog"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 )
 
 // The attributes that are no fields of a line: the name of the part that
@@ -241,7 +243,7 @@ func appendPairs(b []byte, prefix string, attrs []slog.Attr) []byte {
 			continue
 		}
 		text := v.String()
-		if text == "" || strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r == '"' || r == '=' || r == 0x7f }) {
+		if text == "" || !utf8.ValidString(text) || strings.ContainsFunc(text, needsQuotes) {
 			text = fmt.Sprintf("%q", text)
 		}
 		b = append(b, ' ')
@@ -252,3 +254,7 @@ func appendPairs(b []byte, prefix string, attrs []slog.Attr) []byte {
 	}
 	return b
 }
+
+// needsQuotes reports whether a character would end a value, or move or hide what
+// stands around it on a terminal.
+func needsQuotes(r rune) bool { return r == ' ' || r == '"' || r == '=' || !strconv.IsPrint(r) }

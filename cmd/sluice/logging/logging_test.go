@@ -41,6 +41,10 @@ func TestLinesHaveTheirExactForm(t *testing.T) {
 				"text on one line whatever it holds", Text, func(l *slog.Logger) { l.Info("x", "v", "a\nb\x1b[0m") },
 				`2000-01-01T00:00:00.000000Z  INFO sluice.engine: x v="a\nb\x1b[0m"`,
 			},
+			{
+				"text that hides or turns around what stands beside it", Text, func(l *slog.Logger) { l.Info("x", "v", "a\u202eb", "w", "\u009b2J", "x", "\xff", "y", "é") },
+				`2000-01-01T00:00:00.000000Z  INFO sluice.engine: x v="a\u202eb" w="\u009b2J" x="\xff" y=é`,
+			},
 		} {
 			var b bytes.Buffer
 			tc.write(Target(New(&b, tc.format, DefaultFilter()), "sluice.engine"))

@@ -13,9 +13,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 	"time"
 
+	"github.com/sluicehq/sluice/internal/suggest"
 	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/load"
 	"github.com/sluicehq/sluice/sigma/pipeline"
@@ -41,6 +43,7 @@ var ErrPipeline = errors.New("Error loading pipeline") //nolint:staticcheck // u
 // Rules is what was loaded.
 type Rules struct {
 	*load.Collection
+	Roots []string // as Options.Roots
 	// Notes say what is amiss with pipelines without making them unusable.
 	Notes []string
 	// Details are worth a line of debugging each.
@@ -51,6 +54,10 @@ type Rules struct {
 func Pipelines(names []string) (*pipeline.Set, error) {
 	set, err := pipeline.Load(names)
 	if err != nil {
+		var which *pipeline.LoadError
+		if errors.As(err, &which) && errors.Is(err, fs.ErrNotExist) {
+			return nil, suggest.Wrap(fmt.Errorf("%w %w", ErrPipeline, err), which.Path, pipeline.Builtins[:])
+		}
 		return nil, fmt.Errorf("%w %w", ErrPipeline, err)
 	}
 	return set, nil
@@ -112,7 +119,7 @@ func Transform(docs *load.Documents, set *pipeline.Set, o Options) (*Rules, erro
 			}
 		}
 	}
-	rules := &Rules{Collection: docs.Collect(out), Notes: notes(set)}
+	rules := &Rules{Collection: docs.Collect(out), Roots: o.Roots, Notes: notes(set)}
 	for _, p := range set.Pipelines {
 		if len(p.Ignored) > 0 {
 			rules.Details = append(rules.Details, fmt.Sprintf("pipeline %s: %s have no effect here", p.Path, strings.Join(p.Ignored, ", ")))

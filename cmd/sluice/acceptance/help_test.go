@@ -1,0 +1,70 @@
+package acceptance
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// examplesOf returns the examples in the help of a command and of those below it.
+func examplesOf(t *testing.T, path ...string) (lines []string) {
+	t.Helper()
+	got := sluice(t, "", append(path, "--help")...)
+	if got.code != 0 {
+		t.Fatalf("%q: exit code %d", path, got.code)
+	}
+	part := ""
+	for _, line := range wholeLines(got.stdout) {
+		switch {
+		case !strings.HasPrefix(line, "  "):
+			part = line
+		case part == "Examples:":
+			lines = append(lines, strings.TrimSpace(line))
+		case part == "Commands:":
+			lines = append(lines, examplesOf(t, append(path[:len(path):len(path)], strings.Fields(line)[0])...)...)
+		}
+	}
+	if part == "" || len(lines) == 0 {
+		t.Errorf("the help of %q has no example", path)
+	}
+	return lines
+}
+
+// Every example of help does what it says, in a directory with what it names.
+func TestExamplesOfHelpRun(t *testing.T) {
+	seen := make(map[string]bool)
+	d := start(t, "-r", write(t, t.TempDir(), "a.yml", rule("A", "evil")), "--input", "http")
+	for _, line := range examplesOf(t) {
+		if seen[line] {
+			continue
+		}
+		seen[line] = true
+		t.Run(line, func(t *testing.T) {
+			r := newReader(t)
+			write(t, r.dir, "rules/whoami.yml", rule("Whoami", "evil"))
+			write(t, r.dir, "events.ndjson", event("evil")+"\n")
+			write(t, r.dir, "sluice.yaml", "daemon: {rules: rules, api: {addr: '127.0.0.1:0'}}\n")
+			t.Setenv("PATH", filepath.Join(r.dir, "bin")+string(os.PathListSeparator)+os.Getenv("PATH"))
+			if strings.HasPrefix(line, "sluice engine daemon") {
+				line = strings.ReplaceAll(line, documented, "127.0.0.1:0")
+			}
+			if args, ok := strings.CutPrefix(line, "sluice engine daemon "); ok && strings.Contains(args, "--input http") {
+				startIn(t, r.dir, strings.Fields(args)...).stop()
+				return
+			}
+			r.daemon = d
+			r.follow(fence{page: "help", text: line + "\n"})
+		})
+	}
+	d.stop()
+	for _, command := range []string{"engine daemon", "engine eval", "rule fields", "config reload", "version"} {
+		found := false
+		for line := range seen {
+			found = found || strings.HasPrefix(line, "sluice "+command)
+		}
+		if !found {
+			t.Errorf("no example of %s was run", command)
+		}
+	}
+}

@@ -1,0 +1,75 @@
+package command
+
+import (
+	"strings"
+
+	"github.com/urfave/cli/v2"
+)
+
+// examples are command lines for the help of each command. Tests run them in a
+// directory with rules/, events.ndjson and sluice.yaml.
+var examples = map[string][]string{
+	"engine daemon": {
+		"sluice engine daemon -r rules/ --api-addr 127.0.0.1:9090 < events.ndjson",
+		"sluice engine daemon -r rules/ --api-addr 127.0.0.1:9090 --input http --state-db state/",
+		"sluice engine daemon --config sluice.yaml --log-format text",
+	},
+	"engine eval": {
+		"sluice engine eval -r rules/ < events.ndjson",
+		"sluice engine eval -r rules/ -e @events.ndjson --output-format csv",
+		`sluice engine eval -r rules/ -p sysmon -e '{"EventID": 1, "CommandLine": "whoami /all"}'`,
+	},
+	"engine status": {
+		"sluice engine status --addr 127.0.0.1:9090",
+		"sluice engine status --addr 127.0.0.1:9090 --output-format json",
+	},
+	"rule validate": {
+		"sluice rule validate rules/",
+		"sluice rule validate rules/ -v -p sysmon",
+	},
+	"rule parse":      {"sluice rule parse rules/whoami.yml --pretty"},
+	"rule stdin":      {"sluice rule stdin --pretty < rules/whoami.yml"},
+	"rule condition":  {"sluice rule condition --pretty '1 of selection_* and not filter'"},
+	"rule fields":     {"sluice rule fields -r rules/ -p ecs_windows"},
+	"pipeline diff":   {"sluice pipeline diff -r rules/ -p sysmon"},
+	"config init":     {"sluice config init -o my.yaml"},
+	"config validate": {"sluice config validate --strict -c sluice.yaml"},
+	"config show":     {"sluice config show --for daemon"},
+	"config path":     {"sluice config path"},
+	"config schema":   {"sluice config schema > sluice.schema.json"},
+	"config reload": {
+		"sluice config reload --addr 127.0.0.1:9090",
+		"sluice config reload --addr 127.0.0.1:9090 --wait=1m",
+	},
+	"version": {"sluice version", "sluice version --output-format json"},
+}
+
+// exampleText is the part of a help template that shows the description: examples.
+const exampleText = "{{if .Description}}\nExamples:\n{{.Description}}{{end}}"
+
+// addExamples describes every command by its examples, and a group by the first
+// example of each of its commands.
+func addExamples(app *cli.App) {
+	app.Description = exampleLines(examples["engine eval"][0], examples["engine daemon"][0], examples["rule validate"][0])
+	for _, c := range app.Commands {
+		list := examples[c.Name]
+		if list == nil { // an alias, or a group
+			list = examples["engine "+c.Name]
+		}
+		for _, sub := range c.Subcommands {
+			if own := examples[c.Name+" "+sub.Name]; len(own) > 0 {
+				sub.Description = exampleLines(own...)
+				list = append(list, own[0])
+			}
+		}
+		c.Description = exampleLines(list...)
+	}
+}
+
+func exampleLines(list ...string) string {
+	var b strings.Builder
+	for _, line := range list {
+		b.WriteString("  " + line + "\n")
+	}
+	return b.String()
+}

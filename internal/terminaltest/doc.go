@@ -1,0 +1,2 @@
+// Package terminaltest gives tests a pseudo terminal to write to.
+package terminaltest
