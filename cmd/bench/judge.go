@@ -46,7 +46,7 @@ type judge struct {
 func newJudge(rules []*ast.Rule, routed bool) (*judge, error) {
 	var o engine.Options
 	if routed {
-		o.Routing = engine.DefaultRouting()
+		o.Routing = new(engine.Routing)
 	}
 	set, err := engine.Compile(rules, o)
 	if err != nil {
