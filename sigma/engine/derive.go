@@ -62,6 +62,9 @@ func (w *Worker) record(f *recordFields) (r record) {
 // text that is not blank.
 func (w *Worker) firstUsable(fields []uint32) *scan.Cell {
 	for _, f := range fields {
+		if w.view.first(f) == none {
+			continue // mostly: an event has one shape
+		}
 		if c, ok := w.view.single(f); ok && w.usableCell(c) {
 			return c
 		}
