@@ -165,3 +165,39 @@ func windowsRecord(id uint64, channel, provider string) derived {
 	}
 	return d
 }
+
+// Product returns the product that event i shows, in lower case: what its field product
+// says, or windows when it is a Windows record; empty when it shows none. It walks the
+// event, so it is for a few events among many.
+func (ev *Events) Product(i int) string {
+	root := ev.list[i].root
+	if p := firstText(root, "product"); p != "" {
+		return p
+	}
+	n, ok := event.ParseNumeric([]byte(firstText(root, eventIDFields[:]...)))
+	if !ok || !n.Exact {
+		return ""
+	}
+	if windowsRecord(n.Abs, firstText(root, channelFields[:]...), firstText(root, providerFields[:]...))[0] == nil {
+		return ""
+	}
+	return windowsProduct
+}
+
+// firstText returns the text or number, in lower case, of the first of the fields that
+// holds one which is not blank.
+func firstText(root event.Value, names ...string) string {
+	for _, name := range names {
+		p := event.ParsePath(name, 0)
+		hits := p.Resolve(nil, root, false)
+		if len(hits) != 1 || hits[0].Type != event.String && hits[0].Type != event.Number {
+			continue
+		}
+		text, _ := hits[0].AppendText(nil)
+		lowerASCII(text)
+		if text = bytes.TrimSpace(text); len(text) > 0 {
+			return string(text)
+		}
+	}
+	return ""
+}
