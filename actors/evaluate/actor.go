@@ -75,6 +75,9 @@ func (s *shell) finish(d *detected) {
 		s.Quarantine(line.Raw, s.Open().Token(line.Token), p.Cause)
 	}
 	s.Export(d.batch.Barrier, nil)
+	if m, ok := s.origins.Once(); ok {
+		s.log.Warn("most results come from rules of products that the events are not from", m.Attrs()...)
+	}
 	d.batch.Events.Evaluated()
 	s.next.Push(d.batch)
 }

@@ -1,6 +1,7 @@
 package evaluate
 
 import (
+	"log/slog"
 	"runtime"
 
 	"github.com/sluicehq/sluice/actors"
@@ -17,7 +18,13 @@ type Options struct {
 	Timed   bool // events without a time of their own are not counted over
 	Next    mailbox.Outlet[*graph.Batch]
 	Metrics *Metrics
+	// Log is told once when most results come from rules of products that the events
+	// cannot be from. Nil looks for nothing.
+	Log *slog.Logger
 }
+
+// enoughResults is how many results there are before it is said where they come from.
+const enoughResults = 100
 
 // Stage is the stage: what of it outlives a restart of its actor.
 type Stage struct {
@@ -28,6 +35,8 @@ type Stage struct {
 	steps   []*step.Detect // one per worker
 	set     *graph.RuleSet // of the newest batch seen
 	metrics *Metrics
+	log     *slog.Logger
+	origins *step.Origins // nil without log
 }
 
 // New builds the stage.
@@ -37,10 +46,15 @@ func New(o Options) *Stage {
 	}
 	s := &Stage{
 		Stage: actors.NewStage(o.StageOptions, actors.Shape[*graph.Batch]{Name: string(graph.StageEvaluate), Size: graph.SizeOfBatch}),
-		set:   o.Set, metrics: o.Metrics,
+		set:   o.Set, metrics: o.Metrics, log: o.Log,
+	}
+	if o.Log != nil {
+		s.origins = &step.Origins{Least: enoughResults}
 	}
 	for range o.Workers {
-		s.steps = append(s.steps, step.NewDetect(o.Timed))
+		d := step.NewDetect(o.Timed)
+		d.Watch(s.origins)
+		s.steps = append(s.steps, d)
 	}
 	s.next = mailbox.NewOutbox(s.Cell(), o.Next)
 	s.pool = mailbox.NewOrderedPool(s.Cell(), o.Workers)

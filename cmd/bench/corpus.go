@@ -8,6 +8,7 @@ import (
 
 	"github.com/sluicehq/sluice/internal/sigmatest"
 	"github.com/sluicehq/sluice/sigma/ast"
+	"github.com/sluicehq/sluice/sigma/engine"
 )
 
 // bar is what the engine must reach on a lane, as ratios to json.Valid.
@@ -75,11 +76,15 @@ func (r *report) lanes(o options) error {
 	if err != nil {
 		return err
 	}
-	every, err := newJudge(rules, false)
+	every, err := newJudge(rules, nil)
 	if err != nil {
 		return err
 	}
-	routed, err := newJudge(rules, true)
+	routed, err := newJudge(rules, new(engine.Routing))
+	if err != nil {
+		return err
+	}
+	derived, err := newJudge(rules, engine.DefaultRouting())
 	if err != nil {
 		return err
 	}
@@ -94,13 +99,14 @@ func (r *report) lanes(o options) error {
 		if err != nil {
 			return err
 		}
-		samples, err := measureLane([]*judge{every, routed}, lines, o.each)
+		samples, err := measureLane([]*judge{every, routed, derived}, lines, o.each)
 		if err != nil {
 			return err
 		}
 		b := barOf(lane)
 		r.row(lane, "every", samples[0], b.every, b.aim)
 		r.row(lane, "routed", samples[1], b.routed, 0)
+		r.row(lane, "derived", samples[2], b.routed, 0)
 		if err := r.allocations(lane, every, samples[0], lines); err != nil {
 			return err
 		}
@@ -151,7 +157,7 @@ func (r *report) tenfold(o options, rules []*ast.Rule, once *judge) error {
 		if err != nil {
 			return err
 		}
-		ten, err := newJudge(many, false)
+		ten, err := newJudge(many, nil)
 		if err != nil {
 			return err
 		}
@@ -173,7 +179,7 @@ func silentVariants(rules []*ast.Rule, lines [][]byte) ([]*ast.Rule, error) {
 	if err != nil {
 		return nil, err
 	}
-	j, err := newJudge(many, false)
+	j, err := newJudge(many, nil)
 	if err != nil {
 		return nil, err
 	}

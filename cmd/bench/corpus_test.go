@@ -50,7 +50,7 @@ func TestVariantsDifferInEveryLongLiteral(t *testing.T) {
 }
 
 func TestMeasureCountsResults(t *testing.T) {
-	j, err := newJudge(sampleRules(t), false)
+	j, err := newJudge(sampleRules(t), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -33,7 +33,7 @@ func (b *bench) run(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
-	alone, err := newJudge(rules, false)
+	alone, err := newJudge(rules, nil)
 	if err != nil {
 		return err
 	}

@@ -43,12 +43,9 @@ type judge struct {
 	results int
 }
 
-func newJudge(rules []*ast.Rule, routed bool) (*judge, error) {
-	var o engine.Options
-	if routed {
-		o.Routing = engine.DefaultRouting()
-	}
-	set, err := engine.Compile(rules, o)
+// newJudge compiles the rules; routing may be nil.
+func newJudge(rules []*ast.Rule, routing *engine.Routing) (*judge, error) {
+	set, err := engine.Compile(rules, engine.Options{Routing: routing})
 	if err != nil {
 		return nil, err
 	}

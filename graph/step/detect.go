@@ -9,11 +9,14 @@ import (
 // Detect evaluates the events of batches and writes down what the rules that count
 // over several events have to know of them. Each goroutine has its own.
 type Detect struct {
-	timed  bool
-	set    *graph.RuleSet
-	worker *engine.Worker // of set
+	timed   bool
+	origins *Origins // nil counts nothing
+	set     *graph.RuleSet
+	worker  *engine.Worker // of set
 
 	matching // for the rules of set that count over events
+
+	products *products // nil while nobody asks, or the set routes by log source
 
 	batch   *graph.Batch // in hand
 	before  lengths      // before the line in hand
@@ -58,6 +61,7 @@ func (d *Detect) Batch(g Isolate, b *graph.Batch) Detected {
 	held := b.Results.Held()
 	g.Each(0, len(b.Lines), d.step, d.undo, d.poisoned)
 	b.Held = b.Results.Held() - held + len(b.Records)
+	d.products.count(b)
 	d.worker.Rest()
 	d.outcome.Stats = d.worker.TakeStats()
 	return d.outcome
@@ -69,7 +73,12 @@ func (d *Detect) use(set *graph.RuleSet) {
 		return
 	}
 	d.set, d.worker, d.matching = set, set.Engine.NewWorker(), newMatching(set)
+	d.products = d.origins.of(set.Engine)
 }
+
+// Watch counts results by the products of their rules, unless the rule set leaves out
+// those that contradict the event. It is called before the first batch.
+func (d *Detect) Watch(o *Origins) { d.origins = o }
 
 func (d *Detect) line(i int) {
 	b := d.batch

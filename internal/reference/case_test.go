@@ -17,9 +17,12 @@ type situation struct {
 	Events []caseEvent
 }
 
-// Routing switches logsource routing on. Static has the keys product, service,
-// category.
-type caseRouting struct{ Static map[string]string }
+// caseRouting switches logsource routing on. Static has the keys product, service,
+// category; Windows derives those of Windows records.
+type caseRouting struct {
+	Static  map[string]string
+	Windows bool
+}
 
 // caseEvent is one line and what is to come of it. Empty texts are not compared.
 type caseEvent struct {
@@ -77,7 +80,7 @@ func both(a, b []caseEvent) []caseEvent { return append(a, b...) }
 // cases returns the case table.
 func cases() []situation {
 	var out []situation
-	for _, group := range [][]situation{valueCases(), operatorCases(), eventCases(), conditionCases(), arrayCases(), resultCases(), routingCases()} {
+	for _, group := range [][]situation{valueCases(), operatorCases(), eventCases(), conditionCases(), arrayCases(), resultCases(), routingCases(), windowsCases()} {
 		out = append(out, group...)
 	}
 	return out

@@ -11,7 +11,7 @@ func TestEngineFollowsTheCaseTable(t *testing.T) {
 		t.Run(c.Name, func(t *testing.T) {
 			o := reference.Options{Detail: detailOf(t, c.Detail), IncludeEvent: c.IncludeEvent, ResultTime: c.ResultTime}
 			if c.Routing != nil {
-				o.Routing = &reference.Routing{Static: c.Routing.Static}
+				o.Routing = &reference.Routing{Static: c.Routing.Static, Windows: c.Routing.Windows}
 			}
 			x := newIndexed(t, rulesOf(t, c.Rules), o)
 			for i := range c.Events {

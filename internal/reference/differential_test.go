@@ -74,7 +74,7 @@ func engineOptions(o reference.Options) engine.Options {
 		IncludeEvent: o.IncludeEvent, ResultTime: o.ResultTime, TimestampFields: o.TimestampFields,
 	}
 	if r := o.Routing; r != nil {
-		out.Routing = engine.DefaultRouting()
+		out.Routing = &engine.Routing{Windows: r.Windows}
 		set(&out.Routing.Fields, r.Fields)
 		set(&out.Routing.Static, r.Static)
 	}
@@ -135,6 +135,7 @@ func variants() map[string]reference.Options {
 		"every rule, detail full": {Detail: reference.Full, IncludeEvent: true, ResultTime: true},
 		"routed, detail off":      {Routing: &reference.Routing{}},
 		"routed, detail full":     {Routing: &reference.Routing{}, Detail: reference.Full},
+		"derived, detail off":     {Routing: &reference.Routing{Windows: true}},
 	}
 }
 

@@ -2,6 +2,7 @@ package reference
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/sluicehq/sluice/sigma/ast"
@@ -19,8 +20,9 @@ type Options struct {
 // Routing is how an event's logsource is found. Keys are
 // product, service, category, and custom.<name>.
 type Routing struct {
-	Fields map[string]string // dimension to event field; the three main ones default to their own name
-	Static map[string]string
+	Windows bool              // derives those of Windows records
+	Fields  map[string]string // dimension to event field; the three main ones default to their own name
+	Static  map[string]string
 }
 
 // Evaluator is a rule set that is tried rule by rule.
@@ -126,8 +128,10 @@ func (r *Routing) excludes(l ast.Logsource, ev *Event) bool {
 		return false
 	}
 	differs := func(dimension, rule string) bool {
-		event := r.dimension(dimension, ev)
-		return rule != "" && event != "" && lowerASCII(rule) != lowerASCII(event)
+		values := r.dimension(dimension, ev)
+		return rule != "" && len(values) > 0 && !slices.ContainsFunc(values, func(v string) bool {
+			return lowerASCII(rule) == lowerASCII(v)
+		})
 	}
 	if differs("product", l.Product) || differs("service", l.Service) || differs("category", l.Category) {
 		return true
@@ -145,7 +149,7 @@ func (r *Routing) hasLogsource(ev *Event) bool {
 		return false
 	}
 	for d := range r.dimensions() {
-		if r.dimension(d, ev) != "" {
+		if len(r.dimension(d, ev)) > 0 {
 			return true
 		}
 	}
@@ -163,7 +167,23 @@ func (r *Routing) dimensions() map[string]bool {
 	return out
 }
 
-func (r *Routing) dimension(d string, ev *Event) string {
+// dimension returns the values of an event in a dimension: those of a Windows record
+// where nothing else states one.
+func (r *Routing) dimension(d string, ev *Event) []string {
+	if v := r.stated(d, ev); v != "" {
+		return []string{v}
+	}
+	if !r.Windows {
+		return nil
+	}
+	if product := r.stated("product", ev); product != "" && lowerASCII(product) != "windows" {
+		return nil
+	}
+	return windowsRecord(ev)[d]
+}
+
+// stated is the value that a field or the configuration states.
+func (r *Routing) stated(d string, ev *Event) string {
 	name, mapped := r.Fields[d]
 	if !mapped && !strings.HasPrefix(d, "custom.") {
 		name, mapped = d, true

@@ -77,6 +77,7 @@ func randomPair(tb testing.TB, seed uint64) (*pair, string) {
 		reference.Options{Detail: reference.Full, Routing: &reference.Routing{}},
 		reference.Options{ResultTime: true, TimestampFields: []string{"a.b", "A"}, Routing: &reference.Routing{
 			Fields: map[string]string{"product": "A", "custom.env": "a.b"}, Static: map[string]string{"service": " linux", "custom.env": "foo"},
+			Windows: true,
 		}},
 	), yaml
 }

@@ -37,7 +37,7 @@ func TestReferenceFollowsTheCaseTable(t *testing.T) {
 		t.Run(c.Name, func(t *testing.T) {
 			o := reference.Options{Detail: detailOf(t, c.Detail), IncludeEvent: c.IncludeEvent, ResultTime: c.ResultTime}
 			if c.Routing != nil {
-				o.Routing = &reference.Routing{Static: c.Routing.Static}
+				o.Routing = &reference.Routing{Static: c.Routing.Static, Windows: c.Routing.Windows}
 			}
 			e, err := reference.New(rulesOf(t, c.Rules), o)
 			if err != nil {

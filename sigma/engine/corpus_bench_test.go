@@ -24,9 +24,12 @@ func corpusRules(tb testing.TB) []*ast.Rule {
 // BenchmarkCorpus takes lines of each lane to result lines, by every rule.
 func BenchmarkCorpus(b *testing.B) {
 	rules := corpusRules(b)
-	for _, mode := range []string{"every", "routed"} {
+	for _, mode := range []string{"every", "routed", "derived"} {
 		o := engine.Options{}
-		if mode == "routed" {
+		switch mode {
+		case "routed":
+			o.Routing = new(engine.Routing)
+		case "derived":
 			o.Routing = engine.DefaultRouting()
 		}
 		set, err := engine.Compile(rules, o)

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math/bits"
 	"slices"
+	"strings"
 
 	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/engine/internal/compile"
@@ -16,10 +17,14 @@ import (
 type Routing struct {
 	Fields ast.Logsource // fields that hold the dimensions; by default product, service and category
 	Static ast.Logsource // values where the fields have none
+	// Windows derives product, service and category of Windows records from their
+	// channel, provider and event id, where neither fields nor Static have a value.
+	Windows bool
 }
 
-// DefaultRouting reads each dimension from the field of its own name.
-func DefaultRouting() *Routing { return new(Routing) }
+// DefaultRouting reads each dimension from the field of its own name and derives
+// those of Windows records.
+func DefaultRouting() *Routing { return &Routing{Windows: true} }
 
 // fields returns the names of the fields, defaults included.
 func (r *Routing) fields() *ast.Logsource {
@@ -38,6 +43,9 @@ func (r *Routing) names() []string {
 	var out []string
 	for _, d := range dimensions(r.fields()) {
 		out = append(out, d.value)
+	}
+	if r.Windows {
+		out = append(out, windowsFields()...)
 	}
 	return out
 }
@@ -62,8 +70,9 @@ func dimensions(l *ast.Logsource) []dimension {
 
 // routeTable holds the logsources of all rules.
 type routeTable struct {
-	dims   []routeDimension
-	fields []uint32 // of the dimensions
+	dims   []routeDimension // product, service and category come first
+	fields []uint32         // of the dimensions
+	record *recordFields    // nil derives nothing
 	words  int
 }
 
@@ -115,6 +124,9 @@ func newRouteTable(rules []*ast.Rule, r *Routing, fields *compile.Fields) *route
 	for i := range t.dims {
 		t.fields = append(t.fields, t.dims[i].field)
 	}
+	if r.Windows {
+		t.record = newRecordFields(fields)
+	}
 	return t
 }
 
@@ -142,10 +154,10 @@ type route struct {
 	slot   *indexSlot // nil while it has none
 }
 
-// router caches routes by the values of the dimensions as received, and by those
-// values without blanks and in lower case, in which all values that no rule has are
-// one. So neither holds more than a little of what events say. Both caches are
-// emptied when they grow too large.
+// router caches routes by the values of the dimensions as received, with what a
+// Windows record says of itself, and by the values of the dimensions without blanks and
+// in lower case, in which all values that no rule has are one. So neither holds more
+// than a little of what events say. Both caches are emptied when they grow too large.
 type router struct {
 	last     *route // of the event before, nil for none, and its key
 	lastKey  []byte
@@ -159,8 +171,10 @@ const (
 	maxRoutes   = 4096
 	maxReceived = 256 // bytes of a key that is remembered as received
 
-	// otherValue stands in a key for a value that no rule has. No text has this byte.
+	// otherValue stands in a key for a value that no rule has, andValue between the
+	// values of one dimension. No text has these bytes.
 	otherValue = 0xff
+	andValue   = 0xfe
 )
 
 // conflicts returns the rules whose logsource contradicts the event's, and the
@@ -180,19 +194,20 @@ func (w *Worker) conflicts(d *decoded) ([]uint64, *routeIndex) {
 
 // routeReceived finds the route by the values as received: the fast path.
 func (w *Worker) routeReceived(t *routeTable, d *decoded) *route {
+	rec := w.record(t.record)
 	if d.implied != nil {
-		return w.route(t, d.implied)
+		return w.route(t, d.implied, &rec)
 	}
-	if w.sameAsLast(t) {
+	if w.sameAsLast(t, &rec) {
 		return w.router.last
 	}
 	key := w.router.key[:0]
 	for i := range t.dims {
-		if c, ok := w.view.single(t.dims[i].field); ok {
-			key = append(key, byte(c.Type))
-			key = append(key, w.view.doc[c.Start:c.End]...)
-		}
-		key = append(key, 0) // never inside a JSON value
+		c, _ := w.view.single(t.dims[i].field)
+		key = w.view.appendReceived(key, c)
+	}
+	for _, c := range rec {
+		key = w.view.appendReceived(key, c)
 	}
 	w.router.key = key
 	if r := w.router.received[string(key)]; r != nil {
@@ -200,10 +215,10 @@ func (w *Worker) routeReceived(t *routeTable, d *decoded) *route {
 		return r
 	}
 	if len(key) > maxReceived {
-		return w.route(t, nil)
+		return w.route(t, nil, &rec)
 	}
 	received := string(key)
-	r := w.route(t, nil)
+	r := w.route(t, nil, &rec)
 	if w.router.received == nil || len(w.router.received) >= maxRoutes {
 		w.router.received = make(map[string]*route)
 	}
@@ -211,41 +226,78 @@ func (w *Worker) routeReceived(t *routeTable, d *decoded) *route {
 	return r
 }
 
+// appendReceived adds a value as received to a key; nil stands for none.
+func (v *view) appendReceived(key []byte, c *scan.Cell) []byte {
+	if c != nil {
+		key = append(key, byte(c.Type))
+		key = append(key, v.doc[c.Start:c.End]...)
+	}
+	return append(key, 0) // never inside a JSON value
+}
+
+// cutReceived takes a value as received off the front of a key, which has it or not.
+func (v *view) cutReceived(key []byte, c *scan.Cell) (rest []byte, had bool) {
+	n := 0
+	if c != nil {
+		n = 1 + int(c.End-c.Start)
+		if len(key) <= n || key[0] != byte(c.Type) || string(key[1:n]) != string(v.doc[c.Start:c.End]) {
+			return nil, false
+		}
+	}
+	if len(key) <= n || key[n] != 0 {
+		return nil, false
+	}
+	return key[n+1:], true
+}
+
 // sameAsLast reports whether the dimensions have the values that they had in the
-// event before.
-func (w *Worker) sameAsLast(t *routeTable) bool {
+// event before, and the event says the same of itself as a Windows record.
+func (w *Worker) sameAsLast(t *routeTable, rec *record) bool {
 	if w.router.last == nil {
 		return false
 	}
-	v, key := &w.view, w.router.lastKey
+	v, key, same := &w.view, w.router.lastKey, false
 	for _, field := range t.fields {
-		n := 0
+		var c *scan.Cell
 		if at := v.first(field); at != none {
-			c := &v.cells[at]
+			c = &v.cells[at]
 			if v.next[at] != none || c.Flags&scan.Terminal == 0 {
 				return false // several, or none: rare
 			}
-			n = 1 + int(c.End-c.Start)
-			if len(key) <= n || key[0] != byte(c.Type) || string(key[1:n]) != string(v.doc[c.Start:c.End]) {
-				return false
-			}
 		}
-		if len(key) <= n || key[n] != 0 {
+		if key, same = v.cutReceived(key, c); !same {
 			return false
 		}
-		key = key[n+1:]
+	}
+	if t.record == nil {
+		return true
+	}
+	for _, c := range rec {
+		if key, same = v.cutReceived(key, c); !same {
+			return false
+		}
 	}
 	return true
 }
 
 // route finds the route by the values in the form in which they are compared.
-func (w *Worker) route(t *routeTable, implied *ast.Logsource) *route {
+func (w *Worker) route(t *routeTable, implied *ast.Logsource, rec *record) *route {
 	w.router.key, w.router.values = w.router.key[:0], w.router.values[:0]
+	var ofRecord derived
 	for i := range t.dims {
-		at := len(w.router.key)
-		w.appendDimension(&t.dims[i], implied)
-		if value := w.router.key[at:]; len(value) > 0 && t.dims[i].values[string(value)] == nil {
+		d, at := &t.dims[i], len(w.router.key)
+		w.appendOwn(d)
+		if i == 0 {
+			ofRecord = w.implied(rec, string(w.router.key[at:]))
+		}
+		switch own := w.router.key[at:]; {
+		case len(own) > 0 && d.values[string(own)] == nil:
 			w.router.key = append(w.router.key[:at], otherValue)
+		case len(own) > 0:
+		case i < len(ofRecord) && ofRecord[i] != nil:
+			w.appendValues(d, ofRecord[i])
+		case implied != nil:
+			w.appendValues(d, valuesOf(implied, d.name))
 		}
 		w.router.key = append(w.router.key, 0)
 		w.router.values = append(w.router.values, len(w.router.key))
@@ -256,9 +308,9 @@ func (w *Worker) route(t *routeTable, implied *ast.Logsource) *route {
 	return w.newRoute(t)
 }
 
-// appendDimension adds the event's value of a dimension to the key, in lower
-// case, nothing when it is unset.
-func (w *Worker) appendDimension(d *routeDimension, implied *ast.Logsource) {
+// appendOwn adds the value that the event or the configuration states, in lower case,
+// nothing when there is none.
+func (w *Worker) appendOwn(d *routeDimension) {
 	at := len(w.router.key)
 	if c, ok := w.view.single(d.field); ok {
 		w.router.key, _ = c.Value(w.view.doc).AppendText(w.router.key)
@@ -269,15 +321,34 @@ func (w *Worker) appendDimension(d *routeDimension, implied *ast.Logsource) {
 			return
 		}
 	}
-	if d.static != "" || implied == nil {
-		w.router.key = append(w.router.key, d.static...)
-		return
+	w.router.key = append(w.router.key, d.static...)
+}
+
+// appendValues adds those of several values that some rule has.
+func (w *Worker) appendValues(d *routeDimension, values []string) {
+	at := len(w.router.key)
+	for _, v := range values {
+		if d.values[v] == nil {
+			continue
+		}
+		if len(w.router.key) > at {
+			w.router.key = append(w.router.key, andValue)
+		}
+		w.router.key = append(w.router.key, v...)
 	}
-	for _, i := range dimensions(implied) {
-		if i.name == d.name {
-			w.router.key = append(w.router.key, lower(i.value)...)
+	if len(w.router.key) == at && len(values) > 0 {
+		w.router.key = append(w.router.key, otherValue)
+	}
+}
+
+// valuesOf returns the value that a logsource has in a dimension, in lower case.
+func valuesOf(l *ast.Logsource, dimension string) []string {
+	for _, d := range dimensions(l) {
+		if d.name == dimension {
+			return []string{lower(d.value)}
 		}
 	}
+	return nil
 }
 
 func (w *Worker) newRoute(t *routeTable) *route {
@@ -290,11 +361,13 @@ func (w *Worker) newRoute(t *routeTable) *route {
 			continue
 		}
 		r.unset = false
-		same := t.dims[i].values[value]
-		for n, set := range t.dims[i].set {
-			if same != nil {
-				set &^= same[n]
+		other := slices.Clone(t.dims[i].set)
+		for v := range strings.SplitSeq(value, string([]byte{andValue})) {
+			for n, same := range t.dims[i].values[v] {
+				other[n] &^= same
 			}
+		}
+		for n, set := range other {
 			r.conflict[n] |= set
 		}
 	}

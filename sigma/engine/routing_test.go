@@ -49,6 +49,9 @@ func TestRoutesRememberLittleOfWhatEventsSay(t *testing.T) {
 		{"a custom dimension", `{"C":"x","env":"%d%s"}`},
 		{"all dimensions", `{"C":"x","product":"%[1]d%[2]s","service":"%[1]d%[2]s","category":"%[1]d%[2]s","env":"%[1]d%[2]s"}`},
 		{"texts with escapes", `{"C":"x","product":"\u0041%d%s"}`},
+		{"channels", `{"C":"x","EventID":1,"Channel":"Microsoft-Windows-%d%s"}`},
+		{"event ids and providers", `{"C":"x","EventID":%[1]d,"SourceName":"Microsoft-Windows-%[1]d%[2]s"}`},
+		{"event ids that are none", `{"C":"x","EventID":"%[1]d-%.100[2]s","Channel":"Security"}`},
 		{"numbers", `{"C":"x","product":1%d.5%.0s}`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -103,5 +106,59 @@ func TestValuesThatNoRuleHasExcludeLikeAnyOther(t *testing.T) {
 				t.Errorf("%s: %s fires %q, want %q", tc.name, tc.line, got, tc.want)
 			}
 		}
+	}
+}
+
+// Records of a few kinds that take turns allocate nothing.
+func TestDerivingALogsourceAllocatesNothing(t *testing.T) {
+	w := routedWorker(t, DefaultRouting())
+	var ev Events
+	for _, line := range []string{
+		`{"C":"y","EventID":1,"Channel":"Microsoft-Windows-Sysmon/Operational","SourceName":"Microsoft-Windows-Sysmon"}`,
+		`{"C":"y","EventID":"4688","Channel":"Security"}`,
+		`{"C":"y","Event":{"System":{"EventID":{"#text":12},"Provider":{"#attributes":{"Name":"Microsoft-Windows-Sysmon"}}}}}`,
+		`{"C":"y","winlog":{"channel":"System","event_id":7045,"provider_name":"Service Control Manager"}}`,
+		`{"C":"y","EventID":"{5770385f-c22a-43e0-bf4c-06f5698ffbd9}","Channel":"Security"}`,
+	} {
+		if err := w.DecodeJSON(&ev, []byte(line)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var out result.Batch
+	all := func() {
+		for i := range ev.Len() {
+			w.Evaluate(&ev, i, 0, &out)
+		}
+	}
+	all()
+	if n := testing.AllocsPerRun(100, all); n != 0 {
+		t.Errorf("%v allocations for %d events, want none", n, ev.Len())
+	}
+}
+
+func TestTheProductThatAnEventShows(t *testing.T) {
+	w := routedWorker(t, nil)
+	for _, tc := range []struct{ name, line, want string }{
+		{"its field", `{"product":" Linux "}`, "linux"},
+		{"a Windows record", `{"Channel":"Security","EventID":"4624"}`, "windows"},
+		{"a rendered event record", `{"Event":{"System":{"Provider":{"#attributes":{"Name":"MsiInstaller"}},"EventID":{"#text":1}}}}`, "windows"},
+		{"the field goes before the record", `{"product":"x","winlog":{"channel":"Security","event_id":1}}`, "x"},
+		{"an event id alone", `{"EventID":1}`, ""},
+		{"no integer", `{"Channel":"Security","EventID":"x"}`, ""},
+		{"nothing", `{}`, ""},
+		{"a scalar", `7`, ""},
+	} {
+		var ev Events
+		if err := w.DecodeJSON(&ev, []byte(tc.line)); err != nil {
+			t.Fatal(err)
+		}
+		if got := ev.Product(0); got != tc.want {
+			t.Errorf("%s: %s shows %q, want %q", tc.name, tc.line, got, tc.want)
+		}
+	}
+	var ev Events
+	w.DecodePlain(&ev, []byte("plain"))
+	if got := ev.Product(0); got != "" {
+		t.Errorf("a plain line shows %q", got)
 	}
 }

@@ -47,6 +47,7 @@ type Set struct {
 	handles  []*result.Rule
 	include  []bool              // by load index: results carry the event
 	constant []*result.Detection // by load index: detections that do not depend on the event
+	products products
 
 	matchers   []*matcher // by field
 	earlyWords []uint64   // early predicates, as bits
@@ -81,6 +82,35 @@ func (s *Set) describe(rules []*ast.Rule) {
 		s.handles[i] = result.NewRule(i, r)
 		s.include[i] = s.options.IncludeEvent || wantsEvent(r)
 	}
+	s.products = productsOf(rules)
+}
+
+// products are those that rules name, each once in lower case; the first is the empty
+// one of rules that name none.
+type products struct {
+	names  []string
+	ofRule []uint32 // by load index: number in names
+}
+
+func productsOf(rules []*ast.Rule) products {
+	p := products{names: []string{""}, ofRule: make([]uint32, len(rules))}
+	numbers := map[string]uint32{"": 0}
+	for i, r := range rules {
+		name := lower(r.Logsource.Product)
+		n, known := numbers[name]
+		if !known {
+			n = uint32(len(p.names))
+			numbers[name], p.names = n, append(p.names, name)
+		}
+		p.ofRule[i] = n
+	}
+	return p
+}
+
+// Products returns the products that the rules name, in lower case, and by load index
+// the number of each rule's. The first product is the empty one.
+func (s *Set) Products() (names []string, ofRule []uint32) {
+	return s.products.names, s.products.ofRule
 }
 
 // prepare makes what workers look up in the plan.

@@ -91,7 +91,7 @@ func (c *collector) transformRules() {
 		if d.Rule == nil {
 			continue
 		}
-		d.logsourceWritten = d.Rule.Logsource
+		d.logsourceWritten, d.fieldsWritten = d.Rule.Logsource, d.Rule.Fields
 		if c.opts.Transform != nil {
 			d.guard(func() {
 				rewritten, outcome, err := c.opts.Transform(d.Rule)
@@ -116,10 +116,12 @@ func (c *collector) transformRules() {
 			}
 		})
 	})
+	var open openPlaceholders
 	for _, d := range c.drafts {
 		if d.Rule != nil && d.state != skipped && d.usable() {
 			c.out.Rules = append(c.out.Rules, d.Rule)
 			c.defaults(d)
+			open.warn(d)
 		}
 	}
 }

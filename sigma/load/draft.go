@@ -46,6 +46,7 @@ type draft struct {
 
 	state            state
 	logsourceWritten ast.Logsource // before pipelines
+	fieldsWritten    []string      // likewise
 	targets          [][]*draft    // of a correlation: what each of its references names
 	filtered         []*draft      // of a filter: the rules it is aimed at
 }

@@ -3,7 +3,6 @@ package pipeline
 import (
 	"cmp"
 	"crypto/sha256"
-	"embed"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -16,13 +15,6 @@ import (
 
 	"github.com/sluicehq/sluice/internal/document"
 )
-
-//go:embed builtin/*.yml
-var builtins embed.FS
-
-// Builtins are the names of the pipelines inside the binary. A file of such a
-// name is reached as ./name.
-var Builtins = [...]string{"ecs_windows", "fibratus_windows", "sysmon", "windows_evtx"}
 
 // Pipeline is one document: variables and items in declared order.
 type Pipeline struct {
@@ -106,7 +98,7 @@ func loadOne(name string) (*Pipeline, error) {
 	case name == "windows_evtx":
 		return windowsEVTX(), nil
 	case slices.Contains(Builtins[:], name):
-		data, err = builtins.ReadFile("builtin/" + name + ".yml")
+		data = Source(name)
 	default:
 		info, statErr := os.Stat(name)
 		switch {

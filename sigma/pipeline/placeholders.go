@@ -45,7 +45,6 @@ func (t placeholders) covers(name string) bool {
 }
 
 func (t placeholders) apply(c *call) error {
-	c.placeholders = true
 	return rewriteRule(c.rule, func(_ *ast.Node, it ast.Item) (replacement, error) {
 		if !c.touches(&it) {
 			return kept, nil
@@ -158,20 +157,6 @@ func templateNames(text string) []string {
 		}
 		text = after
 	}
-}
-
-// warnOpen tells of the placeholders that the pipelines have left to expand.
-func (r *run) warnOpen() {
-	eachItem(r.rule, func(_ *ast.Node, it *ast.Item) {
-		if !it.Modifiers.Has(ast.Expand) {
-			return
-		}
-		for _, v := range it.Values {
-			for _, name := range templateNames(v.Text) {
-				r.warn("placeholder '%%%s%%' of rule '%s' has no variable and reads an event field", name, r.rule.Title)
-			}
-		}
-	})
 }
 
 // scan cuts the value as written: escapes stay as they are, so that the parts

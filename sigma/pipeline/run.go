@@ -23,8 +23,7 @@ type run struct {
 	warnings    *[]string
 	outer       []*item // the nest items we are in
 
-	placeholders bool // an item that replaces placeholders acted
-	values       int  // that placeholders became, so far
+	values int // that placeholders became, so far
 }
 
 // call is one item at work.
@@ -50,8 +49,6 @@ func (s *Set) Apply(rule *ast.Rule) (*ast.Rule, load.Outcome, error) {
 func (s *Set) each(start func(*Pipeline, *[]string) *run) (load.Outcome, error) {
 	var o load.Outcome
 	all := map[string]bool{}
-	var last *run
-	placeholders := false // an item that replaces them acted
 	for i, p := range s.Pipelines {
 		r := start(p, &o.Warnings)
 		r.vars, r.state, r.applied, r.products = s.varsFor(i), map[string]scalar{}, map[string]bool{}, map[string][]string{}
@@ -62,11 +59,6 @@ func (s *Set) each(start func(*Pipeline, *[]string) *run) (load.Outcome, error) 
 			return o, err
 		}
 		maps.Copy(all, r.applied)
-		placeholders = placeholders || r.placeholders
-		last = r
-	}
-	if placeholders {
-		last.warnOpen()
 	}
 	o.Applied = slices.Sorted(maps.Keys(all))
 	return o, nil

@@ -366,7 +366,7 @@ func TestWarningsOfRules(t *testing.T) {
 	for _, tc := range []struct{ name, doc, rules, want string }{
 		{
 			"a placeholder is told once", items(`{type: value_placeholders}`, `{type: value_placeholders}`),
-			ruleWith(`sel: {A|expand: ['%x%', 'a%x%']}, condition: sel`), "placeholder '%x%' of rule 'R' has no variable",
+			ruleWith(`sel: {A|expand: ['%x%', 'a%x%']}, condition: sel`), "no pipeline gives a value to %x%: ",
 		},
 		{
 			"grouping that gets broader", items(`{type: field_name_mapping, mapping: {User: [a, b]}}`),

@@ -48,7 +48,7 @@ func TestTheCorpusIsJudgedAsExpected(t *testing.T) {
 			t.Run(lane+"/routed="+strconv.FormatBool(routed), func(t *testing.T) {
 				flags := []string{"-r", rules}
 				if routed {
-					flags = append(flags, "--logsource-routing")
+					flags = append(flags, "--logsource-routing", "--logsource-derive", "off")
 				}
 				eval := pipe(t, input, append([]string{"engine", "eval"}, flags...)...)
 				got := map[string]int{}
@@ -70,6 +70,34 @@ func TestTheCorpusIsJudgedAsExpected(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// Real Windows events, with the log source that their channel, provider and event id
+// stand for: what is left of the results are those of rules for such events, and the
+// daemon says the same.
+func TestTheTelemetryIsJudgedByItsLogSources(t *testing.T) {
+	rules := sigmatest.RuleDir(t, "rules")
+	used := every(sigmatest.Lane(t, sigmatest.Telemetry))
+	input := bytes.Join(used, []byte("\n"))
+	all := map[string]int{}
+	for line := range bytes.Lines(pipe(t, input, "engine", "eval", "-r", rules)) {
+		all[string(line)]++
+	}
+	derived := pipe(t, input, "engine", "eval", "-r", rules, "--logsource-routing")
+	results := 0
+	for line := range bytes.Lines(derived) {
+		results++
+		if all[string(line)]--; all[string(line)] < 0 {
+			t.Fatalf("a result that is not there when every rule is tried: %s", line)
+		}
+	}
+	if len(buildFlags) == 0 && results != 196 {
+		t.Errorf("%d results, want the 196 of rules for these records", results)
+	}
+	daemon := pipe(t, input, "engine", "daemon", "--api-addr", "127.0.0.1:0", "--drain-timeout", "500", "-r", rules, "--logsource-routing")
+	if !bytes.Equal(daemon, derived) {
+		t.Errorf("the daemon wrote %d bytes, engine eval %d: they must be the same", len(daemon), len(derived))
 	}
 }
 

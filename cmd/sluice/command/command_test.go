@@ -189,6 +189,7 @@ func TestAProductThatCannotBeWrittenIsAFault(t *testing.T) {
 		"version", "version --output-format json", "config show", "config show --format yaml", "config show --format json",
 		"config path", "config schema", "rule validate r", "rule validate r --output-format json", "rule validate r --output-format table",
 		"rule fields -r r", "rule fields -r r --output-format csv", "rule parse r/a.yml", "rule condition a", "eval -r r --dry-run",
+		"pipeline list", "pipeline list --output-format table", "pipeline show sysmon", "pipeline show windows_evtx",
 	} {
 		var errs strings.Builder
 		code := Run(nil, append([]string{"sluice"}, strings.Fields(line)...), strings.NewReader(""), brokenPipe{}, &errs)

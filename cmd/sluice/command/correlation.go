@@ -168,6 +168,13 @@ func (c *correlator) release() {
 
 // sumUp prints what the evaluation came to.
 func (e *evaluation) sumUp(out *console, o *config.Eval) {
+	e.sumUpResults(out, o)
+	if m, ok := e.origins.Misplaced(); ok {
+		out.note("%s", m.Hint())
+	}
+}
+
+func (e *evaluation) sumUpResults(out *console, o *config.Eval) {
 	c := e.correlate
 	if c == nil {
 		summarise(out, o, &e.total, fmt.Sprintf("%d matches", e.total.matches))

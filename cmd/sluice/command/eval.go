@@ -59,6 +59,7 @@ func (e *env) eval(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	out.summary("%s", loaded(rules.Rules))
 	if inline {
 		decoder.Format = format.JSON
 		if err := rules.Set.Engine.NewWorker().DecodeJSON(new(engine.Events), []byte(o.Event)); err != nil {
@@ -90,6 +91,28 @@ func (e *env) buildRules(ctx context.Context, l *config.Loaded, log *slog.Logger
 	}
 	e.warn(rules.Doubts...)
 	return rules, nil
+}
+
+// loaded says how many rules there are, before the first result.
+func loaded(r *ruleset.Rules) string {
+	text := "Loaded " + plural(len(r.Rules), "detection rule")
+	if n := len(r.Correlations); n > 0 {
+		text += " and " + plural(n, "correlation rule")
+	}
+	if n := len(r.Rejected); n > 0 {
+		text += fmt.Sprintf(", %s rejected", plural(n, "document"))
+	}
+	if r.Excluded > 0 {
+		text += fmt.Sprintf(", %d excluded", r.Excluded)
+	}
+	return text + "."
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // openEvents opens what --event names, stdin when it is not given. The text of an

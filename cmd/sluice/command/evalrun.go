@@ -30,7 +30,11 @@ type evaluation struct {
 	correlate *correlator // nil when there is nothing to correlate
 	isolate   step.Sequential
 	total     tally
+	origins   *step.Origins
 }
+
+// enoughResults is how many results there are before it is said where they come from.
+const enoughResults = 10
 
 // job is a batch on its way through a worker to the writer.
 type job struct {
@@ -45,7 +49,7 @@ type job struct {
 
 // newEvaluation prepares the evaluation by a rule set.
 func newEvaluation(set *graph.RuleSet, f *format.Decoder, p *printer, o *config.Eval, warn func(...string)) *evaluation {
-	e := &evaluation{set: set, format: f, timed: o.Correlation.RequireTime(), printer: p, render: p.renderer()}
+	e := &evaluation{set: set, format: f, timed: o.Correlation.RequireTime(), printer: p, render: p.renderer(), origins: &step.Origins{Least: enoughResults}}
 	e.correlate = newCorrelator(set, o, e.render, warn)
 	return e
 }
@@ -125,6 +129,7 @@ func (in *intake) put(ctx context.Context, lines []graph.Line, oversize uint64) 
 // worker decodes and evaluates batches.
 func (e *evaluation) worker(work <-chan *job) {
 	decode, detect, isolate := step.NewDecode(e.format), step.NewDetect(e.timed), new(step.Sequential)
+	detect.Watch(e.origins)
 	for j := range work {
 		j.decoded = decode.Batch(isolate, &j.batch)
 		j.detected = detect.Batch(isolate, &j.batch)

@@ -20,6 +20,8 @@ import (
 
 func (e *env) pipelineCommands() []*cli.Command {
 	return []*cli.Command{
+		command("list", "list the built-in pipelines and the events they are for", "", nil, e.pipelineList),
+		command("show", "print a built-in pipeline", "NAME", nil, e.pipelineShow),
 		command("diff", "show what pipelines change in rules", "", []cli.Flag{
 			repeatedFlag("Rule file or directory; repeatable", "rules", "r"),
 			repeatedFlag("Processing pipeline, built in or a file; repeatable", "pipeline", "p"),

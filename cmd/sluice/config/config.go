@@ -141,11 +141,12 @@ func Default() *Config {
 			NATS:        unavailable.DefaultNATS,
 			Tap:         unavailable.DefaultTap, Tail: unavailable.DefaultTail,
 			Dispositions: unavailable.DefaultDispositions, Capture: unavailable.DefaultCapture,
-			Actors: actors.DefaultConfig(),
+			Actors: actors.DefaultConfig(), LogsourceRouting: ruleset.DefaultLogsourceRouting(),
 		},
 		Eval: Eval{
 			InputFormat: "auto", SyslogConfig: format.DefaultSyslog(), Correlation: correlate.DefaultConfig(),
 			MatchDetail: engine.MatchDetail, Index: engine.Index, Observer: engine.Observer,
+			LogsourceRouting: ruleset.DefaultLogsourceRouting(),
 		},
 		Backtest:  unavailable.DefaultBacktest,
 		Scorecard: unavailable.DefaultScorecard,

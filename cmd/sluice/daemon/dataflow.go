@@ -36,7 +36,7 @@ func newDataflow(cfg *config.Daemon, set *graph.RuleSet, out *sink.Outputs, m *d
 		Parse: parse.Options{
 			BatchSize: cfg.Input.BatchSize, Decoder: decoder, Log: engineLog,
 		},
-		Evaluate: evaluate.Options{Workers: workers(engineLog), Timed: cfg.Correlation.RequireTime()},
+		Evaluate: evaluate.Options{Workers: workers(engineLog), Timed: cfg.Correlation.RequireTime(), Log: engineLog},
 		Correlate: correlate.Options{
 			Limits: cfg.Correlation.Limits(), Log: logging.Target(log, "sluice.correlation"),
 		},

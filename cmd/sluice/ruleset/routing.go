@@ -13,8 +13,15 @@ type LogsourceRouting struct {
 	Enabled        bool       `yaml:"enabled" flag:"logsource-routing" mode:"on" help:"Skip rules whose log source contradicts the event's"`
 	FieldMap       Dimensions `yaml:"field_map" flag:"logsource-field-map" word:"DIMENSIONS" help:"Fields that hold the log source: product=..,service=..,category=..,custom.NAME=.."`
 	EventLogsource Dimensions `yaml:"event_logsource" flag:"event-logsource" word:"DIMENSIONS" help:"Log source of events that state none, in the same form"`
+	Derive         string     `yaml:"derive" flag:"logsource-derive" oneof:"windows off" help:"Derive the log source of Windows records from channel, provider and event id"`
 	Strict         bool       `yaml:"strict" help:"Accepted, without effect"`
 }
+
+// DeriveWindows is the value of Derive that reads what Windows records say.
+const DeriveWindows = "windows"
+
+// DefaultLogsourceRouting gives the values of absent keys.
+func DefaultLogsourceRouting() LogsourceRouting { return LogsourceRouting{Derive: DeriveWindows} }
 
 // Dimensions holds one text per dimension of a log source.
 type Dimensions struct {
@@ -73,7 +80,9 @@ func Routing(c *LogsourceRouting) *engine.Routing {
 	if !c.Enabled {
 		return nil
 	}
-	return &engine.Routing{Fields: c.FieldMap.logsource(), Static: c.EventLogsource.logsource()}
+	return &engine.Routing{
+		Fields: c.FieldMap.logsource(), Static: c.EventLogsource.logsource(), Windows: c.Derive == DeriveWindows,
+	}
 }
 
 func (d *Dimensions) logsource() ast.Logsource {

@@ -1,0 +1,92 @@
+package acceptance
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// productRule is a rule of a product that every event with C meets.
+func productRule(product string) string {
+	return fmt.Sprintf("title: %[1]s\nlogsource: {product: %[1]s}\ndetection: {sel: {C|exists: true}, condition: sel}\n", product)
+}
+
+const securityRecord = `{"C":1,"Channel":"Security","EventID":4624}`
+
+func TestTheDaemonSaysOnceThatMostResultsAreOfOtherProducts(t *testing.T) {
+	const message = `"message":"most results come from rules of products that the events are not from"`
+	for _, tc := range []struct {
+		name  string
+		event string
+		args  []string
+		want  []string // in the one warning, none for none
+	}{
+		{"Windows records", securityRecord, nil, []string{`"events":"windows"`, `"results":"cisco `, `logsource_routing.enabled`}},
+		{"events that state no product", `{"C":1}`, nil, []string{`"events":"no product stated"`, `logsource_routing.event_logsource`}},
+		{"routing leaves such rules out", securityRecord, []string{"--logsource-routing"}, nil},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			dir := t.TempDir()
+			for _, product := range []string{"windows", "zeek", "cisco"} {
+				write(t, dir, product+".yml", productRule(product))
+			}
+			d := start(t, append([]string{"-r", dir, "--input", "http"}, tc.args...)...)
+			for range 3 {
+				d.push(slices.Repeat([]string{tc.event}, 100)...)
+			}
+			d.stop()
+			log := d.stderr.String()
+			want := min(1, len(tc.want))
+			if n := strings.Count(log, message); n != want {
+				t.Fatalf("%d warnings, want %d:\n%s", n, want, log)
+			}
+			for _, part := range tc.want {
+				if !strings.Contains(log, part) {
+					t.Errorf("the log lacks %q:\n%s", part, log)
+				}
+			}
+		})
+	}
+}
+
+func TestDerivedLogSourcesAreCounted(t *testing.T) {
+	dir := t.TempDir()
+	for _, product := range []string{"windows", "zeek", "cisco"} {
+		write(t, dir, product+".yml", productRule(product))
+	}
+	for _, tc := range []struct {
+		name             string
+		args             []string
+		pruned, unstated float64
+	}{
+		{"derived by default", nil, 2, 1},
+		{"derived, as said", []string{"--logsource-derive", "windows"}, 2, 1},
+		{"not derived", []string{"--logsource-derive", "off"}, 0, 2},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			d := start(t, append([]string{"-r", dir, "--input", "http", "--logsource-routing"}, tc.args...)...)
+			d.push(securityRecord, `{"C":1}`)
+			if got := d.metric("svc_rules_pruned_by_logsource_total"); got != tc.pruned {
+				t.Errorf("%v rules pruned, want %v", got, tc.pruned)
+			}
+			if got := d.metric("svc_events_without_logsource_total"); got != tc.unstated {
+				t.Errorf("%v events without a log source, want %v", got, tc.unstated)
+			}
+			d.stop()
+		})
+	}
+	if got := sluice(t, "", "engine", "daemon", "-r", dir, "--logsource-derive", "linux"); got.code != 3 || !strings.Contains(got.stderr, "--logsource-derive") {
+		t.Errorf("exit code %d, want 3 and the flag's name:\n%s", got.code, got.stderr)
+	}
+}
+
+func TestTheDaemonWarnsOfPlaceholdersWithoutAValue(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "a.yml", "title: A\ndetection: {sel: {C|expand: '%admins%'}, condition: sel}\n")
+	d := start(t, "-r", dir, "--input", "http")
+	if got := d.stderr.String(); strings.Count(got, "no pipeline gives a value to %admins%") != 1 {
+		t.Errorf("the log has no such warning:\n%s", got)
+	}
+	d.stop()
+}

@@ -1,0 +1,79 @@
+package command
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/sluicehq/sluice/internal/suggest"
+	"github.com/sluicehq/sluice/sigma/pipeline"
+)
+
+// pipelineList lists the built-in pipelines.
+func (e *env) pipelineList(c *cli.Context) error {
+	_, out, err := e.loadChecked(c, "")
+	if err != nil {
+		return err
+	}
+	list := pipeline.Descriptions()
+	rows := make([][]string, len(list))
+	for i, d := range list {
+		rows[i] = []string{d.Name, strconv.Itoa(int(d.Priority)), d.Does, d.Events}
+	}
+	return writeList(out, list, []string{"NAME", "PRIORITY", "DESCRIPTION", "EVENTS"}, rows)
+}
+
+// pipelineShow prints the document of a built-in pipeline. One that has none is shown as
+// a list of the places where it looks for fields.
+func (e *env) pipelineShow(c *cli.Context) error {
+	_, out, err := e.loadChecked(c, "")
+	if err != nil {
+		return err
+	}
+	if c.Args().Len() != 1 {
+		return configFaultf("pipeline show needs the name of one built-in pipeline (%s)", strings.Join(pipeline.Builtins[:], ", "))
+	}
+	name := c.Args().First()
+	if !slices.Contains(pipeline.Builtins[:], name) {
+		text := fmt.Sprintf("no built-in pipeline is named %q", name)
+		if near := suggest.Text(name, pipeline.Builtins[:]); near != "" {
+			return configFaultf("%s, %s", text, near)
+		}
+		return configFaultf("%s (%s)", text, strings.Join(pipeline.Builtins[:], ", "))
+	}
+	if text := pipeline.Source(name); text != nil {
+		out.fallback("YAML")
+		_, err = out.Out.Write(text)
+		return err
+	}
+	places := pipeline.Places()
+	rows := make([][]string, len(places))
+	for i, p := range places {
+		rows[i] = []string{p.Field, p.String()}
+	}
+	return writeList(out, places, []string{"FIELD", "LOOKED FOR IN"}, rows)
+}
+
+// writeList writes a list that people read as a table: one on a terminal, or when it is
+// asked for, else JSON.
+func writeList[T any](out *console, list []T, header []string, rows [][]string) error {
+	switch {
+	case out.tabular():
+		return out.writeTable(header, rows)
+	case !out.explicit && out.terminal:
+		asTable := *out
+		asTable.format = formatTable
+		return asTable.writeTable(header, rows)
+	case out.format == formatJSON:
+		return writeJSON(out.Out, list, out.pretty())
+	}
+	for _, item := range list {
+		if err := writeJSON(out.Out, item, false); err != nil {
+			return err
+		}
+	}
+	return nil
+}
