@@ -15,13 +15,18 @@ func Tool(tb testing.TB, name, debian string) string {
 	if err == nil {
 		return path
 	}
-	if ToolsRequired() {
-		tb.Fatalf("%v: install the package %s", err, debian)
-	}
-	tb.Skipf("%v: install the package %s to run this test", err, debian)
+	Need(tb, false, err.Error()+": install the package "+debian+" to run this test")
 	return ""
 }
 
-// ToolsRequired reports whether a test fails rather than being skipped when something
-// of the machine is missing.
-func ToolsRequired() bool { return os.Getenv("SLUICE_TOOLS") == "required" }
+// Need skips the test, or fails it where tools must be there, unless ok holds.
+func Need(tb testing.TB, ok bool, otherwise string) {
+	tb.Helper()
+	switch {
+	case ok:
+	case os.Getenv("SLUICE_TOOLS") == "required":
+		tb.Fatal(otherwise)
+	default:
+		tb.Skip(otherwise)
+	}
+}

@@ -24,9 +24,7 @@ type builder struct {
 func newBuilder(t *testing.T) *builder {
 	t.Helper()
 	path := sigmatest.Tool(t, "buildah", "buildah")
-	if os.Getuid() != 0 {
-		t.Skip("the store of images belongs to root")
-	}
+	sigmatest.Need(t, os.Getuid() == 0, "the store of images belongs to root")
 	dir := t.TempDir()
 	b := &builder{t, path, []string{"--storage-driver", "vfs", "--root", filepath.Join(dir, "store"), "--runroot", filepath.Join(dir, "run")}}
 	// Nobody asks a registry: there is nothing but these images.

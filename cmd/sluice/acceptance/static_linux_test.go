@@ -80,9 +80,7 @@ func TestStaticProgramsNeedNothingOfTheMachine(t *testing.T) {
 // The root holds the program and its rules, and nothing else: no library, no /etc, /tmp
 // or /proc.
 func TestTheStaticProgramRunsInAnEmptyRoot(t *testing.T) {
-	if os.Getuid() != 0 {
-		t.Skip("only root may change the root")
-	}
+	sigmatest.Need(t, os.Getuid() == 0, "only root may change the root")
 	raw, err := os.ReadFile(filepath.Join(static(t), "sluice"))
 	if err != nil {
 		t.Fatal(err)
