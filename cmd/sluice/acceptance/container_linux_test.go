@@ -2,6 +2,7 @@ package acceptance
 
 import (
 	"encoding/json"
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -18,7 +19,6 @@ import (
 type builder struct {
 	t    *testing.T
 	path string
-	args []string
 }
 
 func newBuilder(t *testing.T) *builder {
@@ -26,16 +26,18 @@ func newBuilder(t *testing.T) *builder {
 	path := sigmatest.Tool(t, "buildah", "buildah")
 	sigmatest.Need(t, os.Getuid() == 0, "the store of images belongs to root")
 	dir := t.TempDir()
-	b := &builder{t, path, []string{"--storage-driver", "vfs", "--root", filepath.Join(dir, "store"), "--runroot", filepath.Join(dir, "run")}}
+	t.Setenv("CONTAINERS_STORAGE_CONF", write(t, dir, "storage.conf", fmt.Sprintf(
+		"[storage]\ndriver = \"vfs\"\ngraphroot = %q\nrunroot = %q\n", filepath.Join(dir, "store"), filepath.Join(dir, "run"))))
+	t.Setenv("BUILDAH_ISOLATION", "chroot")
 	// Nobody asks a registry: there is nothing but these images.
-	t.Setenv("CONTAINERS_REGISTRIES_CONF", write(t, dir, "registries.conf", "unqualified-search-registries = []\nshort-name-mode = \"disabled\"\n"))
-	return b
+	t.Setenv("CONTAINERS_REGISTRIES_CONF", write(t, dir, "registries.conf", "unqualified-search-registries = []\n"))
+	return &builder{t, path}
 }
 
 // do runs a command of the tool and returns what it printed.
 func (b *builder) do(args ...string) string {
 	b.t.Helper()
-	got := finish(b.t, exec.Command(b.path, append(slices.Clone(b.args), args...)...), "")
+	got := finish(b.t, exec.Command(b.path, args...), "")
 	if got.code != 0 {
 		b.t.Fatalf("buildah %s: exit code %d\n%s%s", strings.Join(args, " "), got.code, got.stdout, got.stderr)
 	}
@@ -44,9 +46,19 @@ func (b *builder) do(args ...string) string {
 
 func TestTheImageHoldsTheProgramAndNothingElse(t *testing.T) {
 	b := newBuilder(t)
-	recipes := filepath.Join(root, "examples", "container")
-	b.do("build", "--isolation", "chroot", "-f", filepath.Join(recipes, "Dockerfile"), "-t", "localhost/sluice", static(t))
-	c := b.do("from", "localhost/sluice")
+	r := newReader(t)
+	context := filepath.Join(r.dir, "bin", "static", "linux-amd64")
+	if err := os.CopyFS(context, os.DirFS(static(t))); err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range fencesOf(t, "docs/deployment.md", "sh image") {
+		cmd := exec.Command("sh", "-e", "-c", f.text)
+		cmd.Dir = r.dir
+		if got := finish(t, cmd, ""); got.code != 0 {
+			t.Fatalf("%s: exit code %d\n%s%s", f, got.code, got.stdout, got.stderr)
+		}
+	}
+	c := b.do("from", "sluice")
 
 	var files []string
 	err := fs.WalkDir(os.DirFS(b.do("mount", c)), ".", func(name string, d fs.DirEntry, err error) error {
@@ -70,7 +82,7 @@ func TestTheImageHoldsTheProgramAndNothingElse(t *testing.T) {
 			} `json:"config"`
 		} `json:"OCIv1"`
 	}
-	if err := json.Unmarshal([]byte(b.do("inspect", "--type", "image", "localhost/sluice")), &image); err != nil {
+	if err := json.Unmarshal([]byte(b.do("inspect", "--type", "image", "sluice")), &image); err != nil {
 		t.Fatal(err)
 	}
 	config := image.OCI.Config
@@ -82,13 +94,10 @@ func TestTheImageHoldsTheProgramAndNothingElse(t *testing.T) {
 	}
 
 	// Rules come on top.
-	context := t.TempDir()
-	write(t, context, "rules/a.yml", rule("A", "evil"))
-	b.do("build", "--isolation", "chroot", "-f", filepath.Join(recipes, "Dockerfile.rules"), "--build-arg", "BASE=localhost/sluice", "-t", "localhost/sluice-rules", context)
-	c = b.do("from", "localhost/sluice-rules")
-	got := b.do("run", "--isolation", "chroot", "--user", config.User, c, "--", config.Entrypoint[0],
-		"engine", "eval", "-r", "/etc/sluice/rules", "--output-format", "ndjson", "-e", event("evil"))
-	if want := resultLine("A", "evil"); got != want {
-		t.Errorf("in a container it prints\n%s\nwant\n%s", got, want)
+	c = b.do("from", "sluice-rules")
+	got := b.do("run", "--user", config.User, c, "--", config.Entrypoint[0], "engine", "eval", "-r", "/etc/sluice/rules", "--output-format", "ndjson",
+		"-e", `{"Image":"C:\\Windows\\System32\\vssadmin.exe","CommandLine":"vssadmin delete shadows"}`)
+	if !strings.HasPrefix(got, `{"rule_title":"Shadow Copies Deleted",`) || strings.Contains(got, "\n") {
+		t.Errorf("in a container it prints\n%s", got)
 	}
 }

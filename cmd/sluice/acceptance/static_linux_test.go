@@ -1,6 +1,7 @@
 package acceptance
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"debug/elf"
 	"encoding/hex"
@@ -152,7 +153,7 @@ func wantRelease(t *testing.T, archive string) {
 		t.Fatalf("unpack: %v\n%s", err, out)
 	}
 	for _, name := range []string{
-		"README.md", "CHANGELOG.md", "docs/operations.md", "docs/operators.md", "man/sluice.1", "completions/sluice.bash", "completions/_sluice", "completions/sluice.fish",
+		"README.md", "CHANGELOG.md", "docs/operations.md", "docs/deployment.md", "man/sluice.1", "completions/sluice.bash", "completions/_sluice", "completions/sluice.fish",
 		"examples/container/Dockerfile", "examples/kubernetes/deployment.yaml", "examples/prometheus/alerts.yaml", "examples/grafana/sluice.json", "examples/systemd/sluice.service",
 	} {
 		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Size() == 0 {
@@ -163,10 +164,47 @@ func wantRelease(t *testing.T, archive string) {
 	if !strings.HasPrefix(got.stdout, "sluice v0.0.0-test (revision test, ") {
 		t.Errorf("the program of the release says %q", got.stdout)
 	}
+	installs(t, dir)
 	page, err := os.ReadFile(filepath.Join(dir, "man", "sluice.1"))
 	if err != nil || !strings.Contains(string(page), `sluice v0.0.0\-test`) {
 		t.Errorf("the manual page does not name the version (%v)", err)
 	}
+}
+
+// installs follows the page in an unpacked release.
+func installs(t *testing.T, dir string) {
+	t.Helper()
+	dest := t.TempDir()
+	for _, f := range fencesOf(t, "docs/deployment.md", "sh release") {
+		cmd := exec.Command("sh", "-e", "-c", f.text)
+		cmd.Dir, cmd.Env = dir, append(os.Environ(), "DESTDIR="+dest)
+		if got := finish(t, cmd, ""); got.code != 0 {
+			t.Fatalf("%s: exit code %d\n%s", f, got.code, got.stderr)
+		}
+	}
+	for name, like := range map[string]string{
+		"usr/local/bin/sluice": "sluice", "usr/local/share/man/man1/sluice.1": "man/sluice.1", "etc/sluice/rules/linux_auth_root_login.yml": "examples/demo/rules/linux_auth_root_login.yml",
+		"etc/systemd/system/sluice.service": "examples/systemd/sluice.service", "etc/sluice/sluice.yaml": "examples/systemd/sluice.yaml",
+	} {
+		got, err := os.ReadFile(filepath.Join(dest, name))
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		if want, err := os.ReadFile(filepath.Join(dir, like)); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%s is not %s (%v)", name, like, err)
+		}
+	}
+}
+
+// fencesOf are the blocks of a page with this information; there is at least one.
+func fencesOf(t *testing.T, page, info string) []fence {
+	t.Helper()
+	all := slices.DeleteFunc(fences(t, page), func(f fence) bool { return f.info != info })
+	if len(all) == 0 {
+		t.Fatalf("%s has no block of %s", page, info)
+	}
+	return all
 }
 
 // copyOfSource is what a clone of the repository has, in another place.
