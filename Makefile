@@ -6,9 +6,15 @@ LINT    := github.com/golangci/golangci-lint/v2/cmd/golangci-lint@v2.15.0
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 REVISION ?= $(shell git rev-parse HEAD 2>/dev/null || echo unknown)
 LDFLAGS := -X github.com/sluicehq/sluice/cmd/sluice/command.Version=$(VERSION) -X github.com/sluicehq/sluice/cmd/sluice/command.Revision=$(REVISION)
+# Of releases: one source makes one file, wherever it lies and whoever builds it.
+PLATFORMS := linux-amd64 linux-arm64
+STATIC    := $(BIN)/static
+DIST      := dist
+RELEASE   := -trimpath -buildvcs=false -ldflags '$(LDFLAGS) -s -w -buildid='
+export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 0)
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test race lint fuzz bench bench-corpus bench-correlation bench-daemon hostile docs check clean
+.PHONY: help build demo test race lint fuzz bench bench-corpus bench-correlation bench-daemon hostile docs check static dist always clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -54,5 +60,19 @@ docs: ## rewrite the generated parts of the reference pages
 
 check: test lint race fuzz ## what a merge needs
 
+static: $(PLATFORMS:%=$(STATIC)/%/sluice) ## static programs for linux into bin/static/, one directory per platform
+
+# Always built: go knows what has changed.
+$(STATIC)/linux-%/sluice: always
+	CGO_ENABLED=0 GOOS=linux GOARCH=$* $(GO) build $(RELEASE) -o $@ ./cmd/sluice
+
+$(STATIC)/host/sluice: always
+	CGO_ENABLED=0 $(GO) build $(RELEASE) -o $@ ./cmd/sluice
+
+dist: static $(STATIC)/host/sluice ## archives of releases with checksums into dist/
+	@sh .ci/dist '$(STATIC)' '$(DIST)' '$(VERSION)' $(PLATFORMS)
+
+always:
+
 clean: ## remove what was built
-	rm -rf $(BIN)
+	rm -rf $(BIN) $(DIST)

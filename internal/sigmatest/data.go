@@ -1,5 +1,5 @@
 // Package sigmatest reads the corpus, which is not part of the repository, for tests and
-// benchmarks, and measures rates.
+// benchmarks, finds the tools of the machine, and measures rates.
 package sigmatest
 
 import (

@@ -15,7 +15,8 @@ import (
 )
 
 // A fence is a fenced block of a page. Blocks of sh are run; a block of json or
-// text right behind one is what it must print.
+// text right behind one is what it must print. Blocks of "sh release" and "sh image" are
+// run by the tests of releases and images, which have more at hand.
 type fence struct {
 	page, info string
 	line       int
@@ -57,7 +58,7 @@ func TestPagesTellTheTruth(t *testing.T) {
 			t.Skipf("the pages use %s: %v", tool, err)
 		}
 	}
-	for _, page := range []string{"README.md", "docs/http-api.md", "docs/rules.md", "docs/public-rules.md", "docs/operations.md"} {
+	for _, page := range []string{"README.md", "docs/http-api.md", "docs/rules.md", "docs/public-rules.md", "docs/operations.md", "docs/deployment.md"} {
 		t.Run(page, func(t *testing.T) {
 			r := newReader(t)
 			all := fences(t, page)

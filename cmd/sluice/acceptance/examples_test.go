@@ -5,12 +5,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
-	"strconv"
 	"strings"
 	"testing"
-
-	"gopkg.in/yaml.v3"
 )
 
 func TestTheDemoShowsWhatItPromises(t *testing.T) {
@@ -81,81 +77,4 @@ func TestTheExampleConfigurationServes(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(r.dir, "sluice-dead-letters.ndjson")); err != nil {
 		t.Error(err)
 	}
-}
-
-// manifest is what the test reads of a deployment.
-type manifest struct {
-	Spec struct {
-		Template struct {
-			Spec struct {
-				Grace      int         `yaml:"terminationGracePeriodSeconds"`
-				Containers []container `yaml:"containers"`
-			} `yaml:"spec"`
-		} `yaml:"template"`
-	} `yaml:"spec"`
-}
-
-type container struct {
-	Args  []string `yaml:"args"`
-	Ports []struct {
-		Number int `yaml:"containerPort"`
-	} `yaml:"ports"`
-	Liveness  probe `yaml:"livenessProbe"`
-	Readiness probe `yaml:"readinessProbe"`
-	Startup   probe `yaml:"startupProbe"`
-}
-
-type probe struct {
-	HTTPGet struct {
-		Path string `yaml:"path"`
-	} `yaml:"httpGet"`
-}
-
-func TestTheKubernetesManifestFitsTheProgram(t *testing.T) {
-	raw, err := os.ReadFile(filepath.Join(root, "examples", "kubernetes", "deployment.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var m manifest
-	if err := yaml.Unmarshal(raw, &m); err != nil {
-		t.Fatal(err)
-	}
-	pod := m.Spec.Template.Spec
-	if len(pod.Containers) != 1 || len(pod.Containers[0].Ports) != 1 {
-		t.Fatalf("%d containers, want one with one port", len(pod.Containers))
-	}
-	c := pod.Containers[0]
-	got := sluice(t, "", append(c.Args, "--dry-run")...)
-	if got.code != 0 {
-		t.Fatalf("exit code %d:\n%s", got.code, got.stderr)
-	}
-	var settings struct {
-		Daemon struct {
-			API struct {
-				Addr string `yaml:"addr"`
-			} `yaml:"api"`
-			Output struct {
-				Drain int `yaml:"drain_timeout"`
-			} `yaml:"output"`
-		} `yaml:"daemon"`
-	}
-	if err := yaml.Unmarshal([]byte(got.stdout), &settings); err != nil {
-		t.Fatal(err)
-	}
-	if want := ":" + strconv.Itoa(c.Ports[0].Number); !strings.HasSuffix(settings.Daemon.API.Addr, want) {
-		t.Errorf("the daemon listens on %s, the container opens %s", settings.Daemon.API.Addr, want)
-	}
-	if want := settings.Daemon.Output.Drain + 15; pod.Grace < want {
-		t.Errorf("grace period %d s, want at least %d", pod.Grace, want)
-	}
-	if c.Liveness.HTTPGet.Path != "/healthz" || c.Readiness.HTTPGet.Path != "/readyz" || c.Startup.HTTPGet.Path != "/readyz" {
-		t.Errorf("probes %+v", c)
-	}
-	dir := t.TempDir()
-	write(t, dir, "a.yml", rule("A", "evil"))
-	args := slices.Clone(c.Args[2:])
-	for i := range args {
-		args[i] = strings.NewReplacer("/rules", dir, "0.0.0.0:9090", "127.0.0.1:0").Replace(args[i])
-	}
-	start(t, args...).stop()
 }

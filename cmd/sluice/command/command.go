@@ -102,6 +102,8 @@ func (e *env) app() *cli.App {
 			group("pipeline", "look into processing pipelines", e.pipelineCommands()...),
 			group("config", "make, check and show the configuration", e.configCommands()...),
 			e.versionCommand(),
+			group("completion", "print what makes a shell complete commands and flags", e.completionCommands()...),
+			e.manCommand(),
 			alias(daemon, "engine daemon"), alias(eval, "engine eval"),
 		},
 		Flags:                     []cli.Flag{&cli.BoolFlag{Name: "version", Usage: "print the version"}},
@@ -190,7 +192,7 @@ func sectionCommand(name, usage, arguments, section string, own []cli.Flag, run 
 
 func alias(c *cli.Command, full string) *cli.Command {
 	short := *c
-	short.Usage = "the same as " + full
+	short.Usage = sameAs + full
 	return &short
 }
 
@@ -220,7 +222,7 @@ func unknownCommand(c *cli.Context) error {
 		return cli.ShowSubcommandHelp(c)
 	}
 	var names []string
-	for _, sub := range c.Command.Subcommands {
+	for _, sub := range c.Command.VisibleCommands() {
 		names = append(names, sub.Name)
 	}
 	text := fmt.Sprintf("unknown command %q", c.Args().First())

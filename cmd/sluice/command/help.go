@@ -22,7 +22,9 @@ func groupHelp(usage string, commands []*cli.Command) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "{{.HelpName}}: %s\n\nUsage: {{.HelpName}} COMMAND [flags] [arguments]\n\nCommands:\n", usage)
 	for _, c := range commands {
-		fmt.Fprintf(&b, "  %-10s %s\n", c.Name, c.Usage)
+		if !c.Hidden {
+			fmt.Fprintf(&b, "  %-10s %s\n", c.Name, c.Usage)
+		}
 	}
 	b.WriteString(exampleText + "\nEvery command explains itself with --help.\n")
 	return b.String()
@@ -38,8 +40,21 @@ func helpText(usage, arguments, section string, own []cli.Flag) string {
 		fmt.Fprintf(&b, " %s", arguments)
 	}
 	b.WriteString("\n" + exampleText)
-	var headings []string
-	groups := make(map[string][]config.Setting)
+	headings, groups := flagGroups(section, own)
+	for _, heading := range headings {
+		fmt.Fprintf(&b, "\n%s:\n", headingText(heading))
+		for _, i := range groups[heading] {
+			helpLine(&b, i)
+		}
+	}
+	return b.String()
+}
+
+// flagGroups puts the flags of a leaf command under headings, in the order of help:
+// its own, those of its section of the configuration, the global ones, and last those
+// of features that this build does not have.
+func flagGroups(section string, own []cli.Flag) (headings []string, groups map[string][]config.Setting) {
+	groups = make(map[string][]config.Setting)
 	group := func(heading string, i config.Setting) {
 		if groups[heading] == nil {
 			headings = append(headings, heading)
@@ -64,19 +79,19 @@ func helpText(usage, arguments, section string, own []cli.Flag) string {
 		}
 	}
 	for _, i := range append(config.FlagsOf("global"), config.Setting{Flag: "help", Short: "h", Help: "This text"}) {
-		group("every command", i)
+		group(everyCommand, i)
 	}
 	for _, i := range missing {
-		group("not in this build", i)
+		group(notInThisBuild, i)
 	}
-	for _, heading := range headings {
-		fmt.Fprintf(&b, "\n%s:\n", headingText(heading))
-		for _, i := range groups[heading] {
-			helpLine(&b, i)
-		}
-	}
-	return b.String()
+	return headings, groups
 }
+
+// Headings of flags that are not of the command itself.
+const (
+	everyCommand   = "every command"
+	notInThisBuild = "not in this build"
+)
 
 func headingText(section string) string {
 	if section == "api" || section == "nats" {

@@ -12,7 +12,8 @@ import (
 )
 
 // configFlags makes the flags of a section of the configuration. All but plain
-// switches are taken as text: config alone knows what each means.
+// switches are taken as text: config alone knows what each means. The category of such
+// a flag is the dotted key of its section.
 func configFlags(section string) []cli.Flag {
 	var flags []cli.Flag
 	for _, info := range config.FlagsOf(section) {
@@ -31,11 +32,11 @@ func newFlag(info config.Setting) cli.Flag {
 	}
 	switch {
 	case info.Word == "":
-		return &cli.BoolFlag{Name: info.Flag, Aliases: aliases, EnvVars: vars}
+		return &cli.BoolFlag{Name: info.Flag, Aliases: aliases, EnvVars: vars, Category: info.Section}
 	case info.List:
-		return &cli.GenericFlag{Name: info.Flag, Aliases: aliases, EnvVars: vars, Value: &values{}}
+		return &cli.GenericFlag{Name: info.Flag, Aliases: aliases, EnvVars: vars, Category: info.Section, Value: &values{}}
 	}
-	return &cli.StringFlag{Name: info.Flag, Aliases: aliases, EnvVars: vars}
+	return &cli.StringFlag{Name: info.Flag, Aliases: aliases, EnvVars: vars, Category: info.Section}
 }
 
 // values is a flag that may be repeated. The library's own splits at commas and

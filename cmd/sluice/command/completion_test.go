@@ -1,0 +1,92 @@
+package command
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestCompletionKnowsWhatMayFollow(t *testing.T) {
+	inEmptyDir(t)
+	for _, tc := range []struct {
+		name  string
+		words []string
+		want  []string // all of them, without what they are about
+	}{
+		{"a command of the program", []string{"con"}, []string{"config"}},
+		{"a command of a group", []string{"engine", ""}, []string{"daemon", "eval", "status"}},
+		{"a command behind flags", []string{"-q", "engine", "st"}, []string{"status"}},
+		{"a flag", []string{"engine", "daemon", "--input-"}, []string{"--input-format"}},
+		{"a flag of every command", []string{"version", "--no"}, []string{"--no-stats"}},
+		{"the flag for help", []string{"version", "--he"}, []string{"--help"}},
+		{"a value that is one of a few words", []string{"daemon", "--input-format", "js"}, []string{"json"}},
+		{"a value behind an equals sign", []string{"daemon", "--input-format=js"}, []string{"--input-format=json"}},
+		{"a value where the shell breaks words", []string{"daemon", "--input-format", "=", "js"}, []string{"json"}},
+		{"a switch that takes a value", []string{"daemon", "--syslog-strip-bom", ""}, []string{"true", "false"}},
+		{"a value of a flag that is no setting", []string{"config", "show", "--format", ""}, []string{"text", "json", "yaml"}},
+		{"a built-in pipeline, or a file", []string{"eval", "-p", "sys"}, []string{":files", "sysmon"}},
+		{"a value that may be a file", []string{"eval", "--config", ""}, []string{":files"}},
+		{"a number", []string{"eval", "--batch-size", ""}, nil},
+		{"an argument", []string{"rule", "validate", ""}, []string{":files"}},
+		{"no argument where there is none", []string{"engine", "status", ""}, nil},
+		{"an argument behind two dashes", []string{"rule", "validate", "--", "-"}, []string{":files"}},
+		{"no flag of a feature that is not in this build", []string{"daemon", "--enable-ta"}, nil},
+		{"no hidden command", []string{"completion", "w"}, nil},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			got := sluice(t, "", append([]string{"completion", "words", "--"}, tc.words...)...)
+			got.wantCode(t, 0)
+			var words []string
+			for line := range strings.Lines(got.out) {
+				word, _, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+				words = append(words, word)
+			}
+			if !slices.Equal(words, tc.want) {
+				t.Errorf("got %q, want %q", words, tc.want)
+			}
+		})
+	}
+}
+
+// The page names every command that does something and every flag of this build.
+func TestTheManualPageIsWhole(t *testing.T) {
+	inEmptyDir(t)
+	got := sluice(t, "", "man")
+	got.wantCode(t, 0)
+	app := (&env{}).app()
+	all := leaves(app.Commands, "")
+	if len(all) < 10 {
+		t.Fatalf("%d commands, want those of the program", len(all))
+	}
+	for _, c := range all {
+		if !strings.Contains(got.out, "\n.SS sluice "+roff(c.full)+"\n") {
+			t.Errorf("no part about %s", c.full)
+		}
+		for _, s := range available(c.Flags) {
+			if flag := `\fB\-\-` + roff(s.Flag) + `\fR`; !strings.Contains(got.out, flag) {
+				t.Errorf("%s: no flag %s", c.full, s.Flag)
+			}
+		}
+	}
+	if flag := "enable" + `\-` + "tap"; strings.Contains(got.out, flag) {
+		t.Error("a flag of a feature that is not in this build is there")
+	}
+	for _, leaf := range all {
+		if leaf.full == "daemon" || leaf.full == "completion words" {
+			t.Errorf("%s is a command of its own", leaf.full)
+		}
+	}
+}
+
+func TestTheManualPageEscapesWhatTheLanguageKnows(t *testing.T) {
+	for _, tc := range []struct{ name, text, want string }{
+		{"a dash is one that can be copied", "--rules", `\-\-rules`},
+		{"a backslash is a backslash", `C:\Windows`, `C:\eWindows`},
+		{"a point in front is no request", ".sluice.yaml", `\&.sluice.yaml`},
+		{"a quote in front is no request", "'x'", `\(aqx\(aq`},
+	} {
+		if got := roff(tc.text); got != tc.want {
+			t.Errorf("%s: got %q, want %q", tc.name, got, tc.want)
+		}
+	}
+}
