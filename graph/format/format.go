@@ -75,13 +75,13 @@ func (d *Decoder) Decode(w *engine.Worker, ev *engine.Events, line []byte, arriv
 	case Syslog:
 		d.syslog(w, ev, line, arrival)
 	case Logfmt:
-		w.DecodePairs(ev, line, logfmt(string(line)))
+		w.DecodePairs(ev, logfmt(string(line)))
 	case CEF:
 		pairs, ok := cef(string(line))
 		if !ok {
 			return ErrFormat
 		}
-		w.DecodePairs(ev, line, pairs)
+		w.DecodePairs(ev, pairs)
 	default:
 		w.DecodePlain(ev, line)
 	}

@@ -32,7 +32,7 @@ func (d *Decoder) syslog(w *engine.Worker, ev *engine.Events, line []byte, arriv
 	text := string(line)
 	m, ok := parseSyslog(text, d.zone(), arrival)
 	if !ok {
-		w.DecodePairs(ev, line, []event.Pair{{Key: "_raw", Value: strings.TrimSpace(text)}})
+		w.DecodePairs(ev, []event.Pair{{Key: "_raw", Value: strings.TrimSpace(text)}})
 		return
 	}
 	d.message(w, ev, line, m)
@@ -55,7 +55,7 @@ func (d *Decoder) message(w *engine.Worker, ev *engine.Events, line []byte, m sy
 			}
 		}
 	}
-	w.DecodePairs(ev, line, m.pairs())
+	w.DecodePairs(ev, m.pairs())
 }
 
 // header lists the parts that are there, in order, named as fields.
