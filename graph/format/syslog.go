@@ -35,12 +35,12 @@ func (d *Decoder) syslog(w *engine.Worker, ev *engine.Events, line []byte, arriv
 		w.DecodePairs(ev, []event.Pair{{Key: "_raw", Value: strings.TrimSpace(text)}})
 		return
 	}
-	d.message(w, ev, line, m)
+	d.message(w, ev, m)
 }
 
 // message decodes a parsed line: a message that is a JSON object is the event,
 // with the header added to it; else the parts are its fields.
-func (d *Decoder) message(w *engine.Worker, ev *engine.Events, line []byte, m syslogMessage) {
+func (d *Decoder) message(w *engine.Worker, ev *engine.Events, m syslogMessage) {
 	if !d.KeepBOM {
 		m.text = strings.TrimPrefix(m.text, "\ufeff")
 	}
