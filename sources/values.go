@@ -47,7 +47,7 @@ func (r *ValueReader) cut(dst []Text) []Text {
 		if r.skipping {
 			r.skipping = false
 		} else {
-			dst = appendValue(dst, r.chunk[r.start:r.scanned:r.scanned])
+			dst = r.append(dst, r.chunk[r.start:r.scanned:r.scanned])
 		}
 		r.start = r.scanned
 	}
@@ -55,28 +55,32 @@ func (r *ValueReader) cut(dst []Text) []Text {
 	case r.skipping:
 		r.start = len(r.chunk)
 	case len(rest) > MaxLine:
-		dst = appendValue(dst, rest)
+		dst = r.append(dst, rest)
 		r.skipping, r.spent = true, true
 	case r.ended() && len(rest) > 0:
-		dst = appendValue(dst, rest[:len(rest):len(rest)])
+		dst = r.append(dst, rest[:len(rest):len(rest)])
 		r.start = len(r.chunk)
 	}
 	return dst
 }
 
-// appendValue appends a value. What precedes a comma may end with white space.
-func appendValue(dst []Text, value []byte) []Text {
+// append appends a value. What precedes a comma may end with white space.
+func (r *ValueReader) append(dst []Text, value []byte) []Text {
 	if n := len(value); value[n-1] <= ' ' {
 		value = bytes.TrimRight(value, " \r\n\t")
 	}
+	text := Text{Bytes: value, Value: true}
 	if len(value) > MaxLine {
-		return append(dst, Text{Bytes: onLine(bytes.Clone(value[:ExcerptSize])), Oversize: true, Value: true})
+		text.Bytes, text.Oversize = bytes.Clone(value[:ExcerptSize]), true
 	}
-	return append(dst, Text{Bytes: onLine(value), Value: true})
+	if r.frame.Broken() {
+		unbreak(text.Bytes)
+	}
+	return append(dst, text)
 }
 
-// onLine makes blanks of the line breaks in b.
-func onLine(b []byte) []byte {
+// unbreak makes blanks of the line breaks in b.
+func unbreak(b []byte) {
 	for _, end := range []byte{'\n', '\r'} {
 		for rest := b; ; {
 			i := bytes.IndexByte(rest, end)
@@ -87,5 +91,4 @@ func onLine(b []byte) []byte {
 			rest = rest[i+1:]
 		}
 	}
-	return b
 }

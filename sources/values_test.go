@@ -150,7 +150,7 @@ func TestWhatWasReadAheadComesBeforeTheError(t *testing.T) {
 
 // However a stream of values arrives, the values are the same.
 func FuzzValueReader(f *testing.F) {
-	for _, s := range []string{"[{\"a\":1},\n{\"b\":\"]\\\"\"}]", "\ufeff1 2", "[x y , {]", "\xef\xbb{"} {
+	for _, s := range []string{"[{\"a\":1},\n{\"b\":\"]\\\"\"}]", "\ufeff1 2", "[x y , {]", "\xef\xbb{", "[a\nb,\"\\\n\",\"\r\"]"} {
 		f.Add([]byte(s), uint8(1))
 		f.Add([]byte(s), uint8(3))
 	}
@@ -159,6 +159,9 @@ func FuzzValueReader(f *testing.F) {
 		got, err := readTexts(t, new(Buffers).NewValueReader(stepReader{bytes.NewReader(in), 1 + int(step%7)}))
 		if !errors.Is(err, io.EOF) || !slices.Equal(got, want) {
 			t.Errorf("got %q and %v, want %q", got, err, want)
+		}
+		if strings.ContainsAny(strings.Join(got, ""), "\r\n") {
+			t.Errorf("%q have line breaks", got)
 		}
 	})
 }

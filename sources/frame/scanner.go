@@ -27,6 +27,7 @@ type Scanner struct {
 	mode    mode
 	array   bool // a top-level array is open
 	escaped bool // the string goes on behind a backslash
+	broken  bool // there is a line break in the value
 	depth   int  // brackets of the value that are open
 	objects int  // of the outermost maxTyped, those of objects
 	open    [maxTyped]byte
@@ -34,6 +35,10 @@ type Scanner struct {
 
 // Open reports whether the end of a value has not been seen yet.
 func (s *Scanner) Open() bool { return s.mode != between }
+
+// Broken reports whether there may be a line break in the value at hand, or in the last
+// one.
+func (s *Scanner) Broken() bool { return s.broken }
 
 // Skip returns how many bytes of b lie before the next value, all of them if it does
 // not begin in b. It is called between values.
@@ -61,7 +66,7 @@ func (s *Scanner) Take(b []byte) (n int, whole bool) {
 	}
 	i := 0
 	if s.mode == between {
-		i = 1
+		i, s.broken = 1, false
 		switch c := b[0]; c {
 		case '{', '[':
 			s.mode = nested
@@ -101,6 +106,8 @@ func (s *Scanner) Take(b []byte) (n int, whole bool) {
 			}
 		case '{', '[':
 			s.push(c)
+		case '\n', '\r':
+			s.broken = true
 		default:
 			closed := s.pop(c)
 			switch {
@@ -116,19 +123,8 @@ func (s *Scanner) Take(b []byte) (n int, whole bool) {
 	return len(b), false
 }
 
-// closeString is the function with what is known of a string that goes on behind b.
-func (s *Scanner) closeString(b []byte, i int) int {
-	if s.escaped && i < len(b) {
-		s.escaped = false
-		i++
-	}
-	end := closeString(b, i)
-	s.escaped = end == len(b)+2
-	return end
-}
-
 // structural are the characters that matter in brackets.
-var structural = [256]bool{'"': true, '{': true, '[': true, '}': true, ']': true}
+var structural = [256]bool{'"': true, '{': true, '[': true, '}': true, ']': true, '\n': true, '\r': true}
 
 // push opens a bracket.
 func (s *Scanner) push(c byte) {
@@ -169,6 +165,7 @@ func (s *Scanner) bare(b []byte, i int) (n int, whole bool) {
 		switch b[i] {
 		case ' ', '\n', '\r', '\t':
 			if s.array {
+				s.broken = s.broken || b[i] < ' '
 				continue
 			}
 		case ',', '"', '{', '[', '}', ']':

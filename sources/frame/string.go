@@ -18,10 +18,14 @@ func stops(x uint64) uint64 {
 	return ((x ^ ones*('"'^' ') - ones*(' '+1)) | (x ^ ones*'\\' - ones)) &^ x & highs
 }
 
-// closeString returns the position behind the quote that ends a string of which b has
-// the rest from i on. Behind b it is one more than b is long, and one more still when the
-// string goes on behind a backslash.
-func closeString(b []byte, i int) int {
+// closeString goes on with a string, and notes its line breaks. It returns the position behind the quote that ends a string of which b has
+// the rest from i on, or one more than b is long when the string goes on behind b.
+func (s *Scanner) closeString(b []byte, i int) int {
+	if s.escaped && i < len(b) {
+		s.escaped = false
+		s.broken = s.broken || b[i] < ' '
+		i++
+	}
 	for {
 		for i <= len(b)-word {
 			if m := stops(binary.LittleEndian.Uint64(b[i:])); m != 0 {
@@ -31,17 +35,21 @@ func closeString(b []byte, i int) int {
 			i += word
 		}
 		for ; i < len(b); i++ {
-			if c := b[i]; c == '"' || c == '\\' {
+			if c := b[i]; c == '"' || c == '\\' || c < ' ' {
 				goto found
 			}
 		}
-		return i + 1
+		s.escaped = i > len(b)
+		return len(b) + 1
 	found:
 		switch b[i] {
 		case '"':
 			return i + 1
 		case '\\':
 			i++
+			s.broken = s.broken || i < len(b) && b[i] < ' '
+		case '\n', '\r':
+			s.broken = true
 		}
 		i++
 	}
