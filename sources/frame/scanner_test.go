@@ -13,7 +13,7 @@ import (
 )
 
 // valuesOf gives the stream to a scanner in pieces of a size.
-func valuesOf(t testing.TB, stream string, size int) (values []string) {
+func valuesOf(t *testing.T, stream string, size int) (values []string) {
 	t.Helper()
 	var s Scanner
 	var value []byte

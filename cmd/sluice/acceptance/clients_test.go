@@ -68,32 +68,39 @@ var senders = []sender{
 	{"Logstash", "`http` with `format => \"json_batch\"`", "application/json", "[EVENT,EVENT2]", nil, nil, 2, 2, oneEach},
 	{
 		"Python requests", "`post(url, json=events)`", "application/json", "[EVENT, EVENT2]",
-		[]string{"python3", "-c", "import requests; print(requests.post('URL', json=[EVENT, EVENT2]).text)"}, python, 2, 2, oneEach,
+		[]string{"python3", "-c", "import requests; print(requests.post('URL', json=[EVENT, EVENT2]).text)"},
+		python, 2, 2, oneEach,
 	},
 	{
 		"Python requests", "`post(url, data=json.dumps(event, indent=2))`", "", "EVENT",
-		[]string{"python3", "-c", "import requests, json; print(requests.post('URL', data=json.dumps(EVENT)).text)"}, python, 1, 1,
+		[]string{"python3", "-c", "import requests, json; print(requests.post('URL', data=json.dumps(EVENT)).text)"},
+		python, 1, 1,
 		"without `indent` an event; with it one line of text for each line, which `svc_json_suspects_total` counts: use `json=`",
 	},
 	{
 		"Python requests", "`post(url, data=open(\"events.ndjson\", \"rb\"))`", "", "EVENT\nEVENT2\nEVENT3\n",
-		[]string{"python3", "-c", "import requests; print(requests.post('URL', data=open('FILE', 'rb')).text)"}, python, 3, 3, "each line is an event",
+		[]string{"python3", "-c", "import requests; print(requests.post('URL', data=open('FILE', 'rb')).text)"},
+		python, 3, 3, "each line is an event",
 	},
 	{
 		"Python requests", "`post(url, files=...)`", "multipart/form-data; boundary=x", "--x\r\nContent-Disposition: form-data; name=\"f\"; filename=\"f\"\r\n\r\nEVENT\r\n--x--\r\n",
-		[]string{"python3", "-c", "import requests; print(requests.post('URL', files={'f': open('FILE', 'rb')}).text)"}, python, 0, 0,
+		[]string{"python3", "-c", "import requests; print(requests.post('URL', files={'f': open('FILE', 'rb')}).text)"},
+		python, 0, 0,
 		"refused with 415: send the file as the body, `data=`",
 	},
 	{"curl", "`-d '{...}'`", urlEncoded, "EVENT", []string{"curl", "-s", "-d", "EVENT", "URL"}, curl, 1, 1, oneEach},
 	{"curl", "`--json '[...]'`", "application/json", "[EVENT,EVENT2]", []string{"curl", "-s", "-H", "Content-Type: application/json", "-d", "[EVENT,EVENT2]", "URL"}, curl, 2, 2, oneEach},
 	{
-		"curl", "`-d @events.ndjson`", urlEncoded, "EVENTEVENT2EVENT3", []string{"curl", "-s", "-d", "@FILE", "URL"}, curl, 1, 3,
+		"curl", "`-d @events.ndjson`", urlEncoded, "EVENTEVENT2EVENT3",
+		[]string{"curl", "-s", "-d", "@FILE", "URL"},
+		curl, 1, 3,
 		oneEach + ", but curl removes the line breaks: all are one line, so the file has 1 MiB at most, and text runs together. Use `--data-binary`",
 	},
 	{"curl", "`--data-binary @events.ndjson`", urlEncoded, "EVENT\nEVENT2\nEVENT3\n", []string{"curl", "-s", "--data-binary", "@FILE", "URL"}, curl, 3, 3, "each line is an event"},
 	{
 		"curl", "`-F file=@events.ndjson`", "multipart/form-data; boundary=x", "--x\r\n\r\nEVENT\r\n--x--\r\n",
-		[]string{"curl", "-s", "-F", "file=@FILE", "URL"}, curl, 0, 0, "refused with 415: use `--data-binary`",
+		[]string{"curl", "-s", "-F", "file=@FILE", "URL"},
+		curl, 0, 0, "refused with 415: use `--data-binary`",
 	},
 }
 

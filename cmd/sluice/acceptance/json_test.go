@@ -54,7 +54,8 @@ func TestBodiesOfJSON(t *testing.T) {
 			{"the longest element", jsonType, "[" + long + "]", 200, `{"accepted":1}`, figures{processed: 1}},
 			{
 				"case 28j: an element that is too long", jsonType, `[{"a":1},{"a":2},` + long[:6] + "x" + long[6:] + `,{"a":4}]`, 413,
-				`{"error":"line exceeds maximum size","max_bytes":1048576,"accepted":2}`, figures{processed: 2, errors: 1},
+				`{"error":"line exceeds maximum size","max_bytes":1048576,"accepted":2}`,
+				figures{processed: 2, errors: 1},
 			},
 			{"case 28l: another type of JSON", "application/vnd.acme+json; charset=utf-8", two, 200, `{"accepted":2}`, figures{processed: 2}},
 			{"case 28l: text", "TEXT/plain", two, 200, `{"accepted":2}`, figures{processed: 2}},
