@@ -14,7 +14,7 @@ RELEASE   := -trimpath -buildvcs=false -ldflags '$(LDFLAGS) -s -w -buildid='
 export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 0)
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test race lint fuzz bench bench-corpus bench-correlation bench-daemon hostile docs check static dist always clean
+.PHONY: help build demo test race lint fuzz bench bench-corpus bench-correlation bench-daemon bench-bodies hostile docs check static dist always clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -51,6 +51,9 @@ bench-correlation: build ## correlations by type and window, and a lane of six r
 
 bench-daemon: build ## the whole daemon under load, against its bar
 	$(BIN)/bench daemon -daemon $(BIN)/sluice -data '$(DATA)'
+
+bench-bodies: build ## bodies that are arrays against bodies of lines, against their bar
+	$(BIN)/bench bodies -daemon $(BIN)/sluice -data '$(DATA)'
 
 hostile: ## ten minutes of ordinary events among those that mean harm, with 512 MiB of memory
 	SLUICE_HOSTILE=$(or $(SPAN),10m) $(GO) test ./cmd/sluice/acceptance -run TestOrdinaryEventsDoNotNoticeHostileOnes -count=1 -v -timeout 30m

@@ -4,7 +4,7 @@ package graph
 type Line struct {
 	Raw        []byte  // without its line ending; not changed while the line has its share of Buffer
 	Buffer     *Buffer // what Raw lies in; nil for memory of its own
-	Structured bool    // always decoded as JSON, whatever the input format says
+	Structured bool    // always decoded as one JSON value, whatever the input format says
 	Held       uint32  // bytes of memory that the line keeps; 0 when they are those of Raw
 	Token      Token
 }

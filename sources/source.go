@@ -63,12 +63,12 @@ type Pump struct {
 	run   []graph.Line
 }
 
-// Run hands over the lines of r until the stream ends, in runs of what has been
+// Run hands over the texts of r until the stream ends, in runs of what has been
 // read, closes r and returns how many were admitted. A nil error means the end of
 // the stream. Errors of the stream are *ReadError, an oversize line at which the
 // pump stops is ErrOversize, anything else comes from the intake. A pump can run
 // again when it has returned.
-func (p *Pump) Run(ctx context.Context, r *LineReader) (admitted int, err error) {
+func (p *Pump) Run(ctx context.Context, r Reader) (admitted int, err error) {
 	defer r.Close()
 	defer p.forget()
 	for {
@@ -80,7 +80,7 @@ func (p *Pump) Run(ctx context.Context, r *LineReader) (admitted int, err error)
 		for len(texts) > 0 {
 			run := p.run[:0]
 			for len(texts) > 0 && !texts[0].Oversize {
-				run = append(run, graph.Line{Raw: texts[0].Bytes, Buffer: texts[0].Buffer, Held: uint32(texts[0].Held)})
+				run = append(run, graph.Line{Raw: texts[0].Bytes, Buffer: texts[0].Buffer, Structured: texts[0].Value, Held: uint32(texts[0].Held)})
 				texts = texts[1:]
 			}
 			p.run = run

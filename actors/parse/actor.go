@@ -9,6 +9,7 @@ import (
 	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/actors/mailbox"
 	"github.com/sluicehq/sluice/graph"
+	"github.com/sluicehq/sluice/graph/format"
 	"github.com/sluicehq/sluice/graph/step"
 )
 
@@ -98,6 +99,21 @@ func (s *shell) empty(b *graph.Batch) {
 	s.pool.Start(0, func(context.Context, int) any { return &decoded{batch: b} })
 }
 
+// suspect counts lines that begin like JSON and were taken as text, and says now and
+// then what the last one's fault is, but never its text.
+func (s *shell) suspect(d *decoded, now time.Time) {
+	n := d.outcome.Suspects
+	s.metrics.suspects.Add(int64(n))
+	held, ok := s.doubt.Allow("", n, now)
+	if !ok {
+		return
+	}
+	line := d.batch.Lines[d.outcome.Suspect].Raw
+	fault, _ := format.FindFault(line, true)
+	s.o.Log.Warn("lines begin like JSON but are not valid, and were taken as plain text", "lines", held+n,
+		"source", s.o.Source, "length", len(line), "offset", fault.Offset, "fault", fault.Kind)
+}
+
 // merge takes a decoded batch back, counts and sends it on.
 func (s *shell) merge(d *decoded, now time.Time) {
 	if n := d.outcome.Undecodable; n > 0 {
@@ -105,6 +121,9 @@ func (s *shell) merge(d *decoded, now time.Time) {
 		if s.o.DeadLetters == nil {
 			s.o.Log.Debug("lines not decoded", "lines", n, "batch", d.batch.Seq)
 		}
+	}
+	if d.outcome.Suspects > 0 {
+		s.suspect(d, now)
 	}
 	for _, p := range d.outcome.Poisoned {
 		line := d.batch.Lines[p.Line]

@@ -15,6 +15,7 @@ type Metrics struct {
 	depth       *actors.Depth
 	waited      atomic.Int64 // lines that had to wait for room
 	parseErrors atomic.Int64
+	suspects    atomic.Int64 // lines that begin like JSON and were taken as text
 }
 
 // NewMetrics registers the series.
@@ -37,5 +38,8 @@ func NewMetrics(reg prometheus.Registerer) (*Metrics, error) {
 		reg.Register(prometheus.NewCounterFunc(prometheus.CounterOpts{
 			Name: "events_parse_errors_total", Help: "Input lines that could not be decoded or were too long.",
 		}, func() float64 { return float64(m.parseErrors.Load()) })),
+		reg.Register(prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Name: "json_suspects_total", Help: "Input lines that begin like JSON and were taken as plain text.",
+		}, func() float64 { return float64(m.suspects.Load()) })),
 	)
 }

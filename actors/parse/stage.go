@@ -4,12 +4,14 @@ import (
 	"log/slog"
 	"runtime"
 	"sync"
+	"time"
 
 	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/actors/mailbox"
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/graph/format"
 	"github.com/sluicehq/sluice/graph/step"
+	"github.com/sluicehq/sluice/internal/ratelog"
 	"github.com/sluicehq/sluice/sigma/engine"
 )
 
@@ -19,6 +21,7 @@ type Options struct {
 	BatchSize           int             // lines, at most
 	Workers             int             // batches decoded at once; 0 is one per processor
 	Decoder             *format.Decoder // of lines that are not structured
+	Source              string          // where those come from
 	Set                 *graph.RuleSet
 	Next                mailbox.Outlet[*graph.Batch]
 	Metrics             *Metrics
@@ -38,17 +41,21 @@ type Stage struct {
 	seq   uint64             // of the next batch
 	last  *graph.Publication // the batch before, nil when that is another one
 	steps []*step.Decode     // one per worker
+	doubt ratelog.Limit      // of warnings about suspects
 
 	batches sync.Pool
 	metrics *Metrics
 }
+
+// doubtPause is how often at most a warning tells of lines that look like broken JSON.
+const doubtPause = time.Minute
 
 // New builds the stage.
 func New(o Options) *Stage {
 	if o.Workers == 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
 	}
-	s := &Stage{o: o, set: o.Set, epoch: graph.NewEpoch(o.Open), metrics: o.Metrics}
+	s := &Stage{o: o, set: o.Set, epoch: graph.NewEpoch(o.Open), metrics: o.Metrics, doubt: ratelog.Limit{Every: doubtPause}}
 	for range o.Workers {
 		s.steps = append(s.steps, step.NewDecode(o.Decoder))
 	}

@@ -195,3 +195,52 @@ func TestOversizeLines(t *testing.T) {
 		})
 	}
 }
+
+func TestLinesThatLookLikeBrokenJSONAreToldOnceAMinute(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, Options{StageOptions: actors.StageOptions{Capacity: 100}, BatchSize: 10, Source: "http"})
+		var log actorstest.Log
+		r.stage.o.Log = log.Logger()
+		r.spawn(t)
+		for _, run := range [][]string{ // at 0, 40 and 80 s
+			{`[{"a":1},{"a":2}]`, `{"a":1}{"b":2}`, `{"user":"secret"`, `plain`},
+			{`{bad`, `[x] text`, `{"a":1}`},
+			{`{"a":1} x`, `7`},
+		} {
+			r.stage.Lane().TryPut(raws(run...))
+			synctest.Wait()
+			time.Sleep(40 * time.Second)
+		}
+		got := log.Matching("begin like JSON")
+		want := []string{
+			"lines=1 source=http length=16 offset=16 fault=\"line ends inside a value\"",
+			"lines=3 source=http length=9 offset=8 fault=\"value is neither an object nor an array\"",
+		}
+		if len(got) != len(want) || !strings.Contains(got[0], want[0]) || !strings.Contains(got[1], want[1]) {
+			t.Errorf("logged %q, want one line at once and one a minute later for all since: %q", got, want)
+		}
+		if strings.Contains(strings.Join(got, ""), "secret") {
+			t.Errorf("the log shows the text of a line: %q", got)
+		}
+		if n, errs := r.stage.metrics.suspects.Load(), r.stage.metrics.parseErrors.Load(); n != 4 || errs != 0 {
+			t.Errorf("%d suspects and %d parse errors, want 4 and none", n, errs)
+		}
+	})
+}
+
+func TestALineOfSeveralEventsIsOneLineOfItsBatch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, Options{StageOptions: actors.StageOptions{Capacity: 100}, BatchSize: 10})
+		r.stage.Lane().TryPut(raws(`[{"a":1},{"a":2}]`, `{"a":1}{"b":2}`, `[]`, `[x] text`))
+		r.spawn(t)
+		synctest.Wait()
+		b := r.next.All()[0]
+		var events []int
+		for _, o := range b.Outcomes {
+			events = append(events, o.Events.Len())
+		}
+		if got := fmt.Sprint(len(b.Lines), events); got != "4 [2 2 0 1]" {
+			t.Errorf("lines and their events: %s, want 4 [2 2 0 1]", got)
+		}
+	})
+}

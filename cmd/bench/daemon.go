@@ -114,7 +114,7 @@ func rate(j *judge, lines [][]byte, each time.Duration) (float64, error) {
 
 // turns lets the engine alone and the daemon judge the lines in turn.
 func (b *bench) turns(ctx context.Context, engine *judge, c *child, lines [][]byte, each time.Duration) (f shares, err error) {
-	p := &post{addr: c.addr, lines: b.post.lines, connections: b.post.connections}
+	p := &post{addr: c.addr, lines: b.post.lines, connections: b.post.connections, contentType: typeNDJSON}
 	bodies := p.bodies(append(bytes.Join(lines, []byte{'\n'}), '\n'))
 	// Not measured: tables fill, buffers grow.
 	engine.forget()

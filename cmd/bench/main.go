@@ -4,6 +4,7 @@
 //	bench corpus       the engine on real rules and events, on one core
 //	bench correlation  correlations by type and window, and a lane of six rules
 //	bench daemon       a whole daemon under load against the engine alone
+//	bench bodies       bodies that are arrays against bodies of lines
 //	bench post         send a file of events to POST /api/v1/events
 //
 // Lanes are measured against json.Valid over the same lines in the same run: a
@@ -49,7 +50,7 @@ type options struct {
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if len(args) == 0 {
-		return errors.New("name what to do: corpus, correlation, daemon or post")
+		return errors.New("name what to do: corpus, correlation, daemon, bodies or post")
 	}
 	fs := flag.NewFlagSet("bench "+args[0], flag.ContinueOnError)
 	fs.SetOutput(stderr)
@@ -58,7 +59,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	}
 	o := options{groups: []int{1, 1000, 100_000}}
 	r := report{out: stdout}
-	each := map[string]time.Duration{"corpus": 3 * time.Second, "correlation": 200 * time.Millisecond, "daemon": 9 * time.Second}
+	each := map[string]time.Duration{"corpus": 3 * time.Second, "correlation": 200 * time.Millisecond, "daemon": 9 * time.Second, "bodies": 9 * time.Second}
 	fs.StringVar(&o.data, "data", "", "directory of the corpus (default: SLUICE_DATA, else ../shared/data)")
 	fs.StringVar(&o.only, "only", "", "measure only this lane or, of correlations, this part: engine, growth, memory or lane")
 	fs.DurationVar(&o.each, "time", each[args[0]], "how long each figure is measured")
@@ -70,22 +71,25 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		measure = r.corpus
 	case "correlation":
 		measure = r.correlation
-	case "daemon":
+	case "daemon", "bodies":
 		b := bench{report: &r}
 		fs.StringVar(&b.program, "daemon", "bin/sluice", "the program to start; further arguments are the daemon's")
 		fs.IntVar(&b.post.lines, "lines", 500, "lines in one request body")
 		fs.IntVar(&b.post.connections, "connections", 2, "requests under way at once")
 		measure = func(ctx context.Context, o options) error {
 			b.more = fs.Args()
+			if args[0] == "bodies" {
+				return b.runBodies(ctx, o)
+			}
 			return b.run(ctx, o)
 		}
 	default:
-		return fmt.Errorf("unknown measurement %q (corpus, correlation, daemon, post)", args[0])
+		return fmt.Errorf("unknown measurement %q (corpus, correlation, daemon, bodies, post)", args[0])
 	}
 	if err := fs.Parse(args[1:]); err != nil {
 		return err
 	}
-	if fs.NArg() > 0 && args[0] != "daemon" {
+	if fs.NArg() > 0 && args[0] != "daemon" && args[0] != "bodies" {
 		return fmt.Errorf("unexpected argument %q", fs.Arg(0))
 	}
 	if o.data == "" {

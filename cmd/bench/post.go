@@ -22,13 +22,20 @@ type post struct {
 	lines, repeat int
 	connections   int
 	commit        bool
+	contentType   string
 	wait          time.Duration
 	accepted      atomic.Int64
 }
 
+// The content types of bodies of lines and of arrays.
+const (
+	typeNDJSON = "application/x-ndjson"
+	typeJSON   = "application/json"
+)
+
 // runPost sends a file and prints the rate.
 func runPost(ctx context.Context, fs *flag.FlagSet, args []string, stdout io.Writer) error {
-	var p post
+	p := post{contentType: typeNDJSON}
 	fs.StringVar(&p.addr, "addr", "127.0.0.1:9090", "host:port of the daemon's API")
 	fs.StringVar(&p.file, "file", "-", "NDJSON events, plain or .gz; - is standard input")
 	fs.IntVar(&p.lines, "lines", 500, "lines in one request body")
@@ -128,7 +135,7 @@ func (p *post) sendOne(ctx context.Context, client *http.Client, body []byte) er
 	if err != nil {
 		return err
 	}
-	req.Header.Set("Content-Type", "application/x-ndjson")
+	req.Header.Set("Content-Type", p.contentType)
 	resp, err := client.Do(req)
 	if err != nil {
 		return err

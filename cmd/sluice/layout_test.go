@@ -64,6 +64,7 @@ var layout = map[string]place{
 	"actors/dataflow":                    {6, "actors/dataflow", false},
 	"sources":                            {5, "sources", false},
 	"sources/ndjson":                     {5, "sources", false},
+	"sources/frame":                      {5, "sources", false},
 	"sources/stdin":                      {5, "sources", false},
 	"sources/sourcetest":                 {5, "sources", true},
 	"http/server":                        {7, "http/server", false},

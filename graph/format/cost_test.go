@@ -40,7 +40,7 @@ func TestALineCostsMemoryAndTimeOfItsSize(t *testing.T) {
 		var ev engine.Events
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		if err := d.Decode(w, &ev, []byte(tc.line), 0); err != nil {
+		if _, err := d.Decode(w, &ev, []byte(tc.line), 0); err != nil {
 			t.Fatalf("%s: %v", tc.name, err)
 		}
 		runtime.ReadMemStats(&after)

@@ -1,4 +1,4 @@
-// Package format turns a line into an event, the way the operator said the input
+// Package format turns a line into events, the way the operator said the input
 // is written. Nothing here keeps state, so every worker may decode.
 package format
 
@@ -63,46 +63,52 @@ func NewDecoder(name, zone string, stripBOM bool) (*Decoder, error) {
 // ErrFormat is a line that is not what the format demands.
 var ErrFormat = errors.New("line does not have the input format")
 
-// Decode appends the event that line holds to ev, or returns an error and
+// Values reports whether lines of the format may hold several JSON values.
+func (f Format) Values() bool { return f == JSON || f == Auto }
+
+// Decode appends the events that line holds to ev, or returns an error and
 // appends nothing. ev borrows line. Arrival, in Unix seconds, decides about the
-// year of timestamps without one.
-func (d *Decoder) Decode(w *engine.Worker, ev *engine.Events, line []byte, arrival int64) error {
+// year of timestamps without one. A suspect is a line that begins like JSON and was
+// taken as text, for a reason that FindFault finds.
+func (d *Decoder) Decode(w *engine.Worker, ev *engine.Events, line []byte, arrival int64) (suspect bool, err error) {
 	switch d.Format {
 	case JSON:
-		return w.DecodeJSON(ev, line)
+		return false, w.DecodeValues(ev, line, false)
 	case Auto:
-		d.guess(w, ev, line, arrival)
+		return d.guess(w, ev, line, arrival), nil
 	case Syslog:
 		d.syslog(w, ev, line, arrival)
 	case Logfmt:
-		w.DecodePairs(ev, line, logfmt(string(line)))
+		w.DecodePairs(ev, logfmt(string(line)))
 	case CEF:
 		pairs, ok := cef(string(line))
 		if !ok {
-			return ErrFormat
+			return false, ErrFormat
 		}
-		w.DecodePairs(ev, line, pairs)
+		w.DecodePairs(ev, pairs)
 	default:
 		w.DecodePlain(ev, line)
 	}
-	return nil
+	return false, nil
 }
 
 // guess decodes a line of any format that can be told from the others. Scalars,
 // logfmt and CEF are text to it.
-func (d *Decoder) guess(w *engine.Worker, ev *engine.Events, line []byte, arrival int64) {
+func (d *Decoder) guess(w *engine.Worker, ev *engine.Events, line []byte, arrival int64) (suspect bool) {
 	switch first(line) {
 	case '{', '[':
-		if w.DecodeJSON(ev, line) == nil {
-			return
+		if w.DecodeValues(ev, line, true) == nil {
+			return false
 		}
+		suspect = true
 	case '<':
 		if m, ok := parseSyslog(string(line), d.zone(), arrival); ok {
-			d.message(w, ev, line, m)
-			return
+			d.message(w, ev, m)
+			return false
 		}
 	}
 	w.DecodePlain(ev, line)
+	return suspect
 }
 
 // first is the first byte that is not white space.

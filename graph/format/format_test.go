@@ -82,10 +82,10 @@ func TestDecode(t *testing.T) {
 		{"an object", Decoder{}, "", `{"user":"ana","n":3}`, event.JSON, `{"user":"ana","n":3}`},
 		{"auto takes a broken object as text", Decoder{}, "", `{"user":"ana"`, event.Plain, `{"_raw":"{\"user\":\"ana\""}`},
 		{"json refuses it", Decoder{Format: JSON}, "", `{"user":"ana"`, 0, ""},
-		{"json refuses what follows the value", Decoder{Format: JSON}, "", `{"a":1} {"b":2}`, 0, ""},
+		{"json refuses what follows the value", Decoder{Format: JSON}, "", `{"a":1} x`, 0, ""},
 		{"json takes a scalar", Decoder{Format: JSON}, "", `7`, event.JSON, `7`},
 		{"auto takes a scalar as text", Decoder{}, "", `7`, event.Plain, `{"_raw":"7"}`},
-		{"an array, after white space", Decoder{}, "", ` [1, {"a": 2}]`, event.JSON, `[1,{"a":2}]`},
+		{"an array in an array, after white space", Decoder{}, "", ` [ [1, {"a": 2}] ]`, event.JSON, `[1,{"a":2}]`},
 		{"plain takes anything as text", Decoder{Format: Plain}, "", `{"a":1}`, event.Plain, `{"_raw":"{\"a\":1}"}`},
 		{"invalid UTF-8 is replaced", Decoder{Format: Plain}, "", "a\xffb", event.Plain, "{\"_raw\":\"a\ufffdb\"}"},
 		{"an object as received", Decoder{}, "", `{ "b" : 1.0, "a":1, "a" : "\u00e9" }`, event.JSON, `{"b":1.0,"a":1,"a":"\u00e9"}`},
@@ -147,6 +147,9 @@ func TestDecode(t *testing.T) {
 			"", `<134>1 2026-03-01T10:20:30Z h1 app - - - {"EventID":7,"syslog_hostname":"keep"}`, event.JSON,
 			`{"EventID":7,"syslog_hostname":"keep","syslog_timestamp":"2026-03-01T10:20:30+00:00","syslog_appname":"app","syslog_facility":"LOG_LOCAL0","syslog_severity":"SEV_INFO"}`,
 		},
+		{"a JSON message that is an array is text", Decoder{}, "", `<0>- h a: [{"b":1}]`, event.Pairs, `{"hostname":"h","appname":"a","facility":"LOG_KERN","severity":"SEV_EMERG","_raw":"[{\"b\":1}]"}`},
+		{"so is one of two values", Decoder{}, "", `<0>- h a: {"b":1} {"c":2}`, event.Pairs, `{"hostname":"h","appname":"a","facility":"LOG_KERN","severity":"SEV_EMERG","_raw":"{\"b\":1} {\"c\":2}"}`},
+		{"and a scalar", Decoder{}, "", `<0>- h a: 7`, event.Pairs, `{"hostname":"h","appname":"a","facility":"LOG_KERN","severity":"SEV_EMERG","_raw":"7"}`},
 		{"an empty JSON message", Decoder{}, "", `<0>- h {}`, event.Pairs, `{"hostname":"h","appname":"{}","facility":"LOG_KERN","severity":"SEV_EMERG"}`},
 		{
 			"an empty JSON object behind a tag",
@@ -209,7 +212,7 @@ func TestDecode(t *testing.T) {
 				clock = "2026-03-10T00:00:00Z"
 			}
 			ev := new(engine.Events)
-			err := tc.decoder.Decode(set.NewWorker(), ev, []byte(tc.line), unix(t, clock))
+			_, err := tc.decoder.Decode(set.NewWorker(), ev, []byte(tc.line), unix(t, clock))
 			if tc.json == "" {
 				if err == nil || ev.Len() != 0 {
 					t.Errorf("got %d events and %v, want a parse error", ev.Len(), err)
@@ -226,11 +229,12 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// No line, however hostile, panics a decoder or leaves more than one event.
+// No line, however hostile, panics a decoder, and what does not decode has a fault.
 func FuzzDecode(f *testing.F) {
 	for _, s := range []string{
 		`<165>1 2026-03-01T10:20:30.5Z web01 nginx 812 REQ7 [meta@1 k="v" q="a\"b"] GET /x`, `<13>Jan  5 03:04:05 gw1 sshd[991]: x`,
 		`CEF:0|A|B|1|2|n|5|a=b c=d\=`, `a="b\" c= =`, `<1>- h a: {"x":{}}`, `[1,2`, `<`, `CEF:`,
+		`{"a":1}{"b":[-0.5e+1,"\u00e9\\"]} [true,[]]`, `[1] 2`, `01`, `1-2`, "[\"\t\"]", `{"a" 1}`, `{a:1}`, `[1 2]`,
 	} {
 		f.Add([]byte(s))
 	}
@@ -243,9 +247,19 @@ func FuzzDecode(f *testing.F) {
 		for format := Auto; format <= CEF; format++ {
 			ev := new(engine.Events)
 			d := Decoder{Format: format}
-			err := d.Decode(w, ev, line, 1_773_100_800)
-			if fails := format == JSON || format == CEF; (err != nil && !fails) || (err == nil) != (ev.Len() == 1) {
+			suspect, err := d.Decode(w, ev, line, 1_773_100_800)
+			fails := format == JSON || format == CEF
+			if (err != nil && (!fails || ev.Len() != 0)) || err == nil && !format.Values() && ev.Len() != 1 {
 				t.Errorf("%s: %d events and %v from %q", format, ev.Len(), err, line)
+			}
+			if !format.Values() {
+				continue
+			}
+			broken := err != nil || suspect
+			if fault, ok := FindFault(line, format == Auto); ok != broken && (format == JSON || first(line) == '{' || first(line) == '[') {
+				t.Errorf("%s: broken %t, fault %+v, in %q", format, broken, fault, line)
+			} else if ok && (fault.Offset < 0 || fault.Offset > len(line) || fault.Kind == "") {
+				t.Errorf("%s: fault %+v of %q", format, fault, line)
 			}
 		}
 	})

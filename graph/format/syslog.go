@@ -32,15 +32,15 @@ func (d *Decoder) syslog(w *engine.Worker, ev *engine.Events, line []byte, arriv
 	text := string(line)
 	m, ok := parseSyslog(text, d.zone(), arrival)
 	if !ok {
-		w.DecodePairs(ev, line, []event.Pair{{Key: "_raw", Value: strings.TrimSpace(text)}})
+		w.DecodePairs(ev, []event.Pair{{Key: "_raw", Value: strings.TrimSpace(text)}})
 		return
 	}
-	d.message(w, ev, line, m)
+	d.message(w, ev, m)
 }
 
 // message decodes a parsed line: a message that is a JSON object is the event,
 // with the header added to it; else the parts are its fields.
-func (d *Decoder) message(w *engine.Worker, ev *engine.Events, line []byte, m syslogMessage) {
+func (d *Decoder) message(w *engine.Worker, ev *engine.Events, m syslogMessage) {
 	if !d.KeepBOM {
 		m.text = strings.TrimPrefix(m.text, "\ufeff")
 	}
@@ -55,7 +55,7 @@ func (d *Decoder) message(w *engine.Worker, ev *engine.Events, line []byte, m sy
 			}
 		}
 	}
-	w.DecodePairs(ev, line, m.pairs())
+	w.DecodePairs(ev, m.pairs())
 }
 
 // header lists the parts that are there, in order, named as fields.

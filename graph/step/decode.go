@@ -23,6 +23,8 @@ type Decode struct {
 // Decoded is what became of the lines of a batch beside events.
 type Decoded struct {
 	Undecodable int
+	Suspects    int // that begin like JSON and were taken as text
+	Suspect     int // the last of them
 	Poisoned    []Poisoned
 }
 
@@ -50,11 +52,16 @@ func (d *Decode) line(i int) {
 	b := d.batch
 	line, outcome := &b.Lines[i], &b.Outcomes[i]
 	d.from = b.Events.Len()
+	var suspect bool
 	var err error
 	if line.Structured {
 		err = d.worker.DecodeJSON(b.Events, line.Raw)
 	} else {
-		err = d.format.Decode(d.worker, b.Events, line.Raw, b.Arrival)
+		suspect, err = d.format.Decode(d.worker, b.Events, line.Raw, b.Arrival)
+	}
+	if suspect {
+		d.outcome.Suspects++
+		d.outcome.Suspect = i
 	}
 	if err != nil {
 		outcome.Kind = graph.Undecodable

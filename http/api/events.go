@@ -49,6 +49,11 @@ func (res *Resources) postEvents(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	var o ndjson.Options
+	var hint string
+	if o.JSON, hint = contentType(r.Header.Get("Content-Type")); hint != "" {
+		writeHint(w, http.StatusUnsupportedMediaType, unknownType+r.Header.Get("Content-Type"), hint)
+		return
+	}
 	switch encoding := strings.Join(r.Header.Values("Content-Encoding"), ", "); strings.ToLower(encoding) {
 	case "", "identity":
 	case "gzip":

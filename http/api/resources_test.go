@@ -35,6 +35,25 @@ func TestIngest(t *testing.T) {
 			row:     row{"two encodings", "POST", "/api/v1/events", "z", 415, `{"error":"unsupported content-encoding: gzip, gzip"}`},
 			headers: []string{"Content-Encoding", "gzip", "Content-Encoding", "gzip"},
 		},
+		{
+			row: row{"JSON of any content type that says so", "POST", "/api/v1/events", "x", 200, `{"accepted":2}`}, n: 2,
+			headers: []string{"Content-Type", "application/vnd.acme+JSON; charset=utf-8"}, as: ndjson.Options{JSON: true},
+		},
+		{
+			row: row{"JSON and gzip", "POST", "/api/v1/events", "x", 200, `{"accepted":2}`}, n: 2,
+			headers: []string{"Content-Type", "application/json", "Content-Encoding", "gzip"}, as: ndjson.Options{JSON: true, Gzip: true},
+		},
+		{row: row{"text is lines", "POST", "/api/v1/events", "x", 200, `{"accepted":2}`}, n: 2, headers: []string{"Content-Type", "TEXT/plain"}},
+		{row: row{"so are NDJSON", "POST", "/api/v1/events", "x", 200, `{"accepted":2}`}, n: 2, headers: []string{"Content-Type", "application/x-ndjson"}},
+		{row: row{"and what curl says it sends", "POST", "/api/v1/events", "x", 200, `{"accepted":2}`}, n: 2, headers: []string{"Content-Type", "application/x-www-form-urlencoded"}},
+		{
+			row:     row{"the content type is looked at before the encoding", "POST", "/api/v1/events?commit=maybe", "x", 415, `~{"error":"unsupported content-type: Application/MsgPack","hint":"send JSON `},
+			headers: []string{"Content-Type", "Application/MsgPack", "Content-Encoding", "br"},
+		},
+		{
+			row:     row{"a form with parts", "POST", "/api/v1/events", "x", 415, `~{"error":"unsupported content-type: multipart/form-data; boundary=x","hint":"send the events as the body itself`},
+			headers: []string{"Content-Type", "multipart/form-data; boundary=x"},
+		},
 		{row: row{"commit", "POST", "/api/v1/events?commit=true", "x", 200, `{"accepted":2}`}, n: 2, as: ndjson.Options{Commit: true}},
 		{row: row{"commit may be false", "POST", "/api/v1/events?commit=false", "x", 200, `{"accepted":2}`}, n: 2},
 		{row: row{
@@ -85,6 +104,29 @@ func TestIngest(t *testing.T) {
 				t.Errorf("got body %q, want nothing read", d.ingested)
 			}
 		})
+	}
+}
+
+func TestContentTypes(t *testing.T) {
+	const lines, values = "lines", "values"
+	for header, want := range map[string]string{
+		"": lines, "text/plain": lines, "application/x-ndjson": lines, "application/octet-stream": lines, "application/jsonlines": lines,
+		"application/json": values, " Application/JSON ;charset=utf-8": values, "application/cloudevents+json": values, "application/cloudevents-batch+json": values,
+		"multipart/mixed": hintBody, "image/png": hintEvents, "audio/ogg": hintEvents, "video/mp4": hintEvents, "application/pdf": hintEvents,
+		"application/msgpack": hintJSON, "application/x-msgpack": hintJSON, "application/vnd.msgpack": hintJSON, "application/x-protobuf": hintJSON,
+		"application/protobuf": hintJSON, "application/avro": hintJSON, "application/vnd.apache.avro+binary": hintJSON, "application/cbor": hintJSON,
+		"application/zip": hintInflate, "application/gzip": hintInflate, "application/zstd": hintInflate,
+	} {
+		json, got := contentType(header)
+		if got == "" {
+			got = lines
+			if json {
+				got = values
+			}
+		}
+		if got != want {
+			t.Errorf("%q: got %s, want %s", header, got, want)
+		}
 	}
 }
 

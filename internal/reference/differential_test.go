@@ -243,7 +243,7 @@ func TestEngineAgreesOnPairsAndPlainLines(t *testing.T) {
 			in = append(in, reference.Pair{Key: p.Key, Value: p.Value})
 		}
 		x.events.Reset()
-		x.worker.DecodePairs(&x.events, []byte("line"), pairs)
+		x.worker.DecodePairs(&x.events, pairs)
 		if d := difference(x.lines(0), e.Evaluate(reference.DecodePairs(in), 0)); d != "" {
 			t.Errorf("pairs %q: %s", pairs, d)
 		}

@@ -12,16 +12,88 @@ import (
 // value; it is borrowed for as long as ev holds the event. On an error, which is
 // scan.ErrSyntax, nothing is appended.
 func (w *Worker) DecodeJSON(ev *Events, line []byte) error {
-	first := len(ev.cells)
-	cells, root, err := w.scanner.Scan(ev.cells, line)
+	before := len(ev.list)
+	end, err := w.value(ev, line, scan.SkipSpace(line, 0), 0)
+	if err == nil && scan.SkipSpace(line, end) != len(line) {
+		err = scan.ErrSyntax
+	}
 	if err != nil {
-		return err
+		ev.Truncate(before)
+	}
+	return err
+}
+
+// DecodeValues appends the events of a line of one or more JSON values: each is an
+// event, but in the place of an array its elements are. Behind a number or a literal
+// something has to separate it from the next. With containers, a value that is neither
+// an object nor an array is an error. The line is borrowed for as long as ev holds one
+// of its events. On an error, which is scan.ErrSyntax, nothing is appended.
+func (w *Worker) DecodeValues(ev *Events, line []byte, containers bool) error {
+	before := len(ev.list)
+	i, err := scan.SkipSpace(line, 0), error(nil)
+	for first := true; err == nil && (first || i < len(line)); first = false {
+		switch {
+		case i == len(line):
+			err = scan.ErrSyntax
+		case line[i] == '[':
+			i, err = w.elements(ev, line, i)
+		case line[i] != '{' && containers:
+			err = scan.ErrSyntax
+		default:
+			i, err = w.value(ev, line, i, 0)
+		}
+		next := scan.SkipSpace(line, i)
+		if err == nil && next == i && i < len(line) && !separates(line[i-1]) && !separates(line[i]) {
+			err = scan.ErrSyntax
+		}
+		i = next
+	}
+	if err != nil {
+		ev.Truncate(before)
+	}
+	return err
+}
+
+// separates reports whether a character is the first or last of a value that needs no
+// white space beside it.
+func separates(c byte) bool { return c == '"' || c == '{' || c == '}' || c == '[' || c == ']' }
+
+// elements appends the elements of the array at i of the line and returns where it ends.
+func (w *Worker) elements(ev *Events, line []byte, i int) (end int, err error) {
+	i = scan.SkipSpace(line, i+1)
+	if i < len(line) && line[i] == ']' {
+		return i + 1, nil
+	}
+	for {
+		if i, err = w.value(ev, line, i, 1); err != nil {
+			return 0, err
+		}
+		i = scan.SkipSpace(line, i)
+		switch {
+		case i == len(line):
+			return 0, scan.ErrSyntax
+		case line[i] == ']':
+			return i + 1, nil
+		case line[i] != ',':
+			return 0, scan.ErrSyntax
+		}
+		i = scan.SkipSpace(line, i+1)
+	}
+}
+
+// value appends the event that the value at i of the line is, inside a number of
+// containers, and returns where it ends.
+func (w *Worker) value(ev *Events, line []byte, i, inside int) (end int, err error) {
+	doc, first := line[i:], len(ev.cells)
+	cells, n, err := w.scanner.Value(ev.cells, doc, inside)
+	if err != nil {
+		return 0, err
 	}
 	ev.cells = cells
 	ev.list = append(ev.list, decoded{
-		kind: event.JSON, raw: line, doc: line, root: root, first: first, last: len(cells),
+		kind: event.JSON, doc: doc[:n], root: uint32(n), first: uint32(first), last: uint32(len(cells)),
 	})
-	return nil
+	return i + n, nil
 }
 
 // DecodePlain appends an event without fields whose only text is the line.
@@ -33,8 +105,7 @@ func (w *Worker) DecodePlain(ev *Events, line []byte) {
 		})
 	}
 	ev.list = append(ev.list, decoded{
-		kind: event.Plain, raw: line, doc: line, root: event.Value{Type: event.Text, Raw: line},
-		first: first, last: len(ev.cells),
+		kind: event.Plain, doc: line, root: uint32(len(line)), first: uint32(first), last: uint32(len(ev.cells)),
 	})
 }
 
@@ -43,7 +114,7 @@ const maxSeen = 1024
 
 // DecodePairs appends an event of named texts. Of several pairs with one key the
 // first is the field; keywords are searched in all.
-func (w *Worker) DecodePairs(ev *Events, line []byte, pairs []event.Pair) {
+func (w *Worker) DecodePairs(ev *Events, pairs []event.Pair) {
 	first := len(ev.cells)
 	table := w.set.plan.Fields.Table
 	start := len(ev.arena)
@@ -77,13 +148,12 @@ func (w *Worker) DecodePairs(ev *Events, line []byte, pairs []event.Pair) {
 	end := len(doc)
 	doc = w.repeated(ev, doc, start, pairs)
 	ev.arena = doc
-	root := event.Value{Type: event.Object, Raw: doc[start:end]}
 	if len(pairs) > maxSeen {
 		w.seen = make(map[string]struct{}) // clearing a large map costs every later event
 	}
 	ev.cells = ev.cells[:first+dropWorse(ev.cells[first:])]
 	ev.list = append(ev.list, decoded{
-		kind: event.Pairs, raw: line, doc: doc[start:], root: root, first: first, last: len(ev.cells),
+		kind: event.Pairs, doc: doc[start:], root: uint32(end - start), first: uint32(first), last: uint32(len(ev.cells)),
 	})
 }
 

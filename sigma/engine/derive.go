@@ -170,7 +170,7 @@ func windowsRecord(id uint64, channel, provider string) derived {
 // says, or windows when it is a Windows record; empty when it shows none. It walks the
 // event, so it is for a few events among many.
 func (ev *Events) Product(i int) string {
-	root := ev.list[i].root
+	root := ev.list[i].value()
 	if p := firstText(root, "product"); p != "" {
 		return p
 	}

@@ -72,7 +72,7 @@ func TestEventsOfEveryKindAreJudged(t *testing.T) {
 	}{
 		{"a field of a JSON object", func(ev *engine.Events) { mustDecode(t, w, ev, `{"CommandLine":"a WhoAmI b","Image":"x.exe"}`) }, []string{"Shell"}},
 		{"a keyword anywhere", func(ev *engine.Events) { mustDecode(t, w, ev, `{"a":[{"b":"x Barqz"}],"Image":"x.exe"}`) }, []string{"Words"}},
-		{"the first of repeated pairs has the name, keywords see all", func(ev *engine.Events) { w.DecodePairs(ev, nil, pairs) }, []string{"Words"}},
+		{"the first of repeated pairs has the name, keywords see all", func(ev *engine.Events) { w.DecodePairs(ev, pairs) }, []string{"Words"}},
 		{"a plain line has no fields", func(ev *engine.Events) { w.DecodePlain(ev, []byte("CommandLine whoami mimikatz")) }, []string{"Words", "Always"}},
 		{"escapes are decoded before comparing", func(ev *engine.Events) { mustDecode(t, w, ev, `{"CommandLine":"who\u0061mi","Image":".exe"}`) }, []string{"Shell"}},
 	} {
@@ -241,7 +241,7 @@ func TestJSONFormKeepsTheSpelling(t *testing.T) {
 	var ev engine.Events
 	mustDecode(t, w, &ev, "{ \"n\": 1.50, \"s\": \"\\u0041b\", \"z\": [1, 2], \"n\": 0, \"bad\": \"\xff\" }")
 	w.DecodePlain(&ev, []byte("say \"hi\"\t<b>"))
-	w.DecodePairs(&ev, nil, []event.Pair{{Key: "a", Value: "1\n"}, {Key: "a", Value: "2"}, {Key: "b", Value: ""}})
+	w.DecodePairs(&ev, []event.Pair{{Key: "a", Value: "1\n"}, {Key: "a", Value: "2"}, {Key: "b", Value: ""}})
 	for i, want := range []string{
 		"{\"n\":1.50,\"s\":\"\\u0041b\",\"z\":[1,2],\"n\":0,\"bad\":\"\uFFFD\"}", `{"_raw":"say \"hi\"\t<b>"}`, `{"a":"1\n","b":""}`,
 	} {

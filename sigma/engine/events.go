@@ -17,17 +17,26 @@ type Events struct {
 	generation uint64 // grows when events are removed, since their numbers are reused
 }
 
+// decoded is small: a line of a mebibyte may hold half a million events.
 type decoded struct {
-	kind        event.Kind
-	raw         []byte // the line as received
-	doc         []byte // what the cells point into
-	root        event.Value
-	first, last int
+	doc         []byte // what the cells point into; begins with the event's value
 	implied     *ast.Logsource
+	first, last uint32 // of its cells
+	root        uint32 // length of its value
+	kind        event.Kind
+}
+
+// value is the value of the event.
+func (d *decoded) value() event.Value {
+	if d.kind == event.Plain {
+		return event.Value{Type: event.Text, Raw: d.doc}
+	}
+	return event.ValueOf(d.doc[:d.root])
 }
 
 // Memory that Reset keeps, at most.
 const (
+	maxEvents     = 1 << 14
 	maxEventCells = 1 << 16
 	maxEventArena = 1 << 20
 )
@@ -35,6 +44,9 @@ const (
 // Reset removes all events and keeps the memory that usual ones need.
 func (ev *Events) Reset() {
 	ev.generation++
+	if cap(ev.list) > maxEvents {
+		ev.list = nil
+	}
 	clear(ev.list)
 	ev.list, ev.cells, ev.arena = ev.list[:0], ev.cells[:0], ev.arena[:0]
 	ev.Evaluated()
@@ -70,15 +82,12 @@ func (ev *Events) Truncate(n int) {
 	ev.list = ev.list[:n]
 }
 
-// Raw returns the line that event i was decoded from.
-func (ev *Events) Raw(i int) []byte { return ev.list[i].raw }
-
 // Kind returns how event i was decoded.
 func (ev *Events) Kind(i int) event.Kind { return ev.list[i].kind }
 
 // Root returns the value of event i: the JSON value as received, the object made
 // of pairs, or the text of a plain line.
-func (ev *Events) Root(i int) event.Value { return ev.list[i].root }
+func (ev *Events) Root(i int) event.Value { return ev.list[i].value() }
 
 // Imply gives event i a logsource, for the dimensions that neither its fields
 // nor the configuration set.
@@ -89,17 +98,17 @@ func (ev *Events) Imply(i int, l *ast.Logsource) { ev.list[i].implied = l }
 func (ev *Events) AppendJSON(dst []byte, i int) []byte {
 	d := &ev.list[i]
 	if d.kind == event.Plain {
-		dst = event.AppendQuoted(append(dst, `{"_raw":`...), d.raw)
+		dst = event.AppendQuoted(append(dst, `{"_raw":`...), d.doc)
 		return append(dst, '}')
 	}
-	return event.AppendCompact(dst, d.root.Raw)
+	return event.AppendCompact(dst, d.doc[:d.root])
 }
 
 // Resolve appends the values that a field name has in event i, in order.
 // Positions in brackets count as such when version is 3 or more.
 func (ev *Events) Resolve(dst []event.Value, i int, name string, version int) []event.Value {
 	p := event.ParsePath(name, version)
-	for _, h := range p.Resolve(nil, ev.list[i].root, false) {
+	for _, h := range p.Resolve(nil, ev.list[i].value(), false) {
 		dst = append(dst, h.Value)
 	}
 	return dst

@@ -119,7 +119,7 @@ func TestAnEventOfManyPairsLeavesNothingBehind(t *testing.T) {
 		pairs[i] = event.Pair{Key: fmt.Sprint(i), Value: "x"}
 	}
 	before := live()
-	w.DecodePairs(&ev, nil, pairs)
+	w.DecodePairs(&ev, pairs)
 	ev.Reset()
 	if after := live(); after > before+(2<<20) {
 		t.Errorf("%d bytes are kept behind %d pairs, want at most 2 MiB", after-before, len(pairs))

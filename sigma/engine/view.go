@@ -59,7 +59,7 @@ func (v *view) open(d *decoded, cells []scan.Cell) {
 		v.epoch = 1
 		v.wraps++
 	}
-	v.doc, v.root, v.cells = d.doc, d.root, cells[:len(cells):len(cells)]
+	v.doc, v.root, v.cells = d.doc, d.value(), cells[:len(cells):len(cells)]
 	v.arena = v.arena[:0]
 	v.grow()
 	heads, next, epoch := v.heads, v.next[:len(cells)], uint64(v.epoch)<<32

@@ -1,5 +1,5 @@
-// Package ndjson takes in events that clients push, one per line of a request
-// body. What it answers with are outcomes; the route turns them into statuses.
+// Package ndjson takes in events that clients push in request bodies: one per line, or
+// the values of a body of JSON. What it answers with are outcomes; the route turns them into statuses.
 package ndjson
 
 import (
@@ -41,11 +41,16 @@ func (e *BodyError) Unwrap() error { return e.Err }
 // Options say how a body is to be taken in.
 type Options struct {
 	Gzip   bool // the body is compressed
+	JSON   bool // it is JSON, on whatever lines
 	Commit bool // wait until every admitted line has ended
 }
 
 // Intake takes in bodies. It may be used by any number of requests at once.
 type Intake struct {
+	// Lines says that the input format is not JSON: a body of JSON is lines like any
+	// other. It is set before the first body comes.
+	Lines bool
+
 	maxBody int64
 	over    <-chan struct{}
 	pumps   sync.Pool
@@ -61,7 +66,15 @@ func NewIntake(in sources.Intake, maxBody int64, over <-chan struct{}) *Intake {
 	return n
 }
 
-// Ingest reads body as a stream and hands its lines over. It returns how many
+// reader cuts a body into texts.
+func (n *Intake) reader(body io.Reader, json bool) sources.Reader {
+	if json && !n.Lines {
+		return n.buffers.NewValueReader(body)
+	}
+	return n.buffers.NewReader(body)
+}
+
+// Ingest reads body as a stream and hands its lines over, or its values. It returns how many
 // were admitted, which holds whatever the error: those lines stay in. A body
 // that is refused part way is answered without waiting for a commit.
 func (n *Intake) Ingest(ctx context.Context, body io.Reader, o Options) (accepted int, err error) {
@@ -85,7 +98,7 @@ func (n *Intake) Ingest(ctx context.Context, body io.Reader, o Options) (accepte
 		commit = newCommit()
 		pump.Receipt = commit.receipt
 	}
-	accepted, err = pump.Run(ctx, n.buffers.NewReader(&capped{src: body, left: n.maxBody}))
+	accepted, err = pump.Run(ctx, n.reader(&capped{src: body, left: n.maxBody}, o.JSON))
 	if err = outcome(ctx, err); err != nil || commit == nil {
 		return accepted, err
 	}

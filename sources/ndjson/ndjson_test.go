@@ -7,13 +7,17 @@ import (
 	"errors"
 	"io"
 	"math"
+	"os"
+	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/iotest"
 	"testing/synctest"
 	"time"
 
+	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/graph/leaktest"
 	"github.com/sluicehq/sluice/sources"
 	"github.com/sluicehq/sluice/sources/ndjson"
@@ -57,6 +61,12 @@ func TestIngest(t *testing.T) {
 		{"above the cap", strings.NewReader("a\nbb\nc"), ndjson.Options{}, 5, []string{"a", "bb"}, 0, ndjson.ErrBodyTooLarge},
 		{"the cap counts inflated bytes", strings.NewReader(compressed(t, strings.Repeat("x", 1000)+"\ny")), ndjson.Options{Gzip: true}, 1001, []string{strings.Repeat("x", 1000)}, 0, ndjson.ErrBodyTooLarge},
 		{"a body that breaks off keeps what is in", io.MultiReader(strings.NewReader("a\nb"), iotest.ErrReader(broken)), ndjson.Options{}, 0, []string{"a"}, 0, broken},
+		{"a body of JSON is its values", strings.NewReader("[{\"a\":1},\n {\"a\":2}]\n{\"b\":\n3}"), ndjson.Options{JSON: true}, 0, []string{`{"a":1}`, `{"a":2}`, `{"b": 3}`}, 0, nil},
+		{"a compressed one, too", strings.NewReader(compressed(t, "[1,2]")), ndjson.Options{JSON: true, Gzip: true}, 0, []string{"1", "2"}, 0, nil},
+		{"a bad value leaves its neighbours alone", strings.NewReader(`[{"a":1},{bad},{"a":3}]`), ndjson.Options{JSON: true}, 0, []string{`{"a":1}`, `{bad}`, `{"a":3}`}, 0, nil},
+		{"a body that ends inside a value", strings.NewReader(`[{"a":1},{"a":2`), ndjson.Options{JSON: true}, 0, []string{`{"a":1}`, `{"a":2`}, 0, nil},
+		{"a value that is too long ends the body", strings.NewReader(`[{"a":1},{"a":2},{"a":"` + long + `"},{"a":4}]`), ndjson.Options{JSON: true}, 0, []string{`{"a":1}`, `{"a":2}`}, 1, ndjson.ErrLineTooLong},
+		{"a body of JSON above the cap", strings.NewReader("[1,2]"), ndjson.Options{JSON: true}, 4, []string{"1"}, 0, ndjson.ErrBodyTooLarge},
 		{"what is not gzip", strings.NewReader("plain text, no gzip"), ndjson.Options{Gzip: true}, 0, nil, 0, gzip.ErrHeader},
 		{"gzip that breaks off", strings.NewReader(compressed(t, "a\nb\n")[:20]), ndjson.Options{Gzip: true}, 0, []string{"a", "b"}, 0, io.ErrUnexpectedEOF},
 	} {
@@ -70,6 +80,11 @@ func TestIngest(t *testing.T) {
 			if !errors.Is(err, tc.err) || (err == nil) != (tc.err == nil) {
 				t.Errorf("got error %v, want %v", err, tc.err)
 			}
+			for _, line := range in.Take() {
+				if line.Structured != tc.options.JSON {
+					t.Errorf("line %q is one value: %t", line.Raw, line.Structured)
+				}
+			}
 			if got := in.Lines(); !slices.Equal(got, tc.lines) || accepted != len(tc.lines) {
 				t.Errorf("accepted %d, admitted %q, want %q", accepted, got, tc.lines)
 			}
@@ -77,6 +92,87 @@ func TestIngest(t *testing.T) {
 				t.Errorf("got %d excerpts, want %d", got, tc.excerpts)
 			}
 		})
+	}
+}
+
+func TestABodyOfJSONIsLinesWhereTheInputFormatIsNotJSON(t *testing.T) {
+	in := sourcetest.NewIntake(10)
+	n := ndjson.NewIntake(in, ndjson.DefaultMaxBody, nil)
+	n.Lines = true
+	accepted, err := n.Ingest(t.Context(), strings.NewReader("[1,\n2]"), ndjson.Options{JSON: true})
+	if want := []string{"[1,", "2]"}; err != nil || accepted != 2 || !slices.Equal(in.Lines(), want) {
+		t.Errorf("accepted %d of %q, %v, want %q", accepted, in.Lines(), err, want)
+	}
+}
+
+// generated is a body that is made while it is read, and counts what of it was read.
+type generated struct {
+	head, element, tail string
+	elements            int
+	rest                string
+	n                   int
+}
+
+func (g *generated) Read(p []byte) (n int, err error) {
+	for n < len(p) {
+		if g.rest == "" {
+			switch {
+			case g.n == 0:
+				g.rest = g.head + g.element
+			case g.n < g.elements:
+				g.rest = "," + g.element
+			case g.n == g.elements:
+				g.rest = g.tail
+			default:
+				return n, io.EOF
+			}
+			g.n++
+		}
+		k := copy(p[n:], g.rest)
+		g.rest = g.rest[k:]
+		n += k
+	}
+	return n, nil
+}
+
+// discarding takes all lines in and forgets them.
+type discarding struct{ lines, peak int }
+
+func (d *discarding) Put(_ context.Context, run []graph.Line) (int, error) {
+	if d.lines += len(run); d.lines/(1<<16) != (d.lines-len(run))/(1<<16) {
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		d.peak = max(d.peak, int(m.HeapAlloc))
+	}
+	graph.ReleaseLines(run)
+	return len(run), nil
+}
+
+func (d *discarding) Oversize(context.Context, []byte, graph.Token) error { return nil }
+
+// An array of any length is read in the same memory: 64 MiB, or as much as
+// SLUICE_BODY_MIB says.
+func TestALongArrayIsReadInConstantMemory(t *testing.T) {
+	size := 64 << 20
+	if text := os.Getenv("SLUICE_BODY_MIB"); text != "" {
+		n, err := strconv.Atoi(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		size = n << 20
+	}
+	const element = "{\n  \"EventID\": 1,\n  \"Image\": \"C:\\\\Windows\\\\System32\\\\cmd.exe\",\n  \"CommandLine\": \"cmd /c whoami\"\n}"
+	body := &generated{head: "[\n", element: element, tail: "\n]", elements: size / (len(element) + 1)}
+	var before runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&before)
+	in := &discarding{}
+	accepted, err := ndjson.NewIntake(in, 1<<40, nil).Ingest(t.Context(), body, ndjson.Options{JSON: true})
+	if err != nil || accepted != body.elements || in.lines != body.elements {
+		t.Errorf("accepted %d of %d elements, %v", accepted, body.elements, err)
+	}
+	if grown := in.peak - int(before.HeapAlloc); grown > 16<<20 {
+		t.Errorf("a body of %d MiB takes %d MiB of memory", size>>20, grown>>20)
 	}
 }
 

@@ -78,6 +78,7 @@ var hostileEvents = []struct {
 	{"deep objects", func(r *rand.Rand) string {
 		return strings.Repeat(`{"a":[`, 20_000) + strconv.Itoa(r.IntN(9)) + strings.Repeat(`]}`, 20_000)
 	}},
+	{"half a million events", func(r *rand.Rand) string { return "[" + strings.Repeat("7,", 1<<19-2) + strconv.Itoa(r.IntN(9)) + "]" }},
 	{"bytes that are no text", func(r *rand.Rand) string { return "{\"C\":\"\xff\xfe" + noise(r, 1<<10) + "\x00" }},
 	{"a line that is too long", func(r *rand.Rand) string { return object("C", noise(r, 3<<20)) }},
 }

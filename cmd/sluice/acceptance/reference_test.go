@@ -38,6 +38,7 @@ func TestReferencePagesAreFresh(t *testing.T) {
 		"docs/metrics.md":       metricsReference,
 		"docs/dataflow.md":      stagesReference,
 		"docs/http-api.md":      routesReference,
+		"docs/inputs.md":        clientsTable,
 	} {
 		t.Run(page, func(t *testing.T) {
 			name := filepath.Join(root, page)

@@ -5,10 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -19,7 +17,7 @@ import (
 	"github.com/sluicehq/sluice/cmd/sluice/logging"
 	"github.com/sluicehq/sluice/cmd/sluice/ruleset"
 	"github.com/sluicehq/sluice/graph/format"
-	"github.com/sluicehq/sluice/sigma/engine"
+	"github.com/sluicehq/sluice/sources"
 )
 
 func (e *env) evalCommand() *cli.Command {
@@ -50,26 +48,20 @@ func (e *env) eval(c *cli.Context) error {
 	if err != nil {
 		return configFault(err)
 	}
-	src, inline, err := e.openEvents(o.Event, c.IsSet("event"))
+	src, err := e.openEvents(o.Event, c.IsSet("event"), decoder)
 	if err != nil {
 		return ruleFault(err)
 	}
-	defer func() { _ = src.Close() }() // only read from
+	defer func() { _ = src.file.Close() }() // only read from
 	rules, err := e.buildRules(c.Context, l, logging.Target(e.commandLogger(l), "sluice.engine"))
 	if err != nil {
 		return err
 	}
 	out.summary("%s", loaded(rules.Rules))
-	if inline {
-		decoder.Format = format.JSON
-		if err := rules.Set.Engine.NewWorker().DecodeJSON(new(engine.Events), []byte(o.Event)); err != nil {
-			return ruleFault(fmt.Errorf("--event: %w (a file of events is @FILE)", err))
-		}
-	}
 	if f, ok := e.In.(*os.File); ok && !c.IsSet("event") && term.IsTerminal(int(f.Fd())) {
 		out.note("reading events from the terminal, one a line; end with Ctrl-D")
 	}
-	return e.evaluateAll(o, out, rules, decoder, src)
+	return e.evaluateAll(o, out, rules, decoder, src.Reader)
 }
 
 // buildRules builds the rules of an evaluation and reports what is wrong with
@@ -115,39 +107,14 @@ func plural(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// openEvents opens what --event names, stdin when it is not given. The text of an
-// inline event is a stream of its own.
-func (e *env) openEvents(event string, given bool) (src io.ReadCloser, inline bool, err error) {
-	path, file := strings.CutPrefix(event, "@")
-	switch {
-	case !given:
-		return io.NopCloser(e.In), false, nil
-	case !file:
-		// One event, whatever line ends its text holds.
-		flat := strings.NewReplacer("\n", " ", "\r", " ").Replace(event)
-		return io.NopCloser(strings.NewReader(flat)), true, nil
-	case strings.EqualFold(filepath.Ext(path), ".evtx"):
-		return nil, false, fmt.Errorf("%s: Windows event records are not supported yet", path)
-	}
-	f, err := os.Open(path)
-	if err == nil {
-		if info, e := f.Stat(); e == nil && info.IsDir() {
-			err = errors.Join(fmt.Errorf("%s is a directory", path), f.Close())
-		}
-	}
-	if err != nil {
-		return nil, false, fmt.Errorf("read events: %w", err)
-	}
-	return f, false, nil
-}
-
 // evaluateAll runs the evaluation and sums it up.
-func (e *env) evaluateAll(o *config.Eval, out *console, rules *ruleset.Built, decoder *format.Decoder, src io.Reader) error {
+func (e *env) evaluateAll(o *config.Eval, out *console, rules *ruleset.Built, decoder *format.Decoder, src sources.Reader) error {
 	p := newPrinter(out, o.Pretty)
 	p.fit(rules.Collection)
 	ev := newEvaluation(rules.Set, decoder, p, o, e.warn)
 	err := cmp.Or(ev.run(src), p.finish())
 	ev.sumUp(out, o)
+	ev.total.hintJSON(out)
 	switch {
 	case errors.Is(err, errWrite):
 		return configFault(err)

@@ -13,6 +13,7 @@ import (
 	"github.com/sluicehq/sluice/sigma/engine"
 	"github.com/sluicehq/sluice/sigma/load"
 	"github.com/sluicehq/sluice/sigma/result"
+	"github.com/sluicehq/sluice/sources"
 )
 
 // What reading, handing over and writing add to the engine's own work.
@@ -39,7 +40,7 @@ func BenchmarkEval(b *testing.B) {
 				for _, line := range lines {
 					ev.Reset()
 					batch.Truncate(0)
-					if err := d.Decode(w, &ev, line, 0); err != nil {
+					if _, err := d.Decode(w, &ev, line, 0); err != nil {
 						b.Fatal(err)
 					}
 					w.Evaluate(&ev, 0, 0, &batch)
@@ -57,7 +58,7 @@ func BenchmarkEval(b *testing.B) {
 			p := newPrinter(&console{Streams: Streams{Out: io.Discard, Err: io.Discard}, format: formatNDJSON}, false)
 			e := newEvaluation(&graph.RuleSet{Engine: set}, new(format.Decoder), p, &config.Default().Eval, func(...string) {})
 			for b.Loop() {
-				if err := e.run(bytes.NewReader(text)); err != nil {
+				if err := e.run(sources.NewLineReader(bytes.NewReader(text))); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -110,7 +111,7 @@ func BenchmarkEvalProcessors(b *testing.B) {
 					for i := range texts {
 						texts[i] = bytes.NewReader(text)
 					}
-					if err := e.run(io.MultiReader(texts...)); err != nil {
+					if err := e.run(sources.NewLineReader(io.MultiReader(texts...))); err != nil {
 						b.Error(err)
 					}
 				})

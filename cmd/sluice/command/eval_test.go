@@ -18,11 +18,16 @@ import (
 	"github.com/sluicehq/sluice/graph/leaktest"
 	"github.com/sluicehq/sluice/sigma/engine"
 	"github.com/sluicehq/sluice/sigma/load"
+	"github.com/sluicehq/sluice/sources"
 )
 
 func TestMain(m *testing.M) { leaktest.Main(m) }
 
-const hit = `{"CommandLine":"cmd /c whoami","n":1}` + "\n"
+const (
+	object   = `{"CommandLine":"cmd /c whoami","n":1}`
+	hit      = object + "\n"
+	indented = "[\n  {\n    \"CommandLine\": \"whoami\",\n    \"n\": 1\n  },\n  {\n    \"CommandLine\": \"whoami\"\n  }\n]\n"
+)
 
 func TestEval(t *testing.T) {
 	for _, tc := range []struct {
@@ -45,6 +50,26 @@ func TestEval(t *testing.T) {
 		{"an inline event", nil, "", []string{"-e", hit}, 0, 1, nil},
 		{"an inline event over several lines", nil, "", []string{"-e", "{\n\"CommandLine\":\n\"whoami\"}"}, 0, 1, nil},
 		{"events of a file", map[string]string{"ev": hit + "\n \n" + hit}, "", []string{"-e", "@ev"}, 0, 2, []string{"Processed 2 events, 2 matches."}},
+		{"an inline array", nil, "", []string{"-e", "[" + hit + "," + hit + "]"}, 0, 2, []string{"Processed 2 events, 2 matches."}},
+		{"inline events one behind the other", nil, "", []string{"-e", object + " " + object}, 0, 2, []string{"Processed 2 events, 2 matches."}},
+		{"inline events whatever the format", nil, "", []string{"-e", object, "--input-format", "syslog"}, 0, 1, nil},
+		{"an inline event says where its fault is", nil, "", []string{"-e", "[{'a':1}]"}, 2, 0, []string{"--event: not JSON at byte 2: key in double quotes expected (a file of events is @FILE)"}},
+		{"an inline array of nothing", nil, "", []string{"-e", "[]"}, 0, 0, []string{"Processed 0 events, 0 matches."}},
+		{"a file of an indented array", map[string]string{"ev": indented}, "", []string{"-e", "@ev"}, 0, 2, []string{"Processed 2 events, 2 matches."}},
+		{"an indented array on stdin", nil, indented, nil, 0, 2, []string{"Processed 2 events, 2 matches."}},
+		{"an indented array where lines must be JSON", nil, indented, []string{"--input-format", "json"}, 0, 2, []string{"Processed 2 events, 2 matches."}},
+		{"an indented array is lines in another format", nil, indented, []string{"--input-format", "plain"}, 0, 0, []string{"Processed 9 events, 0 matches."}},
+		{"an indented array with a bad first element", nil, strings.Replace(indented, "}", "x}", 1), nil, 0, 0, []string{"Processed 9 events, 0 matches.\n3 lines begin like JSON"}},
+		{"a bad element behind a good one", nil, "[\n" + hit + ",\n{bad},\n" + hit + "]", nil, 0, 2, []string{"Processed 3 events, 2 matches, 1 not decoded."}},
+		{"an array on each line", nil, "[" + object + "," + object + "]\n[" + object + "]\n", nil, 0, 3, []string{"Processed 3 events, 3 matches."}},
+		{"several objects on a line", nil, object + object + "\n" + hit, nil, 0, 3, []string{"Processed 3 events, 3 matches."}},
+		{"an array on a line that is too long for one", nil, "[" + object + strings.Repeat(","+object, 1<<15) + "]", nil, 0, 1<<15 + 1, nil},
+		{"lines that begin like JSON", nil, strings.Repeat("{\"a\":\n", 48) + "{\"a\":1}\n", nil, 0, 0, []string{
+			"Processed 49 events, 0 matches.\n48 lines begin like JSON but are not valid: one event per line, for example with jq -c .\n",
+		}},
+		{"one such line", nil, "[x] y\n", nil, 0, 0, []string{"1 line begins like JSON but is not valid: one event per line, for example with jq -c .\n"}},
+		{"such lines where they must be JSON", nil, strings.Repeat("{\"a\":\n", 48) + "{\"a\":1}\n", []string{"--input-format", "json"}, 0, 0, []string{"Processed 49 events, 0 matches, 48 not decoded.\n"}},
+		{"quiet about such lines", nil, "{\"a\":\n", []string{"-q"}, 0, 0, nil},
 		{"plain text as it is", nil, "user ran whoami\n", nil, 0, 0, []string{"Processed 1 events, 0 matches."}},
 		{"lines that must be JSON and are not", nil, hit + "no\n{\"a\":}\n" + hit, []string{"--input-format", "json"}, 0, 2, []string{"Processed 4 events, 2 matches, 2 not decoded."}},
 		{"a line that is too long", nil, `{"a":"` + strings.Repeat("x", 1<<20) + "\"}\n" + hit, nil, 0, 1, []string{"Processed 2 events, 1 matches, 1 not decoded."}},
@@ -272,7 +297,7 @@ func TestAnEvaluationEndsWhenNobodyTakesItsResults(t *testing.T) {
 		events, feed := io.Pipe() // which stays open
 		defer feed.Close()
 		go io.WriteString(feed, hit)
-		if err := e.run(events); !errors.Is(err, syscall.EPIPE) || e.total.matches != 1 {
+		if err := e.run(sources.NewLineReader(events)); !errors.Is(err, syscall.EPIPE) || e.total.matches != 1 {
 			t.Errorf("%d matches, %v, want one and a broken pipe", e.total.matches, err)
 		}
 	})
@@ -299,7 +324,7 @@ func TestAPanicCostsOneEvent(t *testing.T) {
 		}
 	}
 	good, bad := `{"CommandLine":"whoami"}`+"\n", `{"CommandLine":"whoami bad"}`+"\n"
-	if err := e.run(strings.NewReader(bad + good + bad + bad + good + bad)); err != nil {
+	if err := e.run(sources.NewLineReader(strings.NewReader(bad + good + bad + bad + good + bad))); err != nil {
 		t.Fatal(err)
 	}
 	if e.total.events != 6 || e.total.matches != 2 || e.total.failed != 4 || e.total.failure.Error() != "panic: out of luck" {

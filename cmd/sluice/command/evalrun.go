@@ -2,7 +2,6 @@ package command
 
 import (
 	"context"
-	"io"
 	"runtime"
 	"sync"
 	"time"
@@ -54,9 +53,9 @@ func newEvaluation(set *graph.RuleSet, f *format.Decoder, p *printer, o *config.
 	return e
 }
 
-// run reads src to its end or to the first error. When nobody takes results any
+// run reads its events to the end or to the first error. When nobody takes results any
 // more it does not wait for src, from which a read may still be under way.
-func (e *evaluation) run(src io.Reader) error {
+func (e *evaluation) run(src sources.Reader) error {
 	workers := runtime.GOMAXPROCS(0)
 	in := &intake{
 		set:  e.set,
@@ -75,7 +74,7 @@ func (e *evaluation) run(src io.Reader) error {
 	var readErr error
 	wait.Go(func() {
 		pump := sources.Pump{Intake: in}
-		_, readErr = pump.Run(ctx, new(sources.Buffers).NewReader(src))
+		_, readErr = pump.Run(ctx, src)
 		close(in.work)
 		close(in.order)
 	})
@@ -142,8 +141,10 @@ func (e *evaluation) worker(work <-chan *job) {
 // finish correlates and writes a batch.
 func (e *evaluation) finish(j *job) error {
 	b, t := &j.batch, &e.total
-	t.events += uint64(len(b.Lines)) + j.oversize
-	t.undecoded += uint64(j.decoded.Undecodable) + j.oversize
+	undecoded := uint64(j.decoded.Undecodable) + j.oversize
+	t.events += uint64(b.Events.Len()+len(j.decoded.Poisoned)) + undecoded
+	t.undecoded += undecoded
+	t.suspects += uint64(j.decoded.Suspects)
 	t.fail(j.decoded.Poisoned...)
 	t.fail(j.detected.Poisoned...)
 	t.fail(j.poisoned...)

@@ -11,7 +11,8 @@ import (
 
 // tally counts what became of lines.
 type tally struct {
-	events, undecoded uint64
+	events, undecoded uint64 // a line that does not decode is an event, too
+	suspects          uint64 // lines that begin like JSON and were taken as text
 	matches           uint64 // detections written
 	firings           uint64 // results of rules over several events
 	failed            uint64 // lines that made a step panic
@@ -37,6 +38,18 @@ func summarise(out *console, o *config.Eval, t *tally, matches string) {
 	out.summary("%s.", text)
 	if o.LogsourceRouting.Enabled {
 		out.summary("Pruned %d rules by log source; %d events without one.", t.Pruned, t.WithoutLogsource)
+	}
+}
+
+// hintJSON says what to do about lines that look like JSON and are none. It is the last
+// line that an evaluation prints.
+func (t *tally) hintJSON(out *console) {
+	const todo = "one event per line, for example with jq -c ."
+	switch {
+	case t.suspects == 1:
+		out.note("1 line begins like JSON but is not valid: %s", todo)
+	case t.suspects > 1:
+		out.note("%d lines begin like JSON but are not valid: %s", t.suspects, todo)
 	}
 }
 

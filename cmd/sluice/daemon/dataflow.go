@@ -34,7 +34,7 @@ func newDataflow(cfg *config.Daemon, set *graph.RuleSet, out *sink.Outputs, m *d
 		BufferSize: cfg.Input.BufferSize, Capacities: cfg.Mailboxes, Bytes: int(cfg.Input.BufferBytes),
 		DeadLetters: out.DeadLetters(), Set: set, Metrics: m,
 		Parse: parse.Options{
-			BatchSize: cfg.Input.BatchSize, Decoder: decoder, Log: engineLog,
+			BatchSize: cfg.Input.BatchSize, Decoder: decoder, Source: cfg.Input.Source, Log: engineLog,
 		},
 		Evaluate: evaluate.Options{Workers: workers(engineLog), Timed: cfg.Correlation.RequireTime(), Log: engineLog},
 		Correlate: correlate.Options{

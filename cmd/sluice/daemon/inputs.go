@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/sluicehq/sluice/cmd/sluice/logging"
+	"github.com/sluicehq/sluice/graph/format"
 	"github.com/sluicehq/sluice/internal/suggest"
 	"github.com/sluicehq/sluice/sources"
 	"github.com/sluicehq/sluice/sources/ndjson"
@@ -37,8 +38,10 @@ func inputKinds() []inputKind {
 		{
 			name: "http", usage: "http", words: []string{"http"},
 			open: func(d *Daemon) (sources.Source, error) {
+				f, err := format.Parse(d.cfg.Input.Format)
 				d.intake = ndjson.NewIntake(d.dataflow.Parse.Intake("http", time.Now), int64(d.cfg.Input.HTTP.MaxBodyBytes), d.over)
-				return nil, nil
+				d.intake.Lines = !f.Values()
+				return nil, err
 			},
 		},
 		{

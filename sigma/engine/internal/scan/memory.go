@@ -83,7 +83,7 @@ func (s *Scanner) key(i int, at int32, next **key) (*key, int32, int) {
 		return nil, 0, -1
 	}
 	quoted := b[i:end]
-	i = skipSpace(b, end)
+	i = SkipSpace(b, end)
 	if i >= len(b) || b[i] != ':' {
 		return nil, 0, -1
 	}

@@ -23,6 +23,7 @@ type Scanner struct {
 	// The line at hand.
 	line     []byte
 	cells    []Cell
+	limit    int  // containers within each other that the value may have
 	sharing  bool // a cell since the last settle may have to give way
 	rank     []uint16
 	inArrays int // arrays of a terminal around the value
@@ -33,30 +34,30 @@ func NewScanner(t *Table) *Scanner {
 	return &Scanner{table: t, keys: newMemory(), rank: make([]uint16, t.Fields())}
 }
 
-// Scan appends the cells of the line to dst and returns the type of its value.
-// On an error nothing is appended. A line must be shorter than 4 GiB.
-func (s *Scanner) Scan(dst []Cell, line []byte) ([]Cell, event.Value, error) {
-	s.line, s.cells, s.sharing, s.inArrays = line, dst, false, 0
-	start := skipSpace(line, 0)
-	if start == len(line) {
-		return dst, event.Value{}, ErrSyntax
+// Value appends the cells of the value that b begins with, inside a number of
+// containers, to dst, and returns where the value ends. On an error nothing is
+// appended.
+func (s *Scanner) Value(dst []Cell, b []byte, inside int) ([]Cell, int, error) {
+	if len(b) == 0 {
+		return dst, 0, ErrSyntax
 	}
+	s.line, s.cells, s.sharing, s.inArrays, s.limit = b, dst, false, 0, MaxDepth-inside
 	var end int
-	switch line[start] {
+	switch b[0] {
 	case '{':
-		end = s.object(start, root, 1, &s.keys.first)
+		end = s.object(0, root, 1, &s.keys.first)
 		s.settle(len(dst), 0)
 	case '[':
-		end = s.rootArray(start, len(dst))
+		end = s.rootArray(0, len(dst))
 	default:
-		end = s.value(start, nowhere, 0, nil)
+		end = s.value(0, nowhere, 0, nil)
 	}
 	cells := s.cells
 	s.line, s.cells = nil, nil
-	if end < 0 || skipSpace(line, end) != len(line) {
-		return dst, event.Value{}, ErrSyntax
+	if end < 0 {
+		return dst, 0, ErrSyntax
 	}
-	return cells, event.ValueOf(line[start:end]), nil
+	return cells, end, nil
 }
 
 // rootArray reads an event that is an array: every element that is an object is
@@ -179,7 +180,7 @@ func (s *Scanner) close(at int32, i, end, mark int, t event.Type) {
 // object reads the object at i. Next is where the key seen first in such an
 // object is remembered.
 func (s *Scanner) object(i int, at int32, depth int, next **key) int {
-	if depth > MaxDepth {
+	if depth > s.limit {
 		return -1
 	}
 	arrays := s.inArrays
@@ -189,7 +190,7 @@ func (s *Scanner) object(i int, at int32, depth int, next **key) int {
 		keyword = Keyword
 	}
 	b := s.line
-	i = skipSpace(b, i+1)
+	i = SkipSpace(b, i+1)
 	if i < len(b) && b[i] == '}' {
 		s.inArrays = arrays
 		return i + 1
@@ -203,7 +204,7 @@ func (s *Scanner) object(i int, at int32, depth int, next **key) int {
 			return -1
 		}
 		if i < len(b) && b[i] <= ' ' {
-			i = skipSpace(b, i)
+			i = SkipSpace(b, i)
 		}
 		if k != nil && k.lone && i < len(b) && b[i] == '"' { // most values
 			end, flags := scanString(b, i)
@@ -218,7 +219,7 @@ func (s *Scanner) object(i int, at int32, depth int, next **key) int {
 			next = &k.next
 		}
 		if uint(i) < uint(len(b)) && b[i] <= ' ' {
-			i = skipSpace(b, i)
+			i = SkipSpace(b, i)
 		}
 		if uint(i) >= uint(len(b)) {
 			return -1
@@ -230,7 +231,7 @@ func (s *Scanner) object(i int, at int32, depth int, next **key) int {
 		case ',':
 			i++
 			if i < len(b) && b[i] <= ' ' {
-				i = skipSpace(b, i)
+				i = SkipSpace(b, i)
 			}
 		default:
 			return -1
@@ -247,11 +248,11 @@ func (s *Scanner) array(i int, at int32, depth int, k *key) int {
 }
 
 func (s *Scanner) elements(i, depth int, element func(int) int) int {
-	if depth > MaxDepth {
+	if depth > s.limit {
 		return -1
 	}
 	b := s.line
-	i = skipSpace(b, i+1)
+	i = SkipSpace(b, i+1)
 	if i < len(b) && b[i] == ']' {
 		return i + 1
 	}
@@ -259,7 +260,7 @@ func (s *Scanner) elements(i, depth int, element func(int) int) int {
 		if i = element(i); i < 0 {
 			return -1
 		}
-		i = skipSpace(b, i)
+		i = SkipSpace(b, i)
 		if i >= len(b) {
 			return -1
 		}
@@ -267,7 +268,7 @@ func (s *Scanner) elements(i, depth int, element func(int) int) int {
 		case ']':
 			return i + 1
 		case ',':
-			i = skipSpace(b, i+1)
+			i = SkipSpace(b, i+1)
 		default:
 			return -1
 		}

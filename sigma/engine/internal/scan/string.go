@@ -135,7 +135,8 @@ func digits(b []byte, i int) int {
 	return i
 }
 
-func skipSpace(b []byte, i int) int {
+// SkipSpace returns the first position of b from i on that has no white space.
+func SkipSpace(b []byte, i int) int {
 	for i < len(b) && (b[i] == ' ' || b[i] == '\t' || b[i] == '\n' || b[i] == '\r') {
 		i++
 	}

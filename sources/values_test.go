@@ -1,0 +1,187 @@
+package sources
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+	"testing/iotest"
+)
+
+// readTexts reads a stream to its end and shows what each text is.
+func readTexts(t *testing.T, r Reader) (texts []string, err error) {
+	t.Helper()
+	defer r.Close()
+	var run []Text
+	for {
+		run, err = r.Next(run[:0])
+		for _, text := range run {
+			s := string(text.Bytes)
+			if text.Oversize {
+				s = fmt.Sprintf("oversize %d", len(text.Bytes))
+			}
+			if !text.Value {
+				s = "line " + s
+			}
+			texts = append(texts, s)
+			text.Buffer.Release(1)
+		}
+		if err != nil {
+			return texts, err
+		}
+		if len(run) == 0 {
+			t.Fatal("a run without a text and without an error")
+		}
+	}
+}
+
+// waysToRead are readers of one text that deliver it differently.
+func waysToRead(text string) map[string]io.Reader {
+	ways := map[string]io.Reader{
+		"whole":      strings.NewReader(text),
+		"with error": iotest.DataErrReader(strings.NewReader(text)),
+		"halves":     iotest.HalfReader(strings.NewReader(text)),
+	}
+	if len(text) < 1000 {
+		ways["bytes"] = iotest.OneByteReader(strings.NewReader(text))
+	}
+	return ways
+}
+
+func TestValuesOfAStream(t *testing.T) {
+	longest := `"` + strings.Repeat("x", MaxLine-2) + `"`
+	longer := `{"a":` + longest + `}`
+	for _, tc := range []struct {
+		name string
+		in   string
+		want []string
+	}{
+		{"an empty stream has none", "", nil},
+		{"values on lines", "{\"a\":1}\r\n{\"a\":2}\n", []string{`{"a":1}`, `{"a":2}`}},
+		{"line breaks in a value become blanks", "[\n {\r\n\"a\":\n1} ]", []string{`{  "a": 1}`}},
+		{"a byte order mark at the start is removed", "\ufeff[1]", []string{"1"}},
+		{"white space at the end of a value is not part of it", "[1 \n , 2\t]", []string{"1", "2"}},
+		{"the end of the stream ends the last value", `[{"a":1},{"a":2`, []string{`{"a":1}`, `{"a":2`}},
+		{"exactly the limit is a value", "[" + longest + `,{"a":1}]`, []string{longest, `{"a":1}`}},
+		{"one byte more is oversize, its neighbours are not touched", `[{"a":1},"x` + longest[1:] + `,2]`, []string{`{"a":1}`, "oversize 8192", "2"}},
+		{"a far longer value is discarded up to its end", `[{"b":[` + longest + "," + longest + "," + longest + `]},{"a":1}]`, []string{"oversize 8192", `{"a":1}`}},
+		{"an oversize value at the end", `[1,` + longer, []string{"1", "oversize 8192"}},
+		{"two oversize values in a row", longer + longer + "7", []string{"oversize 8192", "oversize 8192", "7"}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			for how, src := range waysToRead(tc.in) {
+				got, err := readTexts(t, new(Buffers).NewValueReader(src))
+				if !errors.Is(err, io.EOF) {
+					t.Errorf("read as %s: error %v, want EOF", how, err)
+				}
+				if !slices.Equal(got, tc.want) {
+					t.Errorf("read as %s: got %.60q, want %.60q", how, got, tc.want)
+				}
+			}
+		})
+	}
+}
+
+func TestABrokenStreamGivesNoPartOfAValue(t *testing.T) {
+	broken := errors.New("connection reset")
+	got, err := readTexts(t, new(Buffers).NewValueReader(io.MultiReader(strings.NewReader(`[{"a":1},{"a":`), iotest.ErrReader(broken))))
+	if want := []string{`{"a":1}`}; !slices.Equal(got, want) || !errors.Is(err, broken) {
+		t.Errorf("got %q and %v, want %q and %v", got, err, want, broken)
+	}
+}
+
+func TestAValueDoesNotWaitForTheNext(t *testing.T) {
+	in, out := io.Pipe()
+	t.Cleanup(func() { in.Close() })
+	go out.Write([]byte(`[{"a":1}`))
+	run, err := new(Buffers).NewValueReader(in).Next(nil)
+	if err != nil || len(run) != 1 {
+		t.Errorf("got %d values and %v, want the one that is whole", len(run), err)
+	}
+}
+
+func TestExcerptsOfValuesAreOneLine(t *testing.T) {
+	r := new(Buffers).NewValueReader(strings.NewReader("{\n\"a\":\"" + strings.Repeat("x\n", MaxLine) + "\"}"))
+	run, err := r.Next(nil)
+	if err != nil || len(run) != 1 || !run[0].Oversize || bytes.ContainsAny(run[0].Bytes, "\r\n") {
+		t.Errorf("got %.60v and %v, want an excerpt without line breaks", run, err)
+	}
+}
+
+func TestAReaderFindsOutWhatItReads(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		in   string
+		want []string
+	}{
+		{"an empty stream", "", nil},
+		{"blank lines alone", "\n \n", nil},
+		{"lines of objects", "{\"a\":1}\n{\"a\":2}\n", []string{`line {"a":1}`, `line {"a":2}`}},
+		{"an array on a line is a line", "[{\"a\":1},{\"a\":2}]\n7", []string{`line [{"a":1},{"a":2}]`, "line 7"}},
+		{"an indented array behind blank lines", "\ufeff\n \n  [\n  {\"a\":1},\n  {\"a\":2}\n]\n", []string{`{"a":1}`, `{"a":2}`}},
+		{"text stays as it is", "  hello\n[x]\n", []string{"line   hello", "line [x]"}},
+		{"objects that are cut off are lines", "{\"a\":\n{\"a\":1}\n", []string{`line {"a":`, `line {"a":1}`}},
+		{"a longer line of blanks than any", strings.Repeat(" ", 2*MaxLine) + "\n{\n}", []string{"line oversize 8192", "line {", "line }"}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			for how, src := range waysToRead(tc.in) {
+				got, err := readTexts(t, new(Buffers).NewSniffingReader(src))
+				if !errors.Is(err, io.EOF) {
+					t.Errorf("read as %s: error %v, want EOF", how, err)
+				}
+				if !slices.Equal(got, tc.want) {
+					t.Errorf("read as %s: got %.60q, want %.60q", how, got, tc.want)
+				}
+			}
+		})
+	}
+}
+
+func TestWhatWasReadAheadComesBeforeTheError(t *testing.T) {
+	broken := errors.New("connection reset")
+	got, err := readTexts(t, new(Buffers).NewSniffingReader(io.MultiReader(strings.NewReader("{\"a\":1}\n{\"a\":2}\n"), iotest.ErrReader(broken))))
+	if want := []string{`line {"a":1}`, `line {"a":2}`}; !slices.Equal(got, want) || !errors.Is(err, broken) {
+		t.Errorf("got %q and %v, want %q and %v", got, err, want, broken)
+	}
+}
+
+// However a stream of values arrives, the values are the same.
+func FuzzValueReader(f *testing.F) {
+	for _, s := range []string{"[{\"a\":1},\n{\"b\":\"]\\\"\"}]", "\ufeff1 2", "[x y , {]", "\xef\xbb{", "[a\nb,\"\\\n\",\"\r\"]"} {
+		f.Add([]byte(s), uint8(1))
+		f.Add([]byte(s), uint8(3))
+	}
+	f.Fuzz(func(t *testing.T, in []byte, step uint8) {
+		want, _ := readTexts(t, new(Buffers).NewValueReader(bytes.NewReader(in)))
+		got, err := readTexts(t, new(Buffers).NewValueReader(stepReader{bytes.NewReader(in), 1 + int(step%7)}))
+		if !errors.Is(err, io.EOF) || !slices.Equal(got, want) {
+			t.Errorf("got %q and %v, want %q", got, err, want)
+		}
+		if strings.ContainsAny(strings.Join(got, ""), "\r\n") {
+			t.Errorf("%q have line breaks", got)
+		}
+	})
+}
+
+// The values of an array cost little more than the lines they could stand on.
+func BenchmarkValues(b *testing.B) {
+	event := `{"EventID":1,"Image":"C:\\Windows\\System32\\cmd.exe","CommandLine":"` + strings.Repeat("x", 200) + `"}`
+	stream := []byte("[" + strings.Repeat(event+",", 9_999) + event + "]")
+	buffers := new(Buffers)
+	b.SetBytes(int64(len(stream)))
+	b.ReportAllocs()
+	var run []Text
+	for b.Loop() {
+		r := buffers.NewValueReader(bytes.NewReader(stream))
+		for err := error(nil); err == nil; {
+			run, err = r.Next(run[:0])
+			for _, text := range run {
+				text.Buffer.Release(1)
+			}
+		}
+		r.Close()
+	}
+}
