@@ -3,7 +3,6 @@ package sources
 import (
 	"bytes"
 	"io"
-	"unsafe"
 
 	"github.com/sluicehq/sluice/graph"
 )
