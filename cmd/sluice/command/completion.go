@@ -106,7 +106,8 @@ func commandCandidates(commands []*cli.Command, begin string) (c candidates) {
 
 func flagCandidates(flags []cli.Flag, begin string) (c candidates) {
 	for _, s := range available(flags) {
-		if word := "--" + s.Flag; strings.HasPrefix(word, begin) {
+		name, _, _ := strings.Cut(s.Flag, "[") // of a flag whose value may be left out
+		if word := "--" + name; strings.HasPrefix(word, begin) {
 			c.words = append(c.words, candidate{word, s.Help})
 		}
 	}

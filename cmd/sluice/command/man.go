@@ -50,6 +50,13 @@ func manCommandPart(b *strings.Builder, c leaf) {
 		fmt.Fprintf(b, " \\fI%s\\fR", roff(c.ArgsUsage))
 	}
 	fmt.Fprintf(b, "\n.PP\n%s.\n", roff(strings.ToUpper(c.Usage[:1])+c.Usage[1:]))
+	if c.Description != "" {
+		b.WriteString(".PP\n.nf\n")
+		for line := range strings.Lines(c.Description) {
+			b.WriteString(roff(strings.TrimSuffix(line, "\n")) + "\n")
+		}
+		b.WriteString(".fi\n")
+	}
 	headings, groups := grouped(c.Flags)
 	for _, h := range headings {
 		if h == everyCommand || h == notInThisBuild {
