@@ -62,13 +62,20 @@ func TestWhatBecomesOfLines(t *testing.T) {
 			name:    "what is no JSON is text to auto",
 			o:       settings{rules: evil},
 			lines:   []string{`{bad`, `7`, `[1,2]`},
-			metrics: map[string]float64{"events_processed_total": 3, "events_parse_errors_total": 0},
+			metrics: map[string]float64{"events_processed_total": 4, "events_parse_errors_total": 0, "json_suspects_total": 1},
 		},
 		{
 			name:    "a scalar is an event without fields",
 			o:       settings{rules: evil, format: format.JSON},
-			lines:   []string{`7`, `{"a":1} {"b":2}`},
-			metrics: map[string]float64{"events_processed_total": 1, "events_parse_errors_total": 1},
+			lines:   []string{`7`, `{"a":1} x`},
+			metrics: map[string]float64{"events_processed_total": 1, "events_parse_errors_total": 1, "json_suspects_total": 0},
+		},
+		{
+			name:    "a line of several events is one line, and its results come together",
+			o:       settings{rules: evil, format: format.JSON},
+			lines:   []string{`[{"a":"evil"},{"a":"fine"},7] {"a":"evil"}`, `[]`, `{"a":"evil"}`},
+			out:     []string{"A", "A", "A"},
+			metrics: map[string]float64{"batch_size": 1, "events_processed_total": 5, "events_parse_errors_total": 0, "detection_matches_total": 3},
 		},
 		{
 			name:    "rules that share title and level add together",
