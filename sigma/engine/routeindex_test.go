@@ -70,7 +70,7 @@ func TestIndexesBuiltInTheBackgroundAnswerAlike(t *testing.T) {
 		some = append(some, c.Rules[i])
 	}
 	var given []func()
-	set, err := Compile(some, Options{Routing: DefaultRouting(), Background: func(work func()) { given = append(given, work) }})
+	set, err := Compile(some, Options{Routing: new(Routing), Background: func(work func()) { given = append(given, work) }})
 	if err != nil {
 		t.Fatal(err)
 	}

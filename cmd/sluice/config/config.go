@@ -145,8 +145,7 @@ func Default() *Config {
 		},
 		Eval: Eval{
 			InputFormat: "auto", SyslogConfig: format.DefaultSyslog(), Correlation: correlate.DefaultConfig(),
-			MatchDetail: engine.MatchDetail, Index: engine.Index, Observer: engine.Observer,
-			LogsourceRouting: ruleset.DefaultLogsourceRouting(),
+			MatchDetail: engine.MatchDetail, Index: engine.Index, Observer: engine.Observer, LogsourceRouting: ruleset.DefaultLogsourceRouting(),
 		},
 		Backtest:  unavailable.DefaultBacktest,
 		Scorecard: unavailable.DefaultScorecard,
