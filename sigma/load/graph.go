@@ -1,6 +1,6 @@
 package load
 
-// reference is what correlations mean by a name: all that carry it. Two names that the
+// reference is what correlations mean by a name: all documents that carry it. Two names that the
 // same documents carry are one.
 type reference struct {
 	carriers []*draft // in load order, the excluded ones last

@@ -15,16 +15,13 @@ import (
 const maxChain = 10
 
 // resolveCorrelations resolves references, runs the pipelines, and checks the
-// correlations together.
-func (l *collector) resolveCorrelations() {
+// correlations together. It returns how they refer to each other.
+func (l *collector) resolveCorrelations() *graph {
 	var all []*draft
 	for _, d := range l.drafts {
 		if d.Correlation != nil {
 			all = append(all, d)
 		}
-	}
-	if len(all) == 0 {
-		return
 	}
 	names := l.names()
 	for _, d := range all {
@@ -50,6 +47,7 @@ func (l *collector) resolveCorrelations() {
 	g.propagate()
 	l.publish(all)
 	g.warnDepth()
+	return g
 }
 
 // names is what correlations may mean by each id and name: detection rules and
