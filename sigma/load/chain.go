@@ -1,83 +1,169 @@
 package load
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 )
 
-// graph is the correlations and how they refer to each other.
-type graph struct {
-	nodes  []*draft // in load order
-	cyclic map[*draft]bool
-}
+// What is done and told of one cycle at most.
+const (
+	maxSearch = 256 // references that are followed in search of a shortest one
+	maxTold   = 10  // correlations whose names are told
+	maxName   = 100 // bytes of each
+)
 
-// edges returns the correlations that d refers to, each once.
-func (g *graph) edges(d *draft) []*draft {
-	var out []*draft
-	for _, targets := range d.targets {
-		for _, t := range targets {
-			if t.Correlation != nil && !slices.Contains(out, t) {
-				out = append(out, t)
-			}
-		}
-	}
-	return out
+// cycle is a way from a correlation back to itself: how it begins, and its length.
+type cycle struct {
+	first []int
+	len   int
 }
 
 // cycles rejects every correlation that reaches itself.
 func (g *graph) cycles() {
-	g.cyclic = make(map[*draft]bool)
-	for _, d := range g.nodes {
-		path := g.path(d, d)
-		if path == nil {
+	seen, before := make([]int, len(g.out)), make([]int, len(g.out))
+	tours := make(map[int]*tour) // by component
+	for i, d := range g.nodes {
+		if !g.cyclic(i) {
 			continue
 		}
-		g.cyclic[d] = true
-		names := make([]string, 0, len(path)+1)
-		for _, n := range g.rotate(path) {
-			names = append(names, n.nodeName())
+		c, found := g.shortest(i, seen, before)
+		if !found {
+			t := tours[g.component[i]]
+			if t == nil {
+				t = g.tour(g.component[i])
+				tours[g.component[i]] = t
+			}
+			c = t.through(i)
 		}
-		d.failCompile(d.Correlation.Line, "correlation cycle: %s", strings.Join(append(names, names[0]), " -> "))
+		d.failCompile(d.Correlation.Line, "correlation cycle: %s", g.text(c))
 	}
 }
 
-// path returns the nodes of a shortest way from one node to another, the last
-// one left out; nil when there is none.
-func (g *graph) path(from, to *draft) []*draft {
-	before := make(map[*draft]*draft)
-	queue := []*draft{from}
-	for len(queue) > 0 {
-		d := queue[0]
-		queue = queue[1:]
-		for _, next := range g.edges(d) {
-			if next == to {
-				path := []*draft{d}
-				for d != from {
-					d = before[d]
-					path = append(path, d)
+// shortest returns a shortest cycle through a correlation, which begins with the one
+// of its correlations that was loaded first, so that all of them tell the same. It
+// reports false when that takes more than maxSearch steps.
+func (g *graph) shortest(from int, seen, before []int) (cycle, bool) {
+	queue := []int{from}
+	for at, steps := 0, 0; at < len(queue); at++ {
+		v := queue[at]
+		for _, w := range g.out[v] {
+			if steps++; steps > maxSearch {
+				return cycle{}, false
+			}
+			g.steps++
+			if w == from {
+				path := []int{from}
+				for ; v != from; v = before[v] {
+					if v < len(g.nodes) {
+						path = append(path, v)
+					}
 				}
-				slices.Reverse(path)
-				return path
+				slices.Reverse(path[1:])
+				first := slices.Index(path, slices.Min(path))
+				return cycle{slices.Concat(path[first:], path[:first]), len(path)}, true
 			}
-			if _, seen := before[next]; !seen && next != from {
-				before[next] = d
-				queue = append(queue, next)
+			if seen[w] != from+1 && g.component[w] == g.component[from] {
+				seen[w], before[w] = from+1, v
+				queue = append(queue, w)
 			}
 		}
 	}
-	return nil
+	return cycle{}, false
 }
 
-// rotate makes a cycle begin with the correlation that was loaded first, so that
-// all of its members tell the same path.
-func (g *graph) rotate(path []*draft) []*draft {
-	first := 0
-	for i, d := range path {
-		if slices.Index(g.nodes, d) < slices.Index(g.nodes, path[first]) {
-			first = i
+// tour is the ways from the first correlation of a component to all others and back.
+type tour struct {
+	root    int
+	lead    map[int][]int // how the way to a correlation begins, itself included
+	ahead   map[int]int   // the length of the way to it: of the correlations before it
+	home    map[int]int   // the next one on the way back
+	back    map[int]int   // the length of that way
+	closing int           // the correlation from which the shortest way back to the root comes
+}
+
+func (g *graph) tour(c int) *tour {
+	members := g.members(c)
+	root := slices.Min(members)
+	t := &tour{root: root, lead: make(map[int][]int), ahead: make(map[int]int), home: make(map[int]int), back: make(map[int]int), closing: -1}
+	t.lead[root], t.ahead[root] = []int{root}, 0
+	queue := append(make([]int, 0, len(members)), root)
+	for at := 0; at < len(queue); at++ {
+		v := queue[at]
+		for _, w := range g.out[v] {
+			g.steps++
+			if w == root && t.closing < 0 {
+				t.closing = v
+			}
+			if _, met := t.lead[w]; met || g.component[w] != c {
+				continue
+			}
+			t.lead[w], t.ahead[w] = t.lead[v], t.ahead[v]
+			if w < len(g.nodes) {
+				t.ahead[w]++
+				if len(t.lead[v]) < maxTold {
+					t.lead[w] = append(slices.Clip(t.lead[v]), w)
+				}
+			}
+			queue = append(queue, w)
 		}
 	}
-	return append(slices.Clone(path[first:]), path[:first]...)
+	t.back[root] = 0
+	t.home[root] = root
+	queue = append(queue[:0], root)
+	for at := 0; at < len(queue); at++ {
+		v := queue[at]
+		for _, w := range g.in[v] {
+			g.steps++
+			if _, met := t.home[w]; met || g.component[w] != c {
+				continue
+			}
+			t.home[w], t.back[w] = v, t.back[v]
+			if w < len(g.nodes) {
+				t.back[w]++
+			}
+			queue = append(queue, w)
+		}
+	}
+	for v := range t.home { // from one correlation to the next, past names
+		if v < len(g.nodes) && v != root {
+			t.home[v] = t.home[t.home[v]]
+		}
+	}
+	return t
+}
+
+// through returns a cycle through a correlation, which need not be a shortest one.
+func (t *tour) through(v int) cycle {
+	if v == t.root {
+		return cycle{t.lead[t.closing], t.ahead[t.closing] + 1}
+	}
+	first := slices.Clip(t.lead[v])
+	for w := v; len(first) < maxTold; first = append(first, w) {
+		if w = t.home[w]; w == t.root {
+			break
+		}
+	}
+	return cycle{first, t.ahead[v] + t.back[v]}
+}
+
+// text tells a cycle: its beginning, how many more it has, and the first one again.
+func (g *graph) text(c cycle) string {
+	var names []string
+	for _, i := range c.first[:min(len(c.first), maxTold)] {
+		names = append(names, shortened(g.nodes[i].nodeName()))
+	}
+	if more := c.len - len(names); more > 0 {
+		names = append(names, fmt.Sprintf("(%d more)", more))
+	}
+	return strings.Join(append(names, names[0]), " -> ")
+}
+
+func shortened(name string) string {
+	if len(name) > maxName {
+		return strings.ToValidUTF8(name[:maxName], "") + "..."
+	}
+	return name
 }
 
 // nodeName names a correlation in a cycle.
@@ -89,52 +175,4 @@ func (d *draft) nodeName() string {
 		return d.Name
 	}
 	return d.Title
-}
-
-// propagate rejects what refers to a rejected correlation, and what refers to
-// that. Members of one cycle have told their reason already.
-func (g *graph) propagate() {
-	type edge struct{ from, to *draft }
-	told := make(map[edge]bool)
-	for changed := true; changed; {
-		changed = false
-		for _, d := range g.nodes {
-			c := d.Correlation
-			for i, ref := range c.Refs {
-				for _, t := range d.targets[i] {
-					if t.Correlation == nil || t.usable() || t.state != pending || told[edge{d, t}] {
-						continue
-					}
-					told[edge{d, t}] = true
-					if g.cyclic[d] && g.cyclic[t] && g.path(t, d) != nil {
-						continue
-					}
-					d.refersToRejected(ref, t)
-					changed = true
-				}
-			}
-		}
-	}
-}
-
-// warnDepth tells of chains that are longer than anybody will follow.
-func (g *graph) warnDepth() {
-	level := make(map[*draft]int)
-	var of func(d *draft) int
-	of = func(d *draft) int {
-		if n, known := level[d]; known {
-			return n
-		}
-		n := 0
-		for _, below := range g.edges(d) {
-			n = max(n, 1+of(below))
-		}
-		level[d] = n
-		return n
-	}
-	for _, d := range g.nodes {
-		if d.usable() && d.state == pending && of(d) > maxChain {
-			d.warn(d.Line, "correlation '%s' is %d correlation levels above a directly fed one", d.Title, of(d))
-		}
-	}
 }

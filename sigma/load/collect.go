@@ -3,7 +3,6 @@ package load
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/sluicehq/sluice/internal/document"
 	"github.com/sluicehq/sluice/internal/parallel"
@@ -63,23 +62,33 @@ type collector struct {
 // reject lists the rejected documents in load order, but each behind those it is
 // rejected for.
 func (c *collector) reject() {
+	type turn struct {
+		d   *draft
+		ref int // up to which its causes had their turn
+	}
+	var path []turn
 	listed := make(map[*draft]bool)
 	digests := make(document.Digests)
-	var list func(d *draft)
-	list = func(d *draft) {
-		if d.usable() || listed[d] {
-			return
+	begin := func(d *draft) {
+		if !d.usable() && !listed[d] {
+			listed[d] = true
+			path = append(path, turn{d: d})
 		}
-		listed[d] = true
-		if d.Correlation != nil {
-			for _, cause := range slices.Concat(d.targets...) {
-				list(cause)
-			}
-		}
-		c.out.Rejected = append(c.out.Rejected, d.rejected(digests))
 	}
 	for _, d := range c.drafts {
-		list(d)
+		begin(d)
+		for len(path) > 0 {
+			t := &path[len(path)-1]
+			if t.ref == len(t.d.targets) {
+				c.out.Rejected = append(c.out.Rejected, t.d.rejected(digests))
+				path = path[:len(path)-1]
+			} else if x := t.d.targets[t.ref]; x.listed < len(x.carriers) {
+				x.listed++
+				begin(x.carriers[x.listed-1])
+			} else {
+				t.ref++
+			}
+		}
 	}
 }
 

@@ -140,8 +140,10 @@ func (d *draft) correlationType(c *correlation, v *document.Node) {
 // references returns the strings of the list rules, each once.
 func (d *draft) references(v *document.Node) []string {
 	var out []string
+	met := make(map[string]bool)
 	for _, ref := range d.stringList("rules", v) {
-		if !slices.Contains(out, ref) {
+		if !met[ref] {
+			met[ref] = true
 			out = append(out, ref)
 		}
 	}

@@ -47,7 +47,9 @@ type draft struct {
 	state            state
 	logsourceWritten ast.Logsource // before pipelines
 	fieldsWritten    []string      // likewise
-	targets          [][]*draft    // of a correlation: what each of its references names
+	targets          []*reference  // of a correlation: what each of its references names
+	memberTargets    []*reference  // and each of its members
+	node             int           // of a correlation: its number in the graph
 	filtered         []*draft      // of a filter: the rules it is aimed at
 }
 
@@ -98,16 +100,23 @@ func (d *draft) problem(stage ast.Stage, line int, reason string) ast.Problem {
 
 // fail records a problem of reading; the document is rejected.
 func (d *draft) fail(line int, format string, args ...any) {
-	d.tell(&d.Problems, d.problem(ast.StageParse, line, fmt.Sprintf(format, args...)))
+	d.tellf(&d.Problems, ast.StageParse, line, format, args)
 }
 
 // failCompile records a problem that is no matter of syntax.
 func (d *draft) failCompile(line int, format string, args ...any) {
-	d.tell(&d.Problems, d.problem(ast.StageCompile, line, fmt.Sprintf(format, args...)))
+	d.tellf(&d.Problems, ast.StageCompile, line, format, args)
 }
 
 func (d *draft) warn(line int, format string, args ...any) {
-	d.tell(&d.Warnings, d.problem("", line, fmt.Sprintf(format, args...)))
+	d.tellf(&d.Warnings, "", line, format, args)
+}
+
+// tellf writes out only what is told.
+func (d *draft) tellf(list *[]ast.Problem, stage ast.Stage, line int, format string, args []any) {
+	if len(*list) <= check.MaxProblems {
+		d.tell(list, d.problem(stage, line, fmt.Sprintf(format, args...)))
+	}
 }
 
 // tell adds to a list of problems. Behind the last that is told stands one that says so.

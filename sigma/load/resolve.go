@@ -7,6 +7,7 @@ import (
 
 	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/condition"
+	"github.com/sluicehq/sluice/sigma/load/internal/check"
 )
 
 // maxChain is the number of correlation levels above a directly fed one beyond
@@ -14,25 +15,24 @@ import (
 const maxChain = 10
 
 // resolveCorrelations resolves references, runs the pipelines, and checks the
-// correlations together.
-func (l *collector) resolveCorrelations() {
+// correlations together. It returns how they refer to each other.
+func (l *collector) resolveCorrelations() *graph {
 	var all []*draft
 	for _, d := range l.drafts {
 		if d.Correlation != nil {
 			all = append(all, d)
 		}
 	}
-	if len(all) == 0 {
-		return
-	}
-	carriers := l.carriers()
+	names := l.names()
 	for _, d := range all {
 		for _, ref := range d.Correlation.Refs {
-			d.targets = append(d.targets, carriers[ref])
+			d.targets = append(d.targets, names.of(ref))
 		}
 	}
-	for _, d := range all {
-		d.guard(func() { l.transformCorrelation(d) })
+	g := newGraph(all)
+	sources := l.logsources(g)
+	for i, d := range all {
+		d.guard(func() { l.transformCorrelation(d, sources.below(i)) })
 		if d.state == pending {
 			d.settle()
 		}
@@ -40,69 +40,64 @@ func (l *collector) resolveCorrelations() {
 	for _, d := range all {
 		if d.state == pending {
 			d.judgeReferences()
-			d.members(carriers)
+			d.members(names)
 		}
 	}
-	g := graph{nodes: all}
 	g.cycles()
 	g.propagate()
 	l.publish(all)
 	g.warnDepth()
+	return g
 }
 
-// carriers maps every id and name to the documents that correlations may mean by
-// it: detection rules and correlations, usable or not.
-func (l *collector) carriers() map[string][]*draft {
-	out := make(map[string][]*draft)
+// names is what correlations may mean by each id and name: detection rules and
+// correlations, usable or not.
+type names map[string]*reference
+
+func (l *collector) names() names {
+	out := make(names)
 	for _, list := range [][]*draft{l.drafts, l.excluded} {
 		for _, d := range list {
 			if d.Filter != nil {
 				continue
 			}
 			if d.ID != "" {
-				out[d.ID] = append(out[d.ID], d)
+				out.of(d.ID).carriers = append(out.of(d.ID).carriers, d)
 			}
 			if d.Name != "" && d.Name != d.ID {
-				out[d.Name] = append(out[d.Name], d)
+				out.of(d.Name).carriers = append(out.of(d.Name).carriers, d)
 			}
+		}
+	}
+	for _, d := range slices.Concat(l.drafts, l.excluded) {
+		if d.ID == "" || d.Name == "" || d.Filter != nil {
+			continue
+		}
+		id, name := out[d.ID], out[d.Name]
+		if id != name && id.carriers[0] == d && name.carriers[0] == d && slices.Equal(id.carriers, name.carriers) {
+			out[d.Name] = id
 		}
 	}
 	return out
 }
 
-func (l *collector) transformCorrelation(d *draft) {
+func (n names) of(name string) *reference {
+	x := n[name]
+	if x == nil {
+		x = new(reference)
+		n[name] = x
+	}
+	return x
+}
+
+func (l *collector) transformCorrelation(d *draft, logsources []ast.Logsource) {
 	if l.opts.TransformCorrelation == nil {
 		return
 	}
 	c := d.Correlation
-	rewritten, outcome, err := l.opts.TransformCorrelation(c.Rule, logsources(d))
+	rewritten, outcome, err := l.opts.TransformCorrelation(c.Rule, logsources)
 	l.applied(d, &rewritten.Meta, outcome, err)
 	c.Rule = rewritten
-}
-
-// logsources returns those of the detection rules below d, as written and as
-// transformed.
-func logsources(d *draft) []ast.Logsource {
-	var out []ast.Logsource
-	seen := map[*draft]bool{d: true}
-	queue := []*draft{d}
-	for len(queue) > 0 {
-		next := queue[0]
-		queue = queue[1:]
-		if next.Rule != nil {
-			out = append(out, next.logsourceWritten, next.Rule.Logsource)
-			continue
-		}
-		for _, targets := range next.targets {
-			for _, t := range targets {
-				if !seen[t] && (t.Rule != nil || t.Correlation != nil) {
-					seen[t] = true
-					queue = append(queue, t)
-				}
-			}
-		}
-	}
-	return out
 }
 
 // applied records what pipelines reported of a document.
@@ -126,20 +121,35 @@ func (l *collector) applied(d *draft, m *ast.Meta, o Outcome, err error) {
 func (d *draft) judgeReferences() {
 	c := d.Correlation
 	for i, ref := range c.Refs {
-		if len(d.targets[i]) == 0 {
+		x := d.targets[i]
+		if len(x.carriers) == 0 {
 			d.failCompile(c.Line, "unknown rule reference '%s' in correlation '%s'", ref, d.Title)
 		}
-		for _, t := range d.targets[i] {
-			switch {
-			case t.state == excluded:
+		for _, t := range x.faulty() {
+			switch t.state {
+			case excluded:
 				d.failCompile(c.Line, "correlation '%s' refers to excluded rule '%s'", d.Title, t.key())
-			case t.state == skipped:
+			case skipped:
 				d.failCompile(c.Line, "correlation '%s' refers to rule '%s', which a pipeline left out", d.Title, t.key())
-			case t.Correlation == nil && !t.usable():
+			default:
 				d.refersToRejected(ref, t)
 			}
 		}
 	}
+}
+
+// faulty returns the carriers that cannot be referred to, as far as that is known
+// before the correlations among them are judged: so many as are told.
+func (x *reference) faulty() []*draft {
+	if !x.judged {
+		x.judged = true
+		for _, t := range x.carriers {
+			if (t.state != pending || t.Correlation == nil && !t.usable()) && len(x.faults) <= check.MaxProblems {
+				x.faults = append(x.faults, t)
+			}
+		}
+	}
+	return x.faults
 }
 
 func (d *draft) refersToRejected(ref string, t *draft) {
@@ -149,59 +159,53 @@ func (d *draft) refersToRejected(ref string, t *draft) {
 
 // members makes the list of members, of which no two name the same documents,
 // and binds the extended condition to it.
-func (d *draft) members(carriers map[string][]*draft) {
+func (d *draft) members(names names) {
 	c := d.Correlation
-	var kept [][]*draft
 	var members []ast.Member
-	memberOf := func(targets []*draft) int {
-		return slices.IndexFunc(kept, func(have []*draft) bool { return len(targets) > 0 && sameDrafts(have, targets) })
-	}
+	of := make(map[*reference]int, len(c.Refs)) // the member that stands for it
+	spelt := make(map[string]int, len(c.Refs))  // and for a reference
 	for i, ref := range c.Refs {
-		if at := memberOf(d.targets[i]); at >= 0 {
+		x := d.targets[i]
+		if at, has := of[x]; has {
 			members[at].Spellings = append(members[at].Spellings, ref)
+			spelt[ref] = at
 			continue
 		}
-		kept = append(kept, d.targets[i])
+		if spelt[ref] = len(members); len(x.carriers) > 0 {
+			of[x] = len(members)
+		}
 		members = append(members, ast.Member{Name: ref})
+		d.memberTargets = append(d.memberTargets, x)
 	}
 	c.Rule.Refs, c.Rule.Members = c.Refs, members
 	if c.Defaulted {
 		n := len(members)
 		c.Rule.Condition.Thresholds = []ast.Threshold{{Op: ast.OpGTE, Value: float64(n), Text: fmt.Sprint(n)}}
 	}
+	idle := make(map[string]bool) // by quantifier
 	c.Rule.Condition.Expr.Walk(func(e *condition.Expr) {
 		switch e.Op {
 		case condition.Ident:
-			if at := memberNamed(members, e.Name); at >= 0 {
-				e.Name = members[at].Name
-			} else if at := memberOf(carriers[e.Name]); at >= 0 {
+			at, found := spelt[e.Name]
+			if x := names[e.Name]; !found && x != nil {
+				at, found = of[x]
+			}
+			if found {
 				e.Name = members[at].Name
 			} else {
 				d.failCompile(c.CondLine, "correlation '%s': condition: '%s' is no member of rules", d.Title, e.Name)
 			}
 		case condition.Quant:
-			if !slices.ContainsFunc(c.Refs, func(ref string) bool { return condition.Covers(e.Name, ref) }) {
+			none, known := idle[e.Name]
+			if !known {
+				none = !slices.ContainsFunc(c.Refs, func(ref string) bool { return condition.Covers(e.Name, ref) })
+				idle[e.Name] = none
+			}
+			if none {
 				d.warn(c.CondLine, "correlation '%s': '%s' covers no member of rules", d.Title, e.Text())
 			}
 		}
 	})
-}
-
-func memberNamed(members []ast.Member, name string) int {
-	return slices.IndexFunc(members, func(m ast.Member) bool { return m.Name == name || slices.Contains(m.Spellings, name) })
-}
-
-// sameDrafts compares sets; both lists are free of repetitions.
-func sameDrafts(a, b []*draft) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for _, d := range a {
-		if !slices.Contains(b, d) {
-			return false
-		}
-	}
-	return true
 }
 
 // publish numbers the usable correlations and writes the numbers of what they
@@ -228,13 +232,24 @@ func (l *collector) publish(all []*draft) {
 		l.timestampField(d, &d.Correlation.Rule.Meta)
 		for i := range d.Correlation.Rule.Members {
 			m := &d.Correlation.Rule.Members[i]
-			for _, t := range d.targets[slices.Index(d.Correlation.Refs, m.Name)] {
-				if t.Rule != nil {
-					m.Rules = append(m.Rules, index[t])
-				} else {
-					m.Correlations = append(m.Correlations, index[t])
-				}
-			}
+			m.Rules, m.Correlations = d.memberTargets[i].numbers(index)
 		}
 	}
+}
+
+// numbers returns the numbers of the carriers. All that refer to a name share the
+// lists.
+func (x *reference) numbers(index map[*draft]int) (rules, correlations []int) {
+	if !x.published {
+		x.published = true
+		for _, t := range x.carriers {
+			if t.Rule != nil {
+				x.rules = append(x.rules, index[t])
+			} else {
+				x.correlations = append(x.correlations, index[t])
+			}
+		}
+		x.rules, x.correlations = slices.Clip(x.rules), slices.Clip(x.correlations)
+	}
+	return x.rules, x.correlations
 }

@@ -75,11 +75,13 @@ func (p *Program) feed(i int, rules []*ast.Rule, feeds [][]match.Feed, fields *f
 			p.spec.IDs = append(p.spec.IDs, fields.number(name, nil))
 		}
 	}
+	taken := make(map[string]bool, len(c.Source.Members))
 	for _, m := range c.Source.Members {
 		id := p.memberID(m, rules)
-		for slices.Contains(c.Members, id) { // several references begin with one rule
+		for taken[id] { // several references begin with one rule
 			id += "'"
 		}
+		taken[id] = true
 		c.Members = append(c.Members, id)
 	}
 }
