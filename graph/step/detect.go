@@ -9,6 +9,8 @@ import (
 // Detect evaluates the events of batches and writes down what the rules that count
 // over several events have to know of them. Each goroutine has its own.
 type Detect struct {
+	Origins bool // it tells the event of each result, in the batch
+
 	timed  bool
 	set    *graph.RuleSet
 	worker *engine.Worker // of set
@@ -49,7 +51,7 @@ func (d *Detect) Batch(g Isolate, b *graph.Batch) Detected {
 		b.Results = new(result.Batch)
 	}
 	b.Results.Truncate(0)
-	b.Matches, b.Records, b.Held = b.Matches[:0], b.Records[:0], 0
+	b.Matches, b.Records, b.Origins, b.Held = b.Matches[:0], b.Records[:0], b.Origins[:0], 0
 	if b.Events.Len() == 0 {
 		return Detected{}
 	}
@@ -78,8 +80,8 @@ func (d *Detect) line(i int) {
 	for e := outcome.Events.From; e < outcome.Events.To; e++ {
 		from := b.Results.Len()
 		d.worker.Evaluate(b.Events, int(e), b.Arrival, b.Results)
-		if d.extractor != nil && b.Results.Len() > from {
-			d.match(int(e), from)
+		if b.Results.Len() > from {
+			d.met(e, from)
 		}
 	}
 	outcome.Results = graph.Span{From: uint32(d.before.results), To: uint32(b.Results.Len())}
@@ -87,8 +89,21 @@ func (d *Detect) line(i int) {
 	outcome.Held = uint32(b.Results.Held() - d.before.held)
 }
 
+// met completes what event e left, whose results begin at number from.
+func (d *Detect) met(e uint32, from int) {
+	if d.extractor != nil {
+		d.match(e, from)
+	}
+	if b := d.batch; d.Origins {
+		for len(b.Origins) < b.Results.Len() {
+			b.Origins = append(b.Origins, e)
+		}
+	}
+}
+
 func (d *Detect) forget(int) {
 	b := d.batch
+	b.Origins = b.Origins[:min(len(b.Origins), d.before.results)]
 	b.Results.Truncate(d.before.results)
 	b.Matches, b.Records = b.Matches[:d.before.matches], b.Records[:d.before.records]
 }
