@@ -57,7 +57,7 @@ func TestPagesTellTheTruth(t *testing.T) {
 			t.Skipf("the pages use %s: %v", tool, err)
 		}
 	}
-	for _, page := range []string{"README.md", "docs/http-api.md", "docs/rules.md", "docs/operations.md"} {
+	for _, page := range []string{"README.md", "docs/http-api.md", "docs/rules.md", "docs/records.md", "docs/operations.md"} {
 		t.Run(page, func(t *testing.T) {
 			r := newReader(t)
 			all := fences(t, page)

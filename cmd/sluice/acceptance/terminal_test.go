@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -16,6 +17,15 @@ import (
 // onTerminal runs a command whose stdout is a terminal of so many columns, and returns
 // what that shows.
 func onTerminal(t *testing.T, columns uint16, stdin string, args ...string) string {
+	t.Helper()
+	cmd := command(t, args...)
+	cmd.Env = append(os.Environ(), "NO_COLOR=1")
+	return showing(t, columns, cmd, stdin)
+}
+
+// showing runs a command whose stdout is a terminal of so many columns, and returns what
+// that shows.
+func showing(t *testing.T, columns uint16, cmd *exec.Cmd, stdin string) string {
 	t.Helper()
 	screen, tty, err := pty.Open()
 	if err != nil {
@@ -31,17 +41,38 @@ func onTerminal(t *testing.T, columns uint16, stdin string, args ...string) stri
 		_, _ = io.Copy(&b, screen) // ends with an error when the other side is closed
 		shown <- strings.ReplaceAll(b.String(), "\r\n", "\n")
 	}()
-	cmd := command(t, args...)
 	var errs bytes.Buffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(stdin), tty, &errs
-	cmd.Env = append(os.Environ(), "NO_COLOR=1")
 	err = cmd.Run()
 	_ = tty.Close()
 	got := <-shown
 	if err != nil {
-		t.Fatalf("%v: %v\n%s%s", args, err, got, errs.String())
+		t.Fatalf("%v: %v\n%s%s", cmd.Args, err, got, errs.String())
 	}
 	return got
+}
+
+// Rows on pages are those of a terminal that is wide enough for them.
+func TestPagesShowRowsAsTheyAre(t *testing.T) {
+	shown := 0
+	for _, page := range pages(t) {
+		all := fences(t, page)
+		for i, f := range all {
+			if f.info != "rows" || i == 0 || all[i-1].info != "sh" {
+				continue
+			}
+			shown++
+			cmd := exec.Command("sh", "-e", "-c", all[i-1].text)
+			cmd.Dir = newReader(t).dir
+			cmd.Env = []string{"HOME=" + cmd.Dir, "PATH=" + os.Getenv("PATH"), "NO_COLOR=1"}
+			if got := showing(t, 120, cmd, ""); got != f.text {
+				t.Errorf("%s: got\n%s", f, got)
+			}
+		}
+	}
+	if shown == 0 {
+		t.Error("no page shows rows")
+	}
 }
 
 // On a terminal results are rows, each of them one line; programs get what they always
