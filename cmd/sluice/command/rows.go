@@ -31,7 +31,7 @@ const (
 	timeMost    = len("2006-01-02T15:04:05Z")
 	hostMost    = 32
 	ruleMost    = 64
-	detailLeast = 16 // below it RULE gives way, then HOST
+	detailLeast = 24 // below it RULE gives way, then HOST
 	ruleLeast   = 12
 	hostLeast   = 8
 	gap         = 2 // between two columns

@@ -165,8 +165,8 @@ func TestRowsFitIntoTheTerminal(t *testing.T) {
 	}{
 		{300, ""},
 		{200, ""},
-		{120, "1970-01-01T00:01:40Z  a-host-with-a-long-name.examp...  critical  A title that is longer...  detection  keyword=7777 ..."},
-		{100, "1970-01-01T00:01:40Z  a-host-with-a-long-nam...  critical  A title t...  detection  keyword=7777 ..."},
+		{120, "1970-01-01T00:01:40Z  a-host-with-a-long-name.examp...  critical  A title that i...  detection  keyword=7777 in 7777 ..."},
+		{100, "1970-01-01T00:01:40Z  a-host-with-a-...  critical  A title t...  detection  keyword=7777 in 7777 ..."},
 		{80, "1970-01-01T00:01:40Z  a-hos...  critical  A title t...  detection  keyword=77..."},
 		{70, "1970-01-01T00:01:40Z  a-hos...  critical  A title t...  detection  ..."},
 		{40, "1970-01-01T00:01:40Z  a-hos...  critical"},
