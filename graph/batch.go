@@ -50,7 +50,7 @@ type Batch struct {
 	Outcomes    []LineOutcome // one per line
 	Events      *engine.Events
 	Results     *result.Batch
-	Origins     []uint32 // by result: its event; none unless the step that detects was asked for them
+	EventOf     []uint32 // by result: its event; none unless the step that detects was told to say so
 	Matches     []Match  // none when nothing counts them
 	Records     []byte   // what the records of Matches lie in
 	Barrier     *Barrier

@@ -9,8 +9,6 @@ import (
 // Detect evaluates the events of batches and writes down what the rules that count
 // over several events have to know of them. Each goroutine has its own.
 type Detect struct {
-	Origins bool // it tells the event of each result, in the batch
-
 	timed  bool
 	set    *graph.RuleSet
 	worker *engine.Worker // of set
@@ -23,6 +21,9 @@ type Detect struct {
 
 	step, undo func(i int) // made once, as they escape
 	poisoned   func(i int, cause error)
+
+	// TellEvents has it say in the batch which event each result is of.
+	TellEvents bool
 }
 
 // lengths are how much of a batch's memory is used.
@@ -51,7 +52,7 @@ func (d *Detect) Batch(g Isolate, b *graph.Batch) Detected {
 		b.Results = new(result.Batch)
 	}
 	b.Results.Truncate(0)
-	b.Matches, b.Records, b.Origins, b.Held = b.Matches[:0], b.Records[:0], b.Origins[:0], 0
+	b.Matches, b.Records, b.EventOf, b.Held = b.Matches[:0], b.Records[:0], b.EventOf[:0], 0
 	if b.Events.Len() == 0 {
 		return Detected{}
 	}
@@ -94,16 +95,16 @@ func (d *Detect) met(e uint32, from int) {
 	if d.extractor != nil {
 		d.match(e, from)
 	}
-	if b := d.batch; d.Origins {
-		for len(b.Origins) < b.Results.Len() {
-			b.Origins = append(b.Origins, e)
+	if b := d.batch; d.TellEvents {
+		for len(b.EventOf) < b.Results.Len() {
+			b.EventOf = append(b.EventOf, e)
 		}
 	}
 }
 
 func (d *Detect) forget(int) {
 	b := d.batch
-	b.Origins = b.Origins[:min(len(b.Origins), d.before.results)]
+	b.EventOf = b.EventOf[:min(len(b.EventOf), d.before.results)]
 	b.Results.Truncate(d.before.results)
 	b.Matches, b.Records = b.Matches[:d.before.matches], b.Records[:d.before.records]
 }

@@ -174,7 +174,7 @@ func TestResultsAndFiringsNameTheirEvents(t *testing.T) {
 	for _, asked := range []bool{true, false} {
 		b := decoded(set, `{"x":1}`, `{"a":"evil","b":1}`, `{"b":1}`, `{"a":"evil"}`)
 		d := step.NewDetect(false)
-		d.Origins = asked
+		d.TellEvents = asked
 		for range 2 { // the second time shows nothing of the first
 			d.Batch(new(step.Sequential), b)
 		}
@@ -182,7 +182,7 @@ func TestResultsAndFiringsNameTheirEvents(t *testing.T) {
 		if asked {
 			want = "[1 1 2 3]"
 		}
-		if got := fmt.Sprint(b.Origins); got != want {
+		if got := fmt.Sprint(b.EventOf); got != want {
 			t.Errorf("asked %v: results are of events %s, want %s", asked, got, want)
 		}
 		if len(b.Matches) != 2 || b.Matches[0].Event != 1 || b.Matches[1].Event != 3 {

@@ -128,7 +128,7 @@ func (in *intake) put(ctx context.Context, lines []graph.Line, oversize uint64) 
 // worker decodes and evaluates batches.
 func (e *evaluation) worker(work <-chan *job) {
 	decode, detect, isolate := step.NewDecode(e.format), step.NewDetect(e.timed), new(step.Sequential)
-	detect.Origins = e.printer.rows != nil
+	detect.TellEvents = e.printer.rows != nil
 	for j := range work {
 		j.decoded = decode.Batch(isolate, &j.batch)
 		j.detected = detect.Batch(isolate, &j.batch)

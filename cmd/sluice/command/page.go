@@ -41,8 +41,8 @@ func (g *page) take(src *page, from, to place) {
 // detection puts a detection of a batch in hand.
 func (g *page) detection(b *graph.Batch, n int) *graph.Result {
 	g.result = graph.Result{Detection: b.Results.At(n)}
-	if b.Origins != nil {
-		g.events, g.event = b.Events, int(b.Origins[n])
+	if b.EventOf != nil {
+		g.events, g.event = b.Events, int(b.EventOf[n])
 	}
 	return &g.result
 }

@@ -301,7 +301,7 @@ func TestOnlyRowsAskWhereResultsComeFrom(t *testing.T) {
 		work <- j
 		close(work)
 		e.worker(work)
-		if got := len(j.batch.Origins); (got == 1) != rowsWanted {
+		if got := len(j.batch.EventOf); (got == 1) != rowsWanted {
 			t.Errorf("rows %v: %d results name their event", rowsWanted, got)
 		}
 	}
