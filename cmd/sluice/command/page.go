@@ -40,7 +40,7 @@ func (g *page) take(src *page, from, to place) {
 
 // detection puts a detection of a batch in hand.
 func (g *page) detection(b *graph.Batch, n int) *graph.Result {
-	g.result = graph.Result{Detection: b.Results.At(n)}
+	g.result.Detection, g.result.Correlation = b.Results.At(n), nil
 	if b.EventOf != nil {
 		g.events, g.event = b.Events, int(b.EventOf[n])
 	}
@@ -49,7 +49,7 @@ func (g *page) detection(b *graph.Batch, n int) *graph.Result {
 
 // firing puts what an event of a batch fired in hand.
 func (g *page) firing(b *graph.Batch, f step.Firing) *graph.Result {
-	g.result = graph.Result{Correlation: f.Result}
+	g.result.Detection, g.result.Correlation = nil, f.Result
 	g.events, g.event = b.Events, int(f.Event)
 	return &g.result
 }
