@@ -35,6 +35,7 @@ type LineOutcome struct {
 type Match struct {
 	Record  []byte // what they have to know of it, in the form of Batch.Set
 	Results uint32 // results of the batch up to and with this event's: what fires goes behind them
+	Event   uint32 // its number in the events of the batch
 }
 
 // Batch is the unit of work in front of the results. It belongs to whoever holds
@@ -49,8 +50,9 @@ type Batch struct {
 	Outcomes    []LineOutcome // one per line
 	Events      *engine.Events
 	Results     *result.Batch
-	Matches     []Match // none when nothing counts them
-	Records     []byte  // what the records of Matches lie in
+	EventOf     []uint32 // by result: its event; none unless the step that detects was told to say so
+	Matches     []Match  // none when nothing counts them
+	Records     []byte   // what the records of Matches lie in
 	Barrier     *Barrier
 	Publication *Publication // in the place of lines
 	Timing      Timing

@@ -33,6 +33,7 @@ type Correlate struct {
 // of the batch.
 type Firing struct {
 	Behind uint32
+	Event  uint32 // that fired it
 	Result *correlation.Result
 }
 
@@ -99,7 +100,7 @@ func (c *Correlate) Count(g Isolate, b *graph.Batch, i int, now int64) (Counted,
 			c.last.Effects = append(c.last.Effects, c.outcome)
 		}
 		for _, r := range c.fired {
-			c.last.Firings = append(c.last.Firings, Firing{m.Results, r})
+			c.last.Firings = append(c.last.Firings, Firing{m.Results, m.Event, r})
 		}
 	}
 	c.counted = i + 1
@@ -166,7 +167,7 @@ func newMatching(set *graph.RuleSet) matching {
 
 // match writes down event e, whose results begin at number from, and removes
 // those that only feed correlations.
-func (d *Detect) match(e, from int) {
+func (d *Detect) match(e uint32, from int) {
 	b, spec := d.batch, d.set.Correlation.Spec()
 	d.rules = d.rules[:0]
 	wanted := false
@@ -178,20 +179,20 @@ func (d *Detect) match(e, from int) {
 	if !wanted {
 		return
 	}
-	at, known := d.worker.Time(b.Events, e)
+	at, known := d.worker.Time(b.Events, int(e))
 	if !known {
 		d.outcome.Fallbacks++
 		at = b.Arrival
 	}
 	record := len(b.Records)
 	if known || !d.timed {
-		d.source.Open(d.worker, b.Events, e)
+		d.source.Open(d.worker, b.Events, int(e))
 		b.Records = d.extractor.Append(b.Records, d.rules, at, d.source)
 	}
 	b.Results.Keep(from, func(r *result.Detection) bool { return d.set.Correlation.Emits(r.Rule.Index) })
 	if known || !d.timed {
 		b.Matches = append(b.Matches, graph.Match{
-			Record: b.Records[record:len(b.Records):len(b.Records)], Results: uint32(b.Results.Len()),
+			Record: b.Records[record:len(b.Records):len(b.Records)], Results: uint32(b.Results.Len()), Event: e,
 		})
 	}
 }

@@ -24,6 +24,9 @@ type Detect struct {
 
 	step, undo func(i int) // made once, as they escape
 	poisoned   func(i int, cause error)
+
+	// TellEvents has it say in the batch which event each result is of.
+	TellEvents bool
 }
 
 // lengths are how much of a batch's memory is used.
@@ -52,7 +55,7 @@ func (d *Detect) Batch(g Isolate, b *graph.Batch) Detected {
 		b.Results = new(result.Batch)
 	}
 	b.Results.Truncate(0)
-	b.Matches, b.Records, b.Held = b.Matches[:0], b.Records[:0], 0
+	b.Matches, b.Records, b.EventOf, b.Held = b.Matches[:0], b.Records[:0], b.EventOf[:0], 0
 	if b.Events.Len() == 0 {
 		return Detected{}
 	}
@@ -87,8 +90,8 @@ func (d *Detect) line(i int) {
 	for e := outcome.Events.From; e < outcome.Events.To; e++ {
 		from := b.Results.Len()
 		d.worker.Evaluate(b.Events, int(e), b.Arrival, b.Results)
-		if d.extractor != nil && b.Results.Len() > from {
-			d.match(int(e), from)
+		if b.Results.Len() > from {
+			d.met(e, from)
 		}
 	}
 	outcome.Results = graph.Span{From: uint32(d.before.results), To: uint32(b.Results.Len())}
@@ -96,8 +99,21 @@ func (d *Detect) line(i int) {
 	outcome.Held = uint32(b.Results.Held() - d.before.held)
 }
 
+// met completes what event e left, whose results begin at number from.
+func (d *Detect) met(e uint32, from int) {
+	if d.extractor != nil {
+		d.match(e, from)
+	}
+	if b := d.batch; d.TellEvents {
+		for len(b.EventOf) < b.Results.Len() {
+			b.EventOf = append(b.EventOf, e)
+		}
+	}
+}
+
 func (d *Detect) forget(int) {
 	b := d.batch
+	b.EventOf = b.EventOf[:min(len(b.EventOf), d.before.results)]
 	b.Results.Truncate(d.before.results)
 	b.Matches, b.Records = b.Matches[:d.before.matches], b.Records[:d.before.records]
 }

@@ -167,3 +167,34 @@ func TestABatchThatIsUsedAgainShowsNothingOfTheOneBefore(t *testing.T) {
 		t.Errorf("%d results and %d matches, want none", b.Results.Len(), len(b.Matches))
 	}
 }
+
+// Lines may have several events.
+func TestResultsAndFiringsNameTheirEvents(t *testing.T) {
+	set := ruleSet(t, counted, correlation.Options{})
+	for _, asked := range []bool{true, false} {
+		b := decoded(set, `{"x":1}`, `{"a":"evil","b":1}`, `{"b":1}`, `{"a":"evil"}`)
+		b.Outcomes[1].Events.To, b.Outcomes[2].Events.From = 3, 3 // the second line has two
+		d := step.NewDetect(false)
+		d.TellEvents = asked
+		for range 2 { // the second time shows nothing of the first
+			d.Batch(new(step.Sequential), b)
+		}
+		want := "[]"
+		if asked {
+			want = "[1 1 2 3]"
+		}
+		if got := fmt.Sprint(b.EventOf); got != want {
+			t.Errorf("asked %v: results are of events %s, want %s", asked, got, want)
+		}
+		if len(b.Matches) != 2 || b.Matches[0].Event != 1 || b.Matches[1].Event != 3 {
+			t.Errorf("matches %+v, want those of events 1 and 3", b.Matches)
+		}
+		c := step.NewCorrelate(correlation.New(set.Correlation, correlation.Limits{}))
+		var g step.Sequential
+		c.Begin(&g, b, 100)
+		if got, err := c.Count(&g, b, 3, 100); err != nil || len(got.Firings) != 1 || got.Firings[0].Event != 3 {
+			t.Errorf("got %+v, %v, want a firing of event 3", got, err)
+		}
+		c.End()
+	}
+}

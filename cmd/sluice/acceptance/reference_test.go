@@ -66,18 +66,23 @@ func TestReferencePagesAreFresh(t *testing.T) {
 }
 
 // settingsReference has one table per section of the configuration. What this
-// build does not have is marked.
+// build does not have comes last.
 func settingsReference(t *testing.T) string {
 	t.Helper()
-	var b strings.Builder
 	l, err := config.Load(config.Options{Dir: t.TempDir(), SystemDir: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}
+	var b strings.Builder
+	var missing []string
 	for _, top := range l.Sections() {
 		var sections []string
 		rows := make(map[string][]string)
 		for _, s := range config.Settings(top) {
+			if feature, refused, found := unavailable.Setting(s.Key, s.Flag); found {
+				missing = append(missing, missingRow(s, feature.Name, refused))
+				continue
+			}
 			if rows[s.Section] == nil {
 				sections = append(sections, s.Section)
 			}
@@ -92,10 +97,31 @@ func settingsReference(t *testing.T) string {
 			b.WriteString(strings.Join(rows[section], ""))
 		}
 	}
+	b.WriteString("\n## Not in this build\n\nThese settings belong to features that this build does not have. Some are refused: the start ends, because to ignore them would change detection,\n" +
+		"delivery or protection. The others have no effect, and a warning names them.\n\n" +
+		"| Key | Flag | Feature | Setting it |\n|---|---|---|---|\n")
+	b.WriteString(strings.Join(missing, ""))
 	return b.String()
 }
 
 func settingRow(s config.Setting) string {
+	text := strings.ReplaceAll(s.Help, "|", "\\|")
+	if text != "" {
+		text += "."
+	}
+	return fmt.Sprintf("| %s | %s | %s | %s |\n", code(s.Key), flagsOf(s), code(s.Value), text)
+}
+
+func missingRow(s config.Setting, feature string, refused bool) string {
+	outcome := "has no effect"
+	if refused {
+		outcome = "is refused"
+	}
+	return fmt.Sprintf("| %s | %s | %s | %s |\n", code(s.Key), flagsOf(s), feature, outcome)
+}
+
+// flagsOf are the flag of a setting and the variable bound to it.
+func flagsOf(s config.Setting) string {
 	flag := ""
 	if s.Flag != "" {
 		flag = "--" + s.Flag
@@ -107,17 +133,7 @@ func settingRow(s config.Setting) string {
 	if s.Env != "" {
 		flag += ", " + code("$"+s.Env)
 	}
-	text := strings.ReplaceAll(s.Help, "|", "\\|")
-	if text != "" {
-		text += "."
-	}
-	switch _, refused, found := unavailable.Setting(s.Key, s.Flag); {
-	case refused:
-		text += " *Not in this build: refused.*"
-	case found:
-		text += " *Not in this build: no effect.*"
-	}
-	return fmt.Sprintf("| %s | %s | %s | %s |\n", code(s.Key), flag, code(s.Value), strings.TrimSpace(text))
+	return flag
 }
 
 // code marks text up, and leaves what is empty empty.

@@ -23,10 +23,11 @@ const (
 type console struct {
 	Streams
 	command  string
-	format   string // never empty
-	explicit bool   // somebody chose format
-	terminal bool   // stdout is one
-	talkTo   bool   // stderr is a terminal
+	format   string     // never empty
+	explicit bool       // somebody chose format
+	terminal bool       // stdout is one
+	width    func() int // of the terminal; nil when nobody can tell
+	talkTo   bool       // stderr is a terminal
 	color    bool
 	quiet    bool
 	noStats  bool
@@ -42,6 +43,9 @@ func (e *env) console(command string, g config.Global) *console {
 		if c.terminal {
 			c.format = formatJSON
 		}
+	}
+	if f, ok := e.Out.(*os.File); ok && c.terminal {
+		c.width = widthOf(f)
 	}
 	switch g.Color {
 	case "always":

@@ -3,11 +3,11 @@ package command
 import (
 	"fmt"
 	"io"
-	"unicode/utf8"
 
 	"github.com/sluicehq/sluice/cmd/sluice/config"
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/graph/step"
+	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/correlation"
 	"github.com/sluicehq/sluice/sigma/load"
 )
@@ -105,8 +105,7 @@ func (c *correlator) line(b *graph.Batch, i int) (fired int, err error) {
 	err = c.isolate.Step(func() {
 		for _, f := range firings {
 			m.upTo(f.Behind)
-			m.result.Correlation = f.Result
-			c.render(&m.page, &m.result)
+			c.render(&m.page, m.firing(b, f))
 		}
 	}, func() {
 		m.truncate(end)
@@ -131,11 +130,10 @@ func (e *evaluation) long(b *graph.Batch, line int) error {
 		fires := len(firings) > 0 && (n == to || firings[0].Behind <= n)
 		err := e.isolate.Step(func() {
 			if fires {
-				g.result = graph.Result{Correlation: firings[0].Result}
+				e.render(&g, g.firing(b, firings[0]))
 			} else {
-				g.result = graph.Result{Detection: b.Results.At(int(n))}
+				e.render(&g, g.detection(b, int(n)))
 			}
-			e.render(&g, &g.result)
 		}, func() { g.truncate(end) })
 		switch {
 		case err != nil: // what stands before it in the line is written
@@ -199,26 +197,31 @@ func dumpState(w io.Writer, e *correlation.Engine) {
 	}{view.Entries(correlation.Filter{}), groups}, true)
 }
 
-// fit makes the columns of a live table wide enough for the results of these
-// rules, before the first is known. Only a very long title sticks out.
+// fit tells rows what their rules are: how wide their columns get, before the first
+// result is known, and which keywords they search.
 func (p *printer) fit(rules *load.Collection) {
-	if p.table == nil || !p.table.live {
+	r := p.rows
+	if r == nil {
 		return
 	}
-	title, kind := &p.table.width[1], &p.table.width[2]
-	for _, r := range rules.Rules {
-		*title = max(*title, min(utf8.RuneCountInString(r.Title), titleWidth))
+	r.words = newKeywords(rules.Rules)
+	meta := func(m *ast.Meta, kind string) {
+		r.want(rowLevel, m.Level.String(), len("informational"))
+		r.want(rowRule, m.Title, ruleMost)
+		r.want(rowType, kind, len(kind))
+	}
+	for _, rule := range rules.Rules {
+		meta(&rule.Meta, "detection")
 	}
 	for _, c := range rules.Correlations {
-		*title = max(*title, min(utf8.RuneCountInString(c.Title), titleWidth))
-		*kind = max(*kind, len(c.Type))
+		meta(&c.Meta, string(c.Type))
 	}
 }
 
-// firing makes the row of a result that is no detection.
-func (g *page) firing(r *graph.Result) {
+// fired tells a result that is no detection.
+func fired(r *graph.Result) row {
 	c := r.Correlation
-	g.row(c.Rule.Level, c.Rule.Title, string(c.Rule.Type), correlationDetail(c))
+	return cells(c.Rule.Level, c.Rule.Title, string(c.Rule.Type), correlationDetail(c))
 }
 
 // correlationDetail is the DETAIL column: the group and the aggregate.

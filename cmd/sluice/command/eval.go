@@ -17,6 +17,7 @@ import (
 	"github.com/sluicehq/sluice/cmd/sluice/logging"
 	"github.com/sluicehq/sluice/cmd/sluice/ruleset"
 	"github.com/sluicehq/sluice/graph/format"
+	"github.com/sluicehq/sluice/sigma/result"
 	"github.com/sluicehq/sluice/sources"
 )
 
@@ -44,6 +45,13 @@ func (e *env) eval(c *cli.Context) error {
 	}
 	out := e.console(fullName(c), l.Config.Global)
 	o := &l.Config.Eval
+	p, settings := newPrinter(out, o.Pretty), l.EvalRules()
+	if err := p.refusal(o); err != nil {
+		return err
+	}
+	if p.rows != nil {
+		settings.MatchDetail = result.Summary.String() // with the texts that have keywords
+	}
 	decoder, err := format.NewDecoder(o.InputFormat, o.SyslogTZ, o.SyslogStripBOM)
 	if err != nil {
 		return configFault(err)
@@ -53,7 +61,7 @@ func (e *env) eval(c *cli.Context) error {
 		return ruleFault(err)
 	}
 	defer func() { _ = src.file.Close() }() // only read from
-	rules, err := e.buildRules(c.Context, l, logging.Target(e.commandLogger(l), "sluice.engine"))
+	rules, err := e.buildRules(c.Context, l, settings, logging.Target(e.commandLogger(l), "sluice.engine"))
 	if err != nil {
 		return err
 	}
@@ -61,14 +69,14 @@ func (e *env) eval(c *cli.Context) error {
 	if f, ok := e.In.(*os.File); ok && !c.IsSet("event") && term.IsTerminal(int(f.Fd())) {
 		out.note("reading events from the terminal, one a line; end with Ctrl-D")
 	}
-	return e.evaluateAll(o, out, rules, decoder, src.Reader)
+	return e.evaluateAll(o, p, rules, decoder, src.Reader)
 }
 
 // buildRules builds the rules of an evaluation and reports what is wrong with
 // them.
-func (e *env) buildRules(ctx context.Context, l *config.Loaded, log *slog.Logger) (*ruleset.Built, error) {
+func (e *env) buildRules(ctx context.Context, l *config.Loaded, s ruleset.Settings, log *slog.Logger) (*ruleset.Built, error) {
 	o := &l.Config.Eval
-	rules, err := ruleset.Build(ctx, l.EvalRules(), log)
+	rules, err := ruleset.Build(ctx, s, log)
 	if err != nil {
 		return nil, loadFault(err)
 	}
@@ -108,13 +116,12 @@ func plural(n int, noun string) string {
 }
 
 // evaluateAll runs the evaluation and sums it up.
-func (e *env) evaluateAll(o *config.Eval, out *console, rules *ruleset.Built, decoder *format.Decoder, src sources.Reader) error {
-	p := newPrinter(out, o.Pretty)
+func (e *env) evaluateAll(o *config.Eval, p *printer, rules *ruleset.Built, decoder *format.Decoder, src sources.Reader) error {
 	p.fit(rules.Collection)
 	ev := newEvaluation(rules.Set, decoder, p, o, e.warn)
 	err := cmp.Or(ev.run(src), p.finish())
-	ev.sumUp(out, o)
-	ev.total.hintJSON(out)
+	ev.sumUp(p.out, o)
+	ev.total.hintJSON(p.out)
 	switch {
 	case errors.Is(err, errWrite):
 		return configFault(err)

@@ -49,6 +49,9 @@ type job struct {
 // newEvaluation prepares the evaluation by a rule set.
 func newEvaluation(set *graph.RuleSet, f *format.Decoder, p *printer, o *config.Eval, warn func(...string)) *evaluation {
 	e := &evaluation{set: set, format: f, timed: o.Correlation.RequireTime(), printer: p, render: p.renderer(), origins: &step.Origins{Least: enoughResults}}
+	if p.rows != nil {
+		p.rows.origins = newOrigins(set.Engine)
+	}
 	e.correlate = newCorrelator(set, o, e.render, warn)
 	return e
 }
@@ -129,6 +132,7 @@ func (in *intake) put(ctx context.Context, lines []graph.Line, oversize uint64) 
 func (e *evaluation) worker(work <-chan *job) {
 	decode, detect, isolate := step.NewDecode(e.format), step.NewDetect(e.timed), new(step.Sequential)
 	detect.Watch(e.origins)
+	detect.TellEvents = e.printer.rows != nil
 	for j := range work {
 		j.decoded = decode.Batch(isolate, &j.batch)
 		j.detected = detect.Batch(isolate, &j.batch)

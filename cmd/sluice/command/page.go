@@ -4,6 +4,8 @@ import (
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/graph/step"
 	"github.com/sluicehq/sluice/sigma/ast"
+	"github.com/sluicehq/sluice/sigma/engine"
+	"github.com/sluicehq/sluice/sigma/result"
 )
 
 // page holds results in the form in which they will be written: text, or rows of a
@@ -12,9 +14,12 @@ type page struct {
 	text   []byte
 	rows   []row
 	result graph.Result // in hand
+
+	events *engine.Events // in which the result in hand is of event, when rows are to tell
+	event  int
 }
 
-// row is a row of a table, with the colour of its first column.
+// row is a row of a table, with the colour of its level.
 type row struct {
 	cells []string
 	color string
@@ -33,12 +38,36 @@ func (g *page) take(src *page, from, to place) {
 	g.rows = append(g.rows, src.rows[from.rows:to.rows]...)
 }
 
-func (g *page) row(level ast.Level, title, kind, detail string) {
+// detection puts a detection of a batch in hand.
+func (g *page) detection(b *graph.Batch, n int) *graph.Result {
+	g.result.Detection, g.result.Correlation = b.Results.At(n), nil
+	if b.EventOf != nil {
+		g.events, g.event = b.Events, int(b.EventOf[n])
+	}
+	return &g.result
+}
+
+// firing puts what an event of a batch fired in hand.
+func (g *page) firing(b *graph.Batch, f step.Firing) *graph.Result {
+	g.result.Detection, g.result.Correlation = nil, f.Result
+	g.events, g.event = b.Events, int(f.Event)
+	return &g.result
+}
+
+// cells are the columns of a table that has nothing to say about the event.
+func cells(level ast.Level, title, kind, detail string) row {
 	name := level.String()
 	if name == "" {
-		name = "-"
+		name = unknownCell
 	}
-	g.rows = append(g.rows, row{[]string{name, title, kind, detail}, levelColor(level)})
+	return row{[]string{name, title, kind, detail}, levelColor(level)}
+}
+
+// row makes the row of the result in hand, of which cells tells the rest.
+func (r *rows) row(g *page, rest row) row {
+	e := g.events.Root(g.event)
+	rest.cells = append([]string{r.origins.when(e), r.origins.where(e)}, rest.cells...)
+	return rest
 }
 
 // renderer appends a result to a page. It may be called by several goroutines.
@@ -46,19 +75,24 @@ type renderer func(*page, *graph.Result)
 
 // renderer is that of the printer's form.
 func (p *printer) renderer() renderer {
-	if p.table != nil {
-		return func(g *page, r *graph.Result) {
-			if r.Detection == nil {
-				g.firing(r)
-				return
-			}
-			g.row(r.Detection.Rule.Level, r.Detection.Rule.Title, "detection", detail(r.Detection))
-		}
+	switch {
+	case p.rows != nil:
+		return func(g *page, r *graph.Result) { g.rows = append(g.rows, p.rows.row(g, tell(r, p.rows.detail))) }
+	case p.table != nil:
+		return func(g *page, r *graph.Result) { g.rows = append(g.rows, tell(r, detail)) }
 	}
 	return func(g *page, r *graph.Result) {
 		g.text, _ = p.form.Append(g.text, graph.Payload{Result: r}, nil) // these forms write everything
 		g.text = append(g.text, '\n')
 	}
+}
+
+// tell says of a result what every table does.
+func tell(r *graph.Result, detail func(*result.Detection) string) row {
+	if d := r.Detection; d != nil {
+		return cells(d.Rule.Level, d.Rule.Title, "detection", detail(d))
+	}
+	return fired(r)
 }
 
 // Where a page ends, so that lines which meet hundreds of rules are written in pieces.
@@ -100,8 +134,7 @@ func (d *detections) fill(g step.Isolate, b *graph.Batch, render renderer) (pois
 	d.first, d.ends = d.first+len(d.ends), d.ends[:0]
 	line := func(i int) {
 		for to := int(b.Outcomes[i].Results.To); d.first+len(d.ends) < to; d.ends = append(d.ends, d.end()) {
-			d.result.Detection = b.Results.At(d.first + len(d.ends))
-			render(&d.page, &d.result)
+			render(&d.page, d.detection(b, d.first+len(d.ends)))
 		}
 	}
 	undo := func(i int) {

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	"unicode/utf8"
 
+	"github.com/sluicehq/sluice/cmd/sluice/config"
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/graph/step"
 	"github.com/sluicehq/sluice/sigma/ast"
@@ -18,33 +18,29 @@ import (
 var errWrite = errors.New("write results")
 
 const (
-	detailWidth = 200 // where the DETAIL column is cut, in characters
-	titleWidth  = 64  // what the RULE column of a live table grows to
+	detailWidth = 200  // where the DETAIL column of a table is cut, in characters
+	maxCell     = 1024 // what a row keeps of a text until it knows how wide the terminal is
 )
 
 // printer writes the results of an evaluation in the chosen form.
 type printer struct {
 	out      *console
 	form     graph.Form
-	table    *table
+	table    *table // nil unless the product has columns and nobody watches
+	rows     *rows  // nil unless somebody watches
 	progress progress
 }
 
 func newPrinter(out *console, pretty bool) *printer {
-	columns := []string{"LEVEL", "RULE", "TYPE", "DETAIL"}
-	live := out.terminal && !out.explicit && !pretty
-	if live { // somebody is watching: rows, as they come
-		out.format = formatTable
-	}
 	p := &printer{out: out, form: step.Native{}}
-	if out.pretty() || pretty && !out.explicit {
-		p.form = step.Pretty{}
-	}
 	switch {
-	case live:
-		p.table = newLiveTable(out, columns, []int{len("informational"), len("RULE"), len("detection"), 0})
+	case out.terminal && (out.explicit && out.format == formatTable || !out.explicit && !pretty):
+		out.format = formatTable
+		p.rows = newRows(out)
 	case out.tabular():
-		p.table = newTable(out, columns)
+		p.table = newTable(out, []string{"LEVEL", "RULE", "TYPE", "DETAIL"})
+	case out.pretty() || pretty && !out.explicit:
+		p.form = step.Pretty{}
 	}
 	// Where results and progress share a screen, results come first.
 	p.progress.on = out.talkTo && !out.terminal && !out.quiet && !out.noStats
@@ -58,6 +54,9 @@ func (p *printer) write(g *page, total *tally) error {
 		if _, err := p.out.Out.Write(g.text); err != nil {
 			return fmt.Errorf("%w: %w", errWrite, err)
 		}
+	}
+	if p.rows != nil {
+		return p.rows.write(g.rows)
 	}
 	for _, r := range g.rows {
 		if err := p.table.row(r.cells, r.color); err != nil {
@@ -79,7 +78,28 @@ func (p *printer) finish() error {
 	return nil
 }
 
-// detail is the DETAIL column: the fields that matched.
+// refusal is an error when a table is asked for what only JSON results have. To
+// leave it out in silence would be to ignore a flag.
+func (p *printer) refusal(o *config.Eval) error {
+	if p.rows == nil && p.table == nil {
+		return nil
+	}
+	json := "choose --output-format ndjson"
+	if p.rows != nil && !p.out.explicit {
+		json = "add --pretty or --output-format ndjson"
+	}
+	switch {
+	case o.IncludeEvent:
+		return configFaultf(`--include-event puts "event" into JSON results, and a table has no column for it: %s, or leave the flag out`, json)
+	case o.ResultTime && p.rows != nil:
+		return configFaultf(`--result-time puts "timestamp" into JSON results, and the column TIME of a table has the time of events anyway: leave the flag out, or %s`, json)
+	case o.ResultTime:
+		return configFaultf(`--result-time puts "timestamp" into JSON results, and a table has no column for it: %s, or leave the flag out`, json)
+	}
+	return nil
+}
+
+// detail is the DETAIL column of a table: the fields that matched.
 func detail(d *result.Detection) string {
 	var b strings.Builder
 	for i := range d.Fields {
@@ -93,6 +113,32 @@ func detail(d *result.Detection) string {
 	return cut(b.String(), detailWidth)
 }
 
+// detail is the DETAIL column of a row: the fields and the keywords that matched.
+func (r *rows) detail(d *result.Detection) string {
+	var b strings.Builder
+	for i := range d.Fields {
+		if b.Len() > maxCell {
+			break
+		}
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		f := &d.Fields[i]
+		text := string(plainText(f.Value))
+		b.WriteString(f.Name)
+		if f.Match != nil && f.Match.Matcher == "keyword" {
+			if word := r.words.found(d, f.Match, text); word != "" {
+				b.WriteString("=" + word)
+			}
+			b.WriteString(" in ")
+		} else {
+			b.WriteByte('=')
+		}
+		b.WriteString(cut(text, maxCell))
+	}
+	return cut(b.String(), maxCell)
+}
+
 // plainText drops the quotes of a JSON string.
 func plainText(value []byte) []byte {
 	var s string
@@ -103,11 +149,17 @@ func plainText(value []byte) []byte {
 }
 
 func cut(s string, width int) string {
-	if utf8.RuneCountInString(s) <= width {
+	if len(s) <= width {
 		return s
 	}
-	runes := []rune(s)
-	return string(runes[:width])
+	n := 0
+	for i := range s {
+		if n == width {
+			return s[:i]
+		}
+		n++
+	}
+	return s
 }
 
 func levelColor(l ast.Level) string {

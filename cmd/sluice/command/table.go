@@ -34,20 +34,11 @@ type table struct {
 	paint  []string // colour of each held row's first column
 	width  []int    // nil until settled
 	right  []bool
-	live   bool // the header is still to come
 	buf    bytes.Buffer
 }
 
 func newTable(c *console, header []string) *table {
 	return &table{out: c.Out, format: c.format, color: c.color, header: header}
-}
-
-// newLiveTable is a table of given widths that holds nothing back. Its header
-// comes with the first row.
-func newLiveTable(c *console, header []string, widths []int) *table {
-	t := newTable(c, header)
-	t.width, t.right, t.live = widths, make([]bool, len(header)), true
-	return t
 }
 
 // row adds a row, whose first column gets the colour.
@@ -58,12 +49,6 @@ func (t *table) row(cells []string, color string) error {
 			t.header = nil
 		}
 		return t.emit(func() { t.separated(cells) })
-	}
-	if t.live {
-		t.live = false
-		if err := t.emit(func() { t.aligned(t.header, "") }); err != nil {
-			return err
-		}
 	}
 	if t.width != nil {
 		return t.emit(func() { t.aligned(cells, color) })
@@ -139,10 +124,13 @@ func (t *table) aligned(cells []string, color string) {
 			t.buf.WriteString(pad)
 		}
 	}
-	for b := t.buf.Bytes(); len(b) > 0 && b[len(b)-1] == ' '; b = t.buf.Bytes() {
-		t.buf.Truncate(len(b) - 1)
-	}
+	trimBlanks(&t.buf)
 	t.buf.WriteByte('\n')
+}
+
+// trimBlanks removes blanks at the end.
+func trimBlanks(buf *bytes.Buffer) {
+	buf.Truncate(len(bytes.TrimRight(buf.Bytes(), " ")))
 }
 
 // separated writes one CSV or TSV record, quoted as RFC 4180 says.

@@ -2,16 +2,10 @@ package command
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/sluicehq/sluice/graph/step"
-	"github.com/sluicehq/sluice/sigma/ast"
-	"github.com/sluicehq/sluice/sigma/load"
 )
 
 func TestTablesAlignWhatTheyHaveSeen(t *testing.T) {
@@ -61,33 +55,5 @@ func TestProgressIsShownOnlyDuringLongInputs(t *testing.T) {
 	p.clear(out)
 	if want := "\r3000 events, 2 matches, 1500 events/s\x1b[K\r\x1b[K"; errs.String() != want {
 		t.Errorf("got %q, want %q", errs.String(), want)
-	}
-}
-
-func TestResultsOnATerminalAreRowsAsTheyCome(t *testing.T) {
-	var out bytes.Buffer
-	c := &console{Streams: Streams{Out: &out, Err: io.Discard}, format: formatJSON, terminal: true, color: true}
-	p := newPrinter(c, false)
-	if c.format != formatTable || p.table == nil {
-		t.Fatalf("format %s, want a table for a person who watches", c.format)
-	}
-	p.fit(&load.Collection{
-		Rules:        []*ast.Rule{{Meta: ast.Meta{Title: "A rule"}}},
-		Correlations: []*ast.Correlation{{Meta: ast.Meta{Title: "Longer"}, Type: ast.TemporalOrdered}},
-	})
-	if err := errors.Join(
-		p.table.row([]string{"high", "A rule", "detection", "Image=a.exe"}, levelColor(ast.LevelHigh)),
-		p.table.row([]string{"low", "Longer", "temporal_ordered", "Image=a\u202eexe"}, ""),
-	); err != nil {
-		t.Fatal(err)
-	}
-	want := "LEVEL          RULE    TYPE              DETAIL\n" +
-		"\x1b[31mhigh\x1b[0m           A rule  detection         Image=a.exe\n" +
-		"low            Longer  temporal_ordered  Image=a exe\n" // what turns text around stands in no row
-	if got := out.String(); got != want {
-		t.Errorf("output\n%q\nwant\n%q", got, want)
-	}
-	if p := newPrinter(&console{format: formatJSON, terminal: true}, true); p.table != nil || p.form != (step.Pretty{}) {
-		t.Error("--pretty on a terminal must give indented JSON")
 	}
 }
