@@ -34,7 +34,7 @@ func (c *Client) List(ctx context.Context) ([]correlation.Entry, error) {
 
 // State describes the rules and the groups that f accepts. count is the number of
 // groups before f's Offset and Limit. Behind f's After there are only the groups, and
-// of those that have come since the group there was listed some may be left out.
+// groups that were added after the listing began may be missing.
 func (c *Client) State(ctx context.Context, f correlation.Filter) (rules []correlation.Entry, groups iter.Seq[correlation.GroupEntry], count int, err error) {
 	if f.After != nil {
 		groups, err = c.behind(ctx, f)

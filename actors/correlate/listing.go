@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// maxOrders is how many listings go on by an order at once: what the others would
-	// hold is made again for each of their pages.
+	// maxOrders is how many listings keep an order at once: a further one takes the
+	// place of the oldest, which is put in order again for each of its pages.
 	maxOrders = 4
 	// groupsAtOnce is how many groups the stage finds before it goes on with lines.
 	groupsAtOnce = 256

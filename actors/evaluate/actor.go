@@ -76,8 +76,17 @@ func (s *shell) finish(d *detected) {
 	}
 	s.Export(d.batch.Barrier, nil)
 	if m, ok := s.origins.Once(); ok {
-		s.log.Warn("most results come from rules of products that the events are not from", m.Attrs()...)
+		s.log.Warn("most results come from rules of products that the events are not from", misplacedAttrs(m)...)
 	}
 	d.batch.Events.Evaluated()
 	s.next.Push(d.batch)
+}
+
+// misplacedAttrs tell in a log line which products results and events are of, and what to
+// do.
+func misplacedAttrs(m step.Misplaced) []any {
+	if m.Events == "" {
+		return []any{"results", m.Results, "events", "no product stated", "hint", "say it with logsource_routing.enabled and logsource_routing.event_logsource, for example product: windows, or load fewer rules"}
+	}
+	return []any{"results", m.Results, "events", m.Events, "hint", "skip such rules with logsource_routing.enabled, or load fewer rules"}
 }

@@ -111,24 +111,6 @@ type Misplaced struct {
 	Events  string // products that the events show; empty when most show none
 }
 
-// Attrs are the answer as attributes of a log line, with what to do.
-func (m Misplaced) Attrs() []any {
-	if m.Events == "" {
-		return []any{"results", m.Results, "events", "no product stated", "hint", "say it with logsource_routing.enabled and logsource_routing.event_logsource, for example product: windows, or load fewer rules"}
-	}
-	return []any{"results", m.Results, "events", m.Events, "hint", "skip such rules with logsource_routing.enabled, or load fewer rules"}
-}
-
-// Hint is the answer as a line for whoever gave the flags of a command.
-func (m Misplaced) Hint() string {
-	if m.Events == "" {
-		return fmt.Sprintf("hint: the results come from rules of several products (%s), and the events do not say which they are from: "+
-			"say it, for example with --logsource-routing --event-logsource product=windows, or name a narrower directory with --rules", m.Results)
-	}
-	return fmt.Sprintf("hint: most results come from rules of products that the events are not from (results: %s; events: %s): "+
-		"skip such rules with --logsource-routing, or name a narrower directory with --rules", m.Results, m.Events)
-}
-
 // Misplaced returns an answer when there is one. Events that show a product are judged
 // by it. Where most show none, there is an answer when most results are of rules that
 // name a product, and not all of them the same.

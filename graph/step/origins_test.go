@@ -2,7 +2,6 @@ package step_test
 
 import (
 	"fmt"
-	"strings"
 	"sync"
 	"testing"
 
@@ -137,9 +136,5 @@ func TestTheAnswerIsGivenOnce(t *testing.T) {
 	var nobody *step.Origins
 	if _, ok := nobody.Once(); ok {
 		t.Error("nobody watches, and there is an answer")
-	}
-	attrs := fmt.Sprint(m.Attrs()...)
-	if !strings.Contains(attrs, "logsource_routing.event_logsource") || !strings.Contains(attrs, "no product stated") {
-		t.Errorf("attributes %s", attrs)
 	}
 }

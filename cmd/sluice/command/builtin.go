@@ -60,13 +60,10 @@ func (e *env) pipelineShow(c *cli.Context) error {
 // writeList writes a list that people read as a table: one on a terminal, or when it is
 // asked for, else JSON.
 func writeList[T any](out *console, list []T, header []string, rows [][]string) error {
+	out.showFigures()
 	switch {
 	case out.tabular():
 		return out.writeTable(header, rows)
-	case !out.explicit && out.terminal:
-		asTable := *out
-		asTable.format = formatTable
-		return asTable.writeTable(header, rows)
 	case out.format == formatJSON:
 		return writeJSON(out.Out, list, out.pretty())
 	}

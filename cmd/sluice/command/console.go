@@ -61,14 +61,12 @@ func isTerminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// columns is the width of the terminal, 80 when nobody knows.
+// columns is the width of the terminal at this moment, as people resize it.
 func (c *console) columns() int {
-	if f, ok := c.Out.(*os.File); ok {
-		if width, _, err := term.GetSize(int(f.Fd())); err == nil && width > 0 {
-			return width
-		}
+	if c.width == nil {
+		return unknownWidth
 	}
-	return 80
+	return c.width()
 }
 
 // showFigures makes the product a table on a terminal, unless somebody chose a format:

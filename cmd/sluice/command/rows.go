@@ -54,10 +54,7 @@ type rows struct {
 }
 
 func newRows(c *console) *rows {
-	r := &rows{out: c.Out, width: c.width, color: c.color}
-	if r.width == nil {
-		r.width = func() int { return unknownWidth }
-	}
+	r := &rows{out: c.Out, width: c.columns, color: c.color}
 	for i, name := range rowHeader {
 		r.columns[i] = len(name)
 	}

@@ -8,11 +8,11 @@ import (
 	"testing"
 )
 
-func lanesOf(t testing.TB, source string) *parts {
-	t.Helper()
+func lanesOf(tb testing.TB, source string) *parts {
+	tb.Helper()
 	re, err := syntax.Parse(source, syntax.Perl)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return newParts(re)
 }
