@@ -66,12 +66,13 @@ func (r *ValueReader) cut(dst []Text) []Text {
 
 // append appends a value. What precedes a comma may end with white space.
 func (r *ValueReader) append(dst []Text, value []byte) []Text {
-	if n := len(value); value[n-1] <= ' ' {
+	whole := value // with the white space behind it: what is cut off there is not whole
+	if value[len(value)-1] <= ' ' {
 		value = bytes.TrimRight(value, " \r\n\t")
 	}
 	text := Text{Bytes: value, Value: true}
-	if len(value) > MaxLine {
-		text.Bytes, text.Oversize = bytes.Clone(value[:ExcerptSize]), true
+	if len(whole) > MaxLine {
+		text.Bytes, text.Oversize = bytes.Clone(whole[:ExcerptSize]), true
 	}
 	if r.frame.Broken() {
 		unbreak(text.Bytes)

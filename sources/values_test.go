@@ -69,6 +69,8 @@ func TestValuesOfAStream(t *testing.T) {
 		{"one byte more is oversize, its neighbours are not touched", `[{"a":1},"x` + longest[1:] + `,2]`, []string{`{"a":1}`, "oversize 8192", "2"}},
 		{"a far longer value is discarded up to its end", `[{"b":[` + longest + "," + longest + "," + longest + `]},{"a":1}]`, []string{"oversize 8192", `{"a":1}`}},
 		{"an oversize value at the end", `[1,` + longer, []string{"1", "oversize 8192"}},
+		{"white space does not make a cut-off beginning whole", `{"n":1,"x":"` + strings.Repeat(" ", MaxLine) + `"}7`, []string{"oversize 8192", "7"}},
+		{"a value of line breaks that is too long", `{"n":1` + strings.Repeat("\n", 2*MaxLine) + `}`, []string{"oversize 8192"}},
 		{"two oversize values in a row", longer + longer + "7", []string{"oversize 8192", "oversize 8192", "7"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

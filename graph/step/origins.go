@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"github.com/sluicehq/sluice/graph"
+	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/engine"
 )
 
@@ -73,7 +74,7 @@ func (p *products) count(b *graph.Batch) {
 	}
 	for n, count := range p.results {
 		if count > 0 {
-			o.results[p.names[n]] += count
+			o.results[readable(p.names[n])] += count
 		}
 	}
 	for i := range b.Outcomes {
@@ -88,7 +89,7 @@ func (p *products) count(b *graph.Batch) {
 // look compares the results of a line's only event with what the event shows.
 func (p *products) look(b *graph.Batch, l *graph.LineOutcome) {
 	o := p.origins
-	shown := b.Events.Product(int(l.Events.From))
+	shown := readable(b.Events.Product(int(l.Events.From)))
 	if _, known := o.shown[shown]; !known && len(o.shown) >= maxShown {
 		return
 	}
@@ -98,7 +99,7 @@ func (p *products) look(b *graph.Batch, l *graph.LineOutcome) {
 	}
 	for i := l.Results.From; i < l.Results.To; i++ {
 		o.judged++
-		if name := p.names[p.ofRule[b.Results.At(int(i)).Rule.Index]]; name != "" && name != shown {
+		if name := p.names[p.ofRule[b.Results.At(int(i)).Rule.Index]]; name != "" && readable(name) != shown {
 			o.foreign++
 		}
 	}
@@ -168,6 +169,17 @@ func ranking(results map[string]uint64) string {
 		names[i] = fmt.Sprintf("%s %d", cmp.Or(name, "none"), results[name])
 	}
 	return list(names)
+}
+
+// maxProduct is how much of a product's name a message shows, in bytes.
+const maxProduct = 64
+
+// readable is a name from an event or a rule as a message may show it.
+func readable(name string) string {
+	if len(name) > maxProduct {
+		name = strings.ToValidUTF8(name[:maxProduct], "") + "..."
+	}
+	return ast.Printable(name)
 }
 
 func list(items []string) string {

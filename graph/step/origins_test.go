@@ -2,6 +2,7 @@ package step_test
 
 import (
 	"fmt"
+	"strings"
 	"sync"
 	"testing"
 
@@ -108,6 +109,18 @@ func TestNothingIsCountedWithRoutingOrWithoutProducts(t *testing.T) {
 		if m, ok := o.Misplaced(); ok {
 			t.Errorf("%s: %+v", name, m)
 		}
+	}
+}
+
+func TestNamesOfProductsNeitherSteerNorFillATerminal(t *testing.T) {
+	set := compiled(t, ruleOf("zeek", "z"), engine.Options{})
+	o := &step.Origins{Least: 10}
+	d := step.NewDetect(false)
+	d.Watch(o)
+	batchOf(t, d, set, repeat(10, `{"z":1,"product":"\u001b[2J\n`+strings.Repeat("x", 100_000)+`"}`)...)
+	m, ok := o.Misplaced()
+	if !ok || len(m.Events) > 200 || strings.ContainsAny(m.Events, "\x1b\n") {
+		t.Errorf("answer %t with %d bytes of events, %.100q", ok, len(m.Events), m.Events)
 	}
 }
 
