@@ -100,6 +100,7 @@ func (s *Stream) Serve(conn net.Conn) {
 	ended := make(chan struct{})
 	go s.deliver(conn, ended)
 	defer close(ended)
+	defer s.leave(conn)
 	in := bufio.NewReader(conn)
 	for {
 		var verb string
@@ -108,6 +109,15 @@ func (s *Stream) Serve(conn net.Conn) {
 			return
 		}
 		s.take(conn, verb, sequence)
+	}
+}
+
+// leave ends the service of a connection, unless another one has begun.
+func (s *Stream) leave(conn net.Conn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.client == conn {
+		s.client = nil
 	}
 }
 
@@ -142,12 +152,13 @@ func (s *Stream) take(conn net.Conn, verb string, sequence uint64) {
 func (s *Stream) deliver(conn net.Conn, ended <-chan struct{}) {
 	for {
 		s.mu.Lock()
-		text, wait := s.next()
-		changed, current := s.changed, s.client == conn
-		s.mu.Unlock()
-		if !current {
+		if s.client != conn { // what comes next is the other connection's
+			s.mu.Unlock()
 			return
 		}
+		text, wait := s.next()
+		changed := s.changed
+		s.mu.Unlock()
 		if text != "" {
 			if _, err := conn.Write([]byte(text)); err != nil {
 				return
