@@ -16,7 +16,7 @@ import (
 
 // batchLines is long enough that handing a batch over costs nothing beside
 // evaluating it, and short enough that its events are still in the cache then.
-const batchLines = 512
+const batchLines = 256
 
 // evaluation drives the steps over the lines of a stream: workers decode, evaluate
 // and render batches, and one goroutine correlates and writes them in order.
@@ -62,10 +62,10 @@ func (e *evaluation) run(src sources.Reader) error {
 	workers := runtime.GOMAXPROCS(0)
 	in := &intake{
 		set:  e.set,
-		free: make(chan *job, 3*workers), work: make(chan *job, workers),
-		order: make(chan *job, 3*workers), // holds every job there is, so the reader never waits for it
+		free: make(chan *job, 2*workers), work: make(chan *job, workers),
+		order: make(chan *job, 2*workers), // holds every job there is, so the reader never waits for it
 	}
-	for range 3 * workers {
+	for range 2 * workers {
 		in.free <- &job{batch: graph.Batch{Events: new(engine.Events)}, done: make(chan struct{}, 1)}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
