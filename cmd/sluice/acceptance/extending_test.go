@@ -17,7 +17,7 @@ var (
 	mentionPath = regexp.MustCompile(`^(?:\./)?(?:actors|cmd|docs|examples|graph|http|internal|sigma|sources|state)/[\w./-]+$`)
 	mentionName = regexp.MustCompile(`^(\w+)\.([A-Z]\w*)`)
 	mentionTest = regexp.MustCompile(`^Test\w+$`)
-	// "`query` and `readBody` in `http/api/request.go`"
+	// Such as: `query` and `readBody` in `http/api/request.go`.
 	mentionWithin = regexp.MustCompile("((?:`\\w+`(?:, | and ))*`\\w+`)\\s+(?:in|of)\\s+`([\\w/]+\\.go)`")
 )
 
