@@ -44,6 +44,7 @@ type daemon struct {
 	records    []actors.Record
 	detail     any
 	accepted   int
+	undecoded  int
 	ingestErr  error
 	ingested   string
 	ingestedAs ndjson.Options
@@ -79,13 +80,13 @@ func (d *daemon) Resize(name string, n int) (actors.Record, error) {
 	return r, err
 }
 
-func (d *daemon) Ingest(_ context.Context, body io.Reader, o ndjson.Options) (int, error) {
+func (d *daemon) Ingest(_ context.Context, body io.Reader, o ndjson.Options) (int, int, error) {
 	b, err := io.ReadAll(body)
 	d.ingested, d.ingestedAs = string(b), o
 	if err != nil {
-		return d.accepted, err
+		return d.accepted, d.undecoded, err
 	}
-	return d.accepted, d.ingestErr
+	return d.accepted, d.undecoded, d.ingestErr
 }
 
 // service is an API on a real socket.
