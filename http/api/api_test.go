@@ -3,6 +3,7 @@ package api
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -541,6 +542,36 @@ func TestUnavailableFeaturesNameRoutesOfTheTable(t *testing.T) {
 		for _, route := range f.Routes {
 			if !patterns[route] {
 				t.Errorf("%s names the route %s, which does not exist", f.Name, route)
+			}
+			delete(patterns, route)
+		}
+	}
+	for _, r := range unavailableRoutes {
+		if patterns[r.pattern] {
+			t.Errorf("no unavailable feature names the route %s", r.pattern)
+		}
+	}
+}
+
+// Whoever asks for a feature that this build does not have is told so the same way.
+func TestRoutesOfUnavailableFeaturesTellTheSame(t *testing.T) {
+	d := &daemon{}
+	s := start(t, d).everything(d)
+	for _, r := range unavailableRoutes {
+		for method := range r.endpoints {
+			req, err := http.NewRequest(method, s.url+strings.ReplaceAll(r.pattern, "{id}", "7"), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			resp, err := http.DefaultClient.Do(req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var body errorBody
+			err = json.NewDecoder(resp.Body).Decode(&body)
+			resp.Body.Close()
+			if err != nil || resp.StatusCode != http.StatusServiceUnavailable || !strings.HasSuffix(body.Error, " disabled") || body.Hint != "this version does not have it, and no setting turns it on" {
+				t.Errorf("%s %s: %d %+v, %v", method, r.pattern, resp.StatusCode, body, err)
 			}
 		}
 	}
