@@ -60,7 +60,7 @@ func (c *checking) warn(path string, err error) {
 // doubt is a problem that validation only warns of, since a flag may solve it.
 func (c *checking) doubt(path string, err error) {
 	if c.validating && !c.strict {
-		c.warn(path, err)
+		c.warn(path, fmt.Errorf("%w; a start without that flag is refused", err))
 		return
 	}
 	c.fault(path, err)
