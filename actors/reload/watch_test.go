@@ -65,6 +65,7 @@ func (w *watchedTree) chmod(name string, mode os.FileMode) {
 // readByMode makes permissions count in tests that run as root, too: what its owner may
 // not read cannot be read.
 func readByMode(t *testing.T) {
+	t.Helper()
 	before := readable
 	readable = func(path string) bool {
 		info, err := os.Stat(path)
