@@ -128,16 +128,17 @@ func (out *Outputs) DeadLetters() actors.DeadLetters {
 }
 
 // Totals are how many dead letters were written, and how many results were dropped: by a
-// full queue, or given up where no dead letter could be written.
-func (out *Outputs) Totals() (deadLettered, dropped int64) {
+// full queue, or given up where no dead letter could be written. lost are the latter.
+func (out *Outputs) Totals() (deadLettered, dropped, lost int64) {
 	for _, s := range out.Sinks {
-		dropped += s.counters.dropped.total.Load() + s.counters.lost.Load()
+		dropped += s.counters.dropped.total.Load()
+		lost += s.counters.lost.Load()
 	}
 	if out.DLQ != nil {
 		deadLettered = out.DLQ.counters.written.Load()
-		dropped += out.DLQ.counters.lost.Load()
+		lost += out.DLQ.counters.lost.Load()
 	}
-	return deadLettered, dropped
+	return deadLettered, dropped + lost, lost
 }
 
 // Feature is the row of the sinks.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"github.com/sluicehq/sluice/sources"
@@ -16,8 +17,12 @@ var eventRoutes = []route{{pattern: "/api/v1/events", endpoints: table{http.Meth
 // Ingest takes events that clients send in request bodies. *ndjson.Intake is
 // one, and its package says which errors mean what.
 type Ingest interface {
-	Ingest(ctx context.Context, body io.Reader, o ndjson.Options) (accepted int, err error)
+	Ingest(ctx context.Context, body io.Reader, o ndjson.Options) (accepted, undecoded int, err error)
 }
+
+// undecodedHeader tells a client that has waited for its lines how many of them the
+// input format could not read. The body says what was admitted, whatever became of it.
+const undecodedHeader = "Sluice-Undecoded-Lines"
 
 const (
 	bodyTooLarge    = "request body exceeds maximum size"
@@ -74,7 +79,10 @@ func (res *Resources) postEvents(w http.ResponseWriter, r *http.Request) {
 		}
 		o.Commit = commit == "true"
 	}
-	n, err := res.Ingest.Ingest(r.Context(), r.Body, o)
+	n, undecoded, err := res.Ingest.Ingest(r.Context(), r.Body, o)
+	if undecoded > 0 {
+		w.Header().Set(undecodedHeader, strconv.Itoa(undecoded))
+	}
 	if err != nil {
 		status, body := res.refuseBody(n, err)
 		writeJSON(w, status, body)

@@ -160,10 +160,10 @@ type counting struct {
 	ended  chan int
 }
 
-func (c *counting) Ingest(ctx context.Context, body io.Reader, o ndjson.Options) (int, error) {
-	n, err := c.intake.Ingest(ctx, body, o)
+func (c *counting) Ingest(ctx context.Context, body io.Reader, o ndjson.Options) (int, int, error) {
+	n, undecoded, err := c.intake.Ingest(ctx, body, o)
 	c.ended <- n
-	return n, err
+	return n, undecoded, err
 }
 
 func TestARealActorIsListedShownAndResized(t *testing.T) {

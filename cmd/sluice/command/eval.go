@@ -87,7 +87,7 @@ func (e *env) buildRules(ctx context.Context, l *config.Loaded, s ruleset.Settin
 		return nil, ruleFault(err)
 	}
 	if !rules.Usable() {
-		e.warn("no rule was loaded; nothing can match")
+		e.warn(rules.Nothing())
 	}
 	e.warn(rules.Doubts...)
 	return rules, nil

@@ -142,6 +142,9 @@ func (e *env) ruleValidate(c *cli.Context) error {
 		}
 	}
 	v := judge(rules.Collection)
+	if v.Compiled+v.Filter+len(rules.Rejected) == 0 {
+		e.warn(rules.Nothing())
+	}
 	switch {
 	case out.tabular():
 		err = out.writeTable([]string{"METRIC", "VALUE"}, v.rows())

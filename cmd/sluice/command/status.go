@@ -113,6 +113,9 @@ func statusFigures(status []member) (list []figure) {
 		case json.Unmarshal(m.value, &f.value) != nil:
 			f.value = string(m.value)
 		}
+		if m.name == "parse_errors" && f.value != "0" {
+			f.color = yellow
+		}
 		list = append(list, f)
 	}
 	return list

@@ -75,7 +75,7 @@ func Compile(rules *Rules, s Settings, log *slog.Logger) (*Built, error) {
 	if err != nil {
 		return nil, err
 	}
-	built.Rules = &Rules{Collection: collection, Roots: rules.Roots, Notes: rules.Notes, Details: rules.Details}
+	built.Rules = &Rules{Collection: collection, Roots: rules.Roots, Files: rules.Files, Notes: rules.Notes, Details: rules.Details}
 	return built, nil
 }
 
