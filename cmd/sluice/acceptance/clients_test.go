@@ -62,21 +62,25 @@ func (p *program) path() string {
 var senders = []sender{
 	{
 		"syslog-ng", "`http()`", urlEncoded, "user ran evil",
-		[]string{"stdin();", `http(url("URL"));`, "<34>Oct 11 22:14:15 web01 app: user ran evil\n"}, syslogNG, 1, 1,
+		[]string{"stdin();", `http(url("URL"));`, "<34>Oct 11 22:14:15 web01 app: user ran evil\n"},
+		syslogNG, 1, 1,
 		"each message is a line of text; when it is JSON, an event with its fields",
 	},
 	{
 		"syslog-ng", "`http()` of messages that are JSON", urlEncoded, "EVENT",
-		[]string{"stdin();", `http(url("URL"));`, "<34>Oct 11 22:14:15 web01 app: EVENT\n"}, syslogNG, 1, 1, oneEach,
+		[]string{"stdin();", `http(url("URL"));`, "<34>Oct 11 22:14:15 web01 app: EVENT\n"},
+		syslogNG, 1, 1, oneEach,
 	},
 	{
 		"syslog-ng", "`d_sluice_lines` below, from a source with `flags(no-parse)`", urlEncoded, "EVENT\nEVENT2\nEVENT3",
-		[]string{"stdin(flags(no-parse));", "d_sluice_lines", "EVENT\nEVENT2\nEVENT3\n"}, syslogNG, 3, 3, oneEach,
+		[]string{"stdin(flags(no-parse));", "d_sluice_lines", "EVENT\nEVENT2\nEVENT3\n"},
+		syslogNG, 3, 3, oneEach,
 	},
 	{
 		"syslog-ng", "`d_sluice_fields` below", urlEncoded,
 		`[{"PROGRAM":"app","PRIORITY":"crit","MESSAGE":"user ran evil","ISODATE":"2026-10-11T22:14:15+00:00","HOST":"web01","FACILITY":"auth"},{"MESSAGE":"ls"}]`,
-		[]string{"stdin();", "d_sluice_fields", "<34>Oct 11 22:14:15 web01 app: user ran evil\n<34>Oct 11 22:14:15 web01 app: ls\n"}, syslogNG, 1, 1,
+		[]string{"stdin();", "d_sluice_fields", "<34>Oct 11 22:14:15 web01 app: user ran evil\n<34>Oct 11 22:14:15 web01 app: ls\n"},
+		syslogNG, 1, 1,
 		"an event with the fields of the message: `MESSAGE`, `PROGRAM`, `HOST`, ...; a batch is one line, so it has 1 MiB at most",
 	},
 	{
@@ -191,6 +195,7 @@ func TestClientsAreUnderstoodOrRefused(t *testing.T) {
 
 // fill replaces what stands for events, the route and a file.
 func (c *sender) fill(t *testing.T, d *daemon, text string) string {
+	t.Helper()
 	event := func(n int) string { return fmt.Sprintf(`{"C":"evil","client":"%s","n":%d}`, c.name, n) }
 	return strings.NewReplacer("URL", "http://"+d.addr+"/api/v1/events?commit=true", "EVENT2", event(2), "EVENT3", event(3), "EVENT", event(1),
 		"FILE", write(t, t.TempDir(), "events.ndjson", event(1)+"\n"+event(2)+"\n"+event(3)+"\n")).Replace(text)
