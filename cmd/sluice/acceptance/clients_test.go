@@ -88,6 +88,10 @@ var senders = []sender{
 		`{"message":"user ran evil","fromhost":"web01","facility":"auth","priority":"info","timereported":"2026-03-01T10:20:30.123456+00:00","timegenerated":"2026-03-01T10:20:30.123456+00:00"}`,
 		nil, nil, 1, 1, "an event with the fields of the template `StdJSONFmt`: `message`, `fromhost`, ...",
 	},
+	{
+		"rsyslog", "`omhttp` with a template of text and `httpcontenttype=\"text/plain\"`", "text/plain", "user ran evil", nil, nil, 1, 1,
+		"each message is a line of text; without that type it is sent as JSON and is a parse error",
+	},
 	{"rsyslog", "`omhttp` with `batch=\"on\"`", "text/plain", "EVENT\nEVENT2", nil, nil, 2, 2, oneEach},
 	{"rsyslog", "`omhttp` with `batch.format=\"jsonarray\"`", "application/json", "[EVENT, EVENT2]", nil, nil, 2, 2, oneEach},
 	{
