@@ -33,6 +33,8 @@ const (
 	ingestionNotOn  = "event ingestion not enabled (start with --input http)"
 	badCommit       = "query parameter 'commit' must be true or false"
 	unknownEncoding = "unsupported content-encoding: "
+	gzipHint        = "add the header Content-Encoding: gzip, and keep the content type of the events"
+	gzipOnceHint    = "compress the events once: the client compresses what is compressed already"
 )
 
 type accepted struct {
@@ -98,6 +100,10 @@ func (res *Resources) refuseBody(n int, err error) (int, refusedBody) {
 		return http.StatusRequestEntityTooLarge, refusedBody{Error: lineTooLong, MaxBytes: sources.MaxLine, Accepted: n}
 	case errors.Is(err, ndjson.ErrBodyTooLarge):
 		return http.StatusRequestEntityTooLarge, refusedBody{Error: bodyTooLarge, MaxBytes: res.MaxIngestBody, Accepted: n}
+	case errors.Is(err, ndjson.ErrCompressed):
+		return http.StatusUnsupportedMediaType, refusedBody{Error: err.Error(), Accepted: n, Hint: gzipHint}
+	case errors.Is(err, ndjson.ErrTwiceGzip):
+		return http.StatusUnsupportedMediaType, refusedBody{Error: err.Error(), Accepted: n, Hint: gzipOnceHint}
 	case errors.Is(err, ndjson.ErrDraining):
 		return http.StatusServiceUnavailable, refusedBody{Error: channelClosed, Accepted: n}
 	case errors.Is(err, ndjson.ErrCommitDeadline):

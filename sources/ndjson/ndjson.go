@@ -25,6 +25,8 @@ const commitWait = 30 * time.Second
 var (
 	ErrLineTooLong    = errors.New("line exceeds maximum size")
 	ErrBodyTooLarge   = errors.New("request body exceeds maximum size")
+	ErrCompressed     = errors.New("request body is gzip, which no Content-Encoding says")
+	ErrTwiceGzip      = errors.New("request body is gzip within gzip")
 	ErrDraining       = errors.New("event channel closed")
 	ErrCommitDeadline = errors.New("commit deadline passed")
 )
@@ -99,7 +101,7 @@ func (n *Intake) Ingest(ctx context.Context, body io.Reader, o Options) (accepte
 		commit = newCommit()
 		pump.Receipt = commit.receipt
 	}
-	accepted, err = pump.Run(ctx, n.reader(&capped{src: body, left: n.maxBody}, o.JSON))
+	accepted, err = pump.Run(ctx, n.reader(&capped{src: body, left: n.maxBody, gzip: o.Gzip}, o.JSON))
 	if err = outcome(ctx, err); err != nil || commit == nil {
 		return accepted, 0, err
 	}
@@ -117,6 +119,10 @@ func outcome(ctx context.Context, err error) error {
 		return ErrLineTooLong
 	case errors.Is(err, ErrBodyTooLarge):
 		return ErrBodyTooLarge
+	case errors.Is(err, ErrCompressed):
+		return ErrCompressed
+	case errors.Is(err, ErrTwiceGzip):
+		return ErrTwiceGzip
 	case errors.As(err, &broken): // which ends ctx, too
 		return &BodyError{Err: broken.Err}
 	case ctx.Err() != nil:
@@ -125,10 +131,13 @@ func outcome(ctx context.Context, err error) error {
 	return ErrDraining
 }
 
-// capped fails with ErrBodyTooLarge when there is more than left bytes to read.
+// capped fails with ErrBodyTooLarge when there is more than left bytes to read, and with
+// ErrCompressed or ErrTwiceGzip when what it reads is still compressed.
 type capped struct {
 	src  io.Reader
 	left int64
+	gzip bool // src is inflated
+	mark sources.GzipMark
 }
 
 func (c *capped) Read(p []byte) (int, error) {
@@ -136,6 +145,12 @@ func (c *capped) Read(p []byte) (int, error) {
 		p = p[:c.left+1]
 	}
 	n, err := c.src.Read(p)
+	if c.mark.In(p[:n]) {
+		if c.gzip {
+			return 0, ErrTwiceGzip
+		}
+		return 0, ErrCompressed
+	}
 	if int64(n) > c.left {
 		n = int(c.left)
 		err = ErrBodyTooLarge

@@ -68,6 +68,11 @@ func TestIngest(t *testing.T) {
 		{"a value that is too long ends the body", strings.NewReader(`[{"a":1},{"a":2},{"a":"` + long + `"},{"a":4}]`), ndjson.Options{JSON: true}, 0, []string{`{"a":1}`, `{"a":2}`}, 1, ndjson.ErrLineTooLong},
 		{"a body of JSON above the cap", strings.NewReader("[1,2]"), ndjson.Options{JSON: true}, 4, []string{"1"}, 0, ndjson.ErrBodyTooLarge},
 		{"what is not gzip", strings.NewReader("plain text, no gzip"), ndjson.Options{Gzip: true}, 0, nil, 0, gzip.ErrHeader},
+		{"gzip that no option names", strings.NewReader(compressed(t, "a\nb\n")), ndjson.Options{}, 0, nil, 0, ndjson.ErrCompressed},
+		{"the same as JSON", strings.NewReader(compressed(t, "[1,2]")), ndjson.Options{JSON: true}, 0, nil, 0, ndjson.ErrCompressed},
+		{"gzip that comes byte by byte", iotest.OneByteReader(strings.NewReader(compressed(t, "a\nb\n"))), ndjson.Options{}, 0, nil, 0, ndjson.ErrCompressed},
+		{"gzip within gzip", strings.NewReader(compressed(t, compressed(t, "a\nb\n"))), ndjson.Options{Gzip: true}, 0, nil, 0, ndjson.ErrTwiceGzip},
+		{"half of the mark of gzip is text", strings.NewReader("\x1fa\n\x1f\x8b\n"), ndjson.Options{}, 0, []string{"\x1fa", "\x1f\x8b"}, 0, nil},
 		{"gzip that breaks off", strings.NewReader(compressed(t, "a\nb\n")[:20]), ndjson.Options{Gzip: true}, 0, []string{"a", "b"}, 0, io.ErrUnexpectedEOF},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -2,6 +2,7 @@ package command
 
 import (
 	"bytes"
+	"compress/gzip"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -28,6 +29,14 @@ const (
 	hit      = object + "\n"
 	indented = "[\n  {\n    \"CommandLine\": \"whoami\",\n    \"n\": 1\n  },\n  {\n    \"CommandLine\": \"whoami\"\n  }\n]\n"
 )
+
+func gzipped(text string) string {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	_, _ = z.Write([]byte(text)) // into memory
+	_ = z.Close()
+	return b.String()
+}
 
 func TestEval(t *testing.T) {
 	for _, tc := range []struct {
@@ -56,6 +65,12 @@ func TestEval(t *testing.T) {
 		{"an inline event says where its fault is", nil, "", []string{"-e", "[{'a':1}]"}, 2, 0, []string{"--event: not JSON at byte 2: key in double quotes expected (a file of events is @FILE)"}},
 		{"an inline array of nothing", nil, "", []string{"-e", "[]"}, 0, 0, []string{"Processed 0 events, 0 matches."}},
 		{"a file of an indented array", map[string]string{"ev": indented}, "", []string{"-e", "@ev"}, 0, 2, []string{"Processed 2 events, 2 matches."}},
+		{"a file of gzip", map[string]string{"ev.gz": gzipped(hit + hit)}, "", []string{"-e", "@ev.gz"}, 0, 2, []string{"Processed 2 events, 2 matches."}},
+		{"gzip whatever the name of the file", map[string]string{"ev": gzipped(hit)}, "", []string{"-e", "@ev"}, 0, 1, nil},
+		{"gzip of several members", map[string]string{"ev.gz": gzipped(hit) + gzipped(hit)}, "", []string{"-e", "@ev.gz"}, 0, 2, []string{"Processed 2 events, 2 matches."}},
+		{"gzip of an indented array on stdin", nil, gzipped(indented), nil, 0, 2, []string{"Processed 2 events, 2 matches."}},
+		{"gzip of another format", nil, gzipped("whoami\n"), []string{"--input-format", "logfmt"}, 0, 0, []string{"Processed 1 events"}},
+		{"gzip that breaks off", map[string]string{"ev.gz": gzipped(hit)[:30]}, "", []string{"-e", "@ev.gz"}, 2, 0, []string{"inflate gzip: it ends too early"}},
 		{"an indented array on stdin", nil, indented, nil, 0, 2, []string{"Processed 2 events, 2 matches."}},
 		{"an indented array where lines must be JSON", nil, indented, []string{"--input-format", "json"}, 0, 2, []string{"Processed 2 events, 2 matches."}},
 		{"an indented array is lines in another format", nil, indented, []string{"--input-format", "plain"}, 0, 0, []string{"Processed 9 events, 0 matches."}},

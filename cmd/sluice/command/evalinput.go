@@ -43,12 +43,13 @@ func (e *env) openEvents(event string, given bool, d *format.Decoder) (events, e
 	return readerOf(f, d), nil
 }
 
-// readerOf reads a stream in the format.
+// readerOf reads a stream in the format, inflated when it is gzip.
 func readerOf(src io.ReadCloser, d *format.Decoder) events {
+	in := sources.NewInflatingReader(src)
 	if d.Format.Values() {
-		return events{new(sources.Buffers).NewSniffingReader(src), src}
+		return events{new(sources.Buffers).NewSniffingReader(in), src}
 	}
-	return events{new(sources.Buffers).NewReader(src), src}
+	return events{new(sources.Buffers).NewReader(in), src}
 }
 
 // inline reads the text of events, whatever line ends it holds.
