@@ -132,7 +132,7 @@ func (r *Rules) Acceptable(strict bool) error {
 var errCompiling = errors.New("Error compiling rules") //nolint:staticcheck // users find the text in scripts
 
 // gcPercent suits loading: most of what it allocates lives on.
-const gcPercent = 300
+const gcPercent = 800
 
 // RelaxGC makes garbage collections rarer until the function returned is called.
 // It is for the load of a process that starts: beside a large heap, memory would
