@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/sluicehq/sluice/graph/format"
 	"github.com/sluicehq/sluice/sources"
@@ -25,7 +26,7 @@ func (e *env) openEvents(event string, given bool, d *format.Decoder) (events, e
 	path, file := strings.CutPrefix(event, "@")
 	switch {
 	case !given:
-		return readerOf(io.NopCloser(e.In), d), nil
+		return readerOf(io.NopCloser(e.In), d, patienceWith(e.In)), nil
 	case !file:
 		return inline(event, d)
 	case strings.EqualFold(filepath.Ext(path), ".evtx"):
@@ -40,13 +41,27 @@ func (e *env) openEvents(event string, given bool, d *format.Decoder) (events, e
 	if err != nil {
 		return events{}, fmt.Errorf("read events: %w", err)
 	}
-	return readerOf(f, d), nil
+	return readerOf(f, d, patienceWith(f)), nil
+}
+
+// patience is how long an event behind a first line that may be broken waits for the
+// stream to go on.
+const patience = time.Second
+
+// patienceWith is the patience that a stream needs: a file does not pause.
+func patienceWith(src io.Reader) time.Duration {
+	if f, ok := src.(*os.File); ok {
+		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+			return 0
+		}
+	}
+	return patience
 }
 
 // readerOf reads a stream in the format.
-func readerOf(src io.ReadCloser, d *format.Decoder) events {
+func readerOf(src io.ReadCloser, d *format.Decoder, patience time.Duration) events {
 	if d.Format.Values() {
-		return events{new(sources.Buffers).NewSniffingReader(src), src}
+		return events{new(sources.Buffers).NewSniffingReader(src, patience), src}
 	}
 	return events{new(sources.Buffers).NewReader(src), src}
 }
