@@ -118,15 +118,26 @@ func TestTheTimeOfARowIsThatOfTheEngine(t *testing.T) {
 	}
 }
 
-func TestRowsNameTheKeywordThatWasFound(t *testing.T) {
+// A keyword is shown as it stands in the event, never one that did not match.
+func TestRowsShowTheKeywordThatWasFound(t *testing.T) {
+	words := func(modifiers, values string) string {
+		return "title: T\ndetection: {w: {'|" + modifiers + "': " + values + "}, condition: w}\n"
+	}
 	for _, tc := range []struct{ name, rule, line, want string }{
-		{"one of several, as the rule writes it", keywordRule, "ran Sekurlsa, LogonPasswords now", "keyword=sekurlsa, logonpasswords in ran Sekurlsa, LogonPasswords now"},
-		{"a wildcard", keywordRule, "MIMI-katz", "keyword=mimi*katz in MIMI-katz"},
+		{"one of several, as the event writes it", keywordRule, "ran Sekurlsa, LogonPasswords now", "keyword=Sekurlsa, LogonPasswords in ran Sekurlsa, LogonPasswords now"},
+		{"a wildcard", keywordRule, "MIMI-katz", "keyword=MIMI-katz in MIMI-katz"},
+		{"a wildcard that takes no more than it must", keywordRule, "mimikatz and katz", "keyword=mimikatz in mimikatz and katz"},
+		{"one character of any kind", words("contains", "['e?il']"), "so e.il", "keyword=e.il in so e.il"},
+		{"wildcards at the ends", words("contains", "['*evil*']"), "so Evil it is", "keyword=Evil in so Evil it is"},
 		{"a number", keywordRule, "port 7777 open", "keyword=7777 in port 7777 open"},
 		{"in a field of the event", keywordRule, `{"a":{"b":"7777"}}`, "keyword=7777 in 7777"},
-		{"case that counts", "title: T\ndetection: {w: {'|cased': [evil, Evil]}, condition: w}\n", "so Evil", "keyword=Evil in so Evil"},
-		{"the only one, even if it is encoded", "title: T\ndetection: {w: {'|base64offset|contains': whoami}, condition: w}\n", "x d2hvYW1p", "keyword=whoami in x d2hvYW1p"},
-		{"none of several stands there as written", "title: T\ndetection: {w: {'|re': [ev.l, b.d]}, condition: w}\n", "so evil", "keyword in so evil"},
+		{"case that counts", words("cased", "[evil, Evil]"), "so Evil", "keyword=Evil in so Evil"},
+		{"the beginning, not what stands behind it", words("startswith", "[evil, bad]"), "bad and evil", "keyword=bad in bad and evil"},
+		{"the end, not what stands in front of it", words("endswith", "[evil, 'b*d']"), "evil and bad", "keyword=bad in evil and bad"},
+		{"an expression", words("re", "[ev.l, 'b.d$']"), "so evil", "keyword=evil in so evil"},
+		{"an expression with flags", words("re|i", "[ev.l, 'b.d$']"), "evi and BAD", "keyword=BAD in evi and BAD"},
+		{"all of several: the first", words("all", "[evil, bad]"), "bad evil", "keyword=evil in bad evil"},
+		{"nothing when it is encoded", words("base64offset|contains", "whoami"), "x d2hvYW1p", "keyword in x d2hvYW1p"},
 		{"a field beside it", "title: T\ndetection: {f: {a: 1}, w: [evil], condition: f and w}\n", `{"a":1,"b":"evil"}`, "a=1, keyword=evil in evil"},
 		{"a field that has to be absent", "title: T\ndetection: {f: {a: null, b: 1}, condition: f}\n", `{"b":1}`, "a=null, b=1"},
 	} {
