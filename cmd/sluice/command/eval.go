@@ -56,20 +56,20 @@ func (e *env) eval(c *cli.Context) error {
 	if err != nil {
 		return configFault(err)
 	}
-	src, err := e.openEvents(o.Event, c.IsSet("event"), decoder)
+	src, err := e.openEvents(o.Event, decoder)
 	if err != nil {
 		return ruleFault(err)
 	}
-	defer func() { _ = src.file.Close() }() // only read from
+	defer src.release()
 	rules, err := e.buildRules(c.Context, l, settings, logging.Target(e.commandLogger(l), "sluice.engine"))
 	if err != nil {
 		return err
 	}
 	out.summary("%s", loaded(rules.Rules))
-	if f, ok := e.In.(*os.File); ok && !c.IsSet("event") && term.IsTerminal(int(f.Fd())) {
+	if f, ok := e.In.(*os.File); ok && len(o.Event) == 0 && term.IsTerminal(int(f.Fd())) {
 		out.note("reading events from the terminal, one a line; end with Ctrl-D")
 	}
-	return e.evaluateAll(o, p, rules, decoder, src.Reader)
+	return e.evaluateAll(o, p, rules, decoder, src)
 }
 
 // buildRules builds the rules of an evaluation and reports what is wrong with
