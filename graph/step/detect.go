@@ -60,6 +60,7 @@ func (d *Detect) Batch(g Isolate, b *graph.Batch) Detected {
 		return Detected{}
 	}
 	d.use(b.Set)
+	d.products.forget(0)
 	d.batch, d.outcome = b, Detected{}
 	held := b.Results.Held()
 	g.Each(0, len(b.Lines), d.step, d.undo, d.poisoned)
@@ -104,6 +105,9 @@ func (d *Detect) met(e uint32, from int) {
 	if d.extractor != nil {
 		d.match(e, from)
 	}
+	if d.products != nil {
+		d.products.met(finding{e, uint32(from), uint32(d.batch.Results.Len())})
+	}
 	if b := d.batch; d.TellEvents {
 		for len(b.EventOf) < b.Results.Len() {
 			b.EventOf = append(b.EventOf, e)
@@ -115,6 +119,7 @@ func (d *Detect) forget(int) {
 	b := d.batch
 	b.EventOf = b.EventOf[:min(len(b.EventOf), d.before.results)]
 	b.Results.Truncate(d.before.results)
+	d.products.forget(d.before.results)
 	b.Matches, b.Records = b.Matches[:d.before.matches], b.Records[:d.before.records]
 }
 

@@ -55,11 +55,36 @@ type products struct {
 	ofRule  []uint32
 	results []uint64 // of the batch, by product
 	events  uint64   // with results, so far
+	looked  []finding
+}
+
+// finding is an event that is looked at, with the numbers of its results.
+type finding struct{ event, from, to uint32 }
+
+// met notes an event of the batch in hand that has results.
+func (p *products) met(f finding) {
+	if p.events++; p.events <= looksAtFirst || p.events%looksAtEvery == 0 {
+		p.looked = append(p.looked, f)
+	}
+}
+
+// forget drops the events whose results are not among the first so many.
+func (p *products) forget(results int) {
+	if p == nil {
+		return
+	}
+	for n := len(p.looked); n > 0 && int(p.looked[n-1].to) > results; n-- {
+		p.looked = p.looked[:n-1]
+	}
 }
 
 // count counts the results of a batch.
 func (p *products) count(b *graph.Batch) {
-	if p == nil || b.Results.Len() == 0 || p.origins.told.Load() {
+	if p == nil {
+		return
+	}
+	defer func() { p.looked = p.looked[:0] }()
+	if b.Results.Len() == 0 || p.origins.told.Load() {
 		return
 	}
 	clear(p.results)
@@ -77,19 +102,15 @@ func (p *products) count(b *graph.Batch) {
 			o.results[readable(p.names[n])] += count
 		}
 	}
-	for i := range b.Outcomes {
-		if l := &b.Outcomes[i]; l.Kind == graph.Decoded && l.Results.Len() > 0 && l.Events.Len() == 1 {
-			if p.events++; p.events <= looksAtFirst || p.events%looksAtEvery == 0 {
-				p.look(b, l)
-			}
-		}
+	for _, f := range p.looked {
+		p.look(b, f)
 	}
 }
 
-// look compares the results of a line's only event with what the event shows.
-func (p *products) look(b *graph.Batch, l *graph.LineOutcome) {
+// look compares the results of an event with what it shows.
+func (p *products) look(b *graph.Batch, f finding) {
 	o := p.origins
-	shown := readable(b.Events.Product(int(l.Events.From)))
+	shown := readable(b.Events.Product(int(f.event)))
 	if _, known := o.shown[shown]; !known && len(o.shown) >= maxShown {
 		return
 	}
@@ -97,7 +118,7 @@ func (p *products) look(b *graph.Batch, l *graph.LineOutcome) {
 	if shown == "" {
 		return
 	}
-	for i := l.Results.From; i < l.Results.To; i++ {
+	for i := f.from; i < f.to; i++ {
 		o.judged++
 		if name := p.names[p.ofRule[b.Results.At(int(i)).Rule.Index]]; name != "" && readable(name) != shown {
 			o.foreign++

@@ -30,17 +30,20 @@ func compiled(t *testing.T, rules string, o engine.Options) *graph.RuleSet {
 	return &graph.RuleSet{Engine: set}
 }
 
-// batchOf evaluates lines in one batch.
+// batchOf evaluates lines in one batch. Line breaks lie between the events of a line.
 func batchOf(t *testing.T, d *step.Detect, set *graph.RuleSet, lines ...string) {
 	t.Helper()
 	b := &graph.Batch{Set: set, Events: new(engine.Events)}
 	w := set.Engine.NewWorker()
-	for i, line := range lines {
-		if err := w.DecodeJSON(b.Events, []byte(line)); err != nil {
-			t.Fatal(err)
+	for _, line := range lines {
+		from := uint32(b.Events.Len())
+		for event := range strings.SplitSeq(line, "\n") {
+			if err := w.DecodeJSON(b.Events, []byte(event)); err != nil {
+				t.Fatal(err)
+			}
 		}
 		b.Lines = append(b.Lines, graph.Line{Raw: []byte(line)})
-		b.Outcomes = append(b.Outcomes, graph.LineOutcome{Kind: graph.Decoded, Events: graph.Span{From: uint32(i), To: uint32(i + 1)}})
+		b.Outcomes = append(b.Outcomes, graph.LineOutcome{Kind: graph.Decoded, Events: graph.Span{From: from, To: uint32(b.Events.Len())}})
 	}
 	d.Batch(new(step.Sequential), b)
 }
@@ -71,6 +74,8 @@ func TestWhereMostResultsComeFrom(t *testing.T) {
 		{"events without a product, mostly rules without one", repeat(10, `{"z":1,"n":1}`), "", ""},
 		{"several products of events", append(repeat(9, `{"z":1,"product":"a"}`), repeat(9, `{"z":1,"product":"b"}`)...), "zeek 18", "a, b"},
 		{"more products of events than are told apart", many(100), "zeek 100", "p0, p1, p10, p11, p12, p13 and 10 more"},
+		{"several events on each line", repeat(5, `{"w":1`+record+"\n"+`{"z":1,"c":1`+record), "cisco 5, windows 5, zeek 5", "windows"},
+		{"several events on each line, each from where its results are", repeat(5, `{"w":1`+record+"\n"+`{"z":1,"product":"zeek"}`), "", ""},
 		{"no results", repeat(10, `{}`), "", ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

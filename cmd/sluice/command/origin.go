@@ -32,15 +32,26 @@ func newOrigins(set *engine.Set) origins {
 	return o
 }
 
-// when returns the time of the event itself, never that of its arrival.
+// Times between which an event can have happened, in seconds since 1970. A source
+// without a clock says other ones.
+const (
+	timeFirst = 1          // of 1970
+	timeEnd   = 4102444800 // the year 2100
+)
+
+// when returns the time of the event itself, never that of its arrival. A time at which
+// nothing happens is shown as the event writes it.
 func (o *origins) when(e event.Value) string {
 	var hits []event.Hit
 	for i := range o.times {
 		if hits = o.times[i].Resolve(hits[:0], e, false); len(hits) != 1 {
 			continue
 		}
-		if sec, ok, _ := hits[0].Instant(nil); ok {
+		switch sec, ok, _ := hits[0].Instant(nil); {
+		case ok && timeFirst <= sec && sec < timeEnd:
 			return rfc3339(sec)
+		case ok:
+			return cut(textOf(hits[0].Value), maxCell)
 		}
 	}
 	return unknownCell

@@ -74,6 +74,11 @@ func TestRowsTellWhenAndWhereAnEventHappened(t *testing.T) {
 		{"a resource of objects", `{"resource":{"host":{"name":"otel"}}}`, "- otel"},
 		{"fields without a text are passed over", `{"Computer":null,"ComputerName":{"a":1},"Hostname":"","hostname":["h1","h2"]}`, "- h1"},
 		{"a number is a text", `{"Computer":12}`, "- 12"},
+		{"a year that never was", `{"timestamp":"0000-01-01T00:00:00Z"}`, "0000-01-01T00:00:00Z -"},
+		{"a time before all clocks", `{"timestamp":-5}`, "-5 -"},
+		{"a time that is far away", `{"timestamp":9999999999999999}`, "9999999999999999 -"},
+		{"a time that is far away and long", `{"timestamp":"2900-01-01T00:00:00.000000000Z"}`, "2900-01-01T00:00:... -"},
+		{"the end of the times that can be", `{"timestamp":4102444799}`, "2099-12-31T23:59:59Z -"},
 		{"both", `{"Computer":"dc1","timestamp":"100"}`, "- dc1"},
 		{"digits are a time from ten on", `{"timestamp":"0000000100"}`, at + " -"},
 	} {
@@ -100,7 +105,7 @@ func TestTheTimeOfARowIsThatOfTheEngine(t *testing.T) {
 	for _, line := range []string{
 		`{}`, `[]`, `5`, `{"a":{"b":100}}`, `{"a.b":100,"a":{"b":200}}`, `{"a":[{"b":100},{"b":200}]}`, `{"a":[{"b":100}]}`,
 		`{"timestamp":1,"timestamp":2}`, `{"timestamp":[1]}`, `{"timestamp":{"a":1},"EventTime":7}`, `{"timestamp":-5}`,
-		`{"timestamp":1e12}`, `{"timestamp":1720614600123}`, `{"@timestamp":"2024-07-10T14:30:00.9+0200"}`, `{"timestamp":null,"eventTime":9}`,
+		`{"timestamp":1000000000000}`, `{"timestamp":1720614600123}`, `{"@timestamp":"2024-07-10T14:30:00.9+0200"}`, `{"timestamp":null,"eventTime":9}`,
 		`[{"timestamp":5}]`, `[{"timestamp":5},{"timestamp":6}]`, `{"timestamp":true}`, `{"list":[100]}`, `{"list[0]":100}`,
 	} {
 		var ev engine.Events
@@ -109,8 +114,11 @@ func TestTheTimeOfARowIsThatOfTheEngine(t *testing.T) {
 		}
 		unix, ok := w.Time(&ev, 0)
 		want := unknownCell
-		if ok {
+		switch {
+		case ok && timeFirst <= unix && unix < timeEnd:
 			want = rfc3339(unix)
+		case ok:
+			want = strings.Trim(line[len(`{"timestamp":`):], "}")
 		}
 		if got := o.when(ev.Root(0)); got != want {
 			t.Errorf("%s: got %s, want %s", line, got, want)
