@@ -11,6 +11,7 @@ import (
 type Detect struct {
 	timed   bool
 	origins *Origins // nil counts nothing
+	shapes  *Shapes  // nil looks at nothing
 	set     *graph.RuleSet
 	worker  *engine.Worker // of set
 
@@ -66,6 +67,7 @@ func (d *Detect) Batch(g Isolate, b *graph.Batch) Detected {
 	g.Each(0, len(b.Lines), d.step, d.undo, d.poisoned)
 	b.Held = b.Results.Held() - held + len(b.Records)
 	d.products.count(b)
+	d.shapes.look(b)
 	d.worker.Rest()
 	d.outcome.Stats = d.worker.TakeStats()
 	return d.outcome
@@ -81,8 +83,9 @@ func (d *Detect) use(set *graph.RuleSet) {
 }
 
 // Watch counts results by the products of their rules, unless the rule set leaves out
-// those that contradict the event. It is called before the first batch.
-func (d *Detect) Watch(o *Origins) { d.origins = o }
+// those that contradict the event, and looks at the shapes of events. It is called before
+// the first batch.
+func (d *Detect) Watch(o *Origins, s *Shapes) { d.origins, d.shapes = o, s }
 
 func (d *Detect) line(i int) {
 	b := d.batch

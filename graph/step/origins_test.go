@@ -82,7 +82,7 @@ func TestWhereMostResultsComeFrom(t *testing.T) {
 			set := compiled(t, rules, engine.Options{})
 			o := &step.Origins{Least: 10}
 			d := step.NewDetect(false)
-			d.Watch(o)
+			d.Watch(o, nil)
 			for i := 0; i < len(tc.lines); i += 4 {
 				batchOf(t, d, set, tc.lines[i:min(len(tc.lines), i+4)]...)
 			}
@@ -109,7 +109,7 @@ func TestNothingIsCountedWithRoutingOrWithoutProducts(t *testing.T) {
 	} {
 		o := &step.Origins{}
 		d := step.NewDetect(false)
-		d.Watch(o)
+		d.Watch(o, nil)
 		batchOf(t, d, set, repeat(10, `{"z":1}`)...)
 		if m, ok := o.Misplaced(); ok {
 			t.Errorf("%s: %+v", name, m)
@@ -121,7 +121,7 @@ func TestNamesOfProductsNeitherSteerNorFillATerminal(t *testing.T) {
 	set := compiled(t, ruleOf("zeek", "z"), engine.Options{})
 	o := &step.Origins{Least: 10}
 	d := step.NewDetect(false)
-	d.Watch(o)
+	d.Watch(o, nil)
 	batchOf(t, d, set, repeat(10, `{"z":1,"product":"\u001b[2J\n`+strings.Repeat("x", 100_000)+`"}`)...)
 	m, ok := o.Misplaced()
 	if !ok || len(m.Events) > 200 || strings.ContainsAny(m.Events, "\x1b\n") {
@@ -137,7 +137,7 @@ func TestTheAnswerIsGivenOnce(t *testing.T) {
 	for range 4 {
 		wait.Go(func() {
 			d := step.NewDetect(false)
-			d.Watch(o)
+			d.Watch(o, nil)
 			for range 10 {
 				batchOf(t, d, set, repeat(10, `{"z":1,"c":1}`)...)
 			}

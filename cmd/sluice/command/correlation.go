@@ -170,6 +170,9 @@ func (e *evaluation) sumUp(out *console, o *config.Eval) {
 	if m, ok := e.origins.Misplaced(); ok {
 		out.note("%s", misplacedHint(m))
 	}
+	if shape, ok := e.shapes.Unread(); ok {
+		out.note("%s", shapeHints[shape])
+	}
 }
 
 func (e *evaluation) sumUpResults(out *console, o *config.Eval) {
@@ -238,14 +241,4 @@ func correlationDetail(r *correlation.Result) string {
 	}
 	b = correlation.AppendNumber(append(b, "| agg="...), r.Value)
 	return cut(string(b), detailWidth)
-}
-
-// misplacedHint says what to do when most results come from rules of other products.
-func misplacedHint(m step.Misplaced) string {
-	if m.Events == "" {
-		return fmt.Sprintf("hint: the results come from rules of several products (%s), and the events do not say which they are from: "+
-			"say it, for example with --logsource-routing --event-logsource product=windows, or name a narrower directory with --rules", m.Results)
-	}
-	return fmt.Sprintf("hint: most results come from rules of products that the events are not from (results: %s; events: %s): "+
-		"skip such rules with --logsource-routing, or name a narrower directory with --rules", m.Results, m.Events)
 }
