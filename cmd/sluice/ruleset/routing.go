@@ -2,8 +2,10 @@ package ruleset
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/sluicehq/sluice/internal/suggest"
 	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/engine"
 )
@@ -87,4 +89,21 @@ func Routing(c *LogsourceRouting) *engine.Routing {
 
 func (d *Dimensions) logsource() ast.Logsource {
 	return ast.Logsource{Product: d.Product, Service: d.Service, Category: d.Category, Custom: d.Custom}
+}
+
+// unknownProduct tells when no rule is for the product that events are said to have,
+// although rules name products: all of these are skipped.
+func unknownProduct(set *engine.Set, c *LogsourceRouting) []string {
+	names, _ := set.Products()
+	product := c.EventLogsource.Product
+	if !c.Enabled || product == "" || len(names) == 1 || slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, product) }) {
+		return nil
+	}
+	const most = 6 // that a message names
+	known := slices.Sorted(slices.Values(names[1:]))
+	text := suggest.Behind(product, known)
+	if text == "" && len(known) <= most {
+		text = " (they have " + strings.Join(known, ", ") + ")"
+	}
+	return []string{fmt.Sprintf("event_logsource (--event-logsource): no loaded rule has product %q%s", product, text)}
 }
