@@ -93,10 +93,10 @@ func TestResultsOnATerminalAreRows(t *testing.T) {
 2026-03-10T03:04:05Z  gw1    low    Root                          detection  keyword=for root in Accepted publickey for root
 -                     -      low    Root                          detection  keyword=for root in plain words for root
 `
-	narrow := `TIME                  HOST   LEVEL  RULE          TYPE       DETAIL
-2026-03-10T03:04:05Z  web-1  high   Downloads...  detection  CommandLine=curl...
-2026-03-10T03:04:05Z  gw1    low    Root          detection  keyword=for root...
--                     -      low    Root          detection  keyword=for root...
+	narrow := `TIME                  HOST   LEVEL  RULE                          DETAIL
+2026-03-10T03:04:05Z  web-1  high   Downloads Piped Into a Shell  CommandLine...
+2026-03-10T03:04:05Z  gw1    low    Root                          keyword=for...
+-                     -      low    Root                          keyword=for...
 `
 	for _, tc := range []struct {
 		name    string
@@ -114,6 +114,20 @@ func TestResultsOnATerminalAreRows(t *testing.T) {
 	} {
 		if got := onTerminal(t, tc.columns, events, append(eval, tc.args...)...); !strings.HasPrefix(got, tc.want) {
 			t.Errorf("%s: got\n%s\nwant\n%s", tc.name, got, tc.want)
+		}
+	}
+}
+
+func TestHelpOnATerminalFits(t *testing.T) {
+	for _, columns := range []uint16{50, 80, 200} {
+		got := onTerminal(t, columns, "", "engine", "eval", "--help")
+		_, flags, _ := strings.Cut(got, "Flags:\n")
+		longest := 0
+		for line := range strings.Lines(flags) {
+			longest = max(longest, len(strings.TrimRight(line, "\n")))
+		}
+		if most := min(int(columns), 110); longest > most || longest < most-15 {
+			t.Errorf("%d columns: the longest line has %d:\n%s", columns, longest, got)
 		}
 	}
 }

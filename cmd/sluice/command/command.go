@@ -93,6 +93,9 @@ type action func(*cli.Context) error
 
 func (e *env) app() *cli.App {
 	eval, daemon := e.evalCommand(), e.daemonCommand()
+	columns := helpColumns(e.Out)
+	setHelp(eval, columns)
+	setHelp(daemon, columns)
 	app := &cli.App{
 		Name:  "sluice",
 		Usage: "evaluate Sigma rules on streams of events",
@@ -122,6 +125,9 @@ func (e *env) app() *cli.App {
 		},
 	}
 	app.CustomAppHelpTemplate = groupHelp(app.Usage, app.Commands)
+	for _, c := range app.Commands {
+		setHelp(c, columns)
+	}
 	addExamples(app)
 	return app
 }
@@ -180,7 +186,6 @@ func sectionCommand(name, usage, arguments, section string, own []cli.Flag, run 
 	return &cli.Command{
 		Name: name, Usage: usage, ArgsUsage: arguments, Flags: append(slices.Clip(flags), configFlags("global")...),
 		OnUsageError: usageError, HideHelpCommand: true,
-		CustomHelpTemplate: helpText(usage, arguments, section, own),
 		Action: func(c *cli.Context) error {
 			if err := config.CheckFlags("global", given(c, "global")); err != nil {
 				return configFault(err)

@@ -171,6 +171,25 @@ func TestHelp(t *testing.T) {
 	}
 }
 
+// No line of help is wider than the terminal, and none lacks a word. Flags and examples
+// stay whole.
+func TestHelpFitsIntoTheTerminal(t *testing.T) {
+	words := func(text string) string { return strings.Join(strings.Fields(text), " ") }
+	whole := leafHelp((&env{}).daemonCommand(), helpWidth)
+	for _, columns := range []int{helpLeast, 60, 69, 70, 80, 100, helpWidth} {
+		got := leafHelp((&env{}).daemonCommand(), columns)
+		if words(got) != words(whole) {
+			t.Errorf("%d columns: other words", columns)
+		}
+		for line := range strings.Lines(got) {
+			line = strings.TrimRight(line, "\n")
+			if n := len(line); n > columns && len(strings.Fields(line)) > 3 {
+				t.Errorf("%d columns: a line of %d: %s", columns, n, line)
+			}
+		}
+	}
+}
+
 func TestVersionIsPrintedEitherWay(t *testing.T) {
 	inEmptyDir(t)
 	for _, args := range [][]string{{"version"}, {"--version"}} {

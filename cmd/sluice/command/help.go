@@ -3,6 +3,8 @@ package command
 import (
 	"cmp"
 	"fmt"
+	"io"
+	"os"
 	"strings"
 
 	"github.com/urfave/cli/v2"
@@ -11,11 +13,34 @@ import (
 	"github.com/sluicehq/sluice/internal/unavailable"
 )
 
-// Columns of help.
+// Columns of help. On a terminal too narrow for two of them, the text of a flag stands
+// below it.
 const (
 	helpIndent = 34
-	helpWidth  = 110
+	helpWidth  = 110 // at most, and where nobody tells
+	helpLeast  = 40
+	helpText   = 36 // least width of a column of text beside the flags
+	helpBelow  = 10 // where a text below its flag begins
 )
+
+// helpColumns is how wide help may be on what it is written to.
+func helpColumns(out io.Writer) int {
+	if f, ok := out.(*os.File); ok && isTerminal(out) {
+		return max(helpLeast, min(helpWidth, widthOf(f)()))
+	}
+	return helpWidth
+}
+
+// setHelp gives the help of so many columns to the commands that do something, once
+// each: the second name of a command has its help.
+func setHelp(c *cli.Command, columns int) {
+	if c.CustomHelpTemplate == "" {
+		c.CustomHelpTemplate = leafHelp(c, columns)
+	}
+	for _, sub := range c.Subcommands {
+		setHelp(sub, columns)
+	}
+}
 
 // groupHelp is the help template of a command that only holds others.
 func groupHelp(usage string, commands []*cli.Command) string {
@@ -30,21 +55,21 @@ func groupHelp(usage string, commands []*cli.Command) string {
 	return b.String()
 }
 
-// helpText is the help template of a leaf command: its own flags, those of its
+// leafHelp is the help template of a leaf command: its own flags, those of its
 // section of the configuration under the section's headings, the global ones, and
 // last those of features that this build does not have.
-func helpText(usage, arguments, section string, own []cli.Flag) string {
+func leafHelp(c *cli.Command, columns int) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "{{.HelpName}}: %s\n\nUsage: {{.HelpName}} [flags]", usage)
-	if arguments != "" {
-		fmt.Fprintf(&b, " %s", arguments)
+	fmt.Fprintf(&b, "{{.HelpName}}: %s\n\nUsage: {{.HelpName}} [flags]", c.Usage)
+	if c.ArgsUsage != "" {
+		fmt.Fprintf(&b, " %s", c.ArgsUsage)
 	}
 	b.WriteString("\n" + exampleText)
-	headings, groups := flagGroups(section, own)
+	headings, groups := grouped(c.Flags)
 	for _, heading := range headings {
 		fmt.Fprintf(&b, "\n%s:\n", headingText(heading))
 		for _, i := range groups[heading] {
-			helpLine(&b, i)
+			helpLine(&b, i, columns)
 		}
 	}
 	return b.String()
@@ -115,7 +140,9 @@ func infoOf(names []string, d cli.DocGenerationFlag) config.Setting {
 	return i
 }
 
-func helpLine(b *strings.Builder, i config.Setting) {
+// helpLine is a flag and its text, of which no line is longer than so many columns,
+// unless one word is.
+func helpLine(b *strings.Builder, i config.Setting, columns int) {
 	flag := "      --" + i.Flag
 	if i.Short != "" {
 		flag = "  -" + i.Short + ", --" + i.Flag
@@ -130,23 +157,19 @@ func helpLine(b *strings.Builder, i config.Setting) {
 	if i.Env != "" {
 		text += " [$" + i.Env + "]"
 	}
-	b.WriteString(flag)
-	column := len(flag)
-	if column >= helpIndent-1 {
-		b.WriteByte('\n')
-		column = 0
+	indent, below := helpIndent, len(flag) >= helpIndent-1
+	if columns < helpIndent+helpText {
+		indent, below = helpBelow, true
 	}
-	for word := range strings.FieldsSeq(text) {
-		if column+1+len(word) > helpWidth {
-			b.WriteByte('\n')
-			column = 0
+	for n, line := range wrap(text, columns-indent) {
+		if n == 0 && !below {
+			line = flag + strings.Repeat(" ", indent-len(flag)) + line
+		} else {
+			line = strings.Repeat(" ", indent) + line
 		}
-		pad := 1
-		if column < helpIndent {
-			pad = helpIndent - column
+		if n == 0 && below {
+			line = flag + "\n" + line
 		}
-		b.WriteString(strings.Repeat(" ", pad) + word)
-		column += pad + len(word)
+		b.WriteString(strings.TrimRight(line, " ") + "\n")
 	}
-	b.WriteByte('\n')
 }

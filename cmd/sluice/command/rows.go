@@ -30,14 +30,20 @@ var rowHeader = [rowColumns]string{"TIME", "HOST", "LEVEL", "RULE", "TYPE", "DET
 const (
 	timeMost    = len("2006-01-02T15:04:05Z")
 	hostMost    = 32
-	ruleMost    = 64
-	detailLeast = 24 // below it RULE gives way, then HOST
-	ruleLeast   = 12
 	hostLeast   = 8
-	gap         = 2 // between two columns
+	levelLeast  = len("critical")
+	ruleMost    = 64
+	ruleLeast   = 28 // a title is not told from others by less
+	detailLeast = 24 // below it the others give way
+	detailFew   = 8  // below it nothing can be told
+	gap         = 2  // between two columns
 
 	unknownWidth = 80 // of a terminal that does not tell
 )
+
+// sparable are the columns that are left out where they leave the others too little,
+// the least important first. With less room than that, LEVEL and RULE share it.
+var sparable = [...]int{rowType, rowDetail, rowHost, rowTime}
 
 // rows are results for a person who watches: a line each, written as it comes and
 // never wider than the terminal.
@@ -101,49 +107,68 @@ func (r *rows) want(column int, text string, most int) {
 	r.columns[column] = max(r.columns[column], min(places(text), most))
 }
 
-// layout gives each column its width on a terminal: DETAIL has the room that the others
-// leave.
-func (r *rows) layout(terminal int) [rowColumns]int {
-	w := r.columns
-	w[rowDetail] = terminal
-	for _, n := range w[:rowDetail] {
-		w[rowDetail] -= n + gap
+// layout gives each column its width on a terminal, 0 to those that are left out:
+// DETAIL has the room that the others leave. Which ones are left out does not depend on
+// what events say, so that it changes with the terminal only.
+func (r *rows) layout(terminal int) (w [rowColumns]int) {
+	least := [rowColumns]int{timeMost, hostLeast, levelLeast, ruleLeast, r.columns[rowType], detailLeast}
+	for _, i := range [...]int{rowLevel, rowRule} {
+		least[i] = min(least[i], r.columns[i])
 	}
-	for _, c := range [...]struct{ column, least int }{{rowRule, ruleLeast}, {rowHost, hostLeast}} {
-		n := min(detailLeast-w[rowDetail], w[c.column]-c.least)
-		if n > 0 {
-			w[c.column] -= n
-			w[rowDetail] += n
+	w, need := r.columns, -gap
+	w[rowDetail] = detailLeast
+	for _, n := range least {
+		need += n + gap
+	}
+	for _, i := range sparable {
+		if need <= terminal {
+			break
 		}
+		if i == rowType { // what is kept for DETAIL is only a wish
+			need -= detailLeast - detailFew
+			least[rowDetail] = detailFew
+		}
+		w[i] = 0
+		need -= least[i] + gap
+	}
+	room := terminal + gap
+	for _, n := range w {
+		if n > 0 {
+			room -= n + gap
+		}
+	}
+	for _, i := range [...]int{rowRule, rowHost, rowLevel} { // they give way in this order
+		if n := min(-room, w[i]-least[i]); n > 0 {
+			w[i] -= n
+			room += n
+		}
+	}
+	switch {
+	case w[rowDetail] > 0:
+		w[rowDetail] += room
+	default:
+		w[rowRule] = max(1, w[rowRule]+room)
 	}
 	return w
 }
 
 func (r *rows) line(cells []string, color string) {
-	left := r.width()
-	w := r.layout(left)
+	terminal := r.width()
+	w := r.layout(terminal)
+	column, end := 0, 0 // of this column, and of the text before it
 	for i, cell := range cells {
-		if i > 0 {
-			left -= gap
+		most := min(w[i], terminal-column)
+		if most <= 0 {
+			continue
 		}
-		if left <= 0 {
-			break
-		}
-		if i > 0 {
-			r.buf.WriteString(strings.Repeat(" ", gap))
-		}
-		cell = shorten(printable(cell), min(max(w[i], 0), left))
-		n := places(cell)
+		r.buf.WriteString(strings.Repeat(" ", column-end))
+		cell = shorten(printable(cell), most)
+		end = column + places(cell)
+		column += w[i] + gap
 		if color != "" && i == rowLevel && r.color {
 			cell = color + cell + "\x1b[0m"
 		}
 		r.buf.WriteString(cell)
-		if i < rowDetail {
-			pad := max(0, min(w[i], left)-n)
-			r.buf.WriteString(strings.Repeat(" ", pad))
-			n += pad
-		}
-		left -= n
 	}
 	trimBlanks(&r.buf)
 	r.buf.WriteByte('\n')
