@@ -13,7 +13,7 @@ import (
 // LogsourceRouting skips rules whose log source contradicts the event's.
 type LogsourceRouting struct {
 	Enabled        bool       `yaml:"enabled" flag:"logsource-routing" mode:"on" help:"Skip rules whose log source contradicts the event's"`
-	FieldMap       Dimensions `yaml:"field_map" flag:"logsource-field-map" word:"DIMENSIONS" help:"Fields that hold the log source: product=..,service=..,category=..,custom.NAME=.."`
+	FieldMap       Dimensions `yaml:"field_map" flag:"logsource-field-map" word:"DIMENSIONS" help:"Fields that hold the log source: product=.. service=.. category=.. custom.NAME=.., with commas between them"`
 	EventLogsource Dimensions `yaml:"event_logsource" flag:"event-logsource" word:"DIMENSIONS" help:"Log source of events that state none, in the same form"`
 	Derive         string     `yaml:"derive" flag:"logsource-derive" oneof:"windows off" help:"Derive the log source of Windows records from channel, provider and event id"`
 	Strict         bool       `yaml:"strict" help:"Accepted, without effect"`
