@@ -3,9 +3,12 @@ package command
 import (
 	"bytes"
 	"flag"
+	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -215,6 +218,19 @@ func TestAProductThatCannotBeWrittenIsAFault(t *testing.T) {
 		if code != 3 || !strings.Contains(errs.String(), "no space left") {
 			t.Errorf("%s: exit code %d with %q", line, code, errs.String())
 		}
+		errs.Reset()
+		code = Run(nil, append([]string{"sluice"}, strings.Fields(line)...), strings.NewReader(""), closedPipe{}, &errs)
+		if code != 141 || strings.Contains(errs.String(), "pipe") {
+			t.Errorf("%s into a closed pipe: exit code %d with %q", line, code, errs.String())
+		}
+	}
+}
+
+// A connection that is cut off is a fault of what it leads to, not the end of a pipe.
+func TestACutConnectionIsNoClosedPipe(t *testing.T) {
+	err := configFault(fmt.Errorf("GET /x: %w", &net.OpError{Op: "write", Err: os.NewSyscallError("write", syscall.EPIPE)}))
+	if code, text := codeOf(err); code != exitConfig || text == "" {
+		t.Errorf("exit code %d with %q, want %d and the error", code, text, exitConfig)
 	}
 }
 

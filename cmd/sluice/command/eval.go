@@ -120,6 +120,9 @@ func (e *env) evaluateAll(o *config.Eval, p *printer, rules *ruleset.Built, deco
 	p.fit(rules.Collection)
 	ev := newEvaluation(rules.Set, decoder, p, o, e.warn)
 	err := cmp.Or(ev.run(src), p.finish())
+	if isClosedPipe(err) {
+		return err
+	}
 	ev.sumUp(p.out, o)
 	ev.total.hintJSON(p.out)
 	switch {
