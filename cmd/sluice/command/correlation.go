@@ -182,7 +182,7 @@ func (e *evaluation) sumUpResults(out *console, o *config.Eval) {
 		return
 	}
 	if c.truncated > 0 {
-		c.warn(fmt.Sprintf("%d firings were not propagated: more than %d levels of correlations", c.truncated, correlation.MaxLevels))
+		c.warn(fmt.Sprintf("%d results of correlations did not reach further ones: more than %d levels of correlations", c.truncated, correlation.MaxLevels))
 	}
 	summarise(out, o, &e.total, fmt.Sprintf("%d detection matches, %d correlation matches", e.total.matches, e.total.firings))
 	if c.dumps {
