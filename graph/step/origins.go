@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"github.com/sluicehq/sluice/graph"
+	"github.com/sluicehq/sluice/internal/clip"
 	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/engine"
 )
@@ -197,10 +198,7 @@ const maxProduct = 64
 
 // readable is a name from an event or a rule as a message may show it.
 func readable(name string) string {
-	if len(name) > maxProduct {
-		name = strings.ToValidUTF8(name[:maxProduct], "") + "..."
-	}
-	return ast.Printable(name)
+	return ast.Printable(clip.Text(name, maxProduct))
 }
 
 func list(items []string) string {
