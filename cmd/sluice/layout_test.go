@@ -77,6 +77,7 @@ var layout = map[string]place{
 	"cmd/sluice/daemon":                  {8, "cmd/sluice", false},
 	"cmd/sluice/logging":                 {8, "cmd/sluice", false},
 	"cmd/sluice/ruleset":                 {8, "cmd/sluice", false},
+	"cmd/sluice/terminal":                {8, "cmd/sluice", false},
 	"sigma/correlation/internal/age":     {1, "sigma", false},
 	"sigma/correlation/internal/exact":   {1, "sigma", false},
 	"sigma/correlation/internal/match":   {1, "sigma", false},

@@ -15,6 +15,7 @@ import (
 
 	"github.com/sluicehq/sluice/cmd/sluice/checks"
 	"github.com/sluicehq/sluice/cmd/sluice/config"
+	"github.com/sluicehq/sluice/cmd/sluice/terminal"
 	"github.com/sluicehq/sluice/internal/suggest"
 	"github.com/sluicehq/sluice/internal/unavailable"
 )
@@ -93,7 +94,7 @@ func (e *env) configValidate(c *cli.Context) error {
 		if !v.OK {
 			v.Error = v.Problems[0].Message
 		}
-		err = writeJSON(e.Out, v, isTerminal(e.Out))
+		err = writeJSON(e.Out, v, terminal.Is(e.Out))
 	} else {
 		e.reportValidation(l, report, c.Bool("strict"))
 	}
@@ -158,7 +159,7 @@ func (e *env) configShow(c *cli.Context) error {
 	}
 	leaves := l.Leaves(section)
 	if format == formatJSON {
-		return writeJSON(e.Out, nested(leaves), isTerminal(e.Out))
+		return writeJSON(e.Out, nested(leaves), terminal.Is(e.Out))
 	}
 	slices.SortFunc(leaves, func(a, b config.Leaf) int { return strings.Compare(a.Path(), b.Path()) })
 	var b bytes.Buffer
@@ -209,7 +210,7 @@ func (e *env) configPath(c *cli.Context) error {
 	}
 	switch {
 	case format == "json":
-		return writeJSON(e.Out, append([]string{}, l.Files...), isTerminal(e.Out))
+		return writeJSON(e.Out, append([]string{}, l.Files...), terminal.Is(e.Out))
 	case len(l.Files) == 0:
 		_, err = fmt.Fprintln(e.Out, "none")
 	default:

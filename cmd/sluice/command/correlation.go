@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/sluicehq/sluice/cmd/sluice/config"
+	"github.com/sluicehq/sluice/cmd/sluice/terminal"
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/graph/step"
 	"github.com/sluicehq/sluice/sigma/ast"
@@ -209,9 +210,9 @@ func (p *printer) fit(rules *load.Collection) {
 	}
 	r.words = newKeywords(rules.Rules)
 	meta := func(m *ast.Meta, kind string) {
-		r.want(rowLevel, m.Level.String(), len("informational"))
-		r.want(rowRule, m.Title, ruleMost)
-		r.want(rowType, kind, len(kind))
+		r.Want(terminal.Level, m.Level.String(), len("informational"))
+		r.Want(terminal.Rule, m.Title, terminal.RuleMost)
+		r.Want(terminal.Type, kind, len(kind))
 	}
 	for _, rule := range rules.Rules {
 		meta(&rule.Meta, "detection")
@@ -222,7 +223,7 @@ func (p *printer) fit(rules *load.Collection) {
 }
 
 // fired tells a result that is no detection.
-func fired(r *graph.Result) row {
+func fired(r *graph.Result) terminal.Row {
 	c := r.Correlation
 	return cells(c.Rule.Level, c.Rule.Title, string(c.Rule.Type), correlationDetail(c))
 }
@@ -240,5 +241,5 @@ func correlationDetail(r *correlation.Result) string {
 		b = append(b, ' ')
 	}
 	b = correlation.AppendNumber(append(b, "| agg="...), r.Value)
-	return cut(string(b), detailWidth)
+	return terminal.Cut(string(b), detailWidth)
 }

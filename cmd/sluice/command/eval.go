@@ -6,16 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"strings"
 
 	"github.com/urfave/cli/v2"
-	"golang.org/x/term"
 
 	"github.com/sluicehq/sluice/cmd/sluice/checks"
 	"github.com/sluicehq/sluice/cmd/sluice/config"
 	"github.com/sluicehq/sluice/cmd/sluice/logging"
 	"github.com/sluicehq/sluice/cmd/sluice/ruleset"
+	"github.com/sluicehq/sluice/cmd/sluice/terminal"
 	"github.com/sluicehq/sluice/graph/format"
 	"github.com/sluicehq/sluice/sigma/result"
 	"github.com/sluicehq/sluice/sources"
@@ -66,7 +65,7 @@ func (e *env) eval(c *cli.Context) error {
 		return err
 	}
 	out.summary("%s", loaded(rules.Rules))
-	if f, ok := e.In.(*os.File); ok && len(o.Event) == 0 && term.IsTerminal(int(f.Fd())) {
+	if len(o.Event) == 0 && terminal.Is(e.In) {
 		out.note("reading events from the terminal, one a line; end with Ctrl-D")
 	}
 	return e.evaluateAll(o, p, rules, decoder, src)

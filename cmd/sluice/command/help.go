@@ -10,6 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/sluicehq/sluice/cmd/sluice/config"
+	"github.com/sluicehq/sluice/cmd/sluice/terminal"
 	"github.com/sluicehq/sluice/internal/unavailable"
 )
 
@@ -25,8 +26,8 @@ const (
 
 // helpColumns is how wide help may be on what it is written to.
 func helpColumns(out io.Writer) int {
-	if f, ok := out.(*os.File); ok && isTerminal(out) {
-		return max(helpLeast, min(helpWidth, widthOf(f)()))
+	if f, ok := out.(*os.File); ok && terminal.Is(out) {
+		return max(helpLeast, min(helpWidth, terminal.Width(f)()))
 	}
 	return helpWidth
 }
@@ -161,7 +162,7 @@ func helpLine(b *strings.Builder, i config.Setting, columns int) {
 	if columns < helpIndent+helpText {
 		indent, below = helpBelow, true
 	}
-	for n, line := range wrap(text, columns-indent) {
+	for n, line := range terminal.Wrap(text, columns-indent) {
 		if n == 0 && !below {
 			line = flag + strings.Repeat(" ", indent-len(flag)) + line
 		} else {

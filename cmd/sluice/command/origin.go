@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/sluicehq/sluice/cmd/sluice/terminal"
 	"github.com/sluicehq/sluice/sigma/engine"
 	"github.com/sluicehq/sluice/sigma/event"
 )
@@ -51,7 +52,7 @@ func (o *origins) when(e event.Value) string {
 		case ok && timeFirst <= sec && sec < timeEnd:
 			return rfc3339(sec)
 		case ok:
-			return cut(textOf(hits[0].Value), maxCell)
+			return terminal.Cut(textOf(hits[0].Value), maxCell)
 		}
 	}
 	return unknownCell
@@ -66,7 +67,7 @@ func (o *origins) where(e event.Value) string {
 		hits = o.hosts[i].Resolve(hits[:0], e, false)
 		for _, h := range hits {
 			if text := textOf(h.Value); text != "" {
-				return cut(text, maxCell)
+				return terminal.Cut(text, maxCell)
 			}
 		}
 	}

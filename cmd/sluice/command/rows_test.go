@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/sluicehq/sluice/cmd/sluice/config"
+	"github.com/sluicehq/sluice/cmd/sluice/terminal"
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/graph/format"
 	"github.com/sluicehq/sluice/graph/step"
@@ -197,32 +198,13 @@ func TestRowsFitIntoTheTerminal(t *testing.T) {
 	} {
 		lines := strings.Split(watch(t, columns(tc.width), rules, event), "\n")
 		for _, line := range lines {
-			if n := places(line); n > tc.width {
+			if n := terminal.Places(line); n > tc.width {
 				t.Errorf("%d columns: a line of %d: %s", tc.width, n, line)
 			}
 		}
 		if tc.want != "" && lines[1] != tc.want {
 			t.Errorf("%d columns: got\n%s\nwant\n%s", tc.width, lines[1], tc.want)
 		}
-	}
-}
-
-func TestTheWidthOfTheTerminalIsReadForEachRow(t *testing.T) {
-	var out strings.Builder
-	width := 100
-	r := newRows(watched(&out, func() int { width -= 10; return width }))
-	long := row{cells: []string{"-", "-", "low", "T", "once", strings.Repeat("x", 100)}}
-	if err := r.write([]row{long, long}); err != nil {
-		t.Fatal(err)
-	}
-	for i, line := range strings.Split(strings.TrimSpace(out.String()), "\n") {
-		if want := 90 - 10*i; i > 0 && len(line) != want {
-			t.Errorf("row %d has %d characters, want %d", i, len(line), want)
-		}
-	}
-	out.Reset()
-	if err := newRows(watched(&out, nil)).write([]row{long}); err != nil || !strings.HasSuffix(out.String(), "xxx...\n") || places(out.String()) != len("TIME  HOST  LEVEL  RULE  TYPE  DETAIL\n")+unknownWidth+1 {
-		t.Errorf("a terminal that does not tell: %d bytes, %v, %q", len(out.String()), err, out.String())
 	}
 }
 
@@ -235,9 +217,9 @@ func TestRowsKeepEventsFromSteeringTheTerminal(t *testing.T) {
 		Rules:        []*ast.Rule{{Meta: ast.Meta{Title: "A rule", Level: ast.LevelHigh}}},
 		Correlations: []*ast.Correlation{{Meta: ast.Meta{Title: "Longer"}, Type: ast.TemporalOrdered}},
 	})
-	if err := p.rows.write([]row{
-		{[]string{"-", "h\x1b[2J", "high", "A rule", "detection", "Image=a.exe"}, levelColor(ast.LevelHigh)},
-		{[]string{"-", "h", "-", "Longer", "temporal_ordered", "Image=a\u202eexe"}, ""},
+	if err := p.rows.Write([]terminal.Row{
+		{Cells: []string{"-", "h\x1b[2J", "high", "A rule", "detection", "Image=a.exe"}, Color: terminal.ColorOf(ast.LevelHigh)},
+		{Cells: []string{"-", "h", "-", "Longer", "temporal_ordered", "Image=a\u202eexe"}, Color: ""},
 	}); err != nil {
 		t.Fatal(err)
 	}
