@@ -15,13 +15,14 @@ import (
 
 	"github.com/sluicehq/sluice/cmd/sluice/checks"
 	"github.com/sluicehq/sluice/cmd/sluice/config"
+	"github.com/sluicehq/sluice/cmd/sluice/shell"
 	"github.com/sluicehq/sluice/cmd/sluice/terminal"
 	"github.com/sluicehq/sluice/internal/suggest"
 	"github.com/sluicehq/sluice/internal/unavailable"
 )
 
 func (e *env) configCommands() []*cli.Command {
-	format := &cli.StringFlag{Name: "format", Usage: "Form of the product (text, json)"}
+	format := shell.Choice("format", "Form of the product", "text", "json")
 	return []*cli.Command{
 		command("init", "write a commented configuration file", "", []cli.Flag{
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Value: "./sluice.yaml", Usage: "File to write"},
@@ -34,7 +35,7 @@ func (e *env) configCommands() []*cli.Command {
 		command("show", "print the merged configuration and where each value comes from", "", []cli.Flag{
 			configFlag(true),
 			&cli.StringFlag{Name: "for", Usage: "Only this section, such as daemon"},
-			&cli.StringFlag{Name: "format", Usage: "Form of the product (text, json, yaml)"},
+			shell.Choice("format", "Form of the product", "text", "json", "yaml"),
 		}, e.configShow),
 		command("path", "list the files that are read, lowest precedence first", "", []cli.Flag{configFlag(true), format}, e.configPath),
 		command("schema", "print the JSON Schema of a configuration file", "", nil, e.configSchema),

@@ -1,7 +1,6 @@
 package command
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -10,8 +9,8 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/sluicehq/sluice/cmd/sluice/config"
+	"github.com/sluicehq/sluice/cmd/sluice/shell"
 	"github.com/sluicehq/sluice/cmd/sluice/terminal"
-	"github.com/sluicehq/sluice/internal/unavailable"
 )
 
 // Columns of help. On a terminal too narrow for two of them, the text of a flag stands
@@ -66,79 +65,14 @@ func leafHelp(c *cli.Command, columns int) string {
 		fmt.Fprintf(&b, " %s", c.ArgsUsage)
 	}
 	b.WriteString("\n" + exampleText)
-	headings, groups := grouped(c.Flags)
+	headings, groups := shell.Groups(c.Flags)
 	for _, heading := range headings {
-		fmt.Fprintf(&b, "\n%s:\n", headingText(heading))
+		fmt.Fprintf(&b, "\n%s:\n", shell.Heading(heading))
 		for _, i := range groups[heading] {
 			helpLine(&b, i, columns)
 		}
 	}
 	return b.String()
-}
-
-// flagGroups puts the flags of a leaf command under headings, in the order of help:
-// its own, those of its section of the configuration, the global ones, and last those
-// of features that this build does not have.
-func flagGroups(section string, own []cli.Flag) (headings []string, groups map[string][]config.Setting) {
-	groups = make(map[string][]config.Setting)
-	group := func(heading string, i config.Setting) {
-		if groups[heading] == nil {
-			headings = append(headings, heading)
-		}
-		groups[heading] = append(groups[heading], i)
-	}
-	for _, f := range own {
-		if d, ok := f.(cli.DocGenerationFlag); ok {
-			group("flags", infoOf(f.Names(), d))
-		}
-	}
-	var missing []config.Setting
-	if section != "" {
-		for _, i := range config.FlagsOf(section) {
-			if _, _, found := unavailable.Setting(i.Key, i.Flag); found {
-				missing = append(missing, i)
-				continue
-			}
-			_, heading, _ := strings.Cut(i.Section, ".")
-			heading, _, _ = strings.Cut(heading, ".") // of the part right below the section
-			group(cmp.Or(heading, "flags"), i)
-		}
-	}
-	for _, i := range append(config.FlagsOf("global"), config.Setting{Flag: "help", Short: "h", Help: "This text"}) {
-		group(everyCommand, i)
-	}
-	for _, i := range missing {
-		group(notInThisBuild, i)
-	}
-	return headings, groups
-}
-
-// Headings of flags that are not of the command itself.
-const (
-	everyCommand   = "every command"
-	notInThisBuild = "not in this build"
-)
-
-func headingText(section string) string {
-	if section == "api" || section == "nats" {
-		return strings.ToUpper(section)
-	}
-	return strings.ToUpper(section[:1]) + strings.ReplaceAll(section[1:], "_", " ")
-}
-
-// infoOf describes a flag that is no setting in the same terms.
-func infoOf(names []string, d cli.DocGenerationFlag) config.Setting {
-	i := config.Setting{Flag: names[0], Help: d.GetUsage()}
-	if len(names) > 1 {
-		i.Short = names[1]
-	}
-	if d.TakesValue() {
-		i.Word, i.Default = "VALUE", d.GetValue()
-	}
-	if o, ok := d.(optionalFlagOf); ok {
-		i.Flag += "[=" + o.word + "]"
-	}
-	return i
 }
 
 // helpLine is a flag and its text, of which no line is longer than so many columns,
