@@ -71,7 +71,9 @@ func TestEventsThatNoRuleLooksIntoAreTold(t *testing.T) {
 			"hint: the events are Windows records of Winlogbeat or Elastic Agent (winlog.event_data), and the rules do not look at the fields of those: add -p ecs_windows\n",
 		},
 		{
-			"flat records and a pipeline that renames", `{"EventID":1,"Channel":"Security","Image":"x"}`, []string{"-p", "windows_evtx"}, `"hint":"leave out of pipelines the one that renames the fields of rules"`,
+			"flat records and a pipeline that renames", `{"EventID":1,"Channel":"Security","Image":"x"}`,
+			[]string{"-p", "windows_evtx"},
+			`"hint":"leave out of pipelines the one that renames the fields of rules"`,
 			"hint: the events are Windows records with flat fields (EventID, Channel), and the rules look for others: leave out the pipeline that renames them (-p)\n",
 		},
 		{"rendered records and their pipeline", `{"Event":{"System":{"EventID":1},"EventData":{"Image":"y"}}}`, []string{"-p", "windows_evtx"}, "", "Processed 300 events, 0 matches.\n"},

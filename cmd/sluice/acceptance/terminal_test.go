@@ -4,14 +4,13 @@ package acceptance
 
 import (
 	"bytes"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/creack/pty"
+	"github.com/sluicehq/sluice/internal/terminaltest"
 )
 
 // onTerminal runs a command whose stdout is a terminal of so many columns, and returns
@@ -27,25 +26,11 @@ func onTerminal(t *testing.T, columns uint16, stdin string, args ...string) stri
 // that shows.
 func showing(t *testing.T, columns uint16, cmd *exec.Cmd, stdin string) string {
 	t.Helper()
-	screen, tty, err := pty.Open()
-	if err != nil {
-		t.Skipf("this machine has no terminals: %v", err)
-	}
-	defer screen.Close()
-	if err := pty.Setsize(screen, &pty.Winsize{Rows: 24, Cols: columns}); err != nil {
-		t.Fatal(err)
-	}
-	shown := make(chan string)
-	go func() {
-		var b bytes.Buffer
-		_, _ = io.Copy(&b, screen) // ends with an error when the other side is closed
-		shown <- strings.ReplaceAll(b.String(), "\r\n", "\n")
-	}()
+	tty, written := terminaltest.Open(t, int(columns))
 	var errs bytes.Buffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(stdin), tty, &errs
-	err = cmd.Run()
-	_ = tty.Close()
-	got := <-shown
+	err := cmd.Run()
+	got := written()
 	if err != nil {
 		t.Fatalf("%v: %v\n%s%s", cmd.Args, err, got, errs.String())
 	}

@@ -110,6 +110,7 @@ const (
 	NotInThisBuild = "not in this build"
 )
 
+// Heading is a heading as help and the manual page show it.
 func Heading(section string) string {
 	if section == "api" || section == "nats" {
 		return strings.ToUpper(section)

@@ -59,10 +59,15 @@ func (c *checker) regex(it *ast.Item, v *ast.Value) {
 // lacking are the parts of other kinds of expressions that RE2 does not have, and what
 // to write instead.
 var lacking = []struct{ text, name, instead string }{
-	{"(?<=", "look-behind", behind}, {"(?<!", "look-behind", ahead},
-	{"(?=", "look-ahead", "write what follows as part of the expression"}, {"(?!", "look-ahead", ahead},
+	{"(?<=", "look-behind", behind},
+	{"(?<!", "look-behind", ahead},
+	{"(?=", "look-ahead", "write what follows as part of the expression"},
+	{"(?!", "look-ahead", ahead},
 	{"(?>", "an atomic group", "write (?:...), which takes no longer here"},
-	{"*+", "a possessive quantifier", possessive}, {"++", "a possessive quantifier", possessive}, {"?+", "a possessive quantifier", possessive}, {"}+", "a possessive quantifier", possessive},
+	{"*+", "a possessive quantifier", possessive},
+	{"++", "a possessive quantifier", possessive},
+	{"?+", "a possessive quantifier", possessive},
+	{"}+", "a possessive quantifier", possessive},
 }
 
 const (
