@@ -46,7 +46,7 @@ func TestEval(t *testing.T) {
 		{"an inline event that is empty", nil, hit, []string{"-e", ""}, 2, 0, []string{"--event"}},
 		{"a file that is missing", nil, "", []string{"-e", "@missing"}, 2, 0, []string{"missing"}},
 		{"a directory of events", map[string]string{"d/x": ""}, "", []string{"-e", "@d"}, 2, 0, []string{"is a directory"}},
-		{"Windows event records", nil, "", []string{"-e", "@x.EVTX"}, 2, 0, []string{"not supported yet"}},
+		{"Windows event records", nil, "", []string{"-e", "@x.EVTX"}, 2, 0, []string{"this build does not read Windows event records: export them as JSON"}},
 		{"an inline event", nil, "", []string{"-e", hit}, 0, 1, nil},
 		{"an inline event over several lines", nil, "", []string{"-e", "{\n\"CommandLine\":\n\"whoami\"}"}, 0, 1, nil},
 		{"events of a file", map[string]string{"ev": hit + "\n \n" + hit}, "", []string{"-e", "@ev"}, 0, 2, []string{"Processed 2 events, 2 matches."}},

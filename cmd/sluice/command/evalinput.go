@@ -74,7 +74,7 @@ func (e *events) open(name string, d *format.Decoder) error {
 		e.readers = append(e.readers, new(sources.Buffers).NewValueReader(strings.NewReader(name)))
 		return nil
 	case strings.EqualFold(filepath.Ext(path), ".evtx"):
-		return fmt.Errorf("%s: Windows event records are not supported yet", path)
+		return fmt.Errorf("%s: this build does not read Windows event records: export them as JSON, for example with evtx_dump -o jsonl, and add -p windows_evtx", path)
 	}
 	f, err := os.Open(path)
 	if err == nil {
