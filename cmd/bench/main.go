@@ -5,6 +5,7 @@
 //	bench correlation  correlations by type and window, and a lane of six rules
 //	bench daemon       a whole daemon under load against the engine alone
 //	bench bodies       bodies that are arrays against bodies of lines
+//	bench sinks        daemons with several sinks against one with a single sink
 //	bench post         send a file of events to POST /api/v1/events
 //
 // Lanes are measured against json.Valid over the same lines in the same run: a
@@ -21,6 +22,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"time"
 
 	"github.com/sluicehq/sluice/internal/sigmatest"
@@ -50,7 +52,7 @@ type options struct {
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if len(args) == 0 {
-		return errors.New("name what to do: corpus, correlation, daemon, bodies or post")
+		return errors.New("name what to do: corpus, correlation, daemon, bodies, sinks or post")
 	}
 	fs := flag.NewFlagSet("bench "+args[0], flag.ContinueOnError)
 	fs.SetOutput(stderr)
@@ -59,7 +61,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	}
 	o := options{groups: []int{1, 1000, 100_000}}
 	r := report{out: stdout}
-	each := map[string]time.Duration{"corpus": 3 * time.Second, "correlation": 200 * time.Millisecond, "daemon": 9 * time.Second, "bodies": 9 * time.Second}
+	each := map[string]time.Duration{"corpus": 3 * time.Second, "correlation": 200 * time.Millisecond, "daemon": 9 * time.Second, "bodies": 9 * time.Second, "sinks": 9 * time.Second}
 	fs.StringVar(&o.data, "data", "", "directory of the corpus (default: SLUICE_DATA, else ../shared/data)")
 	fs.StringVar(&o.only, "only", "", "measure only this lane or, of correlations, this part: engine, growth, memory or lane")
 	fs.DurationVar(&o.each, "time", each[args[0]], "how long each figure is measured")
@@ -71,25 +73,28 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		measure = r.corpus
 	case "correlation":
 		measure = r.correlation
-	case "daemon", "bodies":
+	case "daemon", "bodies", "sinks":
 		b := bench{report: &r}
 		fs.StringVar(&b.program, "daemon", "bin/sluice", "the program to start; further arguments are the daemon's")
 		fs.IntVar(&b.post.lines, "lines", 500, "lines in one request body")
 		fs.IntVar(&b.post.connections, "connections", 2, "requests under way at once")
 		measure = func(ctx context.Context, o options) error {
 			b.more = fs.Args()
-			if args[0] == "bodies" {
+			switch args[0] {
+			case "bodies":
 				return b.runBodies(ctx, o)
+			case "sinks":
+				return b.runSinks(ctx, o)
 			}
 			return b.run(ctx, o)
 		}
 	default:
-		return fmt.Errorf("unknown measurement %q (corpus, correlation, daemon, bodies, post)", args[0])
+		return fmt.Errorf("unknown measurement %q (corpus, correlation, daemon, bodies, sinks, post)", args[0])
 	}
 	if err := fs.Parse(args[1:]); err != nil {
 		return err
 	}
-	if fs.NArg() > 0 && args[0] != "daemon" && args[0] != "bodies" {
+	if fs.NArg() > 0 && !slices.Contains([]string{"daemon", "bodies", "sinks"}, args[0]) {
 		return fmt.Errorf("unexpected argument %q", fs.Arg(0))
 	}
 	if o.data == "" {
