@@ -69,6 +69,10 @@ func (o *Open) Lines() (admitted, open int) {
 // lateShare marks a line that was given up when the drain was over.
 const lateShare = 1 << 30
 
+// overdraft is what a settlement too many counts in the remarks of a receipt. No hand-over
+// has as many lines.
+const overdraft = 1 << 24
+
 // Receipt stands for the lines of one intake hand-over, such as a request or what
 // was pulled from a stream at once. It counts for each line how many holders still
 // owe a settlement, and tells its source when a line, and when the last line, is
@@ -77,11 +81,11 @@ const lateShare = 1 << 30
 // Settling one line twice is a defect of a stage. It never reaches the source;
 // Overdrawn counts it, so that tests can insist on zero.
 type Receipt struct {
-	shares    []atomic.Int32
-	open      atomic.Int32
-	overdrawn atomic.Int32
-	settled   func()                     // nil when nobody waits for the lines, and no epoch does
-	delivery  func(line uint32) Delivery // nil for a source that cannot deliver again
+	shares   []atomic.Int32
+	open     atomic.Int32
+	remarks  atomic.Int32               // lines that could not be decoded, and overdraft times what was settled too often
+	settled  func()                     // nil when nobody waits for the lines, and no epoch does
+	delivery func(line uint32) Delivery // nil for a source that cannot deliver again
 }
 
 // NewReceipt returns a receipt for the given number of lines, each with one
@@ -143,7 +147,10 @@ func (r *Receipt) Withdraw(first int) {
 func (r *Receipt) Open() int { return int(r.open.Load()) }
 
 // Overdrawn is the number of settlements beyond the shares there were.
-func (r *Receipt) Overdrawn() int { return int(r.overdrawn.Load()) }
+func (r *Receipt) Overdrawn() int { return int(r.remarks.Load()) / overdraft }
+
+// Undecoded is the number of lines so far that could not be decoded.
+func (r *Receipt) Undecoded() int { return int(r.remarks.Load()) % overdraft }
 
 // settle releases one share of a line. It reports whether it was the last one, and
 // whether the line was given up on the way.
@@ -151,7 +158,7 @@ func (r *Receipt) settle(line uint32) (last, late bool) {
 	left := r.shares[line].Add(-1)
 	if left < 0 {
 		r.shares[line].Add(1)
-		r.overdrawn.Add(1)
+		r.remarks.Add(overdraft)
 		return false, false
 	}
 	if left == lateShare {
@@ -204,6 +211,14 @@ func (t Token) Retain(n int) {
 func (t Token) Late() {
 	if t.receipt != nil {
 		t.receipt.shares[t.line].Or(lateShare)
+	}
+}
+
+// Undecoded notes, for whoever waits for the line, that it could not be decoded. The
+// caller is the line's first holder, and settles it later.
+func (t Token) Undecoded() {
+	if t.receipt != nil {
+		t.receipt.remarks.Add(1)
 	}
 }
 

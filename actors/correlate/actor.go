@@ -161,6 +161,7 @@ func (s *shell) line(b *graph.Batch, i int) {
 	line, f := &b.Lines[i], &b.Outcomes[i]
 	switch f.Kind {
 	case graph.Undecodable:
+		line.Token.Undecoded()
 		s.Reject(graph.DeadLetter{Original: line.Raw, Error: errUndecodable, Stage: string(graph.StageParse), Token: s.Open().Token(line.Token)})
 	case graph.Decoded:
 		if f.Matches.Len() > 0 {

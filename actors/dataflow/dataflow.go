@@ -125,7 +125,7 @@ func (d *Dataflow) build(o *Options, name graph.Stage) actors.Feature {
 	case graph.StageParse:
 		o.Parse.StageOptions, o.Parse.Set, o.Parse.Next, o.Parse.Metrics = common, o.Set, o.Batches, o.Metrics.parse
 		d.Parse = parse.New(o.Parse)
-		return row(name, d.Parse)
+		return d.Parse.Feature()
 	case graph.StageObserve:
 		s := observe.New(common, o.Batches)
 		o.Batches = s.Lane()

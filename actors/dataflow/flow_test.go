@@ -245,7 +245,7 @@ func TestBackPressureCountsLinesThatWait(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		body := strings.NewReader(strings.Repeat("{}\n", 300))
-		n, err := ndjson.NewIntake(l.Parse.Intake("http", time.Now), ndjson.DefaultMaxBody, nil).Ingest(ctx, body, ndjson.Options{})
+		n, _, err := ndjson.NewIntake(l.Parse.Intake("http", time.Now), ndjson.DefaultMaxBody, nil).Ingest(ctx, body, ndjson.Options{})
 		if n != 100 || !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("%d lines admitted, %v, want 100 and the client's end", n, err)
 		}
@@ -284,7 +284,7 @@ func TestCommit(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			l := assemble(t, settings{rules: evil, format: format.JSON, dlq: true})
 			body := strings.NewReader("{\"a\":\"evil\"}\n{}\n{bad\n")
-			n, err := ndjson.NewIntake(l.Parse.Intake("http", time.Now), ndjson.DefaultMaxBody, nil).Ingest(t.Context(), body, ndjson.Options{Commit: true})
+			n, _, err := ndjson.NewIntake(l.Parse.Intake("http", time.Now), ndjson.DefaultMaxBody, nil).Ingest(t.Context(), body, ndjson.Options{Commit: true})
 			if n != 3 || err != nil {
 				t.Errorf("got %d and %v, want 3", n, err)
 			}
@@ -298,7 +298,7 @@ func TestCommit(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			slow, begin := newStuck(), time.Now()
 			l := assemble(t, settings{rules: evil, sinks: []sinkSettings{{transport: slow}}})
-			n, err := ndjson.NewIntake(l.Parse.Intake("http", time.Now), ndjson.DefaultMaxBody, nil).Ingest(t.Context(), strings.NewReader(`{"a":"evil"}`), ndjson.Options{Commit: true})
+			n, _, err := ndjson.NewIntake(l.Parse.Intake("http", time.Now), ndjson.DefaultMaxBody, nil).Ingest(t.Context(), strings.NewReader(`{"a":"evil"}`), ndjson.Options{Commit: true})
 			if n != 1 || !errors.Is(err, ndjson.ErrCommitDeadline) || time.Since(begin) != 30*time.Second {
 				t.Errorf("got %d and %v after %s, want 1 and the deadline after 30s", n, err, time.Since(begin))
 			}

@@ -99,6 +99,21 @@ func (s *shell) empty(b *graph.Batch) {
 	s.pool.Start(0, func(context.Context, int) any { return &decoded{batch: b} })
 }
 
+// skip tells of n lines that could not be decoded and that no dead letter keeps. line is
+// the last of them, of which only the outline is logged.
+func (s *shell) skip(line []byte, n int, now time.Time) {
+	s.o.Log.Debug("lines not decoded", "lines", n, "begins", string(line[:min(len(line), 64)]))
+	held, ok := s.loss.Allow("undecoded", n, now)
+	if !ok {
+		return
+	}
+	attrs := []any{"lines", held + n, "source", s.o.Source, "format", s.o.Decoder.Format, "length", len(line), "outline", format.Outline(line)}
+	if fault, found := format.FindFault(line, false); found && s.o.Decoder.Format.Values() {
+		attrs = append(attrs, "offset", fault.Offset, "fault", fault.Kind)
+	}
+	s.o.Log.Warn("lines could not be decoded and are lost", append(attrs, "hint", "--input-format says how lines are written; --dlq keeps those that are not")...)
+}
+
 // suspect counts lines that begin like JSON and were taken as text, and says now and
 // then what the last one's fault is, but never its text.
 func (s *shell) suspect(d *decoded, now time.Time) {
@@ -119,7 +134,7 @@ func (s *shell) merge(d *decoded, now time.Time) {
 	if n := d.outcome.Undecodable; n > 0 {
 		s.metrics.parseErrors.Add(int64(n))
 		if s.o.DeadLetters == nil {
-			s.o.Log.Debug("lines not decoded", "lines", n, "batch", d.batch.Seq)
+			s.skip(d.batch.Lines[d.outcome.Unread].Raw, n, now)
 		}
 	}
 	if d.outcome.Suspects > 0 {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/sluicehq/sluice/actors/mailbox"
 	"github.com/sluicehq/sluice/graph"
+	"github.com/sluicehq/sluice/graph/format"
 	"github.com/sluicehq/sluice/internal/ratelog"
 )
 
@@ -56,6 +57,10 @@ func (n *Intake) Oversize(ctx context.Context, excerpt []byte, token graph.Token
 	n.stage.metrics.parseErrors.Add(1)
 	if n.stage.o.DeadLetters == nil {
 		n.stage.o.Log.Debug("line exceeds maximum size", "source", n.producer)
+		if held, ok := n.stage.loss.Allow("oversize", 1, n.now()); ok {
+			n.stage.o.Log.Warn("lines are too long and were refused", "lines", held+1, "source", n.producer,
+				"err", errOversize, "outline", format.Outline(excerpt), "hint", "--dlq keeps the beginning of such lines")
+		}
 		token.Settle()
 		return nil
 	}

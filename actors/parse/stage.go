@@ -42,12 +42,14 @@ type Stage struct {
 	last  *graph.Publication // the batch before, nil when that is another one
 	steps []*step.Decode     // one per worker
 	doubt ratelog.Limit      // of warnings about suspects
+	loss  ratelog.Limit      // of warnings about lines that nobody keeps
 
 	batches sync.Pool
 	metrics *Metrics
 }
 
-// doubtPause is how often at most a warning tells of lines that look like broken JSON.
+// doubtPause is how often at most a warning tells of lines that look like broken JSON, and
+// of lines that could not be decoded.
 const doubtPause = time.Minute
 
 // New builds the stage.
@@ -55,7 +57,7 @@ func New(o Options) *Stage {
 	if o.Workers == 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
 	}
-	s := &Stage{o: o, set: o.Set, epoch: graph.NewEpoch(o.Open), metrics: o.Metrics, doubt: ratelog.Limit{Every: doubtPause}}
+	s := &Stage{o: o, set: o.Set, epoch: graph.NewEpoch(o.Open), metrics: o.Metrics, doubt: ratelog.Limit{Every: doubtPause}, loss: ratelog.Limit{Every: doubtPause}}
 	for range o.Workers {
 		s.steps = append(s.steps, step.NewDecode(o.Decoder))
 	}
@@ -68,6 +70,16 @@ func New(o Options) *Stage {
 	s.batches.New = func() any { return &graph.Batch{Events: new(engine.Events), Release: s.release} }
 	return s
 }
+
+// Feature is the row of the stage.
+func (s *Stage) Feature() actors.Feature {
+	return actors.Feature{Name: string(graph.StageParse), Actors: []actors.Actor{s}, Status: func() []actors.Member {
+		return []actors.Member{{Name: "parse_errors", Value: s.ParseErrors()}}
+	}}
+}
+
+// ParseErrors is how many lines could not be decoded or were too long.
+func (s *Stage) ParseErrors() int64 { return s.metrics.parseErrors.Load() }
 
 // release takes a batch back that nobody needs any more.
 func (s *Stage) release(b *graph.Batch) {

@@ -228,6 +228,58 @@ func TestLinesThatLookLikeBrokenJSONAreToldOnceAMinute(t *testing.T) {
 	})
 }
 
+func TestLinesThatNobodyKeepsAreToldOnceAMinute(t *testing.T) {
+	for _, withDLQ := range []bool{false, true} {
+		t.Run(fmt.Sprintf("with a dead letter queue: %t", withDLQ), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := newRig(t, Options{
+					StageOptions: actors.StageOptions{Capacity: 100}, BatchSize: 10, Source: "http", Decoder: &format.Decoder{Format: format.JSON},
+				})
+				var log actorstest.Log
+				r.stage.o.Log = log.Logger()
+				if withDLQ {
+					r.stage.o.DeadLetters = r.deadLetters
+				}
+				r.spawn(t)
+				in := r.stage.Intake("http", time.Now)
+				for _, run := range [][]string{ // at 0, 40 and 80 s
+					{`{"a":1}`, `<34>Oct 11 22:14:15 mymachine su: 'su root' failed`},
+					{`{bad`, `{}`},
+					{"\x1f\x8b\x08", `{"password":"hunter2"`},
+				} {
+					r.stage.Lane().TryPut(raws(run...))
+					if err := in.Oversize(t.Context(), []byte(`{"password":"`), graph.Token{}); err != nil {
+						t.Fatal(err)
+					}
+					synctest.Wait()
+					time.Sleep(40 * time.Second)
+				}
+				got := log.Matching("level=WARN")
+				want := []string{
+					`msg="lines are too long and were refused" lines=1 source=http`,
+					`msg="lines could not be decoded and are lost" lines=1 source=http format=json length=50 outline="<99>aaa`,
+					`msg="lines are too long and were refused" lines=2 source=http`,
+					`msg="lines could not be decoded and are lost" lines=3 source=http format=json length=21 outline="{\"aaaaaaaa\":\"aaaaaa9\"" offset=21 fault="line ends inside a value"`,
+				}
+				if withDLQ {
+					want = nil // the dead letters say more
+				}
+				if len(got) != len(want) {
+					t.Fatalf("logged %q, want %q", got, want)
+				}
+				for i := range want {
+					if !strings.Contains(got[i], want[i]) || !strings.Contains(got[i], "--dlq keeps") || strings.Contains(got[i], "hunter2") {
+						t.Errorf("logged %q, want %q, with what to do and without what the line says", got[i], want[i])
+					}
+				}
+				if n := r.stage.ParseErrors(); n != 7 {
+					t.Errorf("%d parse errors, want 7", n)
+				}
+			})
+		})
+	}
+}
+
 func TestALineOfSeveralEventsIsOneLineOfItsBatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, Options{StageOptions: actors.StageOptions{Capacity: 100}, BatchSize: 10})

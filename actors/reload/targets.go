@@ -1,6 +1,7 @@
 package reload
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -14,6 +15,9 @@ type targets struct {
 	// names are watched in the directories that hold them: files, links, and names
 	// that are missing and may appear.
 	names map[string]bool
+	// closed are files and directories among them that cannot be read: more
+	// permissions are a change of these.
+	closed map[string]bool
 }
 
 // directory is a directory to watch.
@@ -27,7 +31,7 @@ const maxLinks = 40
 
 // resolve finds what to watch for directories of rules and single files.
 func resolve(paths []string) *targets {
-	t := &targets{dirs: make(map[string]directory), names: make(map[string]bool)}
+	t := &targets{dirs: make(map[string]directory), names: make(map[string]bool), closed: make(map[string]bool)}
 	for _, path := range paths {
 		real, ok := t.follow(path)
 		if !ok {
@@ -37,6 +41,7 @@ func resolve(paths []string) *targets {
 			t.addTree(real)
 		} else {
 			t.addName(filepath.Dir(real), filepath.Base(real))
+			t.look(real)
 		}
 	}
 	return t
@@ -119,7 +124,8 @@ func (t *targets) addTree(dir string) {
 	}
 	t.dirs[dir] = directory{info: info, rules: true}
 	entries, err := os.ReadDir(dir)
-	if err != nil {
+	if err != nil || !readable(dir) {
+		t.closed[dir] = true
 		return
 	}
 	for _, e := range entries {
@@ -130,6 +136,8 @@ func (t *targets) addTree(dir string) {
 			t.addTree(path)
 		case e.Type()&fs.ModeSymlink != 0:
 			t.addLink(path)
+		case isYAML(path):
+			t.look(path)
 		}
 	}
 }
@@ -143,6 +151,27 @@ func (t *targets) addLink(path string) {
 	if real, ok := t.follow(path); ok {
 		t.addTree(real)
 	}
+}
+
+// look notes a file that cannot be read.
+func (t *targets) look(path string) {
+	if !readable(path) {
+		t.closed[path] = true
+	}
+}
+
+// readable reports whether a file or directory can be read. One that is missing has no
+// permissions to wait for, and a pipe is never opened, since that may wait for ever. Tests
+// that may read everything have another one.
+var readable = func(path string) bool {
+	info, err := os.Stat(path)
+	if err == nil && (info.IsDir() || info.Mode().IsRegular()) {
+		var f *os.File
+		if f, err = os.Open(path); err == nil {
+			_ = f.Close()
+		}
+	}
+	return !errors.Is(err, fs.ErrPermission)
 }
 
 func isDir(path string) bool {

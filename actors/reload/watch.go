@@ -21,10 +21,11 @@ type watcher struct {
 	paths   func() []string
 	done    sync.WaitGroup
 
-	mu    sync.Mutex // guards the rest
-	given []string   // what paths returned last
-	dirs  map[string]directory
-	names map[string]bool
+	mu     sync.Mutex // guards the rest
+	given  []string   // what paths returned last
+	dirs   map[string]directory
+	names  map[string]bool
+	closed map[string]bool // cannot be read
 }
 
 // swapLink is the link through which mounted volumes exchange all their files.
@@ -42,8 +43,9 @@ func watch(paths func() []string, trigger func(Origin, string), log *slog.Logger
 	return w, nil
 }
 
-// update watches what the paths resolve to now, and nothing else.
-func (w *watcher) update() {
+// update watches what the paths resolve to now, and nothing else. It reports whether
+// there is something to read that could not be read before.
+func (w *watcher) update() (more bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.given = w.paths()
@@ -51,7 +53,10 @@ func (w *watcher) update() {
 	// A change before its directory was watched sent no event. A second look finds it.
 	for again := true; again; {
 		t := resolve(w.given)
-		w.names = t.names
+		for path := range w.closed {
+			more = more || !t.closed[path]
+		}
+		w.names, w.closed = t.names, t.closed
 		for dir, was := range w.dirs {
 			if is, wanted := t.dirs[dir]; !wanted || !os.SameFile(was.info, is.info) {
 				w.drop(dir)
@@ -64,6 +69,8 @@ func (w *watcher) update() {
 				if err := w.notify.Add(dir); err != nil {
 					w.log.Warn("directory is not watched", "path", dir, "err", err)
 					refused[dir] = true
+				} else {
+					more = true
 				}
 				again = true
 			}
@@ -72,6 +79,7 @@ func (w *watcher) update() {
 			}
 		}
 	}
+	return more
 }
 
 // updatePaths watches other paths when a pass has changed them.
@@ -126,10 +134,10 @@ func (w *watcher) run() {
 }
 
 func (w *watcher) event(e fsnotify.Event) {
-	if e.Op == fsnotify.Chmod {
-		return
-	}
-	switch path := filepath.Clean(e.Name); {
+	path := filepath.Clean(e.Name)
+	switch {
+	case e.Op == fsnotify.Chmod:
+		w.permissions(path)
 	case e.Has(fsnotify.Remove|fsnotify.Rename) && w.forget(path), e.Has(fsnotify.Create) && w.isNewDirectory(path):
 		w.forget(path) // a directory of this name may have been watched before
 		w.update()
@@ -138,10 +146,49 @@ func (w *watcher) event(e fsnotify.Event) {
 		if !e.Has(fsnotify.Write) {
 			w.update()
 		}
+		w.opened(path)
 		w.trigger(File, "file "+path)
 	case w.isRuleFile(path):
+		w.opened(path)
 		w.trigger(File, "file "+path)
 	}
+}
+
+// permissions asks whether a change of attributes has let us read more. What could be
+// read before says the same as before.
+func (w *watcher) permissions(path string) {
+	switch {
+	case w.isDirectory(path):
+		if w.update() {
+			w.trigger(File, "directory "+path)
+		}
+	case (w.isName(path) || w.isRuleFile(path)) && w.opened(path):
+		w.trigger(File, "file "+path)
+	}
+}
+
+// isDirectory reports whether path is a directory that is watched, or would be if it
+// could be read.
+func (w *watcher) isDirectory(path string) bool {
+	w.mu.Lock()
+	_, watched := w.dirs[path]
+	closed := w.closed[path]
+	w.mu.Unlock()
+	return watched || closed && isDir(path)
+}
+
+// opened reports whether a file can be read that could not be, and notes how it is now.
+func (w *watcher) opened(path string) bool {
+	now := readable(path)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	was := !w.closed[path]
+	if now {
+		delete(w.closed, path)
+	} else {
+		w.closed[path] = true
+	}
+	return now && !was
 }
 
 // isNewDirectory reports whether path is a directory that may hold watched files.

@@ -55,6 +55,25 @@ func (w *watchedTree) rename(from, to string) {
 	}
 }
 
+func (w *watchedTree) chmod(name string, mode os.FileMode) {
+	w.t.Helper()
+	if err := os.Chmod(w.path(name), mode); err != nil && !os.IsNotExist(err) {
+		w.t.Fatal(err)
+	}
+}
+
+// readByMode makes permissions count in tests that run as root, too: what its owner may
+// not read cannot be read.
+func readByMode(t *testing.T) {
+	t.Helper()
+	before := readable
+	readable = func(path string) bool {
+		info, err := os.Stat(path)
+		return err != nil || info.Mode()&0o400 != 0
+	}
+	t.Cleanup(func() { readable = before })
+}
+
 func (w *watchedTree) link(to, name string) {
 	w.t.Helper()
 	if err := os.Symlink(to, w.path(name)); err != nil {
@@ -111,6 +130,31 @@ func TestWhatIsLoadedIsWatched(t *testing.T) {
 		{"no hidden file", func(w *watchedTree) { w.write("rules/.b.yml.swp"); w.write("rules/.b.yml"); w.write("rules/z.yml") }, "file rules/z.yml"},
 		{"no hidden directory", func(w *watchedTree) { w.write("new/d.yml"); w.rename("new", "rules/.new"); w.write("rules/z.yml") }, "file rules/z.yml"},
 		{"no neighbour of a single file", func(w *watchedTree) { w.write("pipes/other.yml"); w.write("rules/z.yml") }, "file rules/z.yml"},
+		{"a file that may be read now", func(w *watchedTree) { w.chmod("rules/closed.yml", 0o600) }, "file rules/closed.yml"},
+		{"a file that was closed for a while", func(w *watchedTree) {
+			w.chmod("rules/a.yml", 0)
+			w.write("rules/mark.yml")
+			w.want("file rules/mark.yml")
+			w.chmod("rules/a.yml", 0o600)
+		}, "file rules/a.yml"},
+		{"a new file that nobody may read yet", func(w *watchedTree) {
+			w.write("new")
+			w.chmod("new", 0)
+			w.rename("new", "rules/new.yml")
+			w.want("file rules/new.yml")
+			w.write("rules/mark.yml")
+			w.want("file rules/mark.yml")
+			w.chmod("rules/new.yml", 0o600)
+		}, "file rules/new.yml"},
+		{"a single file that may be read now", func(w *watchedTree) { w.chmod("pipes/closed.yml", 0o600) }, "file pipes/closed.yml"},
+		{"a directory that may be read now", func(w *watchedTree) { w.chmod("rules/shut", 0o700) }, "directory rules/shut"},
+		{"permissions of what could be read no more than before", func(w *watchedTree) {
+			w.chmod("rules/a.yml", 0o640)
+			w.chmod("rules/sub", 0o750)
+			w.chmod("rules", 0o750)
+			w.chmod("rules/closed.yml", 0o040)
+			w.write("rules/z.yml")
+		}, "file rules/z.yml"},
 		{"no permissions", func(w *watchedTree) { _ = os.Chmod(w.path("rules/a.yml"), 0o600); w.write("rules/z.yml") }, "file rules/z.yml"},
 	} {
 		t.Run("watches "+tc.name, func(t *testing.T) {
@@ -118,8 +162,16 @@ func TestWhatIsLoadedIsWatched(t *testing.T) {
 			w.write("rules/a.yml")
 			w.write("rules/sub/b.yml")
 			w.write("pipes/p.yml")
+			readByMode(t)
+			w.write("rules/closed.yml")
+			w.chmod("rules/closed.yml", 0)
+			w.write("pipes/closed.yml")
+			w.chmod("pipes/closed.yml", 0)
+			w.write("rules/shut/s.yml")
+			w.chmod("rules/shut", 0o300)
+			t.Cleanup(func() { w.chmod("rules/shut", 0o700) })
 			t.Chdir(w.dir)
-			w.watch("rules/", "./pipes/p.yml", "pipes/tls.crt")
+			w.watch("rules/", "./pipes/p.yml", "pipes/tls.crt", "pipes/closed.yml")
 			tc.change(w)
 			w.want(tc.want)
 		})

@@ -26,28 +26,39 @@ const (
 
 // about is all that this package knows of one kind.
 type about struct {
-	kind    Kind
-	schemes []string
-	usage   string // how a spec names the destination
-	bare    bool   // there is one destination, which the scheme alone names
-	unit    bool   // batches are written as a unit, else item by item
+	kind       Kind
+	schemes    []string
+	usage      string   // how a spec names the destination
+	parameters []string // that its specs take beside those of every sink
+	bare       bool     // there is one destination, which the scheme alone names
+	unit       bool     // batches are written as a unit, else item by item
+	linger     bool     // a batch waits to fill
 
-	// check reports a target that cannot be one; nil accepts any.
-	check func(target string) error
+	// check reports a target or parameters that cannot be right; nil accepts any.
+	check func(s Spec) error
+	// form is what its sinks take, and how; nil for lines in the format of the spec.
+	form func(s Spec, e Environment) graph.Form
 	// open is nil for a kind that this version does not write to.
-	open func(s Spec, out *stdout.Stream, now func() time.Time) (Transport, error)
+	open func(s Spec, e Environment) (Transport, error)
+}
+
+// Environment is what sinks share with the rest of the process.
+type Environment struct {
+	Stdout  *stdout.Stream   // all specs that name standard output write to it, which keeps their lines apart
+	Now     func() time.Time // the clock
+	Pretty  bool             // results on standard output are indented
+	Version string           // of the build
 }
 
 var kinds = []about{
 	{
 		kind: KindStdout, schemes: []string{"stdout"}, usage: "stdout", bare: true,
-		open: func(_ Spec, out *stdout.Stream, _ func() time.Time) (Transport, error) { return stdout.New(out), nil },
+		open: func(_ Spec, e Environment) (Transport, error) { return stdout.New(e.Stdout), nil },
 	},
 	{
-		kind: KindFile, schemes: []string{"file"}, usage: "file://<path>", unit: true, check: file.Check,
-		open: func(s Spec, _ *stdout.Stream, now func() time.Time) (Transport, error) {
-			return file.Open(s.Target, now)
-		},
+		kind: KindFile, schemes: []string{"file"}, usage: "file://<path>", unit: true,
+		check: func(s Spec) error { return file.Check(s.Target) },
+		open:  func(s Spec, e Environment) (Transport, error) { return file.Open(s.Target, e.Now) },
 	},
 	{kind: KindUnix, schemes: []string{"unix"}},
 	{kind: KindNATS, schemes: []string{"nats"}},
@@ -73,19 +84,20 @@ func usages() string {
 	return strings.Join(all, ", ")
 }
 
-// Open opens the destination of s. All specs that name standard output write to
-// out, which keeps their lines apart; now is the clock.
-func Open(s Spec, out *stdout.Stream, now func() time.Time) (Transport, error) {
+// Open opens the destination of s.
+func Open(s Spec, e Environment) (Transport, error) {
 	if open := s.Kind.about().open; open != nil {
-		return open(s, out, now)
+		return open(s, e)
 	}
 	return nil, unsupported(s.Text)
 }
 
-// Form is what a sink with this spec takes, and how. Pretty indents results on
-// standard output.
-func (s Spec) Form(pretty bool) graph.Form {
-	if pretty && s.Kind == KindStdout {
+// Form is what a sink with this spec takes, and how.
+func (s Spec) Form(e Environment) graph.Form {
+	if form := s.Kind.about().form; form != nil {
+		return form(s, e)
+	}
+	if e.Pretty && s.Kind == KindStdout {
 		return step.Pretty{}
 	}
 	return step.Native{}

@@ -31,6 +31,7 @@ type OutputsOptions struct {
 	Capacities map[string]int // of the queues that do not have Capacity, by actor
 	Bytes      int            // of a queue
 	Stream     io.Writer      // standard output
+	Version    string         // of the build
 	Metrics    *Metrics
 	Log        *slog.Logger
 }
@@ -44,10 +45,10 @@ func OpenOutputs(o OutputsOptions) (_ *Outputs, err error) {
 			_ = out.close()
 		}
 	}()
-	stream := stdout.NewStream(o.Stream)
+	env := Environment{Stdout: stdout.NewStream(o.Stream), Now: time.Now, Pretty: o.Config.Pretty, Version: o.Version}
 	var deadLetters DeadLetters
 	if o.Config.DLQ != "" {
-		if out.DLQ, err = o.openDLQ(stream); err != nil {
+		if out.DLQ, err = o.openDLQ(env); err != nil {
 			return nil, err
 		}
 		deadLetters = out.DLQ.Lane()
@@ -57,7 +58,7 @@ func OpenOutputs(o OutputsOptions) (_ *Outputs, err error) {
 		return nil, err
 	}
 	for i, label := range Labels(specs) {
-		s, err := o.open(specs[i], label, stream, deadLetters)
+		s, err := o.open(specs[i], label, env, deadLetters)
 		if err != nil {
 			return nil, fmt.Errorf("sink %s: %w", label, err)
 		}
@@ -66,8 +67,9 @@ func OpenOutputs(o OutputsOptions) (_ *Outputs, err error) {
 	return out, nil
 }
 
+func ms(n int) time.Duration { return time.Duration(n) * time.Millisecond }
+
 func (o *OutputsOptions) retry() Retry {
-	ms := func(n int) time.Duration { return time.Duration(n) * time.Millisecond }
 	return Retry{Max: o.Config.RetryMax, Base: ms(o.Config.BackoffBaseMS), Cap: ms(o.Config.BackoffMaxMS)}
 }
 
@@ -78,12 +80,20 @@ func (o *OutputsOptions) capacity(actor string) int {
 	return o.Capacity
 }
 
-func (o *OutputsOptions) openDLQ(stream *stdout.Stream) (*DLQ, error) {
+// linger is how long a batch of a sink of kind k waits to fill.
+func (o *OutputsOptions) linger(k Kind) time.Duration {
+	if !k.about().linger {
+		return 0
+	}
+	return ms(o.Config.BatchFlushMS)
+}
+
+func (o *OutputsOptions) openDLQ(env Environment) (*DLQ, error) {
 	spec, _, err := ParseSpec(o.Config.DLQ, RoleDLQ)
 	if err != nil {
 		return nil, err
 	}
-	t, err := Open(spec, stream, time.Now)
+	t, err := Open(spec, env)
 	if err != nil {
 		return nil, fmt.Errorf("dead letter queue: %w", err)
 	}
@@ -93,14 +103,14 @@ func (o *OutputsOptions) openDLQ(stream *stdout.Stream) (*DLQ, error) {
 	}), nil
 }
 
-func (o *OutputsOptions) open(spec Spec, label string, stream *stdout.Stream, deadLetters DeadLetters) (*Sink, error) {
-	t, err := Open(spec, stream, time.Now)
+func (o *OutputsOptions) open(spec Spec, label string, env Environment, deadLetters DeadLetters) (*Sink, error) {
+	t, err := Open(spec, env)
 	if err != nil {
 		return nil, err
 	}
 	s, err := New(Options{
-		Label: label, Kind: spec.Kind, OnFull: spec.OnFull, Form: spec.Form(o.Config.Pretty), Transport: t, Retry: o.retry(), BatchMax: o.Config.BatchMax,
-		Capacity: o.capacity("sink:" + label), Bytes: o.Bytes,
+		Label: label, Kind: spec.Kind, OnFull: spec.OnFull, Form: spec.Form(env), Transport: t, Retry: o.retry(), BatchMax: o.Config.BatchMax,
+		Linger: o.linger(spec.Kind), Capacity: o.capacity("sink:" + label), Bytes: o.Bytes,
 		DeadLetters: deadLetters, Metrics: o.Metrics, Log: o.Log,
 	})
 	if err != nil {
@@ -118,16 +128,17 @@ func (out *Outputs) DeadLetters() actors.DeadLetters {
 }
 
 // Totals are how many dead letters were written, and how many results were dropped: by a
-// full queue, or given up where no dead letter could be written.
-func (out *Outputs) Totals() (deadLettered, dropped int64) {
+// full queue, or given up where no dead letter could be written. lost are the latter.
+func (out *Outputs) Totals() (deadLettered, dropped, lost int64) {
 	for _, s := range out.Sinks {
-		dropped += s.counters.dropped.total.Load() + s.counters.lost.Load()
+		dropped += s.counters.dropped.total.Load()
+		lost += s.counters.lost.Load()
 	}
 	if out.DLQ != nil {
 		deadLettered = out.DLQ.counters.written.Load()
-		dropped += out.DLQ.counters.lost.Load()
+		lost += out.DLQ.counters.lost.Load()
 	}
-	return deadLettered, dropped
+	return deadLettered, dropped + lost, lost
 }
 
 // Feature is the row of the sinks.

@@ -153,7 +153,7 @@ func (s *Sink) giveUp(r *graph.Rendered, from, to, attempts int, err error) {
 	}
 	if s.o.DeadLetters == nil {
 		if kept, ok := s.failing.Allow("", 1, time.Now()); ok {
-			s.o.Log.Warn("delivery failed", "sink", s.o.Label, "err", Cause(err), "attempts", attempts, "suppressed", kept)
+			s.o.Log.Warn("delivery failed, its results are lost", "sink", s.o.Label, "err", Cause(err), "attempts", attempts, "suppressed", kept, "hint", "--dlq keeps such results")
 		}
 		if !late {
 			s.counters.lost.Add(1)

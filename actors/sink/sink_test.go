@@ -167,8 +167,8 @@ func TestFailures(t *testing.T) {
 				if tc.noDLQ || tc.deadLetters != nil {
 					wantDead, wantDropped = 0, 1
 				}
-				if dead, dropped := (&Outputs{Sinks: []*Sink{r.sink}, DLQ: r.dlq}).Totals(); dead != wantDead || dropped != wantDropped {
-					t.Errorf("%d dead letters and %d dropped, want %d and %d", dead, dropped, wantDead, wantDropped)
+				if dead, dropped, lost := (&Outputs{Sinks: []*Sink{r.sink}, DLQ: r.dlq}).Totals(); dead != wantDead || dropped != wantDropped || lost != wantDropped {
+					t.Errorf("%d dead letters, %d dropped and %d lost, want %d, %d and %[5]d", dead, dropped, lost, wantDead, wantDropped)
 				}
 				if len(settled) != 1 || settled[0] != tc.settledAfter || receipt.Overdrawn() != 0 {
 					t.Errorf("settled after %v (%d beyond), want once after %s", settled, receipt.Overdrawn(), tc.settledAfter)
@@ -181,8 +181,8 @@ func TestFailures(t *testing.T) {
 						t.Errorf("failures of the dead letter queue: %g, want 1", got)
 					}
 				}
-				if tc.noDLQ && len(r.log.Matching("delivery failed", "sink=stdout", "disk full")) != 1 {
-					t.Error("no warning that names sink and cause")
+				if tc.noDLQ && len(r.log.Matching("level=WARN", "delivery failed", "sink=stdout", "disk full", "--dlq")) != 1 {
+					t.Error("no warning that names sink, cause and what to do")
 				}
 			})
 		})
@@ -239,7 +239,7 @@ func TestDetailShowsTheSink(t *testing.T) {
 		if want := (Detail{SinkKind: "stdout", OnFull: "block", Retries: 1, Dropped: 1}); got != want {
 			t.Errorf("got %+v, want %+v", got, want)
 		}
-		if dead, dropped := (&Outputs{Sinks: []*Sink{r.sink}, DLQ: r.dlq}).Totals(); dead != 0 || dropped != 1 {
+		if dead, dropped, lost := (&Outputs{Sinks: []*Sink{r.sink}, DLQ: r.dlq}).Totals(); dead != 0 || dropped != 1 || lost != 0 {
 			t.Errorf("%d dead letters and %d dropped, want 0 and 1", dead, dropped)
 		}
 		if got, want := r.system.Detail(t.Context(), "dlq"), (Detail{SinkKind: "file", OnFull: "block"}); got != want {

@@ -44,9 +44,12 @@ const (
 type Spec struct {
 	Text   string
 	Kind   Kind
+	Scheme string // without "://"
 	Target string // what follows the scheme: of a file its path; empty for stdout
 	OnFull OnFull
 	Format Format
+	// Options are the parameters that only this kind takes.
+	Options map[string]string
 }
 
 // ParseSpec reads a sink spec for role. Warnings are about parameters that are
@@ -59,7 +62,7 @@ func ParseSpec(text string, role Role) (Spec, []string, error) {
 	if i < 0 || kinds[i].bare && target != "" || !kinds[i].bare && !hasScheme {
 		return Spec{}, nil, unsupported(base)
 	}
-	s.Kind, s.Target = kinds[i].kind, target
+	s.Kind, s.Scheme, s.Target = kinds[i].kind, scheme, target
 	var warnings []string
 	if found {
 		var err error
@@ -71,7 +74,7 @@ func ParseSpec(text string, role Role) (Spec, []string, error) {
 		return Spec{}, nil, unsupported(base)
 	}
 	if check := kinds[i].check; check != nil {
-		if err := check(s.Target); err != nil {
+		if err := check(s); err != nil {
 			return Spec{}, nil, fmt.Errorf("sink '%s': %w", text, err)
 		}
 	}
@@ -132,7 +135,17 @@ func (s *Spec) parameters(query string, role Role) (warnings []string, err error
 			}
 			formatSeen, s.Format = true, Format(value)
 		default:
-			return nil, suggest.Wrap(fmt.Errorf("unknown parameter '%s'", key), key, []string{"on_full", "format"})
+			own := s.Kind.about().parameters
+			if !slices.Contains(own, key) {
+				return nil, suggest.Wrap(fmt.Errorf("unknown parameter '%s'", key), key, append([]string{"on_full", "format"}, own...))
+			}
+			if _, twice := s.Options[key]; twice {
+				return nil, fmt.Errorf("%s= may be specified only once", key)
+			}
+			if s.Options == nil {
+				s.Options = make(map[string]string)
+			}
+			s.Options[key] = value
 		}
 	}
 	return warnings, nil

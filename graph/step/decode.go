@@ -23,6 +23,7 @@ type Decode struct {
 // Decoded is what became of the lines of a batch beside events.
 type Decoded struct {
 	Undecodable int
+	Unread      int // the last of them
 	Suspects    int // that begin like JSON and were taken as text
 	Suspect     int // the last of them
 	Poisoned    []Poisoned
@@ -66,6 +67,7 @@ func (d *Decode) line(i int) {
 	if err != nil {
 		outcome.Kind = graph.Undecodable
 		d.outcome.Undecodable++
+		d.outcome.Unread = i
 		return
 	}
 	outcome.Events = graph.Span{From: uint32(d.from), To: uint32(b.Events.Len())}

@@ -3,6 +3,7 @@ package api
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -44,6 +45,7 @@ type daemon struct {
 	records    []actors.Record
 	detail     any
 	accepted   int
+	undecoded  int
 	ingestErr  error
 	ingested   string
 	ingestedAs ndjson.Options
@@ -79,13 +81,13 @@ func (d *daemon) Resize(name string, n int) (actors.Record, error) {
 	return r, err
 }
 
-func (d *daemon) Ingest(_ context.Context, body io.Reader, o ndjson.Options) (int, error) {
+func (d *daemon) Ingest(_ context.Context, body io.Reader, o ndjson.Options) (int, int, error) {
 	b, err := io.ReadAll(body)
 	d.ingested, d.ingestedAs = string(b), o
 	if err != nil {
-		return d.accepted, err
+		return d.accepted, d.undecoded, err
 	}
-	return d.accepted, d.ingestErr
+	return d.accepted, d.undecoded, d.ingestErr
 }
 
 // service is an API on a real socket.
@@ -540,6 +542,36 @@ func TestUnavailableFeaturesNameRoutesOfTheTable(t *testing.T) {
 		for _, route := range f.Routes {
 			if !patterns[route] {
 				t.Errorf("%s names the route %s, which does not exist", f.Name, route)
+			}
+			delete(patterns, route)
+		}
+	}
+	for _, r := range unavailableRoutes {
+		if patterns[r.pattern] {
+			t.Errorf("no unavailable feature names the route %s", r.pattern)
+		}
+	}
+}
+
+// Whoever asks for a feature that this build does not have is told so the same way.
+func TestRoutesOfUnavailableFeaturesTellTheSame(t *testing.T) {
+	d := &daemon{}
+	s := start(t, d).everything(d)
+	for _, r := range unavailableRoutes {
+		for method := range r.endpoints {
+			req, err := http.NewRequest(method, s.url+strings.ReplaceAll(r.pattern, "{id}", "7"), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			resp, err := http.DefaultClient.Do(req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var body errorBody
+			err = json.NewDecoder(resp.Body).Decode(&body)
+			resp.Body.Close()
+			if err != nil || resp.StatusCode != http.StatusServiceUnavailable || !strings.HasSuffix(body.Error, " disabled") || body.Hint != "this version does not have it, and no setting turns it on" {
+				t.Errorf("%s %s: %d %+v, %v", method, r.pattern, resp.StatusCode, body, err)
 			}
 		}
 	}

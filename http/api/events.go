@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"github.com/sluicehq/sluice/sources"
@@ -16,8 +17,12 @@ var eventRoutes = []route{{pattern: "/api/v1/events", endpoints: table{http.Meth
 // Ingest takes events that clients send in request bodies. *ndjson.Intake is
 // one, and its package says which errors mean what.
 type Ingest interface {
-	Ingest(ctx context.Context, body io.Reader, o ndjson.Options) (accepted int, err error)
+	Ingest(ctx context.Context, body io.Reader, o ndjson.Options) (accepted, undecoded int, err error)
 }
+
+// undecodedHeader tells a client that has waited for its lines how many of them the
+// input format could not read. The body says what was admitted, whatever became of it.
+const undecodedHeader = "Sluice-Undecoded-Lines"
 
 const (
 	bodyTooLarge    = "request body exceeds maximum size"
@@ -28,6 +33,8 @@ const (
 	ingestionNotOn  = "event ingestion not enabled (start with --input http)"
 	badCommit       = "query parameter 'commit' must be true or false"
 	unknownEncoding = "unsupported content-encoding: "
+	gzipHint        = "add the header Content-Encoding: gzip, and keep the content type of the events"
+	gzipOnceHint    = "compress the events once: the client compresses what is compressed already"
 )
 
 type accepted struct {
@@ -74,7 +81,10 @@ func (res *Resources) postEvents(w http.ResponseWriter, r *http.Request) {
 		}
 		o.Commit = commit == "true"
 	}
-	n, err := res.Ingest.Ingest(r.Context(), r.Body, o)
+	n, undecoded, err := res.Ingest.Ingest(r.Context(), r.Body, o)
+	if undecoded > 0 {
+		w.Header().Set(undecodedHeader, strconv.Itoa(undecoded))
+	}
 	if err != nil {
 		status, body := res.refuseBody(n, err)
 		writeJSON(w, status, body)
@@ -90,6 +100,10 @@ func (res *Resources) refuseBody(n int, err error) (int, refusedBody) {
 		return http.StatusRequestEntityTooLarge, refusedBody{Error: lineTooLong, MaxBytes: sources.MaxLine, Accepted: n}
 	case errors.Is(err, ndjson.ErrBodyTooLarge):
 		return http.StatusRequestEntityTooLarge, refusedBody{Error: bodyTooLarge, MaxBytes: res.MaxIngestBody, Accepted: n}
+	case errors.Is(err, ndjson.ErrCompressed):
+		return http.StatusUnsupportedMediaType, refusedBody{Error: err.Error(), Accepted: n, Hint: gzipHint}
+	case errors.Is(err, ndjson.ErrTwiceGzip):
+		return http.StatusUnsupportedMediaType, refusedBody{Error: err.Error(), Accepted: n, Hint: gzipOnceHint}
 	case errors.Is(err, ndjson.ErrDraining):
 		return http.StatusServiceUnavailable, refusedBody{Error: channelClosed, Accepted: n}
 	case errors.Is(err, ndjson.ErrCommitDeadline):

@@ -5,13 +5,7 @@ import (
 	"net/http"
 )
 
-var incidentRoutes = []route{
-	{pattern: "/api/v1/incidents", endpoints: get("incidents:read", (*Resources).getIncidents)},
-	{pattern: "/api/v1/incidents/{id}", endpoints: get("incidents:read", groupingDisabled)},
-	{pattern: "/api/v1/incidents/{id}/bundle", endpoints: get("incident-bundles:read", (*Resources).getBundle)},
-}
-
-var groupingDisabled = disabled("incident grouping disabled", noSetting)
+var incidentRoutes = []route{{pattern: "/api/v1/incidents", endpoints: get("incidents:read", (*Resources).getIncidents)}}
 
 type incidentList struct {
 	Count     int        `json:"count"`

@@ -3,6 +3,7 @@ package api
 import (
 	"fmt"
 	"io"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -102,6 +103,34 @@ func TestIngest(t *testing.T) {
 				t.Errorf("got body %q, want %q", d.ingested, tc.body)
 			} else if !read && d.ingested != "" {
 				t.Errorf("got body %q, want nothing read", d.ingested)
+			}
+		})
+	}
+}
+
+// The body is the same whatever became of the lines; a header tells a client that has
+// waited for them.
+func TestAClientThatWaitsIsToldOfLinesThatCouldNotBeDecoded(t *testing.T) {
+	for _, tc := range []struct {
+		name      string
+		undecoded int
+		err       error
+		want      string
+	}{
+		{"none", 0, nil, ""},
+		{"some", 3, nil, "3"},
+		{"some, and others have not ended", 2, ndjson.ErrCommitDeadline, "2"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			d := &daemon{accepted: 5, undecoded: tc.undecoded, ingestErr: tc.err}
+			s := start(t, d).everything(d)
+			resp, err := http.Post(s.url+"/api/v1/events?commit=true", "", strings.NewReader("x"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			_ = resp.Body.Close()
+			if got := resp.Header.Get("Sluice-Undecoded-Lines"); got != tc.want {
+				t.Errorf("the header says %q, want %q", got, tc.want)
 			}
 		})
 	}

@@ -27,9 +27,6 @@ func disabled(text, hint string) handler {
 	}
 }
 
-// noSetting is the hint about a feature that this version does not have.
-const noSetting = "this version does not have it, and no setting turns it on"
-
 // Resources is what the routes speak to once the daemon has loaded. Status,
 // Rules, Reloader, Actors and Correlations are always there. A nil Ingest is an
 // input other than http.
@@ -49,8 +46,7 @@ func (a *API) routes(profiling bool) []route {
 	all := slices.Concat(
 		a.probeRoutes(), a.metricsRoutes(),
 		statusRoutes, ruleRoutes, reloadRoutes, eventRoutes, actorRoutes, correlationRoutes,
-		incidentRoutes, riskRoutes, dispositionRoutes, sourceRoutes, fieldRoutes, schemaRoutes,
-		tapRoutes, tailRoutes, auditRoutes,
+		incidentRoutes, riskRoutes, sourceRoutes, unavailableRoutes,
 	)
 	if profiling {
 		all = append(all, a.profileRoutes()...)

@@ -72,6 +72,10 @@ func TestEventsReachTheInputQueue(t *testing.T) {
 	z := gzip.NewWriter(&zipped)
 	io.WriteString(z, "{\"a\":1}\r\n\n{\"a\":2}")
 	z.Close()
+	var twice bytes.Buffer
+	z = gzip.NewWriter(&twice)
+	z.Write(zipped.Bytes())
+	z.Close()
 	for _, tc := range []struct {
 		name, body, encoding string
 		maxBody              int64
@@ -87,6 +91,14 @@ func TestEventsReachTheInputQueue(t *testing.T) {
 		},
 		{"gzip", zipped.String(), "gzip", 1 << 20, 200, `{"accepted":2}`, []string{`{"a":1}`, `{"a":2}`}},
 		{"what is not gzip", "plain text, not gzip", "gzip", 1 << 20, 400, `{"error":"read request body: gzip: invalid header","accepted":0}`, nil},
+		{
+			"gzip that no header names", zipped.String(), "", 1 << 20, 415,
+			`{"error":"request body is gzip, which no Content-Encoding says","accepted":0,"hint":"add the header Content-Encoding: gzip, and keep the content type of the events"}`, nil,
+		},
+		{
+			"gzip within gzip", twice.String(), "gzip", 1 << 20, 415,
+			`{"error":"request body is gzip within gzip","accepted":0,"hint":"compress the events once: the client compresses what is compressed already"}`, nil,
+		},
 		{
 			"the inflated size counts", zipped.String(), "gzip", 10, 413,
 			`{"error":"request body exceeds maximum size","max_bytes":10,"accepted":1}`,
@@ -160,10 +172,10 @@ type counting struct {
 	ended  chan int
 }
 
-func (c *counting) Ingest(ctx context.Context, body io.Reader, o ndjson.Options) (int, error) {
-	n, err := c.intake.Ingest(ctx, body, o)
+func (c *counting) Ingest(ctx context.Context, body io.Reader, o ndjson.Options) (int, int, error) {
+	n, undecoded, err := c.intake.Ingest(ctx, body, o)
 	c.ended <- n
-	return n, err
+	return n, undecoded, err
 }
 
 func TestARealActorIsListedShownAndResized(t *testing.T) {

@@ -28,6 +28,9 @@ func valuesOf(t *testing.T, stream string, size int) (values []string) {
 			}
 			n, whole := s.Take(b)
 			value, b = append(value, b[:n]...), b[n:]
+			if whole && bytes.ContainsAny(value, "\r\n") && !s.Broken() {
+				t.Fatalf("no line break is noted in %q", value)
+			}
 			if whole {
 				values, value = append(values, string(bytes.TrimSpace(value))), value[:0]
 			} else if len(b) > 0 {
@@ -61,6 +64,8 @@ func TestValuesOfAStream(t *testing.T) {
 		{"scalars in an array", "[7 , true,\"x\"\n,null]", []string{`7`, `true`, `"x"`, `null`}},
 		{"brackets in strings do not count", `[{"a":"]}"},{"b":"[{\""}]`, []string{`{"a":"]}"}`, `{"b":"[{\""}`}},
 		{"escapes in strings", `{"a":"\\"}{"b":"\\\""}`, []string{`{"a":"\\"}`, `{"b":"\\\""}`}},
+		{"many backslashes", `{"a":"\\\\\\\\\\\""}{"b":"C:\\x\\"}{"c":"\\\\\\"}`, []string{`{"a":"\\\\\\\\\\\""}`, `{"b":"C:\\x\\"}`, `{"c":"\\\\\\"}`}},
+		{"line breaks in strings", "{\"a\":\"x\ny\"}\n{\"b\":\"123456789\\\n\"}", []string{"{\"a\":\"x\ny\"}", "{\"b\":\"123456789\\\n\"}"}},
 		{"commas without a value are skipped", `[,{"a":1},,{"b":2},],`, []string{`{"a":1}`, `{"b":2}`}},
 		{"what is broken stays one value", `[{"a":1},{bad},{"a":3}]`, []string{`{"a":1}`, `{bad}`, `{"a":3}`}},
 		{"so does text in an array", `[{"a":1},not json at all,{"a":3}]`, []string{`{"a":1}`, `not json at all`, `{"a":3}`}},

@@ -11,46 +11,66 @@ const (
 	highs = 0x8080808080808080
 )
 
-// stops marks, in the high bit of each byte, quotes, backslashes and control characters.
-// The lowest mark is exact, marks above it may be false. Flipping one bit puts the quote
-// just above the control characters, so that one subtraction finds both.
-func stops(x uint64) uint64 {
-	return ((x ^ ones*('"'^' ') - ones*(' '+1)) | (x ^ ones*'\\' - ones)) &^ x & highs
+// quotes marks, in the high bit of each byte, quotes. The lowest mark is exact, marks
+// above it may be false.
+func quotes(x uint64) uint64 {
+	x ^= ones * '"'
+	return (x - ones) &^ x & highs
 }
 
-// closeString goes on with a string, and notes its line breaks. It returns the position behind the quote that ends a string of which b has
-// the rest from i on, or one more than b is long when the string goes on behind b.
+// controls marks control characters. There are none where it marks nothing.
+func controls(x uint64) uint64 { return (x - ones*' ') &^ x & highs }
+
+// closeString goes on with a string, and notes its line breaks. It returns the position
+// behind the quote that ends a string of which b has the rest from i on, or one more than
+// b is long when the string goes on behind b.
+//
+// It looks for quotes, and behind one for backslashes: strings that are paths and
+// command lines have more of these.
 func (s *Scanner) closeString(b []byte, i int) int {
 	if s.escaped && i < len(b) {
 		s.escaped = false
 		s.broken = s.broken || b[i] < ' '
 		i++
 	}
+	from, control := i, uint64(0)
 	for {
 		for i <= len(b)-word {
-			if m := stops(binary.LittleEndian.Uint64(b[i:])); m != 0 {
+			x := binary.LittleEndian.Uint64(b[i:])
+			control |= controls(x)
+			if m := quotes(x); m != 0 {
 				i += bits.TrailingZeros64(m) / 8
 				goto found
 			}
 			i += word
 		}
 		for ; i < len(b); i++ {
-			if c := b[i]; c == '"' || c == '\\' || c < ' ' {
+			if b[i] < ' ' {
+				control = 1
+			}
+			if b[i] == '"' {
 				goto found
 			}
 		}
-		s.escaped = i > len(b)
+		s.broken = s.broken || control != 0
+		s.escaped = endsEscaping(b[from:])
 		return len(b) + 1
 	found:
-		switch b[i] {
-		case '"':
+		if i == from || b[i-1] != '\\' || !endsEscaping(b[from:i]) {
+			s.broken = s.broken || control != 0
 			return i + 1
-		case '\\':
-			i++
-			s.broken = s.broken || i < len(b) && b[i] < ' '
-		case '\n', '\r':
-			s.broken = true
 		}
 		i++
+		from = i
 	}
+}
+
+// endsEscaping reports whether the last character of a piece of a string escapes what
+// follows.
+func endsEscaping(b []byte) bool {
+	n := len(b)
+	for n > 0 && b[n-1] == '\\' {
+		n--
+	}
+	return (len(b)-n)%2 == 1
 }

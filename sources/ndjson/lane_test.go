@@ -44,7 +44,7 @@ func TestWaitingRequestsHoldWhatTheQueueMayHold(t *testing.T) {
 			in := ndjson.NewIntake(queue, ndjson.DefaultMaxBody, nil)
 			lines := 0
 			for {
-				_, err := in.Ingest(t.Context(), strings.NewReader(strings.Repeat("x", size)+"\n"), ndjson.Options{})
+				_, _, err := in.Ingest(t.Context(), strings.NewReader(strings.Repeat("x", size)+"\n"), ndjson.Options{})
 				if err != nil {
 					break
 				}

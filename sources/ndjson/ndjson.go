@@ -25,6 +25,8 @@ const commitWait = 30 * time.Second
 var (
 	ErrLineTooLong    = errors.New("line exceeds maximum size")
 	ErrBodyTooLarge   = errors.New("request body exceeds maximum size")
+	ErrCompressed     = errors.New("request body is gzip, which no Content-Encoding says")
+	ErrTwiceGzip      = errors.New("request body is gzip within gzip")
 	ErrDraining       = errors.New("event channel closed")
 	ErrCommitDeadline = errors.New("commit deadline passed")
 )
@@ -76,15 +78,16 @@ func (n *Intake) reader(body io.Reader, json bool) sources.Reader {
 
 // Ingest reads body as a stream and hands its lines over, or its values. It returns how many
 // were admitted, which holds whatever the error: those lines stay in. A body
-// that is refused part way is answered without waiting for a commit.
-func (n *Intake) Ingest(ctx context.Context, body io.Reader, o Options) (accepted int, err error) {
+// that is refused part way is answered without waiting for a commit. After a wait
+// undecoded is how many of the lines that have ended could not be decoded.
+func (n *Intake) Ingest(ctx context.Context, body io.Reader, o Options) (accepted, undecoded int, err error) {
 	if o.Gzip {
 		inflated, err := gzip.NewReader(body)
 		switch {
 		case errors.Is(err, io.EOF):
-			return 0, nil // nothing at all is an empty body
+			return 0, 0, nil // nothing at all is an empty body
 		case err != nil:
-			return 0, &BodyError{Err: err}
+			return 0, 0, &BodyError{Err: err}
 		}
 		body = inflated
 	}
@@ -98,11 +101,12 @@ func (n *Intake) Ingest(ctx context.Context, body io.Reader, o Options) (accepte
 		commit = newCommit()
 		pump.Receipt = commit.receipt
 	}
-	accepted, err = pump.Run(ctx, n.reader(&capped{src: body, left: n.maxBody}, o.JSON))
+	accepted, err = pump.Run(ctx, n.reader(&capped{src: body, left: n.maxBody, gzip: o.Gzip}, o.JSON))
 	if err = outcome(ctx, err); err != nil || commit == nil {
-		return accepted, err
+		return accepted, 0, err
 	}
-	return accepted, commit.wait(n.over)
+	err = commit.wait(n.over)
+	return accepted, commit.failed(), err
 }
 
 // outcome translates what ended a pump.
@@ -115,6 +119,10 @@ func outcome(ctx context.Context, err error) error {
 		return ErrLineTooLong
 	case errors.Is(err, ErrBodyTooLarge):
 		return ErrBodyTooLarge
+	case errors.Is(err, ErrCompressed):
+		return ErrCompressed
+	case errors.Is(err, ErrTwiceGzip):
+		return ErrTwiceGzip
 	case errors.As(err, &broken): // which ends ctx, too
 		return &BodyError{Err: broken.Err}
 	case ctx.Err() != nil:
@@ -123,10 +131,13 @@ func outcome(ctx context.Context, err error) error {
 	return ErrDraining
 }
 
-// capped fails with ErrBodyTooLarge when there is more than left bytes to read.
+// capped fails with ErrBodyTooLarge when there is more than left bytes to read, and with
+// ErrCompressed or ErrTwiceGzip when what it reads is still compressed.
 type capped struct {
 	src  io.Reader
 	left int64
+	gzip bool // src is inflated
+	mark sources.GzipMark
 }
 
 func (c *capped) Read(p []byte) (int, error) {
@@ -134,6 +145,12 @@ func (c *capped) Read(p []byte) (int, error) {
 		p = p[:c.left+1]
 	}
 	n, err := c.src.Read(p)
+	if c.mark.In(p[:n]) {
+		if c.gzip {
+			return 0, ErrTwiceGzip
+		}
+		return 0, ErrCompressed
+	}
 	if int64(n) > c.left {
 		n = int(c.left)
 		err = ErrBodyTooLarge
@@ -144,9 +161,10 @@ func (c *capped) Read(p []byte) (int, error) {
 
 // commit waits for the receipts of one body.
 type commit struct {
-	mu    sync.Mutex // guards open
-	open  int        // receipts, plus one while the body is being read
-	ended chan struct{}
+	mu        sync.Mutex // guards open and undecoded
+	open      int        // receipts, plus one while the body is being read
+	undecoded int        // lines of the receipts that have ended
+	ended     chan struct{}
 }
 
 func newCommit() *commit { return &commit{open: 1, ended: make(chan struct{})} }
@@ -155,23 +173,33 @@ func (c *commit) receipt(lines int) *graph.Receipt {
 	c.mu.Lock()
 	c.open++
 	c.mu.Unlock()
-	return graph.NewReceipt(lines, c.settled)
+	var r *graph.Receipt // a run has lines, so this is set before the last of them ends
+	r = graph.NewReceipt(lines, func() { c.settled(r.Undecoded()) })
+	return r
 }
 
-func (c *commit) settled() {
+func (c *commit) settled(undecoded int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.undecoded += undecoded
 	c.open--
 	if c.open == 0 {
 		close(c.ended)
 	}
 }
 
+// failed is how many lines could not be decoded, of the receipts that have ended.
+func (c *commit) failed() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.undecoded
+}
+
 // wait returns when every line has ended. The wait begins with the admission of
 // the last one. It goes on when the request's context ends: a client that has closed
 // its side looks like one that has left, and may wait for the answer all the same.
 func (c *commit) wait(over <-chan struct{}) error {
-	c.settled()
+	c.settled(0)
 	timer := time.NewTimer(commitWait)
 	defer timer.Stop()
 	select {

@@ -68,6 +68,11 @@ func TestIngest(t *testing.T) {
 		{"a value that is too long ends the body", strings.NewReader(`[{"a":1},{"a":2},{"a":"` + long + `"},{"a":4}]`), ndjson.Options{JSON: true}, 0, []string{`{"a":1}`, `{"a":2}`}, 1, ndjson.ErrLineTooLong},
 		{"a body of JSON above the cap", strings.NewReader("[1,2]"), ndjson.Options{JSON: true}, 4, []string{"1"}, 0, ndjson.ErrBodyTooLarge},
 		{"what is not gzip", strings.NewReader("plain text, no gzip"), ndjson.Options{Gzip: true}, 0, nil, 0, gzip.ErrHeader},
+		{"gzip that no option names", strings.NewReader(compressed(t, "a\nb\n")), ndjson.Options{}, 0, nil, 0, ndjson.ErrCompressed},
+		{"the same as JSON", strings.NewReader(compressed(t, "[1,2]")), ndjson.Options{JSON: true}, 0, nil, 0, ndjson.ErrCompressed},
+		{"gzip that comes byte by byte", iotest.OneByteReader(strings.NewReader(compressed(t, "a\nb\n"))), ndjson.Options{}, 0, nil, 0, ndjson.ErrCompressed},
+		{"gzip within gzip", strings.NewReader(compressed(t, compressed(t, "a\nb\n"))), ndjson.Options{Gzip: true}, 0, nil, 0, ndjson.ErrTwiceGzip},
+		{"half of the mark of gzip is text", strings.NewReader("\x1fa\n\x1f\x8b\n"), ndjson.Options{}, 0, []string{"\x1fa", "\x1f\x8b"}, 0, nil},
 		{"gzip that breaks off", strings.NewReader(compressed(t, "a\nb\n")[:20]), ndjson.Options{Gzip: true}, 0, []string{"a", "b"}, 0, io.ErrUnexpectedEOF},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -76,7 +81,7 @@ func TestIngest(t *testing.T) {
 			if limit == 0 {
 				limit = ndjson.DefaultMaxBody
 			}
-			accepted, err := ndjson.NewIntake(in, limit, nil).Ingest(t.Context(), tc.body, tc.options)
+			accepted, _, err := ndjson.NewIntake(in, limit, nil).Ingest(t.Context(), tc.body, tc.options)
 			if !errors.Is(err, tc.err) || (err == nil) != (tc.err == nil) {
 				t.Errorf("got error %v, want %v", err, tc.err)
 			}
@@ -99,7 +104,7 @@ func TestABodyOfJSONIsLinesWhereTheInputFormatIsNotJSON(t *testing.T) {
 	in := sourcetest.NewIntake(10)
 	n := ndjson.NewIntake(in, ndjson.DefaultMaxBody, nil)
 	n.Lines = true
-	accepted, err := n.Ingest(t.Context(), strings.NewReader("[1,\n2]"), ndjson.Options{JSON: true})
+	accepted, _, err := n.Ingest(t.Context(), strings.NewReader("[1,\n2]"), ndjson.Options{JSON: true})
 	if want := []string{"[1,", "2]"}; err != nil || accepted != 2 || !slices.Equal(in.Lines(), want) {
 		t.Errorf("accepted %d of %q, %v, want %q", accepted, in.Lines(), err, want)
 	}
@@ -167,7 +172,7 @@ func TestALongArrayIsReadInConstantMemory(t *testing.T) {
 	runtime.GC()
 	runtime.ReadMemStats(&before)
 	in := &discarding{}
-	accepted, err := ndjson.NewIntake(in, 1<<40, nil).Ingest(t.Context(), body, ndjson.Options{JSON: true})
+	accepted, _, err := ndjson.NewIntake(in, 1<<40, nil).Ingest(t.Context(), body, ndjson.Options{JSON: true})
 	if err != nil || accepted != body.elements || in.lines != body.elements {
 		t.Errorf("accepted %d of %d elements, %v", accepted, body.elements, err)
 	}
@@ -185,7 +190,7 @@ func TestTheClientLeavesWhileTheQueueIsFull(t *testing.T) {
 		}
 		leave()
 	}()
-	accepted, err := ndjson.NewIntake(in, ndjson.DefaultMaxBody, nil).Ingest(ctx, strings.NewReader(strings.Repeat("{}\n", 300)), ndjson.Options{})
+	accepted, _, err := ndjson.NewIntake(in, ndjson.DefaultMaxBody, nil).Ingest(ctx, strings.NewReader(strings.Repeat("{}\n", 300)), ndjson.Options{})
 	if accepted != 100 || len(in.Lines()) != 100 || !errors.Is(err, context.Canceled) {
 		t.Errorf("accepted %d, admitted %d, error %v, want 100, 100 and the context's", accepted, len(in.Lines()), err)
 	}
@@ -194,7 +199,7 @@ func TestTheClientLeavesWhileTheQueueIsFull(t *testing.T) {
 func TestADrainingDaemonRefuses(t *testing.T) {
 	in := sourcetest.NewIntake(100)
 	in.Close()
-	accepted, err := ndjson.NewIntake(in, ndjson.DefaultMaxBody, nil).Ingest(t.Context(), strings.NewReader("a\n"), ndjson.Options{Commit: true})
+	accepted, _, err := ndjson.NewIntake(in, ndjson.DefaultMaxBody, nil).Ingest(t.Context(), strings.NewReader("a\n"), ndjson.Options{Commit: true})
 	if accepted != 0 || !errors.Is(err, ndjson.ErrDraining) {
 		t.Errorf("got %d and %v, want 0 and %v", accepted, err, ndjson.ErrDraining)
 	}
@@ -207,21 +212,30 @@ func TestCommit(t *testing.T) {
 		settle func(in *sourcetest.Intake, over chan struct{})
 		want   error
 		after  time.Duration
+		failed int // lines that could not be decoded
 	}{
-		{"an empty body has ended", "", func(*sourcetest.Intake, chan struct{}) {}, nil, 0},
+		{"an empty body has ended", "", func(*sourcetest.Intake, chan struct{}) {}, nil, 0, 0},
+		{"lines that could not be decoded are counted", "a\nb\nc\n", func(in *sourcetest.Intake, _ chan struct{}) {
+			for i, l := range in.Take() {
+				if i > 0 {
+					l.Token.Undecoded()
+				}
+				l.Token.Settle()
+			}
+		}, nil, 0, 2},
 		{"every line ended after a while", "a\nb\n", func(in *sourcetest.Intake, _ chan struct{}) {
 			for _, l := range in.Take() {
 				time.Sleep(2 * time.Second)
 				l.Token.Settle()
 			}
-		}, nil, 4 * time.Second},
+		}, nil, 4 * time.Second, 0},
 		{"a line that does not end", "a\nb\n", func(in *sourcetest.Intake, _ chan struct{}) {
 			in.Take()[0].Token.Settle()
-		}, ndjson.ErrCommitDeadline, 30 * time.Second},
+		}, ndjson.ErrCommitDeadline, 30 * time.Second, 0},
 		{"the drain is over first", "a\n", func(_ *sourcetest.Intake, over chan struct{}) {
 			time.Sleep(time.Second)
 			close(over)
-		}, ndjson.ErrCommitDeadline, time.Second},
+		}, ndjson.ErrCommitDeadline, time.Second, 0},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -233,10 +247,13 @@ func TestCommit(t *testing.T) {
 					}
 					tc.settle(in, over)
 				}()
-				_, err := ndjson.NewIntake(in, ndjson.DefaultMaxBody, over).Ingest(t.Context(), strings.NewReader(tc.body), ndjson.Options{Commit: true})
+				_, failed, err := ndjson.NewIntake(in, ndjson.DefaultMaxBody, over).Ingest(t.Context(), strings.NewReader(tc.body), ndjson.Options{Commit: true})
 				took := time.Since(begin).Round(time.Second)
 				if !errors.Is(err, tc.want) || took != tc.after {
 					t.Errorf("got %v after %s, want %v after %s", err, took, tc.want, tc.after)
+				}
+				if failed != tc.failed {
+					t.Errorf("%d lines could not be decoded, want %d", failed, tc.failed)
 				}
 				synctest.Wait()
 			})

@@ -14,10 +14,31 @@ import (
 
 // Source reads events from one stream, usually standard input. Its lines carry
 // no token: what a crash takes with it is lost.
-type Source struct{ in io.Reader }
+type Source struct {
+	// Compressed, if it is set, is called when the stream turns out to be gzip, which
+	// is read as lines like all else.
+	Compressed func()
+
+	in io.Reader
+}
 
 // New returns a source of the lines of in.
 func New(in io.Reader) *Source { return &Source{in: in} }
+
+// watched tells when it reads the beginning of gzip.
+type watched struct {
+	io.Reader
+	mark sources.GzipMark
+	tell func()
+}
+
+func (w *watched) Read(p []byte) (int, error) {
+	n, err := w.Reader.Read(p)
+	if w.mark.In(p[:n]) && w.tell != nil {
+		w.tell()
+	}
+	return n, err
+}
 
 // Run hands over lines until the stream ends. A read that is parked on an idle
 // pipe cannot be interrupted, so at the end of ctx its goroutine is left behind;
@@ -27,7 +48,7 @@ func (s *Source) Run(ctx context.Context, in sources.Intake) error {
 	ended := make(chan error, 1)
 	go func() {
 		pump := sources.Pump{Intake: gate}
-		_, err := pump.Run(ctx, new(sources.Buffers).NewReader(s.in))
+		_, err := pump.Run(ctx, new(sources.Buffers).NewReader(&watched{Reader: s.in, tell: s.Compressed}))
 		ended <- err
 	}()
 	var err error

@@ -65,6 +65,18 @@ func TestEndOfStream(t *testing.T) {
 	}
 }
 
+func TestGzipOnStdinIsTold(t *testing.T) {
+	for text, want := range map[string]int{"\x1f\x8b\x08\n\x1f\x8b": 1, "a\n\x1f\x8b": 0} {
+		told := 0
+		s := stdin.New(iotest.OneByteReader(strings.NewReader(text)))
+		s.Compressed = func() { told++ }
+		in := sourcetest.NewIntake(10)
+		if err := s.Run(t.Context(), in); err != nil || told != want || len(in.Lines()) != 2 {
+			t.Errorf("%q: told %d times, want %d; lines %q, error %v", text, told, want, in.Lines(), err)
+		}
+	}
+}
+
 func TestAnIdlePipeDoesNotDelayTheEnd(t *testing.T) {
 	r, w, err := os.Pipe()
 	if err != nil {

@@ -107,6 +107,50 @@ func TestEventsOverHTTP(t *testing.T) {
 	d.stop()
 }
 
+// Lines that nobody keeps are seen in the log, by the client that waits for them, in the
+// status and in the last line of the log.
+func TestLinesThatAreLostAreSeen(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "rules/a.yml", rule("A", "evil"))
+	d := start(t, "-r", filepath.Join(dir, "rules"), "--input", "http", "--input-format", "json")
+	a := d.do("POST", "/api/v1/events?commit=true", "name,password\nana,hunter2\n"+event("evil"))
+	if got := a.header.Get("Sluice-Undecoded-Lines"); a.status != 200 || strings.TrimSpace(a.body) != `{"accepted":3}` || got != "2" {
+		t.Errorf("%d %s, and %q lines that could not be decoded, want 2 of 3", a.status, a.body, got)
+	}
+	if a := d.do("POST", "/api/v1/events?commit=true", event("evil")); a.header.Values("Sluice-Undecoded-Lines") != nil {
+		t.Error("a client is told of lines that could not be decoded, and there are none")
+	}
+	warned := d.awaitLog("lines could not be decoded and are lost")
+	if warned["lines"] != 2.0 || warned["source"] != "http" || warned["format"] != "json" || warned["outline"] != "aaa,aaaaaa9" || !strings.Contains(fmt.Sprint(warned["hint"]), "--dlq") {
+		t.Errorf("the log says %v", warned)
+	}
+	if got := d.get("/api/v1/status").json(t)["parse_errors"]; got != 2.0 {
+		t.Errorf("the status shows %v parse errors, want 2", got)
+	}
+	d.stop()
+	if last := d.logged("stopped"); last["parse_errors"] != 2.0 || last["accepted"] != 4.0 {
+		t.Errorf("the log ends with %v", last)
+	}
+	if strings.Contains(d.stderr.String(), "hunter2") {
+		t.Error("the log shows what a line says")
+	}
+}
+
+// Results that nobody keeps are the last that the log tells, as an error.
+func TestResultsThatAreLostAreSeen(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "rules/a.yml", rule("A", "evil"))
+	d := start(t, "-r", filepath.Join(dir, "rules"), "--input", "http", "--output", "file:///dev/full", "--sink-retry-max", "0")
+	d.do("POST", "/api/v1/events?commit=true", event("evil"))
+	if warned := d.awaitLog("delivery failed, its results are lost"); !strings.Contains(fmt.Sprint(warned["hint"]), "--dlq") {
+		t.Errorf("the log says %v", warned)
+	}
+	d.stop()
+	if last := d.logged("stopped"); last["dropped"] != 1.0 || !strings.Contains(d.stderr.String(), `"level":"ERROR","target":"sluice.server","fields":{"message":"stopped"`) {
+		t.Errorf("the log ends with %v, want an error", last)
+	}
+}
+
 func TestEventsAreRefusedByOtherInputs(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "a.yml", rule("A", "evil"))

@@ -51,12 +51,24 @@ func TestTheImageHoldsTheProgramAndNothingElse(t *testing.T) {
 	if err := os.CopyFS(context, os.DirFS(static(t))); err != nil {
 		t.Fatal(err)
 	}
-	for _, f := range fencesOf(t, "docs/deployment.md", "sh image") {
+	all, ran := fences(t, "docs/deployment.md"), 0
+	for i, f := range all {
+		if f.info != "sh image" {
+			continue
+		}
+		ran++
 		cmd := exec.Command("sh", "-e", "-c", f.text)
 		cmd.Dir = r.dir
-		if got := finish(t, cmd, ""); got.code != 0 {
+		got := finish(t, cmd, "")
+		if got.code != 0 {
 			t.Fatalf("%s: exit code %d\n%s%s", f, got.code, got.stdout, got.stderr)
 		}
+		if i+1 < len(all) && all[i+1].info == "text" {
+			compare(t, all[i+1], got.stdout)
+		}
+	}
+	if ran < 3 {
+		t.Fatalf("the page builds and runs the images in %d blocks, want one to build and two to run", ran)
 	}
 	c := b.do("from", "sluice")
 

@@ -75,7 +75,7 @@ func TestPagesTellTheTruth(t *testing.T) {
 	}
 }
 
-// What pages name is there: series, flags, and the files links lead to.
+// What pages name is there: series, flags, and the files and headings links lead to.
 func TestPagesNameWhatExists(t *testing.T) {
 	var flags strings.Builder
 	for _, args := range [][]string{
@@ -106,9 +106,15 @@ func TestPagesNameWhatExists(t *testing.T) {
 			}
 		}
 		for _, m := range link.FindAllStringSubmatch(string(raw), -1) {
-			target, _, _ := strings.Cut(m[1], "#")
-			if _, err := os.Stat(filepath.Join(root, filepath.Dir(page), target)); err != nil {
+			target, anchor, _ := strings.Cut(m[1], "#")
+			path := filepath.Join(root, filepath.Dir(page), target)
+			if target == "" {
+				path = filepath.Join(root, page)
+			}
+			if _, err := os.Stat(path); err != nil {
 				t.Errorf("%s: a link leads nowhere: %v", page, err)
+			} else if anchor != "" && !slices.Contains(anchors(t, path), anchor) {
+				t.Errorf("%s: the link %s leads to no heading", page, m[1])
 			}
 		}
 	}
@@ -118,7 +124,24 @@ var (
 	mentionedFlag   = regexp.MustCompile(`--[a-z][a-z-]+`)
 	mentionedSeries = regexp.MustCompile(`svc_[a-z_]+`)
 	link            = regexp.MustCompile(`\]\(([^):]+)\)`) // inside the repository
+	notInAnchors    = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
 )
+
+// anchors are what links to the headings of a page end with.
+func anchors(t *testing.T, path string) (all []string) {
+	t.Helper()
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(outsideFences(string(raw))) {
+		if title, ok := strings.CutPrefix(strings.TrimLeft(line, "#"), " "); ok && strings.HasPrefix(line, "#") {
+			name := notInAnchors.ReplaceAllString(strings.ToLower(strings.TrimSpace(title)), "")
+			all = append(all, strings.ReplaceAll(name, " ", "-"))
+		}
+	}
+	return all
+}
 
 func pages(t *testing.T) []string {
 	t.Helper()

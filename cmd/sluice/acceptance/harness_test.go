@@ -168,7 +168,13 @@ func launchIn(t *testing.T, dir string, args ...string) *daemon {
 	if !strings.Contains(strings.Join(args, " "), "--api-addr") {
 		all = append(all, "--api-addr", "127.0.0.1:0")
 	}
-	d := &daemon{t: t, cmd: command(t, all...), stdout: output(filepath.Join(t.TempDir(), "stdout")), stderr: &capture{}, done: make(chan struct{})}
+	return launchCommand(t, dir, command(t, all...))
+}
+
+// launchCommand is launchIn for a command that becomes a daemon.
+func launchCommand(t *testing.T, dir string, cmd *exec.Cmd) *daemon {
+	t.Helper()
+	d := &daemon{t: t, cmd: cmd, stdout: output(filepath.Join(t.TempDir(), "stdout")), stderr: &capture{}, done: make(chan struct{})}
 	out, err := os.Create(string(d.stdout))
 	if err != nil {
 		t.Fatal(err)

@@ -2,7 +2,9 @@ package acceptance
 
 import (
 	"bytes"
+	"compress/gzip"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -22,6 +24,29 @@ func (d *daemon) figures() figures {
 	d.t.Helper()
 	return figures{
 		int(d.metric("svc_events_processed_total")), int(d.metric("svc_events_parse_errors_total")), int(d.metric("svc_json_suspects_total")),
+	}
+}
+
+// Gzip on the standard input of the daemon is read as lines, and told once.
+func TestGzipOnStdinIsWarnedOf(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "rules/a.yml", "title: A\ndetection: {fields: {C: evil}, condition: fields}\n")
+	d := start(t, "-r", filepath.Join(dir, "rules"))
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	_, err := io.WriteString(z, `{"C":"evil"}`+"\n")
+	if err = errors.Join(err, z.Close()); err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprintf(d.stdin, "%s\n%s\n", packed.String(), packed.String())
+	const told = "standard input is gzip and is read as lines"
+	d.awaitLog(told)
+	d.stdin.Close()
+	if code := d.wait(); code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	if n := strings.Count(d.stderr.String(), told); n != 1 || len(d.stdout.lines()) != 0 {
+		t.Errorf("told %d times, results %q", n, d.stdout.lines())
 	}
 }
 

@@ -505,6 +505,35 @@ func TestTheLastWordCountsWhatWasNotDelivered(t *testing.T) {
 	}
 }
 
+// Rules in the wrong place look like no match at all, so whoever loads none says so.
+func TestADirectoryWithoutRulesIsToldEverywhere(t *testing.T) {
+	const why = "no rule is loaded, so nothing can match: below rules is no file whose name ends in .yml or .yaml"
+	for name, file := range map[string]string{"an empty directory": "rules/", "a directory without rule files": "rules/rule.yml.txt"} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			if err := os.Mkdir(filepath.Join(dir, "rules"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			if !strings.HasSuffix(file, "/") {
+				write(t, dir, file, rule("A", "evil"))
+			}
+			write(t, dir, "sluice.yaml", "daemon: {rules: rules, api: {addr: '127.0.0.1:0'}}")
+			for _, tc := range []struct{ args, want string }{
+				{"engine eval -r rules", "warning: " + why},
+				{"rule validate rules", "warning: " + why},
+				{"config validate", "warning: ./sluice.yaml:1: daemon.rules: " + why},
+				{"engine daemon", `"level":"WARN","target":"sluice.engine","fields":{"message":"` + why},
+			} {
+				cmd := command(t, strings.Fields(tc.args)...)
+				cmd.Dir = dir
+				if got := finish(t, cmd, event("evil")); got.code != 0 || !strings.Contains(got.stderr, tc.want) {
+					t.Errorf("%s: exit code %d, want 0 and %q\n%s", tc.args, got.code, tc.want, got.stderr)
+				}
+			}
+		})
+	}
+}
+
 // wholeLinesIn counts the lines that wait in a named pipe, without the beginning of
 // one that did not fit.
 func wholeLinesIn(t *testing.T, path string) int {

@@ -171,7 +171,9 @@ func TestAlertsAndDashboardNameSeriesThatExist(t *testing.T) {
 		}
 	}
 	for _, a := range alerts(t) {
-		want(a.Alert, a.Expr)
+		if !strings.Contains(a.Expr, `up{job="sluice"}`) { // a series of Prometheus
+			want(a.Alert, a.Expr)
+		}
 	}
 	d := readDashboard(t)
 	for _, p := range d.all() {

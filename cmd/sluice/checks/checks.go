@@ -1,6 +1,7 @@
 package checks
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -59,7 +60,7 @@ func (c *checking) warn(path string, err error) {
 // doubt is a problem that validation only warns of, since a flag may solve it.
 func (c *checking) doubt(path string, err error) {
 	if c.validating && !c.strict {
-		c.warn(path, err)
+		c.warn(path, fmt.Errorf("%w; a start without that flag is refused", err))
 		return
 	}
 	c.fault(path, err)
@@ -72,10 +73,10 @@ func Daemon(l *config.Loaded, getenv func(string) string) (warnings config.Probl
 	c := &checking{l: l, d: &l.Config.Daemon, getenv: getenv}
 	for _, step := range daemonChecks {
 		if step.make(c); len(c.problems) > 0 {
-			return c.warnings, c.problems
+			return c.placed(c.warnings), c.placed(c.problems)
 		}
 	}
-	return c.warnings, nil
+	return c.placed(c.warnings), nil
 }
 
 // Eval makes the checks of a one-shot evaluation, likewise.
@@ -242,7 +243,7 @@ func (c *checking) mailboxes() {
 
 // Report is all that validation has to say.
 type Report struct {
-	Problems config.Problems // those of the rules last
+	Problems config.Problems // by place
 	Warnings config.Problems
 	rules    int // how many problems are of the rules
 }
@@ -287,7 +288,24 @@ func Validate(ctx context.Context, l *config.Loaded, failed error, getenv func(s
 		}
 	}
 	rules := c.rules(ctx)
-	return &Report{Problems: append(c.problems, rules...), Warnings: c.warnings, rules: len(rules)}
+	return &Report{Problems: c.placed(append(c.problems, rules...)), Warnings: c.placed(c.warnings), rules: len(rules)}
+}
+
+// placed sorts problems as a reader of the files meets them: file by file, from the first
+// line to the last. What is in no file of the configuration comes last, in the order of
+// its finding.
+func (c *checking) placed(all config.Problems) config.Problems {
+	slices.SortStableFunc(all, func(a, b config.Problem) int {
+		at, bt := slices.Index(c.l.Files, a.File), slices.Index(c.l.Files, b.File)
+		switch {
+		case at < 0 && bt < 0:
+			return 0
+		case at < 0 || bt < 0:
+			return cmp.Compare(bt, at)
+		}
+		return cmp.Or(cmp.Compare(at, bt), cmp.Compare(a.Line, b.Line))
+	})
+	return all
 }
 
 // Inactive names the sections that were configured and have no effect at all.

@@ -39,7 +39,7 @@ func (c *checking) rules(ctx context.Context) (problems config.Problems) {
 		*rejected = append(*rejected, ofRule(ruleset.Placed(c.d.Rules, p)))
 	}
 	if len(built.Rejected) == 0 && !built.Usable() {
-		c.warn("daemon.rules", errors.New("no rule is loaded"))
+		c.warn("daemon.rules", errors.New(built.Nothing()))
 	}
 	return problems
 }

@@ -31,17 +31,20 @@ func (e *env) runDaemon(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
-	e.notice(l)
 	if c.Bool("dry-run") {
+		e.notice(l)
 		return e.dryRun(l, "daemon")
 	}
-	if err := e.checked(checks.Daemon(l, os.Getenv)); err != nil {
-		return err
+	warnings, err := checks.Daemon(l, os.Getenv)
+	if err != nil { // there is no log yet
+		e.notice(l)
+		return e.checked(warnings, err)
 	}
 	close(e.handedOver)
 	filter, err := logFilter(l)
 	log, queue := logging.NewQueued(e.Err, e.daemonLogFormat(l), filter)
 	announce(log, l)
+	tellWarnings(log, l, warnings)
 	tellFilter(log, err)
 	code := e.daemon(e.signals, l, log, Streams{In: e.In, Out: e.Out, Err: queue.Patient()})
 	queue.Close(lastWords)

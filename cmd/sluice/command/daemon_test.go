@@ -1,8 +1,11 @@
 package command
 
 import (
+	"encoding/json"
+	"fmt"
 	"log/slog"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -89,23 +92,77 @@ func TestDaemonSaysWhichSettingsNothingComesOf(t *testing.T) {
 	args := []string{"daemon", "-r", "x", "--api-addr", "127.0.0.1:0"}
 	warned := sluiceWith(t, Program{Daemon: new(capture).run}, "", append(args, "--enable-tap")...)
 	warned.wantCode(t, 0)
-	warned.wantErr(t, "--enable-tap: not in this build (tap sessions); it has no effect")
+	warned.wantErr(t, `"level":"WARN","target":"sluice.config","fields":{"message":"not in this build (tap sessions); it has no effect","key":"--enable-tap"}`)
 	write(t, "sluice.yaml", "daemon: {sources: [], output: {sinks: [], webhooks: []}, mailboxes: {}}")
 	empty := sluiceWith(t, Program{Daemon: new(capture).run}, "", args...)
 	empty.wantCode(t, 0)
-	if strings.Contains(empty.err, "warning") {
+	if strings.Contains(empty.err, "WARN") {
 		t.Errorf("empty lists: stderr got %q, want no warning", empty.err)
 	}
 	t.Setenv("NATS_TOKEN", "of another program")
 	foreign := sluiceWith(t, Program{Daemon: new(capture).run}, "", args...)
 	foreign.wantCode(t, 0)
-	foreign.wantErr(t, "--nats-token: not in this build (the message bus); it has no effect")
+	foreign.wantErr(t, `"message":"not in this build (the message bus); it has no effect","key":"--nats-token"`)
 	if strings.Contains(foreign.err, "another program") {
 		t.Errorf("stderr tells a secret: %s", foreign.err)
 	}
 	refused := sluiceWith(t, Program{Daemon: new(capture).run}, "", append(args, "--risk", "r.yml")...)
 	refused.wantCode(t, 3)
 	refused.wantErr(t, "--risk: not in this build (the risk layer)")
+}
+
+// Programs read the log of a daemon from its first line to its last. A start that fails
+// has no log yet.
+func TestWarningsOfTheStartAreRecordsOfTheLog(t *testing.T) {
+	const file = `daemon:
+  rules: x
+  nonsense: 3
+  api: {addr: "127.0.0.1:0"}
+  input:
+    sourc: x
+  mailboxes: {dlq: 5}
+  tap: {enabled: true}
+  output: {sinks: ["stdout?on_full=drp"]}
+`
+	inEmptyDir(t)
+	write(t, "sluice.yaml", file)
+	run := func(args ...string) outcome {
+		t.Helper()
+		return sluiceWith(t, Program{Daemon: new(capture).run}, "", append([]string{"daemon"}, args...)...)
+	}
+	got := run()
+	got.wantCode(t, 0)
+	var warned []string
+	for _, line := range strings.Split(strings.TrimSpace(got.err), "\n") {
+		var record struct {
+			Level, Target string
+			Fields        struct {
+				Message, Key, File, Suggestion string
+				Line                           int
+			}
+		}
+		if err := json.Unmarshal([]byte(line), &record); err != nil {
+			t.Fatalf("not JSON: %s", line)
+		}
+		if f := record.Fields; record.Level == "WARN" && record.Target == "sluice.config" {
+			warned = append(warned, fmt.Sprintf("%s:%d %s %s", f.File, f.Line, f.Key, f.Suggestion))
+		}
+	}
+	want := []string{
+		"./sluice.yaml:3 daemon.nonsense ",
+		"./sluice.yaml:6 daemon.input.sourc did you mean 'daemon.input.source'?",
+		"./sluice.yaml:7 daemon.mailboxes.dlq ",
+		"./sluice.yaml:8 daemon.tap.enabled ",
+		"./sluice.yaml:9 daemon.output.sinks ",
+	}
+	if !slices.Equal(warned, want) {
+		t.Errorf("warnings %q, want %q", warned, want)
+	}
+	for name, got := range map[string]outcome{"in text": run("--log-format", "text"), "of a start that fails": run("--risk", "r.yml"), "of a dry run": run("--dry-run")} {
+		if strings.Count(got.err, "daemon.input.sourc") < 1 || strings.Contains(got.err, "{") {
+			t.Errorf("%s: %s", name, got.err)
+		}
+	}
 }
 
 func TestLogLevelFlagWinsOverTheVariable(t *testing.T) {

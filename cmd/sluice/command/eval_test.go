@@ -2,6 +2,7 @@ package command
 
 import (
 	"bytes"
+	"compress/gzip"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -29,6 +30,14 @@ const (
 	indented = "[\n  {\n    \"CommandLine\": \"whoami\",\n    \"n\": 1\n  },\n  {\n    \"CommandLine\": \"whoami\"\n  }\n]\n"
 )
 
+func gzipped(text string) string {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	_, _ = z.Write([]byte(text)) // into memory
+	_ = z.Close()
+	return b.String()
+}
+
 func TestEval(t *testing.T) {
 	for _, tc := range []struct {
 		name  string
@@ -46,7 +55,7 @@ func TestEval(t *testing.T) {
 		{"an inline event that is empty", nil, hit, []string{"-e", ""}, 2, 0, []string{"--event"}},
 		{"a file that is missing", nil, "", []string{"-e", "@missing"}, 2, 0, []string{"missing"}},
 		{"a directory of events", map[string]string{"d/x": ""}, "", []string{"-e", "@d"}, 2, 0, []string{"is a directory"}},
-		{"Windows event records", nil, "", []string{"-e", "@x.EVTX"}, 2, 0, []string{"not supported yet"}},
+		{"Windows event records", nil, "", []string{"-e", "@x.EVTX"}, 2, 0, []string{"this build does not read Windows event records: export them as JSON"}},
 		{"an inline event", nil, "", []string{"-e", hit}, 0, 1, nil},
 		{"an inline event over several lines", nil, "", []string{"-e", "{\n\"CommandLine\":\n\"whoami\"}"}, 0, 1, nil},
 		{"events of a file", map[string]string{"ev": hit + "\n \n" + hit}, "", []string{"-e", "@ev"}, 0, 2, []string{"Processed 2 events, 2 matches."}},
@@ -54,8 +63,18 @@ func TestEval(t *testing.T) {
 		{"inline events one behind the other", nil, "", []string{"-e", object + " " + object}, 0, 2, []string{"Processed 2 events, 2 matches."}},
 		{"inline events whatever the format", nil, "", []string{"-e", object, "--input-format", "syslog"}, 0, 1, nil},
 		{"an inline event says where its fault is", nil, "", []string{"-e", "[{'a':1}]"}, 2, 0, []string{"--event: not JSON at byte 2: key in double quotes expected (a file of events is @FILE)"}},
+		{"events that are named one by one", map[string]string{"ev": hit + "\n" + object}, hit, []string{"-e", hit, "--event", "@ev", "--event=" + object, "-e", "{}"}, 0, 4, []string{"Processed 5 events, 4 matches."}},
+		{"inline events beside a file in another format", map[string]string{"ev": "x=1 CommandLine=whoami\nplain"}, "", []string{"-e", object, "-e", "@ev", "--input-format", "logfmt"}, 0, 2, []string{"Processed 3 events, 2 matches."}},
+		{"one of several events is no JSON", nil, "", []string{"-e", hit, "-e", "{bad", "-e", hit}, 2, 0, []string{"--event"}},
+		{"one of several files is missing", map[string]string{"ev": hit}, "", []string{"-e", "@ev", "-e", "@missing"}, 2, 0, []string{"missing"}},
 		{"an inline array of nothing", nil, "", []string{"-e", "[]"}, 0, 0, []string{"Processed 0 events, 0 matches."}},
 		{"a file of an indented array", map[string]string{"ev": indented}, "", []string{"-e", "@ev"}, 0, 2, []string{"Processed 2 events, 2 matches."}},
+		{"a file of gzip", map[string]string{"ev.gz": gzipped(hit + hit)}, "", []string{"-e", "@ev.gz"}, 0, 2, []string{"Processed 2 events, 2 matches."}},
+		{"gzip whatever the name of the file", map[string]string{"ev": gzipped(hit)}, "", []string{"-e", "@ev"}, 0, 1, nil},
+		{"gzip of several members", map[string]string{"ev.gz": gzipped(hit) + gzipped(hit)}, "", []string{"-e", "@ev.gz"}, 0, 2, []string{"Processed 2 events, 2 matches."}},
+		{"gzip of an indented array on stdin", nil, gzipped(indented), nil, 0, 2, []string{"Processed 2 events, 2 matches."}},
+		{"gzip of another format", nil, gzipped("whoami\n"), []string{"--input-format", "logfmt"}, 0, 0, []string{"Processed 1 events"}},
+		{"gzip that breaks off", map[string]string{"ev.gz": gzipped(hit)[:30]}, "", []string{"-e", "@ev.gz"}, 2, 0, []string{"inflate gzip: it ends too early"}},
 		{"an indented array on stdin", nil, indented, nil, 0, 2, []string{"Processed 2 events, 2 matches."}},
 		{"an indented array where lines must be JSON", nil, indented, []string{"--input-format", "json"}, 0, 2, []string{"Processed 2 events, 2 matches."}},
 		{"an indented array is lines in another format", nil, indented, []string{"--input-format", "plain"}, 0, 0, []string{"Processed 9 events, 0 matches."}},
@@ -78,9 +97,9 @@ func TestEval(t *testing.T) {
 		{"nothing but a broken rule", map[string]string{"o/b.yml": brokenRule}, hit, []string{"-r", "o"}, 2, 0, []string{"Error compiling rules"}},
 		{"a broken rule where none may be", map[string]string{"r/b.yml": brokenRule}, hit, []string{"--strict-rules"}, 2, 0, []string{"nosuch"}},
 		{"several roots", map[string]string{"s/b.yml": goodRule}, hit, []string{"-r", "r", "-r", "s/b.yml"}, 0, 2, nil},
-		{"too low a level", nil, hit, []string{"--min-level", "critical"}, 0, 0, []string{"no rule was loaded"}},
+		{"too low a level", nil, hit, []string{"--min-level", "critical"}, 0, 0, []string{"warning: no rule is loaded, so nothing can match: --min-level and --exclude-rule leave out all that is below"}},
 		{"a tag left out", nil, hit, []string{"--exclude-rule", "tag:attack.t1033"}, 0, 0, nil},
-		{"an empty rule directory", map[string]string{"o/x.txt": ""}, hit, []string{"-r", "o"}, 0, 0, []string{"warning: no rule was loaded"}},
+		{"an empty rule directory", map[string]string{"o/x.txt": ""}, hit, []string{"-r", "o"}, 0, 0, []string{"warning: no rule is loaded, so nothing can match: below o is no file whose name ends in .yml or .yaml"}},
 		{"rules that are missing", nil, hit, []string{"-r", "nowhere"}, 2, 0, []string{"nowhere"}},
 		{"routing prunes and says so", map[string]string{"r/b.yml": linuxRule}, hit, []string{"--logsource-routing", "--event-logsource", "product=linux"}, 0, 0, []string{"Pruned 1 rules by log source; 0 events without one."}},
 		{"a format nobody knows", nil, hit, []string{"--input-format", "xml"}, 3, 0, []string{"--input-format"}},

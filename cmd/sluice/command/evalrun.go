@@ -16,7 +16,7 @@ import (
 
 // batchLines is long enough that handing a batch over costs nothing beside
 // evaluating it, and short enough that its events are still in the cache then.
-const batchLines = 512
+const batchLines = 256
 
 // evaluation drives the steps over the lines of a stream: workers decode, evaluate
 // and render batches, and one goroutine correlates and writes them in order.
@@ -30,6 +30,7 @@ type evaluation struct {
 	isolate   step.Sequential
 	total     tally
 	origins   *step.Origins
+	shapes    *step.Shapes
 }
 
 // enoughResults is how many results there are before it is said where they come from.
@@ -48,7 +49,10 @@ type job struct {
 
 // newEvaluation prepares the evaluation by a rule set.
 func newEvaluation(set *graph.RuleSet, f *format.Decoder, p *printer, o *config.Eval, warn func(...string)) *evaluation {
-	e := &evaluation{set: set, format: f, timed: o.Correlation.RequireTime(), printer: p, render: p.renderer(), origins: &step.Origins{Least: enoughResults}}
+	e := &evaluation{
+		set: set, format: f, timed: o.Correlation.RequireTime(), printer: p, render: p.renderer(),
+		origins: &step.Origins{Least: enoughResults}, shapes: &step.Shapes{Least: 1},
+	}
 	if p.rows != nil {
 		p.rows.origins = newOrigins(set.Engine)
 	}
@@ -62,10 +66,10 @@ func (e *evaluation) run(src sources.Reader) error {
 	workers := runtime.GOMAXPROCS(0)
 	in := &intake{
 		set:  e.set,
-		free: make(chan *job, 3*workers), work: make(chan *job, workers),
-		order: make(chan *job, 3*workers), // holds every job there is, so the reader never waits for it
+		free: make(chan *job, 2*workers), work: make(chan *job, workers),
+		order: make(chan *job, 2*workers), // holds every job there is, so the reader never waits for it
 	}
-	for range 3 * workers {
+	for range 2 * workers {
 		in.free <- &job{batch: graph.Batch{Events: new(engine.Events)}, done: make(chan struct{}, 1)}
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -131,7 +135,7 @@ func (in *intake) put(ctx context.Context, lines []graph.Line, oversize uint64) 
 // worker decodes and evaluates batches.
 func (e *evaluation) worker(work <-chan *job) {
 	decode, detect, isolate := step.NewDecode(e.format), step.NewDetect(e.timed), new(step.Sequential)
-	detect.Watch(e.origins)
+	detect.Watch(e.origins, e.shapes)
 	detect.TellEvents = e.printer.rows != nil
 	for j := range work {
 		j.decoded = decode.Batch(isolate, &j.batch)

@@ -11,6 +11,7 @@ import (
 	"github.com/sluicehq/sluice/actors/sink"
 	"github.com/sluicehq/sluice/cmd/sluice/config"
 	"github.com/sluicehq/sluice/cmd/sluice/logging"
+	"github.com/sluicehq/sluice/cmd/sluice/terminal"
 )
 
 // logFilter reads the filter of the log. The flag wins over SLUICE_LOG, and an
@@ -21,6 +22,31 @@ func logFilter(l *config.Loaded) (logging.Filter, error) {
 		text = level
 	}
 	return logging.ParseFilter(text)
+}
+
+// tellWarnings logs what is odd about a configuration that is good enough to start with:
+// where programs read the log they read this, too.
+func tellWarnings(log *slog.Logger, l *config.Loaded, found config.Problems) {
+	log = logging.Target(log, "sluice.config")
+	for _, k := range l.UnknownKeys {
+		log.Warn("unknown config key", problemAttrs(k)...)
+	}
+	for _, w := range slices.Concat(l.Warnings, found) {
+		log.Warn(w.Message, problemAttrs(w)...)
+	}
+}
+
+// problemAttrs are the place of a problem and what was probably meant.
+func problemAttrs(p config.Problem) (attrs []any) {
+	for _, a := range []struct{ name, value string }{{"key", p.Key}, {"file", p.File}, {"suggestion", p.Suggestion}} {
+		if a.value != "" {
+			attrs = append(attrs, a.name, a.value)
+		}
+	}
+	if p.Line > 0 {
+		attrs = append(attrs, "line", p.Line)
+	}
+	return attrs
 }
 
 // tellFilter says that a filter was not read.
@@ -36,7 +62,7 @@ func (e *env) daemonLogFormat(l *config.Loaded) logging.Format {
 	switch chosen := l.Config.Global.LogFormat; {
 	case chosen != "":
 		return logging.Format(chosen)
-	case isTerminal(e.Err):
+	case terminal.Is(e.Err):
 		return logging.Text
 	}
 	return logging.JSON

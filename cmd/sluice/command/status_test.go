@@ -17,7 +17,7 @@ func onTerminal(t *testing.T, p Program, columns int, args ...string) (code int,
 	return code, written()
 }
 
-const runningStatus = `{"status":"running","detection_rules":12,"correlation_rules":1,"correlation_state_entries":0,"events_processed":1234567,"detection_matches":7,"correlation_matches":0,"uptime_seconds":312.4,`
+const runningStatus = `{"status":"running","detection_rules":12,"correlation_rules":1,"correlation_state_entries":0,"events_processed":1234567,"detection_matches":7,"correlation_matches":0,"parse_errors":0,"uptime_seconds":312.4,`
 
 const (
 	goodReload   = `"reload_pending":false,"last_reload":{"ok":true,"at":"2026-03-10T12:00:05Z","trigger":"file"}}`
@@ -47,6 +47,7 @@ func TestStatusOnATerminal(t *testing.T) {
 		env            string // of NO_COLOR
 	}{
 		{"before-a-reload", runningStatus + `"reload_pending":false}`, 80, nil, ""},
+		{"unreadable-lines", strings.Replace(runningStatus, `"parse_errors":0`, `"parse_errors":48`, 1) + `"reload_pending":false}`, 80, nil, ""},
 		{"pending", runningStatus + `"reload_pending":true}`, 80, nil, ""},
 		{"reloaded", runningStatus + goodReload, 80, nil, ""},
 		{"failed", runningStatus + failedReload, 80, nil, ""},

@@ -129,6 +129,12 @@ func TestLayersMergeLeafByLeaf(t *testing.T) {
 			value: ruleset.Dimensions{Category: "c", Custom: map[string]string{"x": "y"}}, path: "daemon.logsource_routing.field_map.product", layer: LayerFlag,
 		},
 		{
+			name:  "a file may give dimensions as the flag does, and replaces the whole block",
+			files: map[string]string{"sys/config.yml": `eval: {logsource_routing: {event_logsource: {service: s}}}`, "work/sluice.yml": `eval: {logsource_routing: {event_logsource: "product=windows, custom.x=y"}}`},
+			want:  func(c *Config) any { return c.Eval.LogsourceRouting.EventLogsource },
+			value: ruleset.Dimensions{Product: "windows", Custom: map[string]string{"x": "y"}}, path: "eval.logsource_routing.event_logsource.product", layer: LayerFile,
+		},
+		{
 			name:  "an enabling flag can only turn on",
 			files: map[string]string{"work/sluice.yaml": `daemon: {tap: {enabled: true}}`},
 			flags: []Flag{{"enable-tap", []string{"false"}}},

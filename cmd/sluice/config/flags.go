@@ -43,33 +43,35 @@ func (l *Loaded) readFlags(flags []Flag) *layer {
 	return out
 }
 
-// flagValue is a section that one flag gives as a whole.
-type flagValue interface{ Set(text string) error }
-
 func (l *layer) addFlag(f *field, values []string) {
 	name := "--" + f.flag
-	last := ""
-	if len(values) > 0 {
-		last = values[len(values)-1]
-	}
+	last := strings.Join(values[max(0, len(values)-1):], "")
 	v := reflect.New(f.typ)
-	section, whole := v.Interface().(flagValue)
 	switch {
 	case len(values) == 0:
 		l.fault(&yaml.Node{}, name, errors.New("a value is missing"))
 	case f.env != "" && last == "": // an empty variable is an unset one
 	case f.mode == "on" && last == "false": // such a flag can only turn on
-	case whole:
-		if err := section.Set(last); err != nil {
-			l.fault(&yaml.Node{}, name, err)
-			return
-		}
-		l.settings = append(l.settings, setting{field: f}, setting{field: f, value: v.Elem()})
+	case l.addText(f, name, &yaml.Node{Value: last}):
 	case f.entries():
 		l.addEntries(f, name, values)
 	case l.decode(name, flagNode(f, values), v.Elem()):
 		l.settings = append(l.settings, setting{field: f, value: v.Elem()})
 	}
+}
+
+// addText reads a section from a text, if it is one that can be given so.
+func (l *layer) addText(f *field, name string, n *yaml.Node) bool {
+	v := reflect.New(f.typ)
+	section, whole := v.Interface().(interface{ Set(text string) error })
+	if !whole {
+		return false
+	}
+	if err := section.Set(n.Value); err != nil {
+		return !l.fault(n, name, err)
+	}
+	l.settings = append(l.settings, setting{field: f, line: n.Line}, setting{field: f, value: v.Elem(), line: n.Line})
+	return true
 }
 
 // flagNode writes flag values as YAML. Text stays text, whatever it looks like.

@@ -27,8 +27,12 @@ func schemaSection(f *field, defaults reflect.Value) map[string]any {
 			properties[c.name] = schemaLeaf(c, defaults)
 		}
 	}
+	types := []string{"object", "null"}
+	if f.flag != "" { // which gives it as one text
+		types = append(types, "string")
+	}
 	return map[string]any{
-		"type": []string{"object", "null"}, "properties": properties, "additionalProperties": false,
+		"type": types, "properties": properties, "additionalProperties": false,
 	}
 }
 

@@ -82,7 +82,12 @@ func (l *layer) collect(f *field, n *yaml.Node) {
 	if n = resolve(n); isNull(n) {
 		return // as if the key had been left out
 	}
-	switch {
+	switch whole := f.isSection() || f.entries(); {
+	case whole && n.Kind == yaml.ScalarNode && l.addText(f, f.path, n):
+		return
+	case whole && n.Kind != yaml.MappingNode:
+		l.mismatch(n, f.path, "a mapping")
+		return
 	case f.isSection():
 		l.collectSection(f, n)
 		return
@@ -126,10 +131,6 @@ func loose(n *yaml.Node) *yaml.Node {
 }
 
 func (l *layer) collectSection(f *field, n *yaml.Node) {
-	if n.Kind != yaml.MappingNode {
-		l.mismatch(n, f.path, "a mapping")
-		return
-	}
 	marked := func(s setting) bool { return s.field == f } // by another variable
 	if f.mode == "replace" && !slices.ContainsFunc(l.settings, marked) {
 		l.settings = append(l.settings, setting{field: f, line: n.Line})
@@ -150,10 +151,6 @@ func (l *layer) collectSection(f *field, n *yaml.Node) {
 }
 
 func (l *layer) collectEntries(f *field, n *yaml.Node) {
-	if n.Kind != yaml.MappingNode {
-		l.mismatch(n, f.path, "a mapping")
-		return
-	}
 	for i := 0; i < len(n.Content); i += 2 {
 		key, val := n.Content[i], resolve(n.Content[i+1])
 		v := reflect.New(f.typ.Elem()).Elem()

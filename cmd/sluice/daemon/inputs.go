@@ -33,7 +33,13 @@ func inputKinds() []inputKind {
 	return []inputKind{
 		{
 			name: "stdin", usage: "stdin", words: []string{"stdin", "stdin://"},
-			open: func(d *Daemon) (sources.Source, error) { return stdin.New(d.o.In), nil },
+			open: func(d *Daemon) (sources.Source, error) {
+				s := stdin.New(d.o.In)
+				s.Compressed = func() {
+					logging.Target(d.log, "sluice.sources").Warn("standard input is gzip and is read as lines, so its events are not found: send it through gzip -dc", "source", d.cfg.Input.Source)
+				}
+				return s, nil
+			},
 		},
 		{
 			name: "http", usage: "http", words: []string{"http"},

@@ -32,6 +32,7 @@ type generation struct {
 	notes      []string // about pipelines
 	details    []string // likewise, of less interest
 	doubts     []string // about rules that work
+	empty      string   // why there is no rule; "" when there is one
 	refused    error    // why the daemon may not start with it
 	cached     bool     // its documents came from the rule cache
 	stale      bool     // the cache has them under an older header
@@ -167,6 +168,9 @@ func (r *rules) compile(g *generation) error {
 	g.refused = built.Acceptable(r.cfg.Engine.StrictRules)
 	g.collection = built.WithoutRules()
 	g.notes, g.details, g.doubts = built.Notes, built.Details, built.Doubts
+	if !built.Usable() {
+		g.empty = built.Nothing()
+	}
 	r.last++
 	g.set.Generation = r.last
 	return nil
@@ -203,8 +207,8 @@ func (r *rules) report(g *generation) {
 	if c.Excluded > 0 {
 		r.log.Info("rule documents excluded", "count", c.Excluded)
 	}
-	if g.counts == (ruleset.Counts{}) {
-		r.log.Warn("no rule is loaded", "path", strings.Join(r.cfg.Rules, ", "))
+	if g.empty != "" {
+		r.log.Warn(g.empty)
 	}
 	r.log.Info("rules loaded", append(g.counts.Attrs(), "rejected", len(c.Rejected), "path", strings.Join(r.cfg.Rules, ", "))...)
 }

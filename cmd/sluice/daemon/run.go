@@ -102,15 +102,20 @@ func serve(o Options, stop, hup <-chan struct{}) int {
 
 // sumUp tells what became of the lines, as the last that is logged. Of those that
 // are not undelivered, results are delivered, dead letters, or dropped. The latter two
-// count records and results, of which a line may have many.
+// count records and results, of which a line may have many. It is an error when results
+// were given up and nothing has kept them.
 func (d *Daemon) sumUp(log *slog.Logger) {
 	accepted, undelivered := d.dataflow.Open.Lines()
+	deadLettered, dropped, lost := d.outputs.Totals()
 	level := slog.LevelInfo
-	if undelivered > 0 {
+	switch {
+	case lost > 0:
+		level = slog.LevelError
+	case undelivered > 0:
 		level = slog.LevelWarn
 	}
-	deadLettered, dropped := d.outputs.Totals()
-	log.Log(context.Background(), level, "stopped", "accepted", accepted, "undelivered", undelivered, "dead_lettered", deadLettered, "dropped", dropped)
+	log.Log(context.Background(), level, "stopped", "accepted", accepted, "parse_errors", d.dataflow.Parse.ParseErrors(),
+		"undelivered", undelivered, "dead_lettered", deadLettered, "dropped", dropped)
 }
 
 // await returns when the daemon is to end, with its exit code.

@@ -44,6 +44,7 @@ var ErrPipeline = errors.New("Error loading pipeline") //nolint:staticcheck // u
 type Rules struct {
 	*load.Collection
 	Roots []string // as Options.Roots
+	Files int      // that were found below them
 	// Notes say what is amiss with pipelines without making them unusable.
 	Notes []string
 	// Details are worth a line of debugging each.
@@ -119,7 +120,7 @@ func Transform(docs *load.Documents, set *pipeline.Set, o Options) (*Rules, erro
 			}
 		}
 	}
-	rules := &Rules{Collection: docs.Collect(out), Roots: o.Roots, Notes: notes(set)}
+	rules := &Rules{Collection: docs.Collect(out), Roots: o.Roots, Files: len(docs.Files()), Notes: notes(set)}
 	for _, p := range set.Pipelines {
 		if len(p.Ignored) > 0 {
 			rules.Details = append(rules.Details, fmt.Sprintf("pipeline %s: %s have no effect here", p.Path, strings.Join(p.Ignored, ", ")))

@@ -1,4 +1,0 @@
-package api
-
-var auditRoutes = []route{{pattern: "/api/v1/audit", endpoints: get("audit:read",
-	disabled("audit trail disabled", noSetting))}}

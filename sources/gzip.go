@@ -1,0 +1,91 @@
+package sources
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// gzipMagic is what gzip begins with. No text in UTF-8 does.
+const gzipMagic = "\x1f\x8b"
+
+// GzipMark looks for gzip at the beginning of a stream that comes in pieces. The zero
+// value is at the beginning.
+type GzipMark struct {
+	seen int // bytes of gzipMagic
+	over bool
+}
+
+// In reports whether the stream begins like gzip, once, when the next piece shows it.
+func (m *GzipMark) In(piece []byte) bool {
+	for i := 0; i < len(piece) && !m.over; i++ {
+		if m.over = piece[i] != gzipMagic[m.seen]; m.over {
+			return false
+		}
+		m.seen++
+		m.over = m.seen == len(gzipMagic)
+		if m.over {
+			return true
+		}
+	}
+	return false
+}
+
+// InflatingReader reads a stream as it is, or inflated when it begins like gzip, all
+// members of it. It holds a window of the stream, never more, and waits for no more than
+// the first byte that tells.
+//
+// It is not safe for concurrent use.
+type InflatingReader struct {
+	src  io.Reader
+	in   io.Reader // nil until it is known what the stream is
+	head []byte
+	mark GzipMark
+}
+
+// NewInflatingReader returns a reader of src.
+func NewInflatingReader(src io.Reader) *InflatingReader { return &InflatingReader{src: src} }
+
+// Read implements io.Reader.
+func (r *InflatingReader) Read(p []byte) (int, error) {
+	for r.in == nil {
+		var next [1]byte
+		n, err := r.src.Read(next[:])
+		r.head = append(r.head, next[:n]...)
+		stream := io.MultiReader(bytes.NewReader(r.head), &rest{err, r.src})
+		switch {
+		case r.mark.In(next[:n]):
+			r.in = &inflated{src: stream}
+		case r.mark.over || err != nil:
+			r.in = stream
+		case n == 0:
+			return 0, nil
+		}
+	}
+	return r.in.Read(p)
+}
+
+// inflated is what a stream of gzip holds.
+type inflated struct {
+	src io.Reader
+	z   *gzip.Reader // nil at the beginning
+}
+
+// Read implements io.Reader.
+func (r *inflated) Read(p []byte) (n int, err error) {
+	if r.z == nil {
+		r.z, err = gzip.NewReader(r.src)
+	}
+	if err == nil {
+		n, err = r.z.Read(p)
+	}
+	switch {
+	case err == nil || err == io.EOF && r.z != nil: //nolint:errorlint // bare, as readers return it
+		return n, err
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		err = errors.New("it ends too early")
+	}
+	return n, fmt.Errorf("inflate gzip: %w", err)
+}
