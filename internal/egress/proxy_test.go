@@ -3,7 +3,6 @@ package egress
 import (
 	"bytes"
 	"compress/gzip"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -46,12 +45,12 @@ func proxy(t *testing.T, v *visits, to string) *httptest.Server {
 			w.WriteHeader(http.StatusBadGateway)
 			return
 		}
-		w.WriteHeader(http.StatusOK)
 		conn, _, err := http.NewResponseController(w).Hijack()
 		if err != nil {
 			t.Error(err)
 			return
 		}
+		fmt.Fprint(conn, "HTTP/1.1 200 Connected\r\n\r\n")
 		done := make(chan struct{})
 		go func() {
 			_, _ = io.Copy(target, conn)
@@ -174,10 +173,5 @@ func TestTLSGoesThroughATunnel(t *testing.T) {
 	}
 	if got := v.take(); len(got) != 1 || !strings.HasPrefix(got[0], "tunnel to tls.example:443 ") {
 		t.Errorf("the proxy got %q", got)
-	}
-	c.CloseIdleConnections()
-	var denied *Denied
-	if errors.As(err, &denied) {
-		t.Error(err)
 	}
 }
