@@ -80,35 +80,43 @@ func TestRedirects(t *testing.T) {
 		{"none is followed: it is the response", "GET", "", "/302/b/x", 0, []string{"a GET /302/b/x " + all}, ""},
 		{
 			"within one origin headers stay", "GET", "", "/302/a/x", 10,
-			[]string{"a GET /302/a/x " + all, "a GET /x " + all}, "",
+			[]string{"a GET /302/a/x " + all, "a GET /x " + all},
+			"",
 		},
 		{
 			"at another port every header goes", "GET", "", "/307/b/x", 10,
-			[]string{"a GET /307/b/x " + all, "b GET /x User-Agent=sluice/1"}, "",
+			[]string{"a GET /307/b/x " + all, "b GET /x User-Agent=sluice/1"},
+			"",
 		},
 		{
 			"headers do not come back", "GET", "", "/302/b/302/a/x", 10,
-			[]string{"a GET /302/b/302/a/x " + all, "b GET /302/a/x User-Agent=sluice/1", "a GET /x User-Agent=sluice/1"}, "",
+			[]string{"a GET /302/b/302/a/x " + all, "b GET /302/a/x User-Agent=sluice/1", "a GET /x User-Agent=sluice/1"},
+			"",
 		},
 		{
 			"a body stays within one origin", "POST", "text", "/307/a/x", 10,
-			[]string{"a POST /307/a/x " + all + " body=text", "a POST /x " + all + " body=text"}, "",
+			[]string{"a POST /307/a/x " + all + " body=text", "a POST /x " + all + " body=text"},
+			"",
 		},
 		{
 			"a body does not go elsewhere", "POST", "text", "/308/b/x", 10,
-			[]string{"a POST /308/b/x " + all + " body=text"}, "a redirect to another scheme, host or port would send the body there",
+			[]string{"a POST /308/b/x " + all + " body=text"},
+			"a redirect to another scheme, host or port would send the body there",
 		},
 		{
 			"a redirect that ends in GET has no body", "POST", "text", "/303/b/x", 10,
-			[]string{"a POST /303/b/x " + all + " body=text", "b GET /x User-Agent=sluice/1"}, "",
+			[]string{"a POST /303/b/x " + all + " body=text", "b GET /x User-Agent=sluice/1"},
+			"",
 		},
 		{
 			"as many as are allowed", "GET", "", "/302/a/302/a/x", 2,
-			[]string{"a GET /302/a/302/a/x " + all, "a GET /302/a/x " + all, "a GET /x " + all}, "",
+			[]string{"a GET /302/a/302/a/x " + all, "a GET /302/a/x " + all, "a GET /x " + all},
+			"",
 		},
 		{
 			"one more", "GET", "", "/302/a/302/a/302/a/x", 2,
-			[]string{"a GET /302/a/302/a/302/a/x " + all, "a GET /302/a/302/a/x " + all, "a GET /302/a/x " + all}, "stopped after 2 redirects",
+			[]string{"a GET /302/a/302/a/302/a/x " + all, "a GET /302/a/302/a/x " + all, "a GET /302/a/x " + all},
+			"stopped after 2 redirects",
 		},
 	} {
 		var v visits

@@ -187,28 +187,46 @@ func TestOneOfTheAllowedAddressesIsDialled(t *testing.T) {
 		want      string
 	}{
 		{
-			"denied addresses are left out", Strict, []string{"10.0.0.5", "8.8.8.8"}, map[string]string{"8.8.8.8:80": address, "10.0.0.5:80": address},
-			[]string{"8.8.8.8:80"}, "allowed",
+			"denied addresses are left out", Strict,
+			[]string{"10.0.0.5", "8.8.8.8"},
+			map[string]string{"8.8.8.8:80": address, "10.0.0.5:80": address},
+			[]string{"8.8.8.8:80"},
+			"allowed",
 		},
 		{
-			"an address that refuses leads to the next", Default, []string{"8.8.8.8", "9.9.9.9"}, map[string]string{"9.9.9.9:80": address},
-			[]string{"8.8.8.8:80", "9.9.9.9:80"}, "allowed",
+			"an address that refuses leads to the next", Default,
+			[]string{"8.8.8.8", "9.9.9.9"},
+			map[string]string{"9.9.9.9:80": address},
+			[]string{"8.8.8.8:80", "9.9.9.9:80"},
+			"allowed",
 		},
 		{
-			"the first failure is told, not the denial", Strict, []string{"10.0.0.5", "8.8.8.8", "9.9.9.9"}, nil,
-			[]string{"8.8.8.8:80", "9.9.9.9:80"}, "8.8.8.8:80 refused",
+			"the first failure is told, not the denial", Strict,
+			[]string{"10.0.0.5", "8.8.8.8", "9.9.9.9"},
+			nil,
+			[]string{"8.8.8.8:80", "9.9.9.9:80"},
+			"8.8.8.8:80 refused",
 		},
 		{
-			"the other family is tried when the first has failed", Default, []string{"2001:db8::1", "8.8.8.8"}, map[string]string{"8.8.8.8:80": address},
-			[]string{"[2001:db8::1]:80", "8.8.8.8:80"}, "allowed",
+			"the other family is tried when the first has failed", Default,
+			[]string{"2001:db8::1", "8.8.8.8"},
+			map[string]string{"8.8.8.8:80": address},
+			[]string{"[2001:db8::1]:80", "8.8.8.8:80"},
+			"allowed",
 		},
 		{
-			"the other family is tried soon when the first does not answer", Default, []string{"2001:db8::1", "8.8.8.8"}, map[string]string{"[2001:db8::1]:80": "", "8.8.8.8:80": address},
-			[]string{"[2001:db8::1]:80", "8.8.8.8:80"}, "allowed",
+			"the other family is tried soon when the first does not answer", Default,
+			[]string{"2001:db8::1", "8.8.8.8"},
+			map[string]string{"[2001:db8::1]:80": "", "8.8.8.8:80": address},
+			[]string{"[2001:db8::1]:80", "8.8.8.8:80"},
+			"allowed",
 		},
 		{
-			"the failure of the first family is told", Default, []string{"8.8.8.8", "2001:db8::1"}, nil,
-			[]string{"8.8.8.8:80", "[2001:db8::1]:80"}, "8.8.8.8:80 refused",
+			"the failure of the first family is told", Default,
+			[]string{"8.8.8.8", "2001:db8::1"},
+			nil,
+			[]string{"8.8.8.8:80", "[2001:db8::1]:80"},
+			"8.8.8.8:80 refused",
 		},
 	} {
 		c := &connections{to: tc.to}

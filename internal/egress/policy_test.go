@@ -2,6 +2,7 @@ package egress
 
 import (
 	"errors"
+	"fmt"
 	"net/netip"
 	"testing"
 )
@@ -122,4 +123,25 @@ func TestHostsThatAreAddresses(t *testing.T) {
 			t.Errorf("%q: got %v, %v, %v, want %q, fault %v", tc.host, got, ok, err, tc.want, tc.fails)
 		}
 	}
+}
+
+// Every spelling of an address is the address.
+func FuzzSpellingsOfAddresses(f *testing.F) {
+	f.Add(uint32(0xA9FEA9FE), "x.1")
+	f.Add(uint32(0), "0x")
+	f.Fuzz(func(t *testing.T, n uint32, host string) {
+		b := [4]byte{byte(n >> 24), byte(n >> 16), byte(n >> 8), byte(n)}
+		want := netip.AddrFrom4(b)
+		for _, spelling := range []string{
+			want.String(), want.String() + ".", fmt.Sprintf("%d", n), fmt.Sprintf("0x%x", n), fmt.Sprintf("0X%X", n), fmt.Sprintf("0%o", n),
+			fmt.Sprintf("0%o.0x%x.%d", b[0], b[1], n&0xFFFF), fmt.Sprintf("%d.0%o", b[0], n&0xFFFFFF), fmt.Sprintf("0x%x.%d.0%o.%d.", b[0], b[1], b[2], b[3]),
+		} {
+			if got, ok, err := literal(spelling); !ok || err != nil || got != want {
+				t.Errorf("%s: got %v, %v, %v, want %s", spelling, got, ok, err, want)
+			}
+		}
+		if a, ok, err := literal(host); ok && (err != nil || !a.IsValid()) {
+			t.Errorf("%q: got %v, %v", host, a, err)
+		}
+	})
 }

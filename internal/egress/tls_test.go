@@ -95,15 +95,18 @@ func TestFaultsOfTheFiles(t *testing.T) {
 		{"a bundle that is a directory", TLS{CA: dir}, "failed to read tls.ca '" + dir + "': is a directory"},
 		{"a bundle without certificates", TLS{CA: empty}, "failed to read tls.ca '" + empty + "': no certificate in PEM"},
 		{
-			"all files are missing", TLS{CA: none, ClientCert: none, ClientKey: none},
+			"all files are missing",
+			TLS{CA: none, ClientCert: none, ClientKey: none},
 			"failed to read tls.ca '" + none + "': no such file or directory\nfailed to read tls.client_cert '" + none + "': no such file or directory\nfailed to read tls.client_key '" + none + "': no such file or directory",
 		},
 		{
-			"a key of another certificate", TLS{ClientCert: cert, ClientKey: otherKey},
+			"a key of another certificate",
+			TLS{ClientCert: cert, ClientKey: otherKey},
 			"failed to read tls.client_cert '" + cert + "' and tls.client_key '" + otherKey + "': tls: private key does not match public key",
 		},
 		{
-			"a certificate that is none", TLS{ClientCert: empty, ClientKey: key},
+			"a certificate that is none",
+			TLS{ClientCert: empty, ClientKey: key},
 			"failed to read tls.client_cert '" + empty + "' and tls.client_key '" + key + "': tls: failed to find any PEM data in certificate input",
 		},
 	} {
