@@ -168,7 +168,7 @@ func assemble(tb testing.TB, o settings) *rig {
 			cfg.capacity = o.buffer
 		}
 		s, err := sink.New(sink.Options{
-			Label: label, Kind: specs[i].Kind, OnFull: policy, Form: specs[i].Form(false), Transport: cfg.transport, Retry: sink.DefaultRetry(),
+			Label: label, Kind: specs[i].Kind, OnFull: policy, Form: specs[i].Form(false, ""), Transport: cfg.transport, Retry: sink.DefaultRetry(),
 			BatchMax: max(1, cfg.batch), Capacity: cfg.capacity, Bytes: o.bytes, DeadLetters: sinkLetters, Metrics: sinkMetrics, Log: log,
 		})
 		must(err)

@@ -8,6 +8,7 @@ import (
 	"github.com/sluicehq/sluice/actors/sink/file"
 	"github.com/sluicehq/sluice/actors/sink/stdout"
 	"github.com/sluicehq/sluice/graph"
+	"github.com/sluicehq/sluice/graph/ocsf"
 	"github.com/sluicehq/sluice/graph/step"
 )
 
@@ -83,10 +84,14 @@ func Open(s Spec, out *stdout.Stream, now func() time.Time) (Transport, error) {
 }
 
 // Form is what a sink with this spec takes, and how. Pretty indents results on
-// standard output.
-func (s Spec) Form(pretty bool) graph.Form {
-	if pretty && s.Kind == KindStdout {
-		return step.Pretty{}
+// standard output; version is that of the build, which findings tell.
+func (s Spec) Form(pretty bool, version string) graph.Form {
+	var form graph.Form = step.Native{}
+	if s.Format == FormatOCSF {
+		form = ocsf.New(version)
 	}
-	return step.Native{}
+	if pretty && s.Kind == KindStdout {
+		return step.Pretty{Of: form}
+	}
+	return form
 }

@@ -31,6 +31,7 @@ type OutputsOptions struct {
 	Capacities map[string]int // of the queues that do not have Capacity, by actor
 	Bytes      int            // of a queue
 	Stream     io.Writer      // standard output
+	Version    string         // of the build
 	Metrics    *Metrics
 	Log        *slog.Logger
 }
@@ -99,7 +100,7 @@ func (o *OutputsOptions) open(spec Spec, label string, stream *stdout.Stream, de
 		return nil, err
 	}
 	s, err := New(Options{
-		Label: label, Kind: spec.Kind, OnFull: spec.OnFull, Form: spec.Form(o.Config.Pretty), Transport: t, Retry: o.retry(), BatchMax: o.Config.BatchMax,
+		Label: label, Kind: spec.Kind, OnFull: spec.OnFull, Form: spec.Form(o.Config.Pretty, o.Version), Transport: t, Retry: o.retry(), BatchMax: o.Config.BatchMax,
 		Capacity: o.capacity("sink:" + label), Bytes: o.Bytes,
 		DeadLetters: deadLetters, Metrics: o.Metrics, Log: o.Log,
 	})

@@ -30,7 +30,7 @@ func TestNativeLine(t *testing.T) {
 			"every part",
 			Detection{
 				Rule: full, Selections: NewSelections(full, []string{"img", "kw"}), Fields: []Field{{"Image", []byte(`"C:\\PS.exe"`), match}, {"n", []byte("1.50"), nil}},
-				Extra: &Extra{Event: []byte(`{"a":1}`), Time: 1720614600, HasTime: true},
+				Extra: &Extra{Event: []byte(`{"a":1}`), Time: 1720614600, HasTime: true, Told: true},
 			},
 			`{"e":1}`,
 			`{"rule_title":"Enc <x>","rule_id":"e-1","level":"high","tags":["attack.execution"],"timestamp":"2024-07-10T12:30:00Z",` +

@@ -164,7 +164,7 @@ func (d *Daemon) watch() {
 func (d *Daemon) build(set *graph.RuleSet) error {
 	out, err := sink.OpenOutputs(sink.OutputsOptions{
 		Config: d.cfg.Output, Capacity: d.cfg.Input.BufferSize, Capacities: d.cfg.Mailboxes, Bytes: int(d.cfg.Input.BufferBytes),
-		Stream: d.o.Out, Metrics: d.series.sinks, Log: logging.Target(d.log, "sluice.sink"),
+		Stream: d.o.Out, Version: d.o.Version, Metrics: d.series.sinks, Log: logging.Target(d.log, "sluice.sink"),
 	})
 	if err != nil {
 		return configFault(err)
