@@ -13,16 +13,16 @@ import (
 type activity uint8
 
 const (
-	create activity = iota
-	update
-	conclude
+	created activity = iota
+	updated
+	closed
 )
 
 // openings are what findings begin with, up to the severity.
 var openings = [...]string{
-	create:   opening("1", "Create"),
-	update:   opening("2", "Update"),
-	conclude: opening("3", "Close"),
+	created: opening("1", "Create"),
+	updated: opening("2", "Update"),
+	closed:  opening("3", "Close"),
 }
 
 func opening(id, name string) string {

@@ -92,11 +92,11 @@ func appendSamples(dst, refs, results []byte) []byte {
 func (i *Incident) activity() activity {
 	switch i.Trigger {
 	case triggerGroupWait:
-		return create
+		return created
 	case triggerResolved:
-		return conclude
+		return closed
 	}
-	return update
+	return updated
 }
 
 // about is what the incident is about: strings as they are, other values as JSON.
