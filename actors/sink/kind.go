@@ -1,12 +1,14 @@
 package sink
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/sluicehq/sluice/actors/sink/file"
 	"github.com/sluicehq/sluice/actors/sink/stdout"
+	"github.com/sluicehq/sluice/actors/sink/unix"
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/graph/ocsf"
 	"github.com/sluicehq/sluice/graph/step"
@@ -50,7 +52,12 @@ var kinds = []about{
 			return file.Open(s.Target, now)
 		},
 	},
-	{kind: KindUnix, schemes: []string{"unix"}},
+	{
+		kind: KindUnix, schemes: []string{"unix"}, usage: "unix:///path", check: unix.Check,
+		open: func(s Spec, _ *stdout.Stream, _ func() time.Time) (Transport, error) {
+			return unix.Open(context.Background(), s.Target)
+		},
+	},
 	{kind: KindNATS, schemes: []string{"nats"}},
 	{kind: KindOTLP, schemes: []string{"otlp", "otlps", "otlphttp", "otlphttps"}},
 }
