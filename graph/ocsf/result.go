@@ -21,6 +21,9 @@ func (f Form) appendResult(dst []byte, title, id string, level ast.Level, tags [
 	return append(appendAttacks(append(dst, '}'), tags, attackOf), '}')
 }
 
+// evidences is what the evidence begins with, up to its members.
+const evidences = `,"evidences":[{"data":`
+
 func (f Form) appendDetection(dst []byte, r *graph.Result, m *graph.Message) []byte {
 	d := r.Detection
 	seconds, evidence := m.Time.Unix(), []byte(nil)
@@ -32,17 +35,15 @@ func (f Form) appendDetection(dst []byte, r *graph.Result, m *graph.Message) []b
 	}
 	dst = f.appendResult(dst, d.Rule.Title, d.Rule.ID, d.Rule.Level, d.Rule.Tags, seconds, m)
 	if evidence != nil || len(d.Fields) > 0 {
-		dst = append(dst, `,"evidences":[{"data":{`...)
+		dst = append(dst, evidences...)
+		at := len(dst)
 		if evidence != nil {
-			dst = append(append(dst, `"event":`...), evidence...)
+			dst = append(append(dst, `,"event":`...), evidence...)
 		}
 		if len(d.Fields) > 0 {
-			if evidence != nil {
-				dst = append(dst, ',')
-			}
-			dst = append(appendFields(append(dst, `"matched_fields":{`...), d.Fields), '}')
+			dst = append(appendFields(append(dst, `,"matched_fields":{`...), d.Fields), '}')
 		}
-		dst = append(dst, "}}]"...)
+		dst = append(braced(dst, at), "}]"...)
 	}
 	dst, left := appendRisk(dst, r.Enrichments)
 	dst, at := openUnmapped(dst)
@@ -54,17 +55,15 @@ func (f Form) appendCorrelation(dst []byte, r *graph.Result, m *graph.Message) [
 	c := r.Correlation
 	dst = f.appendResult(dst, c.Rule.Title, c.Rule.ID, c.Rule.Level, c.Rule.Tags, c.Time, m)
 	if c.Events != nil || c.Refs != nil {
-		dst = append(dst, `,"evidences":[{"data":{`...)
+		dst = append(dst, evidences...)
+		at := len(dst)
 		if c.Events != nil {
 			dst = c.AppendEvents(dst)
 		}
 		if c.Refs != nil {
-			if c.Events != nil {
-				dst = append(dst, ',')
-			}
 			dst = c.AppendRefs(dst)
 		}
-		dst = append(dst, "}}]"...)
+		dst = append(braced(dst, at), "}]"...)
 	}
 	dst, left := appendRisk(dst, r.Enrichments)
 	dst, at := openUnmapped(dst)
@@ -79,11 +78,14 @@ func openUnmapped(dst []byte) (_ []byte, at int) {
 	return dst, len(dst)
 }
 
-// closeUnmapped ends a finding. The comma of the first member is where the brace has to
-// be.
-func closeUnmapped(dst []byte, at int) []byte {
+// closeUnmapped ends a finding.
+func closeUnmapped(dst []byte, at int) []byte { return append(braced(dst, at), '}') }
+
+// braced makes an object of what stands in dst from at on: members, at least one, each
+// with a comma in front. The first comma is where the brace has to be.
+func braced(dst []byte, at int) []byte {
 	dst[at] = '{'
-	return append(dst, "}}"...)
+	return append(dst, '}')
 }
 
 func appendTags(dst []byte, tags []string) []byte {

@@ -101,10 +101,10 @@ func (r *Result) Held() int {
 func (r *Result) AppendNative(dst, enrichments []byte) []byte {
 	dst = r.appendAggregate(r.Rule.AppendHead(dst, r.Time, enrichments))
 	if r.Events != nil {
-		dst = r.AppendEvents(append(dst, ','))
+		dst = r.AppendEvents(dst)
 	}
 	if r.Refs != nil {
-		dst = r.AppendRefs(append(dst, ','))
+		dst = r.AppendRefs(dst)
 	}
 	return append(dst, '}')
 }
@@ -131,14 +131,14 @@ func (r *Result) appendAggregate(dst []byte) []byte {
 	return r.Rule.AppendTimespan(dst)
 }
 
-// AppendEvents appends the member events.
+// AppendEvents appends the member events with a comma in front.
 func (r *Result) AppendEvents(dst []byte) []byte {
-	return appendList(append(dst, `"events":`...), r.Events, func(dst, e []byte) []byte { return append(dst, e...) })
+	return appendList(append(dst, `,"events":`...), r.Events, func(dst, e []byte) []byte { return append(dst, e...) })
 }
 
-// AppendRefs appends the member event_refs.
+// AppendRefs appends the member event_refs with a comma in front.
 func (r *Result) AppendRefs(dst []byte) []byte {
-	return appendList(append(dst, `"event_refs":`...), r.Refs, appendRef)
+	return appendList(append(dst, `,"event_refs":`...), r.Refs, appendRef)
 }
 
 func appendList[T any](dst []byte, list []T, one func([]byte, T) []byte) []byte {

@@ -38,6 +38,12 @@ func TestNativeLine(t *testing.T) {
 				`"matched_fields":[{"field":"Image","value":"C:\\PS.exe","selection":"img","matcher":"endswith","pattern":"\\ps.exe",` +
 				`"case_sensitive":false,"negated":true},{"field":"n","value":1.50}],"event":{"a":1}}`,
 		},
+		{
+			"a time that is known and not told",
+			Detection{Rule: bare, Selections: NewSelections(bare, []string{"s"}), Extra: &Extra{HasTime: true, Time: 1720614600}},
+			"",
+			`{"rule_title":"T","rule_id":null,"level":null,"tags":[],"matched_selections":["s"],"matched_fields":[]}`,
+		},
 	} {
 		got := string(tc.d.AppendNative(nil, []byte(tc.enrichments)))
 		if got != tc.want {
