@@ -82,12 +82,6 @@ func appendMessage(dst []byte, title string) (_, quoted []byte) {
 	return dst, dst[at:]
 }
 
-// appendProduct appends the metadata up to the id of the finding, which has to follow.
-func (f Form) appendProduct(dst []byte) []byte {
-	dst = append(dst, `,"metadata":{"product":{"name":"sluice","vendor_name":"sluice","version":`...)
-	return append(event.AppendQuoted(dst, f.version), `},"version":"1.1.0","uid":"`...)
-}
-
 // appendResultID appends an id of a result, of which there are several.
 func appendResultID(dst []byte, m *graph.Message, number byte) []byte {
 	dst = append(hex.AppendEncode(append(dst, "msg_"...), m.ID[:]), '_')

@@ -2,13 +2,19 @@ package ocsf
 
 import (
 	"github.com/sluicehq/sluice/graph"
+	"github.com/sluicehq/sluice/sigma/event"
 )
 
 // Form is the form of sinks that take findings. Forms of one build are equal.
-type Form struct{ version string }
+type Form struct {
+	product string // the metadata up to the id of the finding
+}
 
 // New returns the form of a build of that version.
-func New(version string) Form { return Form{version} }
+func New(version string) Form {
+	product := event.AppendQuoted([]byte(`,"metadata":{"product":{"name":"sluice","vendor_name":"sluice","version":`), version)
+	return Form{string(product) + `},"version":"1.1.0","uid":"`}
+}
 
 // Accepts implements graph.Form.
 func (Form) Accepts(graph.Payload) bool { return true }

@@ -215,6 +215,25 @@ func TestARecordThatIsNoFindingStaysNative(t *testing.T) {
 	}
 }
 
+func TestDeadLettersShowNativeLines(t *testing.T) {
+	d := graph.Result{Detection: detection(ast.Meta{Title: "T"}, nil)}
+	const lines = `[{"rule_title":"T","rule_id":null,"level":null,"tags":[],"matched_selections":[],"matched_fields":[]}]`
+	for _, tc := range []struct {
+		name string
+		set  graph.ResultSet
+		want string
+	}{
+		{"of a result", graph.ResultSet{Results: []graph.Result{d}}, lines},
+		{"of an incident", graph.ResultSet{Record: incidentRecord{`{"incident_id":"i1"}`, Incident{ID: "i1"}}}, `{"incident_id":"i1"}`},
+		{"of a summary", graph.ResultSet{Record: sidecar(`{"x":1}`)}, `{"x":1}`},
+	} {
+		rendered, _ := step.NewRender([]graph.Form{New(version)}).Piece(&tc.set, 0, envelope().ID, arrival)
+		if got := string(rendered[0].AppendOriginal(nil, 0, 1)); got != tc.want {
+			t.Errorf("%s: got %s, want %s", tc.name, got, tc.want)
+		}
+	}
+}
+
 func TestNumbersOfResultsHaveFourDigits(t *testing.T) {
 	p := of(graph.Result{Detection: detection(ast.Meta{Title: "T"}, nil)})
 	for index, want := range map[int]string{0: "0000", 9: "0009", 10: "0010", 999: "0999", 1000: "1000", 9999: "9999", 12345: "12345"} {
@@ -294,6 +313,22 @@ func TestAFindingCostsNoMemory(t *testing.T) {
 		if n := testing.AllocsPerRun(100, func() { dst, _ = form.Append(dst[:0], p, m) }); n != 0 {
 			t.Errorf("%s: %v allocations, want none", name, n)
 		}
+	}
+}
+
+// Rendering for sinks of both formats.
+func BenchmarkRender(b *testing.B) {
+	for name, forms := range map[string][]graph.Form{"native": {step.Native{}}, "ocsf": {New(version)}, "both": {step.Native{}, New(version)}} {
+		b.Run(name, func(b *testing.B) {
+			r, set := step.NewRender(forms), &graph.ResultSet{Results: []graph.Result{*plain().Result}}
+			b.ReportAllocs()
+			for b.Loop() {
+				rendered, _ := r.Piece(set, 0, graph.DeliveryID{}, arrival)
+				for _, one := range rendered {
+					one.Release()
+				}
+			}
+		})
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 func (f Form) appendResult(dst []byte, title, id string, level ast.Level, tags []string, seconds int64, m *graph.Message) []byte {
 	h := head{level: level, seconds: seconds}
 	dst, quoted := appendMessage(h.append(dst), title)
-	dst = appendResultID(f.appendProduct(dst), m, '1')
+	dst = appendResultID(append(dst, f.product...), m, '1')
 	dst = append(append(dst, `"},"finding_info":{"title":`...), quoted...)
 	dst = appendResultID(append(dst, `,"uid":"`...), m, '0')
 	dst = append(append(dst, `","analytic":`+ruleAnalytic...), quoted...)
