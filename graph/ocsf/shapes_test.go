@@ -116,7 +116,8 @@ func shapes(tb testing.TB) []shape {
 	matched := func(b *result.Batch, d *result.Detection) {
 		d.Selections = result.NewSelections(d.Rule, []string{"sel"})
 		d.Fields = b.FieldList([]result.Field{
-			{Name: "Image", Value: []byte(`"C:\\<a>.exe"`)}, {Name: "n", Value: []byte("1.50")},
+			{Name: "Image", Value: []byte(`"C:\\<a>.exe"`)},
+			{Name: "n", Value: []byte("1.50")},
 			{Name: "Image", Value: []byte(`"b"`), Match: &result.Match{Selection: "sel", Matcher: "exact", Pattern: "b", HasPattern: true, ShowCase: true}},
 		})
 	}

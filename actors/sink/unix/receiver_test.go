@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"net"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -37,13 +36,7 @@ func listen(t *testing.T, m modetest.Mode) *receiver {
 	t.Helper()
 	r := &receiver{mode: m}
 	if m.Real() {
-		// The paths of temporary directories of tests are too long for sockets.
-		dir, err := os.MkdirTemp("", "")
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = os.RemoveAll(dir) })
-		r.path = filepath.Join(dir, "s")
+		r.path = filepath.Join(t.TempDir(), "s")
 		r.start(t)
 	}
 	t.Cleanup(func() {

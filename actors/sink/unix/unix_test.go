@@ -21,6 +21,7 @@ import (
 func inRealTime(t *testing.T, name string, run func(t *testing.T, r *receiver)) {
 	t.Helper()
 	modetest.Both(t, name, func(t *testing.T, m modetest.Mode) {
+		t.Helper()
 		if !m.Real() {
 			t.Skip("buffers of sockets are real")
 		}
@@ -68,6 +69,7 @@ func TestTargets(t *testing.T) {
 
 func TestASocketNobodyListensOnRefusesTheStart(t *testing.T) {
 	inRealTime(t, "after its receiver ended", func(t *testing.T, r *receiver) {
+		t.Helper()
 		if err := unix.Present(r.path); err != nil {
 			t.Errorf("got %v for a socket, want none", err)
 		}
@@ -83,6 +85,7 @@ func TestASocketNobodyListensOnRefusesTheStart(t *testing.T) {
 
 func TestAReceiverThatComesBackGetsTheNextLineAtOnce(t *testing.T) {
 	modetest.Both(t, "with one attempt", func(t *testing.T, m modetest.Mode) {
+		t.Helper()
 		r := listen(t, m)
 		transport := unix.New(r.dial(t))
 		defer transport.Close()
@@ -149,6 +152,7 @@ func (c *cut) Write(p []byte) (int, error) {
 func TestALineThatBreaksOffFollowsWhole(t *testing.T) {
 	for after := range len("one\ntwo\n") {
 		modetest.Both(t, fmt.Sprintf("after %d bytes", after), func(t *testing.T, m modetest.Mode) {
+			t.Helper()
 			r := listen(t, m)
 			dials, dial := 0, r.dial(t)
 			transport := unix.New(func(ctx context.Context) (net.Conn, error) {
@@ -185,6 +189,7 @@ func TestALineThatBreaksOffFollowsWhole(t *testing.T) {
 
 func TestAReceiverThatLeavesWithinALongLine(t *testing.T) {
 	inRealTime(t, "gets it whole when it is back", func(t *testing.T, r *receiver) {
+		t.Helper()
 		r.stop()
 		l, err := net.Listen("unix", r.path)
 		if err != nil {
@@ -221,6 +226,7 @@ func TestAReceiverThatLeavesWithinALongLine(t *testing.T) {
 
 func TestAReceiverThatDoesNotReadIsWaitedFor(t *testing.T) {
 	modetest.Both(t, "until the end of the drain", func(t *testing.T, m modetest.Mode) {
+		t.Helper()
 		near, far := m.Pipe(t)
 		dials := 0
 		transport := unix.New(func(context.Context) (net.Conn, error) { dials++; return near, nil })
@@ -253,6 +259,7 @@ func TestAReceiverThatDoesNotReadIsWaitedFor(t *testing.T) {
 
 func TestWhatWasSentIsReadAfterTheEnd(t *testing.T) {
 	inRealTime(t, "by a receiver that is slow", func(t *testing.T, r *receiver) {
+		t.Helper()
 		r.stop()
 		l, err := net.Listen("unix", r.path)
 		if err != nil {

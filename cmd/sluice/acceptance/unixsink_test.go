@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"errors"
 	"net"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -26,15 +25,8 @@ type lineReceiver struct {
 
 func listen(t *testing.T) *lineReceiver {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "") // the directories of tests have names that are too long for sockets
-	if err != nil {
-		t.Fatal(err)
-	}
-	r := &lineReceiver{t: t, path: filepath.Join(dir, "s")}
-	t.Cleanup(func() {
-		r.stop()
-		_ = os.RemoveAll(dir)
-	})
+	r := &lineReceiver{t: t, path: filepath.Join(t.TempDir(), "s")}
+	t.Cleanup(r.stop)
 	r.start()
 	return r
 }
