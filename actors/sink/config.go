@@ -1,10 +1,13 @@
 package sink
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Config says where results go and how deliveries are made.
 type Config struct {
-	Sinks         []string `yaml:"sinks" flag:"output" help:"Sink: stdout or file:///path; repeatable"`
+	Sinks         []string `yaml:"sinks" flag:"output" help:"Sink: stdout, file:///path or unix:///path; repeatable"`
 	Webhooks      []string `yaml:"webhooks" flag:"webhook" help:"File or directory of webhooks; repeatable"`
 	DLQ           string   `yaml:"dlq" flag:"dlq" help:"Sink for what could not be processed"`
 	IncludeEvent  bool     `yaml:"include_event" flag:"include-event" help:"Put the event into each result"`
@@ -42,6 +45,12 @@ func (c Config) Specs(fault func(number int, err error)) []Spec {
 		specs = append(specs, s)
 	}
 	return specs
+}
+
+// NeedsTime reports whether a sink shows the time of events whether or not results
+// carry it.
+func (c Config) NeedsTime() bool {
+	return slices.ContainsFunc(c.Specs(func(int, error) {}), func(s Spec) bool { return s.Format == FormatOCSF })
 }
 
 // Validate reports sinks that nothing can write to and two that write to one file.

@@ -1,13 +1,16 @@
 package sink
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/sluicehq/sluice/actors/sink/file"
 	"github.com/sluicehq/sluice/actors/sink/stdout"
+	"github.com/sluicehq/sluice/actors/sink/unix"
 	"github.com/sluicehq/sluice/graph"
+	"github.com/sluicehq/sluice/graph/ocsf"
 	"github.com/sluicehq/sluice/graph/step"
 )
 
@@ -60,7 +63,13 @@ var kinds = []about{
 		check: func(s Spec) error { return file.Check(s.Target) },
 		open:  func(s Spec, e Environment) (Transport, error) { return file.Open(s.Target, e.Now) },
 	},
-	{kind: KindUnix, schemes: []string{"unix"}},
+	{
+		kind: KindUnix, schemes: []string{"unix"}, usage: "unix:///path",
+		check: func(s Spec) error { return unix.Check(s.Target) },
+		open: func(s Spec, _ Environment) (Transport, error) {
+			return unix.Open(context.Background(), s.Target)
+		},
+	},
 	{kind: KindNATS, schemes: []string{"nats"}},
 	{kind: KindOTLP, schemes: []string{"otlp", "otlps", "otlphttp", "otlphttps"}},
 }
@@ -97,8 +106,12 @@ func (s Spec) Form(e Environment) graph.Form {
 	if form := s.Kind.about().form; form != nil {
 		return form(s, e)
 	}
-	if e.Pretty && s.Kind == KindStdout {
-		return step.Pretty{}
+	var form graph.Form = step.Native{}
+	if s.Format == FormatOCSF {
+		form = ocsf.New(e.Version)
 	}
-	return step.Native{}
+	if e.Pretty && s.Kind == KindStdout {
+		return step.Pretty{Of: form}
+	}
+	return form
 }

@@ -78,9 +78,6 @@ func ParseSpec(text string, role Role) (Spec, []string, error) {
 			return Spec{}, nil, fmt.Errorf("sink '%s': %w", text, err)
 		}
 	}
-	if s.Format == FormatOCSF {
-		return Spec{}, nil, fmt.Errorf("sink '%s': format=ocsf is not part of this version (supported: ndjson)", text)
-	}
 	return s, warnings, nil
 }
 
@@ -97,7 +94,7 @@ func unsupported(base string) error {
 }
 
 var (
-	errUnknownFormat = errors.New("Unknown sink format (supported: ndjson)") //nolint:staticcheck // users find the text in scripts
+	errUnknownFormat = errors.New("Unknown sink format (supported: ndjson, ocsf)") //nolint:staticcheck // users find the text in scripts
 	errFormatTwice   = errors.New("format= may be specified only once")
 	errFormatOnOTLP  = errors.New("format= is not supported on OTLP sinks")
 	errFormatOnDLQ   = errors.New("format= is only supported on findings sinks")
@@ -131,7 +128,7 @@ func (s *Spec) parameters(query string, role Role) (warnings []string, err error
 			case formatSeen:
 				return nil, errFormatTwice
 			case value != string(FormatNative) && value != string(FormatOCSF):
-				return nil, suggest.Wrap(errUnknownFormat, value, []string{string(FormatNative)})
+				return nil, suggest.Wrap(errUnknownFormat, value, []string{string(FormatNative), string(FormatOCSF)})
 			}
 			formatSeen, s.Format = true, Format(value)
 		default:

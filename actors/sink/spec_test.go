@@ -8,6 +8,10 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/sluicehq/sluice/graph"
+	"github.com/sluicehq/sluice/graph/ocsf"
+	"github.com/sluicehq/sluice/graph/step"
 )
 
 func TestParseSpec(t *testing.T) {
@@ -26,12 +30,25 @@ func TestParseSpec(t *testing.T) {
 		{"nothing is percent-decoded", "file:///a%20b", RoleFindings, Spec{Kind: KindFile, Target: "/a%20b"}, 0, ""},
 		{"drop", "stdout?on_full=drop", RoleFindings, Spec{Kind: KindStdout, OnFull: Drop}, 0, ""},
 		{"the default format in words", "stdout?format=ndjson&on_full=block", RoleFindings, Spec{Kind: KindStdout}, 0, ""},
-		{"case 2: an unknown format", "file:///d/a.ndjson?format=bogus", RoleFindings, Spec{}, 0, "Unknown sink format (supported: ndjson)"},
-		{"case 3: a format without value", "file:///d/a?format", RoleFindings, Spec{}, 0, "Unknown sink format"},
+		{"case 2: an unknown format", "file:///d/a.ndjson?format=bogus", RoleFindings, Spec{}, 0, "Unknown sink format (supported: ndjson, ocsf)"},
+		{"case 3: a format without value", "file:///d/a?format", RoleFindings, Spec{}, 0, "Unknown sink format (supported: ndjson, ocsf)"},
+		{"a format with an empty value", "stdout?format=", RoleFindings, Spec{}, 0, "Unknown sink format (supported: ndjson, ocsf)"},
+		{"a format in capitals", "stdout?format=OCSF", RoleFindings, Spec{}, 0, "Unknown sink format (supported: ndjson, ocsf)"},
+		{"findings on standard output", "stdout?format=ocsf", RoleFindings, Spec{Kind: KindStdout, Format: FormatOCSF}, 0, ""},
+		{"findings in a file", "file:///d/a?on_full=drop&format=ocsf", RoleFindings, Spec{Kind: KindFile, Target: "/d/a", OnFull: Drop, Format: FormatOCSF}, 0, ""},
+		{"findings to a socket", "unix:///d/s?format=ocsf", RoleFindings, Spec{Kind: KindUnix, Target: "/d/s", Format: FormatOCSF}, 0, ""},
 		{"case 3: format twice", "file:///d/a?format=ndjson&format=ocsf", RoleFindings, Spec{}, 0, "format= may be specified only once"},
 		{"case 4: format on OTLP", "otlphttp://c:4318?format=ocsf", RoleFindings, Spec{}, 0, "format= is not supported on OTLP sinks"},
 		{"case 5: format on the dead letter queue", "file:///d/dlq?format=ndjson", RoleDLQ, Spec{}, 0, "format= is only supported on findings sinks"},
 		{"format on the audit sink", "file:///d/a?format=ndjson", RoleAudit, Spec{}, 0, "format= is only supported on findings sinks"},
+		{"findings on the audit sink", "stdout?format=ocsf", RoleAudit, Spec{}, 0, "format= is only supported on findings sinks"},
+		{"an unknown format on the dead letter queue", "stdout?format=bogus", RoleDLQ, Spec{}, 0, "format= is only supported on findings sinks"},
+		{"an unknown format on OTLP", "otlp://c?format=bogus", RoleFindings, Spec{}, 0, "format= is not supported on OTLP sinks"},
+		{"a socket", "unix:///run/x.sock", RoleFindings, Spec{Kind: KindUnix, Target: "/run/x.sock"}, 0, ""},
+		{"a socket for dead letters", "unix:///run/x.sock", RoleDLQ, Spec{Kind: KindUnix, Target: "/run/x.sock"}, 0, ""},
+		{"a socket without a path", "unix://", RoleFindings, Spec{}, 0, "sink 'unix://': a unix sink needs the path of a socket: unix:///path"},
+		{"a socket without a scheme", "unix", RoleFindings, Spec{}, 0, "Unsupported output sink 'unix'"},
+		{"a relative socket", "unix://run/x.sock", RoleFindings, Spec{}, 0, "the path of a socket is absolute: unix:///path, not unix://run/x.sock"},
 		{"case 6: an unknown policy blocks, with a warning", "stdout?on_full=later", RoleFindings, Spec{Kind: KindStdout}, 1, ""},
 		{"the policy of the dead letter queue is ignored", "stdout?on_full=drop", RoleDLQ, Spec{Kind: KindStdout}, 1, ""},
 		{"an unknown parameter is named", "stdout?on-full=drop", RoleFindings, Spec{}, 0, "'on-full'"},
@@ -51,7 +68,10 @@ func TestParseSpec(t *testing.T) {
 				t.Fatalf("got error %v, want none", err)
 			}
 			want := tc.want
-			want.Text, want.Format = tc.text, FormatNative
+			want.Text = tc.text
+			if want.Format == "" {
+				want.Format = FormatNative
+			}
 			if want.OnFull == "" {
 				want.OnFull = Block
 			}
@@ -61,6 +81,49 @@ func TestParseSpec(t *testing.T) {
 				t.Errorf("got %+v with warnings %q, want %+v with %d", got, warnings, want, tc.warnings)
 			}
 		})
+	}
+}
+
+func TestTheFormIsThatOfKindAndFormat(t *testing.T) {
+	native, findings := graph.Form(step.Native{}), graph.Form(ocsf.New("1.2"))
+	for _, tc := range []struct {
+		text   string
+		pretty bool
+		want   graph.Form
+	}{
+		{"stdout", false, native},
+		{"stdout", true, step.Pretty{Of: native}},
+		{"stdout?format=ocsf", false, findings},
+		{"stdout?format=ocsf", true, step.Pretty{Of: findings}},
+		{"file:///x", true, native},
+		{"file:///x?format=ocsf", true, findings},
+		{"unix:///x", true, native},
+		{"unix:///x?format=ocsf", true, findings},
+	} {
+		s, _, err := ParseSpec(tc.text, RoleFindings)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := s.Form(tc.pretty, "1.2"); got != tc.want {
+			t.Errorf("%s, indented %t: got %#v, want %#v", tc.text, tc.pretty, got, tc.want)
+		}
+	}
+}
+
+func TestFindingsNeedTheTimeOfEvents(t *testing.T) {
+	for _, tc := range []struct {
+		name  string
+		sinks []string
+		want  bool
+	}{
+		{"no sink is named", nil, false},
+		{"native lines", []string{"stdout", "file:///x?format=ndjson"}, false},
+		{"findings beside native lines", []string{"stdout", "file:///x?format=ocsf"}, true},
+		{"a sink that cannot be", []string{"nowhere?format=ocsf"}, false},
+	} {
+		if got := (Config{Sinks: tc.sinks}).NeedsTime(); got != tc.want {
+			t.Errorf("%s: got %t, want %t", tc.name, got, tc.want)
+		}
 	}
 }
 

@@ -21,19 +21,26 @@ func (Native) Append(dst []byte, p graph.Payload, _ *graph.Message) ([]byte, err
 // Native implements graph.Form.
 func (Native) Native() bool { return true }
 
-// Pretty is Native for readers: results are indented by two spaces. Records stay
-// compact.
-type Pretty struct{}
+// Pretty is a form for readers: results are indented by two spaces. Records stay
+// compact. The zero value indents native lines.
+type Pretty struct{ Of graph.Form }
+
+func (f Pretty) of() graph.Form {
+	if f.Of == nil {
+		return Native{}
+	}
+	return f.Of
+}
 
 // Accepts implements graph.Form.
-func (Pretty) Accepts(graph.Payload) bool { return true }
+func (f Pretty) Accepts(p graph.Payload) bool { return f.of().Accepts(p) }
 
-// Append appends the native line of p, indented if p is a result.
-func (Pretty) Append(dst []byte, p graph.Payload, _ *graph.Message) ([]byte, error) {
+// Append appends what the form writes of p, indented if p is a result.
+func (f Pretty) Append(dst []byte, p graph.Payload, m *graph.Message) ([]byte, error) {
 	at := len(dst)
-	dst = p.AppendNative(dst)
-	if p.Record != nil {
-		return dst, nil
+	dst, err := f.of().Append(dst, p, m)
+	if err != nil || p.Record != nil {
+		return dst, err
 	}
 	var indented bytes.Buffer
 	if json.Indent(&indented, dst[at:], "", "  ") == nil {

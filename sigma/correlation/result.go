@@ -99,7 +99,25 @@ func (r *Result) Held() int {
 // AppendNative appends the native line without its line feed. Enrichments is a
 // JSON object, or empty for none.
 func (r *Result) AppendNative(dst, enrichments []byte) []byte {
-	dst = r.Rule.AppendHead(dst, r.Time, enrichments)
+	dst = r.appendAggregate(r.Rule.AppendHead(dst, r.Time, enrichments))
+	if r.Events != nil {
+		dst = r.AppendEvents(dst)
+	}
+	if r.Refs != nil {
+		dst = r.AppendRefs(dst)
+	}
+	return append(dst, '}')
+}
+
+// AppendAggregate appends the members correlation_type, group_key, aggregated_value and
+// timespan_secs, each with a comma in front.
+func (r *Result) AppendAggregate(dst []byte) []byte {
+	return r.appendAggregate(r.Rule.AppendKind(dst))
+}
+
+// appendAggregate appends what follows the opening bracket of the group key, up to the
+// timespan.
+func (r *Result) appendAggregate(dst []byte) []byte {
 	for i := range r.Key {
 		p := &r.Key[i]
 		if i > 0 {
@@ -110,14 +128,17 @@ func (r *Result) AppendNative(dst, enrichments []byte) []byte {
 		dst = append(dst, ']')
 	}
 	dst = AppendNumber(append(dst, `],"aggregated_value":`...), r.Value)
-	dst = r.Rule.AppendTimespan(dst)
-	if r.Events != nil {
-		dst = appendList(append(dst, `,"events":`...), r.Events, func(dst, e []byte) []byte { return append(dst, e...) })
-	}
-	if r.Refs != nil {
-		dst = appendList(append(dst, `,"event_refs":`...), r.Refs, appendRef)
-	}
-	return append(dst, '}')
+	return r.Rule.AppendTimespan(dst)
+}
+
+// AppendEvents appends the member events with a comma in front.
+func (r *Result) AppendEvents(dst []byte) []byte {
+	return appendList(append(dst, `,"events":`...), r.Events, func(dst, e []byte) []byte { return append(dst, e...) })
+}
+
+// AppendRefs appends the member event_refs with a comma in front.
+func (r *Result) AppendRefs(dst []byte) []byte {
+	return appendList(append(dst, `,"event_refs":`...), r.Refs, appendRef)
 }
 
 func appendList[T any](dst []byte, list []T, one func([]byte, T) []byte) []byte {

@@ -250,3 +250,39 @@ func TestJSONFormKeepsTheSpelling(t *testing.T) {
 		}
 	}
 }
+
+func TestResultsKnowTheTimeOfTheirEvent(t *testing.T) {
+	const arrival = 1773100800
+	rules := rulesOf(t, twoRules)
+	for _, tc := range []struct {
+		name string
+		o    engine.Options
+		line string
+		want result.Extra
+	}{
+		{"of a field", engine.Options{EventTime: true}, `{"@timestamp":"2024-07-10T14:30:00.9+02:00"}`, result.Extra{HasTime: true, Time: 1720614600}},
+		{"of its arrival", engine.Options{EventTime: true}, `{"a":1}`, result.Extra{HasTime: true, Time: arrival}},
+		{"and tell it", engine.Options{ResultTime: true}, `{"a":1}`, result.Extra{HasTime: true, Told: true, Time: arrival}},
+		{"and tell it, when both are asked for", engine.Options{ResultTime: true, EventTime: true}, `{"a":1}`, result.Extra{HasTime: true, Told: true, Time: arrival}},
+		{"not when nobody asks", engine.Options{}, `{"a":1}`, result.Extra{}},
+	} {
+		w := compile(t, rules, tc.o).NewWorker()
+		var ev engine.Events
+		mustDecode(t, w, &ev, tc.line)
+		var b result.Batch
+		w.Evaluate(&ev, 0, arrival, &b)
+		if b.Len() != 1 {
+			t.Fatalf("%s: %d results, want 1", tc.name, b.Len())
+		}
+		got := result.Extra{}
+		if x := b.At(0).Extra; x != nil {
+			got = *x
+		}
+		if got.HasTime != tc.want.HasTime || got.Told != tc.want.Told || got.Time != tc.want.Time {
+			t.Errorf("%s: got %+v, want %+v", tc.name, got, tc.want)
+		}
+		if told := strings.Contains(string(b.At(0).AppendNative(nil, nil)), `"timestamp"`); told != tc.want.Told {
+			t.Errorf("%s: the native line tells a time: %t, want %t", tc.name, told, tc.want.Told)
+		}
+	}
+}

@@ -21,6 +21,7 @@ type Options struct {
 	// TimestampFields are looked up for the event's time before the default ones.
 	TimestampFields []string
 	ResultTime      bool     // results carry a timestamp
+	EventTime       bool     // results know the time of their event, whether or not they carry it
 	Fields          []string // further field names that Worker.Value will look up
 	// Background receives work that makes later events faster and takes some
 	// milliseconds. It may run the work in another goroutine: results do not depend
@@ -45,6 +46,7 @@ type Set struct {
 	options  Options
 	plan     *compile.Plan
 	handles  []*result.Rule
+	timed    bool                // results know the time of their event
 	include  []bool              // by load index: results carry the event
 	constant []*result.Detection // by load index: detections that do not depend on the event
 	products products
@@ -61,7 +63,7 @@ type Set struct {
 // load: trees that package load would reject give an error of type ast.Faults.
 func Compile(rules []*ast.Rule, o Options) (*Set, error) {
 	s := &Set{
-		options: o, handles: make([]*result.Rule, len(rules)), include: make([]bool, len(rules)),
+		options: o, timed: o.ResultTime || o.EventTime, handles: make([]*result.Rule, len(rules)), include: make([]bool, len(rules)),
 		constant: make([]*result.Detection, len(rules)),
 	}
 	var err error

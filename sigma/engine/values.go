@@ -120,8 +120,8 @@ func (w *Worker) extra(ev *Events, i int, rule uint32, arrival int64, out *resul
 		w.render = ev.AppendJSON(w.render[:0], i)
 		x.Event = out.Bytes(w.render)
 	}
-	if w.set.options.ResultTime {
-		x.HasTime = true
+	if w.set.timed {
+		x.HasTime, x.Told = true, w.set.options.ResultTime
 		var ok bool
 		if x.Time, ok = w.time(); !ok {
 			x.Time = arrival

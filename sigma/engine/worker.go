@@ -81,7 +81,7 @@ func (w *Worker) Evaluate(ev *Events, i int, arrival int64, out *result.Batch) {
 
 // detect appends the detection of a rule that the event met.
 func (w *Worker) detect(ev *Events, i int, rule uint32, arrival int64, out *result.Batch) {
-	extra := w.set.include[rule] || w.set.options.ResultTime
+	extra := w.set.include[rule] || w.set.timed
 	if d := w.set.constant[rule]; d != nil && !extra {
 		out.Append(d)
 		return

@@ -36,8 +36,9 @@ type Detection struct {
 // Extra is what few results carry.
 type Extra struct {
 	Event   []byte // compact JSON, nil when the event is not included
-	HasTime bool
-	Time    int64 // Unix seconds, with HasTime
+	HasTime bool   // Time is known
+	Told    bool   // the native line tells it
+	Time    int64  // of the event, Unix seconds
 }
 
 // Size is about how many bytes the native line has.
@@ -64,23 +65,36 @@ const matchSize = len(`"selection":"","matcher":"startswith","pattern":"","case_
 // AppendNative appends the native line without its line feed. Enrichments is a
 // JSON object, or empty for none.
 func (d *Detection) AppendNative(dst, enrichments []byte) []byte {
-	dst = d.appendOpening(dst, enrichments)
+	dst = d.appendFields(d.appendOpening(dst, enrichments))
+	if d.Extra != nil && d.Extra.Event != nil {
+		dst = append(append(dst, `,"event":`...), d.Extra.Event...)
+	}
+	return append(dst, '}')
+}
+
+// AppendMatched appends the members matched_selections and matched_fields, each with a
+// comma in front.
+func (d *Detection) AppendMatched(dst []byte) []byte {
+	if d.Selections == nil {
+		return d.appendFields(append(dst, noSelections...))
+	}
+	return d.appendFields(append(dst, d.Selections.member...))
+}
+
+// appendFields appends the entries of matched_fields and the closing bracket.
+func (d *Detection) appendFields(dst []byte) []byte {
 	for i := range d.Fields {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
 		dst = d.Fields[i].append(dst)
 	}
-	if d.Extra != nil && d.Extra.Event != nil {
-		dst = append(append(dst, `],"event":`...), d.Extra.Event...)
-		return append(dst, '}')
-	}
-	return append(dst, "]}"...)
+	return append(dst, ']')
 }
 
 // appendOpening appends what comes before the entries of matched_fields.
 func (d *Detection) appendOpening(dst, enrichments []byte) []byte {
-	timed := d.Extra != nil && d.Extra.HasTime
+	timed := d.Extra != nil && d.Extra.HasTime && d.Extra.Told
 	if d.Selections != nil && !timed && len(enrichments) == 0 {
 		return append(dst, d.Selections.opening...)
 	}

@@ -30,13 +30,19 @@ func TestNativeLine(t *testing.T) {
 			"every part",
 			Detection{
 				Rule: full, Selections: NewSelections(full, []string{"img", "kw"}), Fields: []Field{{"Image", []byte(`"C:\\PS.exe"`), match}, {"n", []byte("1.50"), nil}},
-				Extra: &Extra{Event: []byte(`{"a":1}`), Time: 1720614600, HasTime: true},
+				Extra: &Extra{Event: []byte(`{"a":1}`), Time: 1720614600, HasTime: true, Told: true},
 			},
 			`{"e":1}`,
 			`{"rule_title":"Enc <x>","rule_id":"e-1","level":"high","tags":["attack.execution"],"timestamp":"2024-07-10T12:30:00Z",` +
 				`"custom_attributes":{"b":{"a":[true,"x"],"z":null},"score":7},"enrichments":{"e":1},"matched_selections":["img","kw"],` +
 				`"matched_fields":[{"field":"Image","value":"C:\\PS.exe","selection":"img","matcher":"endswith","pattern":"\\ps.exe",` +
 				`"case_sensitive":false,"negated":true},{"field":"n","value":1.50}],"event":{"a":1}}`,
+		},
+		{
+			"a time that is known and not told",
+			Detection{Rule: bare, Selections: NewSelections(bare, []string{"s"}), Extra: &Extra{HasTime: true, Time: 1720614600}},
+			"",
+			`{"rule_title":"T","rule_id":null,"level":null,"tags":[],"matched_selections":["s"],"matched_fields":[]}`,
 		},
 	} {
 		got := string(tc.d.AppendNative(nil, []byte(tc.enrichments)))

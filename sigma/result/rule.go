@@ -29,6 +29,10 @@ func NewRule(index int, r *ast.Rule) *Rule {
 	return h
 }
 
+// AppendAttributes appends the member custom_attributes with a comma in front, nothing
+// when the rule has none.
+func (r *Rule) AppendAttributes(dst []byte) []byte { return append(dst, r.attributes...) }
+
 // Key names the rule towards users: its id, else its title.
 func (r *Rule) Key() string {
 	if r.ID != "" {

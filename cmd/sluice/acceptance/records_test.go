@@ -38,6 +38,7 @@ func TestThePageAboutRecordsIsComplete(t *testing.T) {
 		other    []string // that are not, and may stand there
 	}{
 		{[]string{"Detections", "Correlation results"}, results, nil},
+		{[]string{"Findings of OCSF"}, writtenKeys(t, "graph/ocsf"), nil},
 		{[]string{"Dead letters"}, letters, nil},
 		{[]string{"Status"}, status, []string{"reload_pending", "last_reload"}},
 		{[]string{"Fields of lines that are not JSON"}, fields, nil},

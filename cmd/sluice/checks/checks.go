@@ -12,6 +12,7 @@ import (
 	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/actors/reload"
 	"github.com/sluicehq/sluice/actors/sink"
+	"github.com/sluicehq/sluice/actors/sink/unix"
 	"github.com/sluicehq/sluice/cmd/sluice/config"
 	"github.com/sluicehq/sluice/cmd/sluice/daemon"
 	"github.com/sluicehq/sluice/graph"
@@ -212,10 +213,14 @@ func (c *checking) destination(path, text string, role sink.Role) {
 	for _, w := range warnings {
 		c.warn(path, fmt.Errorf("sink '%s': %s", text, w))
 	}
-	if spec.Kind == sink.KindFile {
-		if err := opensFile(spec.Target); err != nil {
-			c.fault(path, fmt.Errorf("sink '%s': %w", text, err))
-		}
+	switch spec.Kind {
+	case sink.KindFile:
+		err = opensFile(spec.Target)
+	case sink.KindUnix:
+		err = unix.Present(spec.Target)
+	}
+	if err != nil {
+		c.fault(path, fmt.Errorf("sink '%s': %w", text, err))
 	}
 }
 

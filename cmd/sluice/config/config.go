@@ -158,7 +158,7 @@ func (l *Loaded) DaemonRules() ruleset.Settings {
 	c := &l.Config.Daemon
 	return ruleset.Settings{
 		Options:     c.Options(),
-		MatchDetail: c.Engine.MatchDetail, IncludeEvent: c.Output.IncludeEvent, ResultTime: c.Output.ResultTime,
+		MatchDetail: c.Engine.MatchDetail, IncludeEvent: c.Output.IncludeEvent, ResultTime: c.Output.ResultTime, EventTime: c.Output.NeedsTime(),
 		Routing: &c.LogsourceRouting, Correlation: &c.Correlation,
 		ActionGiven: l.Layer("daemon.correlation.action") != LayerDefault,
 		Background:  func(work func()) { go work() }, // ends by itself or with its set, at most one of a set

@@ -22,6 +22,7 @@ type Settings struct {
 	MatchDetail  string
 	IncludeEvent bool
 	ResultTime   bool
+	EventTime    bool // results know the time of their event
 	Routing      *LogsourceRouting
 	Correlation  *correlate.Config
 	ActionGiven  bool              // Correlation.Action was chosen and is not the default
@@ -66,7 +67,7 @@ func Compile(rules *Rules, s Settings, log *slog.Logger) (*Built, error) {
 			return err
 		}
 		set, err := engine.Compile(c.Rules, engine.Options{
-			MatchDetail: detail, IncludeEvent: s.IncludeEvent, ResultTime: s.ResultTime, Routing: Routing(s.Routing),
+			MatchDetail: detail, IncludeEvent: s.IncludeEvent, ResultTime: s.ResultTime, EventTime: s.EventTime, Routing: Routing(s.Routing),
 			TimestampFields: s.Correlation.TimeFields(c.Defaults), Fields: program.Spec().Fields,
 			Background: s.Background, OnPanic: onPanic(log),
 		})

@@ -65,5 +65,13 @@ func (r *Rule) AppendHead(dst []byte, unix int64, enrichments []byte) []byte {
 	return append(dst, r.kind...)
 }
 
+// AppendAttributes appends the member custom_attributes with a comma in front, nothing
+// when the rule has none.
+func (r *Rule) AppendAttributes(dst []byte) []byte { return append(dst, r.attributes...) }
+
+// AppendKind appends correlation_type, with a comma in front, up to the opening bracket
+// of the group key.
+func (r *Rule) AppendKind(dst []byte) []byte { return append(dst, r.kind...) }
+
 // AppendTimespan appends what stands behind the aggregated value.
 func (r *Rule) AppendTimespan(dst []byte) []byte { return append(dst, r.timespan...) }
