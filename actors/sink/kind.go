@@ -1,6 +1,7 @@
 package sink
 
 import (
+	"log/slog"
 	"slices"
 	"strings"
 	"time"
@@ -48,6 +49,7 @@ type Environment struct {
 	Now     func() time.Time // the clock
 	Pretty  bool             // results on standard output are indented
 	Version string           // of the build
+	Log     *slog.Logger
 }
 
 var kinds = []about{
@@ -62,7 +64,7 @@ var kinds = []about{
 	},
 	{kind: KindUnix, schemes: []string{"unix"}},
 	{kind: KindNATS, schemes: []string{"nats"}},
-	{kind: KindOTLP, schemes: []string{"otlp", "otlps", "otlphttp", "otlphttps"}},
+	kindOTLP,
 }
 
 // about is what is known of kind k.
