@@ -64,6 +64,7 @@ var layout = map[string]place{
 	"actors/sink/otlp":                   {5, "actors/sink", false},
 	"otlp":                               {4, "otlp", false},
 	"otlp/export":                        {4, "otlp", false},
+	"otlp/otlptest":                      {4, "otlp", true},
 	"actors/dataflow":                    {6, "actors/dataflow", false},
 	"sources":                            {5, "sources", false},
 	"sources/ndjson":                     {5, "sources", false},

@@ -41,10 +41,11 @@ func Open(scheme, target string, parameters map[string]string, version string, n
 		return nil, err
 	}
 	o.Now = now
-	return open(o, version, log)
+	return New(o, version, log)
 }
 
-func open(o export.Options, version string, log *slog.Logger) (*Transport, error) {
+// New makes a transport that sends as o says.
+func New(o export.Options, version string, log *slog.Logger) (*Transport, error) {
 	o.Agent = service + "/" + version
 	client, err := export.New(o)
 	if err != nil {
