@@ -47,6 +47,9 @@ func (s *Sink) Produce(actors.RestartState) actor.Actor {
 			if kept := s.failing.Rest(""); kept > 0 {
 				s.o.Log.Warn("further deliveries failed", "sink", s.o.Label, "count", kept)
 			}
+			if kept := s.partial.Rest(""); kept > 0 {
+				s.o.Log.Warn("further deliveries in part", "sink", s.o.Label, "count", kept)
+			}
 		},
 	}
 }
@@ -63,7 +66,7 @@ func (q *DLQ) Produce(actors.RestartState) actor.Actor {
 		},
 		detail: func() any { return detailOf(q.o.Kind, Block, q.counters) },
 		leave: func() {
-			if kept := q.losing.Rest(""); kept > 0 {
+			if kept := q.losing.Rest("") + q.losing.Rest("in part"); kept > 0 {
 				q.o.Log.Error("further dead letters not written", "count", kept)
 			}
 		},

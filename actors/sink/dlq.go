@@ -83,6 +83,12 @@ func (q *DLQ) outcomes() outcomes[graph.DeadLetter] {
 		},
 		failed:  lost,
 		retried: func(int, error) { q.counters.retries.add() },
+		partial: func(err error) {
+			q.counters.failures.add()
+			if kept, ok := q.losing.Allow("in part", 1, time.Now()); ok {
+				q.o.Log.Error("dead letters written in part", "err", err, "suppressed", kept)
+			}
+		},
 		panics: func(text string, stack []byte) {
 			q.o.Log.Error("dead letter panicked", "panic", text, "stack", string(stack))
 		},

@@ -2,6 +2,7 @@ package sink
 
 import (
 	"context"
+	"log/slog"
 	"slices"
 	"strings"
 	"time"
@@ -51,6 +52,7 @@ type Environment struct {
 	Now     func() time.Time // the clock
 	Pretty  bool             // results on standard output are indented
 	Version string           // of the build
+	Log     *slog.Logger
 }
 
 var kinds = []about{
@@ -71,7 +73,7 @@ var kinds = []about{
 		},
 	},
 	{kind: KindNATS, schemes: []string{"nats"}},
-	{kind: KindOTLP, schemes: []string{"otlp", "otlps", "otlphttp", "otlphttps"}},
+	kindOTLP,
 }
 
 // about is what is known of kind k.

@@ -45,7 +45,7 @@ func OpenOutputs(o OutputsOptions) (_ *Outputs, err error) {
 			_ = out.close()
 		}
 	}()
-	env := Environment{Stdout: stdout.NewStream(o.Stream), Now: time.Now, Pretty: o.Config.Pretty, Version: o.Version}
+	env := Environment{Stdout: stdout.NewStream(o.Stream), Now: time.Now, Pretty: o.Config.Pretty, Version: o.Version, Log: o.Log}
 	var deadLetters DeadLetters
 	if o.Config.DLQ != "" {
 		if out.DLQ, err = o.openDLQ(env); err != nil {

@@ -30,6 +30,7 @@ type outcomes[T any] struct {
 	parked  func(d *Delivery[T], attempts int, err error)
 	failed  func(d *Delivery[T], attempts int, err error)
 	retried func(attempt int, err error)
+	partial func(err error) // all was confirmed, with a remark
 	panics  func(text string, stack []byte)
 }
 
@@ -122,7 +123,7 @@ func (c *retrier[T]) unit(ctx context.Context, unit []Delivery[T]) bool {
 			c.giveUp(unit[:1], attempt+1, poison)
 			unit, attempt, panicked = unit[1:], 0, false
 		case IsPermanent(err):
-			c.park(&unit[0], attempt+1, err)
+			c.condemn(unit, attempt+1, err)
 			attempt = 0
 		case attempt == c.retry.Max:
 			c.giveUp(unit, attempt+1, err)
@@ -165,8 +166,12 @@ func (c *retrier[T]) try(ctx context.Context, unit []Delivery[T]) (err error) {
 	if !c.state.CompareAndSwap(writing, atWork) {
 		return errAbandoned
 	}
-	if err == nil && confirmed < len(c.messages) {
+	switch all := confirmed >= len(c.messages); {
+	case err == nil && !all:
 		err = io.ErrShortWrite
+	case err != nil && all:
+		c.report.partial(err)
+		err = nil
 	}
 	for i := range unit {
 		n := min(confirmed, len(unit[i].left()))
@@ -204,6 +209,27 @@ func (c *retrier[T]) finish(unit []Delivery[T]) int {
 	}
 	c.report.done(unit[from:n])
 	return n
+}
+
+// condemn gives up the messages that a permanent error is about: an item as a whole when
+// they are all that is left of it, else message by message.
+func (c *retrier[T]) condemn(unit []Delivery[T], attempts int, err error) {
+	var about interface{ Messages() int }
+	if !errors.As(err, &about) {
+		c.park(&unit[0], attempts, err)
+		return
+	}
+	for n := about.Messages(); n > 0 && len(unit) > 0; unit = unit[1:] {
+		d := &unit[0]
+		if left := len(d.left()); left <= n {
+			c.giveUp(unit[:1], attempts, err)
+			n -= left
+			continue
+		}
+		for ; n > 0; n-- {
+			c.park(d, attempts, err)
+		}
+	}
 }
 
 // park takes the message that can never be delivered out of its item.

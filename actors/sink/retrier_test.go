@@ -63,6 +63,14 @@ type permanent struct{ error }
 
 func (permanent) Permanent() bool { return true }
 
+// collective is a permanent error about several messages.
+type collective struct {
+	permanent
+	n int
+}
+
+func (c collective) Messages() int { return c.n }
+
 type patient struct {
 	error
 	after time.Duration
@@ -90,6 +98,8 @@ func items(lists ...string) []Delivery[string] {
 func TestDelivery(t *testing.T) {
 	down := errors.New("connection refused")
 	never := permanent{errors.New("too large")}
+	remark := errors.New("2 of 3 too old")
+	refused := func(take, n int) []answer { return []answer{{take: take, err: collective{never, n}}} }
 	fail := func(n int) []answer { return slices.Repeat([]answer{{err: down}}, n) }
 	ms := func(ns ...int) (ds []time.Duration) {
 		for _, n := range ns {
@@ -129,6 +139,42 @@ func TestDelivery(t *testing.T) {
 		{
 			name: "a permanent error of one result does not keep the others", batch: items("a b c"), answers: []answer{{take: 1, err: never}}, want: []string{"a", "c"},
 			report: []string{"parked b 1 sink delivery failure: permanent delivery failure: too large", "done a b c"}, calls: ms(0, 0),
+		},
+		{
+			name: "a batch that is refused ends each of its items once", whole: true, batch: items("a", "b c", "d"), answers: refused(0, 4),
+			report: []string{
+				"failed a [a] 1 sink delivery failure: permanent delivery failure: too large", "failed b c [b c] 1 sink delivery failure: permanent delivery failure: too large",
+				"failed d [d] 1 sink delivery failure: permanent delivery failure: too large",
+			}, calls: ms(0),
+		},
+		{
+			name: "a part of a batch that is refused leaves the rest", whole: true, batch: items("a", "b c d", "e"), answers: refused(1, 2), want: []string{"a", "d", "e"},
+			report: []string{
+				"done a", "parked b 1 sink delivery failure: permanent delivery failure: too large", "parked c 1 sink delivery failure: permanent delivery failure: too large",
+				"done b c d", "done e",
+			}, calls: ms(0, 0),
+		},
+		{
+			name: "a refusal ends with its own messages", whole: true, batch: items("a b", "c"), answers: refused(1, 1), want: []string{"a", "c"},
+			report: []string{"failed a b [b] 1 sink delivery failure: permanent delivery failure: too large", "done c"}, calls: ms(0, 0),
+		},
+		{
+			name: "a refusal does not reach behind what could not be rendered", whole: true, batch: items("a !b c", "d"), answers: refused(0, 1), want: []string{"c", "d"},
+			report: []string{
+				"parked a 1 sink delivery failure: permanent delivery failure: too large", "parked !b 1 sink delivery failure: permanent delivery failure: no JSON",
+				"done a !b c", "done d",
+			}, calls: ms(0, 0),
+		},
+		{
+			name: "a remark beside a batch that was taken is told, and nothing is tried again", whole: true, batch: items("a", "b c"),
+			answers: []answer{{take: 3, err: remark}}, want: []string{"a", "b", "c"}, report: []string{"in part: 2 of 3 too old", "done a", "done b c"}, calls: ms(0),
+		},
+		{
+			name: "even a permanent one", batch: items("a"), answers: []answer{{take: 1, err: never}}, want: []string{"a"}, report: []string{"in part: too large", "done a"}, calls: ms(0),
+		},
+		{
+			name: "a remark behind which something is left does not count as an attempt", whole: true, retry: &Retry{}, batch: items("a !b c"), answers: []answer{{take: 1, err: remark}},
+			want: []string{"a", "c"}, report: []string{"in part: 2 of 3 too old", "parked !b 1 sink delivery failure: permanent delivery failure: no JSON", "done a !b c"}, calls: ms(0, 0),
 		},
 		{
 			name: "what could not be rendered is parked in its place and never written", batch: items("a !b c", "!d", "e"), want: []string{"a", "c", "e"},
@@ -184,6 +230,7 @@ func TestDelivery(t *testing.T) {
 						}
 					},
 					retried: func(n int, _ error) { note("retry %d", n) },
+					partial: func(err error) { note("in part: %s", err) },
 					panics:  func(text string, _ []byte) { note("panic %s", text) },
 					parked: func(d *Delivery[string], n int, err error) {
 						note("parked %s %d %s", d.Messages[d.Next].Body, n, Cause(err))

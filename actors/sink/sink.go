@@ -46,6 +46,7 @@ type Sink struct {
 	counters *counters
 	noisy    ratelog.Limit          // retries
 	failing  ratelog.Limit          // deliveries given up
+	partial  ratelog.Limit          // deliveries of which the destination kept a part
 	late     func() context.Context // for dead letters after the end of the drain
 }
 
@@ -133,6 +134,12 @@ func (s *Sink) outcomes() outcomes[*graph.Rendered] {
 			s.counters.retries.add()
 			if kept, ok := s.noisy.Allow("", 1, time.Now()); ok {
 				s.o.Log.Warn("delivery retried", "sink", s.o.Label, "attempt", attempt, "err", err, "suppressed", kept)
+			}
+		},
+		partial: func(err error) {
+			s.counters.failures.add()
+			if kept, ok := s.partial.Allow("", 1, time.Now()); ok {
+				s.o.Log.Warn("delivered in part", "sink", s.o.Label, "err", err, "suppressed", kept)
 			}
 		},
 		panics: func(text string, stack []byte) {

@@ -229,6 +229,30 @@ func TestTheEndTellsWhatWasKeptBack(t *testing.T) {
 	})
 }
 
+func TestWhatADestinationKeptOnlyInPartIsCountedAndToldOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		remark := answer{take: 1, err: errors.New("1 of 1 too old")}
+		r := newRig(t, &script{t: t, answers: []answer{remark, remark, remark}, begin: time.Now()}, &script{t: t, answers: []answer{remark}})
+		for range 3 {
+			r.sink.Lane().TryPut([]*graph.Rendered{{Messages: messages(`{}`)}})
+		}
+		time.Sleep(time.Second)
+		r.wantMetrics(t, 0, 3, 0)
+		if got := r.log.Matching("delivered in part", "sink=stdout", "1 of 1 too old"); len(got) != 1 {
+			t.Errorf("told %q, want one", got)
+		}
+		r.dlq.Lane().TryPut([]graph.DeadLetter{{Stage: "parse"}})
+		time.Sleep(time.Second)
+		if n := value(t, r.metrics.failures.WithLabelValues(labelDLQ)); n != 1 || len(r.log.Matching("dead letters written in part", "1 of 1 too old")) != 1 {
+			t.Errorf("the dead letter queue counted %g and told %q, want one of each", n, r.log.Matching("in part"))
+		}
+		r.system.Drain(t.Context())
+		if got := r.log.Matching("further deliveries in part", "count=2"); len(got) != 1 {
+			t.Errorf("told %q at the end, want the two that were kept back", r.log.Matching("in part"))
+		}
+	})
+}
+
 func TestDetailShowsTheSink(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, &script{t: t, answers: always(errors.New("x"), 1), begin: time.Now()}, &script{t: t})

@@ -54,9 +54,20 @@ func TestParseSpec(t *testing.T) {
 		{"an unknown parameter is named", "stdout?on-full=drop", RoleFindings, Spec{}, 0, "'on-full'"},
 		{"an unknown base", "kafka://x", RoleFindings, Spec{}, 0, "Unsupported output sink 'kafka://x' (supported: " + usages() + ")"},
 		{"a bare unknown word", "nowhere", RoleFindings, Spec{}, 0, "Unsupported output sink"},
+		{"OTLP", "otlp://c", RoleFindings, Spec{Kind: KindOTLP, Target: "c"}, 0, ""},
+		{"OTLP with parameters", "otlphttp://c:1?compression=gzip&on_full=drop&timeout=5s", RoleFindings, Spec{Kind: KindOTLP, Target: "c:1", OnFull: Drop, Options: map[string]string{"compression": "gzip", "timeout": "5s"}}, 0, ""},
+		{"OTLP as the dead letter queue", "otlps://c", RoleDLQ, Spec{Kind: KindOTLP, Target: "c"}, 0, ""},
+		{"OTLP with a path", "otlphttp://c:1/v1/logs", RoleFindings, Spec{}, 0, "sink 'otlphttp://c:1/v1/logs': an OTLP sink takes no path"},
+		{"OTLP with an unknown compression", "otlp://c?compression=br", RoleFindings, Spec{}, 0, "unknown compression 'br' (supported: gzip)"},
+		{"OTLP with a parameter twice", "otlp://c?timeout=1s&timeout=2s", RoleFindings, Spec{}, 0, "timeout= may be specified only once"},
+		{"OTLP with an unknown parameter", "otlp://c?compresion=gzip", RoleFindings, Spec{}, 0, "unknown parameter 'compresion'"},
+		{"a parameter of OTLP on a file", "file:///x?timeout=1s", RoleFindings, Spec{}, 0, "unknown parameter 'timeout'"},
 		{"a file without a path", "file://", RoleFindings, Spec{}, 0, "needs a path"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
+			if strings.HasPrefix(tc.name, "OTLP") && kindOTLP.open == nil {
+				t.Skip("this build has no OTLP")
+			}
 			got, warnings, err := ParseSpec(tc.text, tc.role)
 			if tc.err != "" {
 				if err == nil || !strings.Contains(err.Error(), tc.err) {
@@ -104,7 +115,7 @@ func TestTheFormIsThatOfKindAndFormat(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := s.Form(tc.pretty, "1.2"); got != tc.want {
+		if got := s.Form(Environment{Pretty: tc.pretty, Version: "1.2"}); got != tc.want {
 			t.Errorf("%s, indented %t: got %#v, want %#v", tc.text, tc.pretty, got, tc.want)
 		}
 	}

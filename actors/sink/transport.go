@@ -10,7 +10,10 @@ import (
 // worker alone calls it; Reopen alone may come from anywhere.
 type Transport interface {
 	// Write delivers messages in order and returns how many of them are confirmed.
-	// Fewer than all of them come with an error. The first unconfirmed message is
+	// Fewer than all of them come with an error. An error beside all of them says what
+	// the destination made of them: it is counted and told, and nothing is tried again.
+	// A permanent error is about the first unconfirmed message, or about as many as its
+	// method Messages() int says. The first unconfirmed message is
 	// offered again first, so a transport that can write part of a message
 	// remembers that part until then. Write returns soon after the end of ctx, and
 	// keeps nothing of the messages.

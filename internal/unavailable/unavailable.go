@@ -101,10 +101,6 @@ var features = []Feature{
 		Series: auditSeries,
 	},
 	{Name: "webhooks", Sentence: "Results are not posted to other systems.", Refused: []string{"--webhook"}},
-	{
-		Name: "sinks that wait for a full delivery", Sentence: "A sink delivers what is there.",
-		Ignored: []string{"--sink-batch-flush-ms"},
-	},
 	{Name: "outbound requests", Sentence: "Nothing is fetched from other hosts.", Ignored: []string{"--egress-policy"}},
 	{
 		Name: "a pre-filter beside the engine's own index", Sentence: "The engine's own index selects the rules of an event.",

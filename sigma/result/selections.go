@@ -17,6 +17,8 @@ type Selections struct {
 	// matched_selections on.
 	opening []byte
 	member  []byte
+
+	encodings encodings
 }
 
 // noSelections is the member of results that have none.

@@ -1,0 +1,177 @@
+package export
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/sluicehq/sluice/otlp"
+)
+
+// contentType is that of requests and of answers.
+const contentType = "application/x-protobuf"
+
+// idle is how long a connection without requests is kept.
+const idle = 90 * time.Second
+
+// httpExporter exports over HTTP/1.1.
+type httpExporter struct {
+	o      Options
+	url    string
+	client *http.Client
+	body   []byte
+	plain  []byte // before it was zipped
+	zip    *gzip.Writer
+}
+
+func (h *httpExporter) use(c *tls.Config) {
+	_ = h.close()
+	h.url = "http://" + h.o.Endpoint + otlp.Path
+	if c != nil {
+		h.url = "https://" + h.o.Endpoint + otlp.Path
+	}
+	h.client = &http.Client{
+		Transport: &http.Transport{
+			Proxy: http.ProxyFromEnvironment, DialContext: h.o.Dial, TLSClientConfig: c, DisableCompression: true,
+			MaxIdleConnsPerHost: 1, IdleConnTimeout: idle, MaxResponseHeaderBytes: maxAnswer,
+		},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
+
+func (h *httpExporter) close() error {
+	if h.client != nil {
+		h.client.CloseIdleConnections()
+	}
+	return nil
+}
+
+// body is the content of a request. Whoever sends it may read it after the answer, until
+// he closes it.
+type body struct {
+	bytes.Reader
+	closed atomic.Bool
+}
+
+func (b *body) Close() error {
+	b.closed.Store(true)
+	return nil
+}
+
+func (h *httpExporter) send(ctx context.Context, r *otlp.Request) ([]byte, error) {
+	content, err := h.content(r)
+	if err != nil {
+		return nil, &Failure{text: err.Error(), cause: err, permanent: true}
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, h.url, nil)
+	if err != nil {
+		return nil, &Failure{text: err.Error(), cause: err, permanent: true}
+	}
+	reader := &body{}
+	reader.Reset(content)
+	request.Body, request.ContentLength = reader, int64(len(content))
+	again := false
+	request.GetBody = func() (io.ReadCloser, error) { // when a connection was closed while it was idle
+		again = true
+		reader := &body{}
+		reader.Reset(content)
+		return reader, nil
+	}
+	request.Header.Set("Content-Type", contentType)
+	request.Header.Set("User-Agent", h.o.Agent)
+	if h.o.Gzip {
+		request.Header.Set("Content-Encoding", "gzip")
+	}
+	response, err := h.client.Do(request)
+	if err != nil || again || !reader.closed.Load() {
+		h.body = nil // it may still be read
+	}
+	if err != nil {
+		return nil, &Failure{text: err.Error(), cause: err}
+	}
+	defer response.Body.Close() // not all of it may have been read: then the connection ends
+	answer, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
+	if code := response.StatusCode; code < 200 || code > 299 {
+		return nil, h.refused(response, answer)
+	}
+	if err != nil || !isProtobuf(response) {
+		return nil, nil //nolint:nilerr // the status said that the request was taken
+	}
+	return answer, nil
+}
+
+// content writes the request into memory that is used again.
+func (h *httpExporter) content(r *otlp.Request) ([]byte, error) {
+	if !h.o.Gzip {
+		h.body = r.Append(h.body[:0])
+		return h.body, nil
+	}
+	zipped := bytes.NewBuffer(h.body[:0])
+	if h.zip == nil {
+		h.zip = gzip.NewWriter(nil)
+	}
+	h.zip.Reset(zipped)
+	h.plain = r.Append(h.plain[:0])
+	if _, err := h.zip.Write(h.plain); err != nil {
+		return nil, err
+	}
+	if err := h.zip.Close(); err != nil {
+		return nil, err
+	}
+	h.body = zipped.Bytes()
+	return h.body, nil
+}
+
+// refused is an answer that is no success.
+func (h *httpExporter) refused(response *http.Response, answer []byte) *Failure {
+	code := response.StatusCode
+	f := &Failure{text: fmt.Sprintf("%s: HTTP %d %s", h.o.Endpoint, code, http.StatusText(code))}
+	switch code {
+	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		f.after = retryAfter(response.Header.Get("Retry-After"), h.o.Now())
+	default:
+		f.permanent = true
+	}
+	if to := response.Header.Get("Location"); to != "" && code/100 == 3 {
+		f.text += ", which is not followed, to " + told(to)
+	}
+	if isProtobuf(response) {
+		if message, err := otlp.ParseStatus(answer); err == nil && message != "" {
+			f.text += ": " + told(message)
+		}
+	}
+	return f
+}
+
+func isProtobuf(response *http.Response) bool {
+	return strings.HasPrefix(response.Header.Get("Content-Type"), contentType)
+}
+
+// retryAfter reads the header of that name: seconds, or a date.
+func retryAfter(value string, now time.Time) time.Duration {
+	if seconds, err := strconv.ParseUint(value, 10, 63); err == nil {
+		return time.Duration(min(seconds, uint64(maxPatience/time.Second))) * time.Second
+	} else if errors.Is(err, strconv.ErrRange) {
+		return maxPatience
+	}
+	at, err := http.ParseTime(value)
+	if err != nil {
+		return 0
+	}
+	return at.Sub(now)
+}
+
+// dialer is a Dial as gRPC wants it.
+func dialer(dial func(ctx context.Context, network, address string) (net.Conn, error)) func(context.Context, string) (net.Conn, error) {
+	return func(ctx context.Context, address string) (net.Conn, error) { return dial(ctx, "tcp", address) }
+}
