@@ -116,7 +116,7 @@ func (f Form) appendDetection(dst []byte, d *result.Detection, enrichments []byt
 		return dst, shared
 	}
 	dst = append(dst, c.rule...)
-	if d.Extra != nil && d.Extra.HasTime {
+	if d.Extra != nil && d.Extra.Told {
 		var text [len("2006-01-02T15:04:05Z")]byte
 		dst = otlp.AppendText(dst, "timestamp", string(time.Unix(d.Extra.Time, 0).UTC().AppendFormat(text[:0], "2006-01-02T15:04:05Z")))
 	}

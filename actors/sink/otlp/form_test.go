@@ -60,9 +60,9 @@ func results() map[string]graph.Result {
 		"a detection":             {Detection: detection(rule("Suspicious PowerShell", ast.LevelHigh), []string{"sel", "other"}, fields, nil)},
 		"no id, level and tags":   {Detection: detection(bare, []string{}, nil, nil)},
 		"no selections at all":    {Detection: detection(bare, nil, fields[1:2], nil)},
-		"every part":              {Detection: detection(rule("All <of> it", ast.LevelCritical), []string{"sel"}, fields, &result.Extra{Event: []byte(`{"a":{"b":[1]},"c":"é"}`), HasTime: true, Time: 1_700_000_000}), Enrichments: []byte(`{"geo":{"lat":1.25},"n":null}`)},
+		"every part":              {Detection: detection(rule("All <of> it", ast.LevelCritical), []string{"sel"}, fields, &result.Extra{Event: []byte(`{"a":{"b":[1]},"c":"é"}`), HasTime: true, Told: true, Time: 1_700_000_000}), Enrichments: []byte(`{"geo":{"lat":1.25},"n":null}`)},
 		"a deep value":            {Detection: detection(bare, []string{"x"}, []result.Field{{Name: "f", Value: []byte(strings.Repeat(`[{"a":`, 20) + `"\""` + strings.Repeat("}]", 20))}}, nil)},
-		"a time alone":            {Detection: detection(bare, []string{"x"}, nil, &result.Extra{HasTime: true, Time: 1})},
+		"a time alone":            {Detection: detection(bare, []string{"x"}, nil, &result.Extra{HasTime: true, Told: true, Time: 1})},
 		"names that are no UTF-8": {Detection: detection(bare, []string{"x"}, []result.Field{{Name: "a\xff\xfe", Value: []byte(`"x"`), Match: &result.Match{Selection: "\xff", Matcher: "exact", Pattern: "\xe2\x82", HasPattern: true}}}, nil)},
 	}
 }
