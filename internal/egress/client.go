@@ -34,6 +34,7 @@ const (
 	dialTimeout      = 30 * time.Second
 	handshakeTimeout = 10 * time.Second
 	idleTimeout      = 90 * time.Second
+	pingAfter        = 15 * time.Second // without a frame, a connection of HTTP/2 is tested, and closed if it is dead
 	idlePerHost      = 16
 	idleTotal        = 256
 	maxHeaderBytes   = 256 << 10 // of a response
@@ -56,13 +57,14 @@ func newClient(o Options, guard *guard) *http.Client {
 	transport := &http.Transport{
 		Proxy:                  guard.proxy(proxies.ProxyFunc()),
 		DialContext:            guard.dial,
-		TLSClientConfig:        o.TLS,
+		TLSClientConfig:        o.TLS.Clone(), // the transport adds its protocols
 		ForceAttemptHTTP2:      true,
 		TLSHandshakeTimeout:    handshakeTimeout,
 		IdleConnTimeout:        idleTimeout,
 		MaxIdleConns:           idleTotal,
 		MaxIdleConnsPerHost:    idlePerHost,
 		MaxResponseHeaderBytes: maxHeaderBytes,
+		HTTP2:                  &http.HTTP2Config{SendPingTimeout: pingAfter, PingTimeout: pingAfter},
 	}
 	return &http.Client{
 		Transport:     &agent{transport, o.UserAgent},
