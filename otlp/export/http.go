@@ -43,7 +43,7 @@ func (h *httpExporter) use(c *tls.Config) {
 	h.client = &http.Client{
 		Transport: &http.Transport{
 			Proxy: http.ProxyFromEnvironment, DialContext: h.o.Dial, TLSClientConfig: c, DisableCompression: true,
-			MaxIdleConnsPerHost: 1, IdleConnTimeout: idle, MaxResponseHeaderBytes: maxAnswer,
+			MaxIdleConnsPerHost: 1, IdleConnTimeout: idle, MaxResponseHeaderBytes: maxAnswer, WriteBufferSize: writeBuffer,
 		},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
