@@ -209,15 +209,16 @@ func appendStringAt(dst []byte, p place, b []byte, i int) ([]byte, int, error) {
 
 // appendUnquoted appends what stands between the quotes of a string.
 func appendUnquoted(dst, inner []byte) []byte {
+	whole := utf8.ValidString(textOf(inner))
 	for len(inner) > 0 {
 		n := bytes.IndexByte(inner, '\\')
 		if n < 0 {
 			n = len(inner)
 		}
-		if text := textOf(inner[:n]); utf8.ValidString(text) {
-			dst = append(dst, text...)
+		if whole {
+			dst = append(dst, inner[:n]...)
 		} else {
-			dst = appendValid(dst, text)
+			dst = appendValid(dst, textOf(inner[:n]))
 		}
 		if inner = inner[n:]; len(inner) < 2 {
 			return dst

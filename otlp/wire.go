@@ -138,11 +138,13 @@ func (p *place) enclose(dst []byte, at, room int, kind byte) []byte {
 // leave leaves room for a head of content of about n bytes.
 func (p *place) leave(dst []byte, n int) (_ []byte, room int) {
 	room = p.headSize(n)
-	for range room {
-		dst = append(dst, 0)
+	if room <= len(zeros) {
+		return append(dst, zeros[:room]...), room
 	}
-	return dst, room
+	return append(dst, make([]byte, room)...), room
 }
+
+var zeros [64]byte
 
 // aboutList is the length of a list that is assumed until it is known.
 const aboutList = 1 << 8

@@ -17,6 +17,9 @@ const DefaultTimeout = 10 * time.Second
 // maxAnswer is how much of an answer is read.
 const maxAnswer = 64 << 10
 
+// writeBuffer is what is given to a connection at once: a usual request as a whole.
+const writeBuffer = 64 << 10
+
 // Options say where a Client sends, and how. Endpoint, Timeout and Now are required.
 type Options struct {
 	Endpoint string // host and port

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"fmt"
+	"sync"
 
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc"
@@ -49,6 +50,7 @@ func (g *grpcExporter) connect() error {
 	}
 	options := []grpc.DialOption{
 		grpc.WithTransportCredentials(secure), grpc.WithUserAgent(g.o.Agent), grpc.WithDefaultCallOptions(call...), grpc.WithDisableServiceConfig(),
+		grpc.WithWriteBufferSize(writeBuffer),
 	}
 	if dial := g.o.Dial; dial != nil {
 		options = append(options, grpc.WithContextDialer(dialer(dial)))
@@ -88,6 +90,25 @@ func (g *grpcExporter) send(ctx context.Context, r *otlp.Request) (answer []byte
 	return nil, f
 }
 
+// buffers keeps the memory of requests. That of the library clears a MiB for a request of
+// a thirtieth of it.
+type buffers struct{ idle sync.Pool }
+
+var requests buffers
+
+// Get implements mem.BufferPool.
+func (b *buffers) Get(length int) *[]byte {
+	if buffer, ok := b.idle.Get().(*[]byte); ok && cap(*buffer) >= length {
+		*buffer = (*buffer)[:length]
+		return buffer
+	}
+	buffer := make([]byte, length, length+length/4)
+	return &buffer
+}
+
+// Put implements mem.BufferPool.
+func (b *buffers) Put(buffer *[]byte) { b.idle.Put(buffer) }
+
 // codec passes requests and answers as they are.
 type codec struct{}
 
@@ -99,10 +120,9 @@ func (codec) Marshal(v any) (mem.BufferSlice, error) {
 	if !ok {
 		return nil, fmt.Errorf("a request is a %T", v)
 	}
-	pool := mem.DefaultBufferPool()
-	buffer := pool.Get(r.Size())
+	buffer := requests.Get(r.Size())
 	*buffer = r.Append((*buffer)[:0])
-	return mem.BufferSlice{mem.NewBuffer(buffer, pool)}, nil
+	return mem.BufferSlice{mem.NewBuffer(buffer, &requests)}, nil
 }
 
 func (codec) Unmarshal(data mem.BufferSlice, v any) error {

@@ -10,6 +10,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -43,7 +44,7 @@ func (h *httpExporter) use(c *tls.Config) {
 	h.client = &http.Client{
 		Transport: &http.Transport{
 			Proxy: http.ProxyFromEnvironment, DialContext: h.o.Dial, TLSClientConfig: c, DisableCompression: true,
-			MaxIdleConnsPerHost: 1, IdleConnTimeout: idle, MaxResponseHeaderBytes: maxAnswer,
+			MaxIdleConnsPerHost: 1, IdleConnTimeout: idle, MaxResponseHeaderBytes: maxAnswer, WriteBufferSize: writeBuffer,
 		},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
@@ -56,36 +57,19 @@ func (h *httpExporter) close() error {
 	return nil
 }
 
-// body is the content of a request. Whoever sends it may read it after the answer, until
-// he closes it.
-type body struct {
-	bytes.Reader
-	closed atomic.Bool
-}
-
-func (b *body) Close() error {
-	b.closed.Store(true)
-	return nil
-}
-
 func (h *httpExporter) send(ctx context.Context, r *otlp.Request) ([]byte, error) {
 	content, err := h.content(r)
 	if err != nil {
 		return nil, &Failure{text: err.Error(), cause: err, permanent: true}
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, h.url, nil)
+	var tries, written atomic.Int32 // over one connection, or over another when the first was closed while it was idle
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		GotConn:      func(httptrace.GotConnInfo) { tries.Add(1) },
+		WroteRequest: func(httptrace.WroteRequestInfo) { written.Add(1) },
+	})
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, h.url, bytes.NewReader(content))
 	if err != nil {
 		return nil, &Failure{text: err.Error(), cause: err, permanent: true}
-	}
-	reader := &body{}
-	reader.Reset(content)
-	request.Body, request.ContentLength = reader, int64(len(content))
-	again := false
-	request.GetBody = func() (io.ReadCloser, error) { // when a connection was closed while it was idle
-		again = true
-		reader := &body{}
-		reader.Reset(content)
-		return reader, nil
 	}
 	request.Header.Set("Content-Type", contentType)
 	request.Header.Set("User-Agent", h.o.Agent)
@@ -93,7 +77,7 @@ func (h *httpExporter) send(ctx context.Context, r *otlp.Request) ([]byte, error
 		request.Header.Set("Content-Encoding", "gzip")
 	}
 	response, err := h.client.Do(request)
-	if err != nil || again || !reader.closed.Load() {
+	if err != nil || tries.Load() != written.Load() {
 		h.body = nil // it may still be read
 	}
 	if err != nil {

@@ -194,3 +194,14 @@ func (raw) Unmarshal(data mem.BufferSlice, v any) error {
 	*content = data.Materialize()
 	return nil
 }
+
+// Discard are the options of a gRPC server that takes every request and keeps nothing.
+func Discard() []grpc.ServerOption {
+	return []grpc.ServerOption{grpc.ForceServerCodecV2(raw{}), grpc.UnknownServiceHandler(func(_ any, s grpc.ServerStream) error {
+		var content []byte
+		if err := s.RecvMsg(&content); err != nil {
+			return err
+		}
+		return s.SendMsg(&[]byte{})
+	})}
+}

@@ -12,14 +12,12 @@ import (
 	room "github.com/sluicehq/sluice/actors/sink/otlp"
 	"github.com/sluicehq/sluice/actors/sink/sinktest"
 	"github.com/sluicehq/sluice/graph"
-	"github.com/sluicehq/sluice/graph/leaktest"
 	"github.com/sluicehq/sluice/internal/modetest"
 	"github.com/sluicehq/sluice/otlp"
 	"github.com/sluicehq/sluice/otlp/export"
 	"github.com/sluicehq/sluice/otlp/otlptest"
 )
 
-func TestMain(m *testing.M) { leaktest.Main(m) }
 
 // recorded makes log records of the bodies that the suite's form wrote.
 type recorded struct{ *room.Transport }
