@@ -126,8 +126,8 @@ func (d Dialer) explain(err error, l *link) error {
 		return fmt.Errorf("%w (--nats-creds, --nats-nkey, --nats-token, or --nats-user with --nats-password log in)", err)
 	case errors.As(err, &unknown):
 		return fmt.Errorf("%w (--nats-tls-ca names further roots)", err)
-	case strings.Contains(err.Error(), "certificate required"):
-		return fmt.Errorf("%w (--nats-tls-cert and --nats-tls-key give one)", err)
+	case strings.Contains(err.Error(), "certificate required"), strings.Contains(err.Error(), "after TLS handshake"):
+		return fmt.Errorf("%w (does the server demand another client certificate? --nats-tls-cert and --nats-tls-key give it)", err)
 	}
 	return err
 }
