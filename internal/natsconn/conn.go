@@ -52,6 +52,7 @@ type Conn struct {
 	events Events
 	log    *slog.Logger
 	noisy  ratelog.Limit
+	asking atomic.Pointer[context.CancelCauseFunc] // ends the request in hand, nil without one
 }
 
 // Connect connects to server, "nats://host:port", under a name that the server shows.
@@ -150,6 +151,9 @@ func (c *Conn) back(*nats.Conn) {
 
 func (c *Conn) refused(_ *nats.Conn, _ *nats.Subscription, err error) {
 	c.tell(slog.LevelWarn, "the server reports an error", "err", err)
+	if end := c.asking.Load(); end != nil && errors.Is(err, nats.ErrPermissionViolation) {
+		(*end)(err)
+	}
 	if c.events.Refused != nil {
 		c.events.Refused(err)
 	}

@@ -19,12 +19,18 @@ func (c *Conn) Stream(ctx context.Context, filter string) (*jetstream.StreamInfo
 	if err != nil {
 		return nil, err
 	}
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	c.asking.Store(&end)
+	defer c.asking.Store(nil)
 	info, err := c.stream(ctx, js, filter)
-	switch {
+	switch cause := context.Cause(ctx); {
+	case errors.Is(cause, nats.ErrPermissionViolation):
+		err = fmt.Errorf("%w (the user needs to publish to $JS.API.> and to subscribe to _INBOX.>)", cause)
 	case errors.Is(err, nats.ErrNoResponders), errors.Is(err, jetstream.ErrJetStreamNotEnabled), errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount):
 		err = errors.New("JetStream is not enabled there")
 	case errors.Is(err, context.DeadlineExceeded):
-		err = errors.New("the JetStream API does not answer (the user needs permission to publish to $JS.API.> and to subscribe to _INBOX.>)")
+		err = errors.New("the JetStream API does not answer")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("stream for subject '%s' on %s: %w", filter, c.server, err)
