@@ -49,6 +49,7 @@ type Conn struct {
 	server string
 	link   *link
 	up     atomic.Bool
+	tried  chan struct{} // holds a token when an attempt to reconnect has ended
 	events Events
 	log    *slog.Logger
 	noisy  ratelog.Limit
@@ -58,7 +59,7 @@ type Conn struct {
 // Connect connects to server, "nats://host:port", under a name that the server shows.
 func (d Dialer) Connect(server, name string, e Events) (*Conn, error) {
 	c := &Conn{
-		server: server, link: &link{dial: d.Dial}, events: e,
+		server: server, link: &link{dial: d.Dial}, events: e, tried: make(chan struct{}, 1),
 		log: d.Log.With("server", server, "connection", name),
 	}
 	o, err := d.options(c, name)
@@ -94,6 +95,7 @@ func (d Dialer) options(c *Conn, name string) (o nats.Options, err error) {
 	o.ReconnectedCB = c.back
 	o.ReconnectErrCB = func(_ *nats.Conn, err error) {
 		c.tell(slog.LevelWarn, "reconnecting failed", "err", d.explain(err, c.link))
+		c.attempted()
 	}
 	o.AsyncErrorCB = c.refused
 	if d.Config.RequireTLS || d.Config.TLSCA != "" || d.Config.TLSCert != "" {
@@ -147,6 +149,45 @@ func (c *Conn) lost(nc *nats.Conn, err error) {
 func (c *Conn) back(*nats.Conn) {
 	c.up.Store(true)
 	c.tell(slog.LevelInfo, "reconnected")
+	c.attempted()
+}
+
+func (c *Conn) attempted() {
+	select {
+	case c.tried <- struct{}{}:
+	default:
+	}
+}
+
+// Ready returns nil while there is a connection. Else it does not leave it at the
+// pauses of the connection: it has one attempt to reconnect made now, and says how it
+// ended. It is for one goroutine.
+func (c *Conn) Ready(ctx context.Context) error {
+	if c.Up() {
+		return nil
+	}
+	stop := context.AfterFunc(ctx, c.Cut) // the library dials with its lock held
+	defer stop()
+	ctx, cancel := context.WithTimeout(ctx, dialWait)
+	defer cancel()
+	select {
+	case <-c.tried: // that was before
+	default:
+	}
+	if !c.IsConnected() {
+		_ = c.ForceReconnect() // of a connection that is closed
+		select {
+		case <-c.tried:
+		case <-ctx.Done():
+		}
+	}
+	if c.Up() || c.IsConnected() {
+		return nil
+	}
+	if err := c.link.failure(); err != nil {
+		return fmt.Errorf("no connection to %s: %w", c.server, err)
+	}
+	return fmt.Errorf("no connection to %s", c.server)
 }
 
 func (c *Conn) refused(_ *nats.Conn, _ *nats.Subscription, err error) {

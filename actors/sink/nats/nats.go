@@ -212,6 +212,9 @@ func (t *Transport) forgetFrom(i int) {
 func (t *Transport) publish(ctx context.Context, messages []graph.Message) error {
 	stop := context.AfterFunc(ctx, t.conn.Cut) // a server that does not read holds nobody up
 	defer stop()
+	if err := t.conn.Ready(ctx); err != nil {
+		return err
+	}
 	t.names.write(t, messages)
 	for i := range messages {
 		e := &t.entries[i]
@@ -237,9 +240,6 @@ func (t *Transport) publish(ctx context.Context, messages []graph.Message) error
 
 // one publishes a message.
 func (t *Transport) one(ctx context.Context, i int, m *graph.Message) error {
-	if !t.conn.Up() {
-		return fmt.Errorf("no connection to %s", t.conn.Server())
-	}
 	subject := m.Subject()
 	if subject == "" {
 		subject = t.subject
