@@ -5,6 +5,7 @@ import "sync/atomic"
 // Position is where a message stands in the stream of an input that can deliver
 // it again.
 type Position struct {
+	Stream   string // the ledger of the input fills it in
 	Sequence uint64
 	Time     int64 // of its publication, in Unix seconds
 }

@@ -313,8 +313,12 @@ func signal(c chan struct{}) {
 	}
 }
 
-// Position is where the message stands.
-func (m *message[M]) Position() graph.Position { return m.position }
+// Position is where the message stands, and in which stream.
+func (m *message[M]) Position() graph.Position {
+	p := m.position
+	p.Stream = m.ledger.o.Stream
+	return p
+}
 
 // Entered notes the side of the next barrier on which the message lies.
 func (m *message[M]) Entered(epoch uint64) { m.epoch.Store(epoch) }

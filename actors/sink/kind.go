@@ -8,11 +8,13 @@ import (
 	"time"
 
 	"github.com/sluicehq/sluice/actors/sink/file"
+	"github.com/sluicehq/sluice/actors/sink/nats"
 	"github.com/sluicehq/sluice/actors/sink/stdout"
 	"github.com/sluicehq/sluice/actors/sink/unix"
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/graph/ocsf"
 	"github.com/sluicehq/sluice/graph/step"
+	"github.com/sluicehq/sluice/internal/natsconn"
 )
 
 // Kind is what a sink writes to. It is also the label of the first sink of its
@@ -53,6 +55,8 @@ type Environment struct {
 	Pretty  bool             // results on standard output are indented
 	Version string           // of the build
 	Log     *slog.Logger
+	NATS    natsconn.Dialer  // makes connections to NATS
+	Label   string           // of the sink that is being opened
 }
 
 var kinds = []about{
@@ -72,7 +76,13 @@ var kinds = []about{
 			return unix.Open(context.Background(), s.Target)
 		},
 	},
-	{kind: KindNATS, schemes: []string{"nats"}},
+	{
+		kind: KindNATS, schemes: []string{"nats"}, usage: "nats://host:port/subject", unit: true,
+		check: func(s Spec) error { return nats.Check(s.Target) },
+		open: func(s Spec, e Environment) (Transport, error) {
+			return nats.Open(nats.Options{Dialer: e.NATS, Target: s.Target, Label: e.Label, Name: "sluice " + e.Label})
+		},
+	},
 	kindOTLP,
 }
 

@@ -13,6 +13,7 @@ import (
 
 	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/actors/sink/stdout"
+	"github.com/sluicehq/sluice/internal/natsconn"
 )
 
 // closeGrace bounds how long a destination may take to close.
@@ -32,6 +33,7 @@ type OutputsOptions struct {
 	Bytes      int            // of a queue
 	Stream     io.Writer      // standard output
 	Version    string         // of the build
+	NATS       natsconn.Dialer
 	Metrics    *Metrics
 	Log        *slog.Logger
 }
@@ -45,7 +47,7 @@ func OpenOutputs(o OutputsOptions) (_ *Outputs, err error) {
 			_ = out.close()
 		}
 	}()
-	env := Environment{Stdout: stdout.NewStream(o.Stream), Now: time.Now, Pretty: o.Config.Pretty, Version: o.Version, Log: o.Log}
+	env := Environment{Stdout: stdout.NewStream(o.Stream), Now: time.Now, Pretty: o.Config.Pretty, Version: o.Version, Log: o.Log, NATS: o.NATS}
 	var deadLetters DeadLetters
 	if o.Config.DLQ != "" {
 		if out.DLQ, err = o.openDLQ(env); err != nil {
@@ -93,6 +95,7 @@ func (o *OutputsOptions) openDLQ(env Environment) (*DLQ, error) {
 	if err != nil {
 		return nil, err
 	}
+	env.Label = labelDLQ
 	t, err := Open(spec, env)
 	if err != nil {
 		return nil, fmt.Errorf("dead letter queue: %w", err)
@@ -104,6 +107,7 @@ func (o *OutputsOptions) openDLQ(env Environment) (*DLQ, error) {
 }
 
 func (o *OutputsOptions) open(spec Spec, label string, env Environment, deadLetters DeadLetters) (*Sink, error) {
+	env.Label = label
 	t, err := Open(spec, env)
 	if err != nil {
 		return nil, err

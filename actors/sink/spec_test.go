@@ -63,6 +63,14 @@ func TestParseSpec(t *testing.T) {
 		{"OTLP with an unknown parameter", "otlp://c?compresion=gzip", RoleFindings, Spec{}, 0, "unknown parameter 'compresion'"},
 		{"a parameter of OTLP on a file", "file:///x?timeout=1s", RoleFindings, Spec{}, 0, "unknown parameter 'timeout'"},
 		{"a file without a path", "file://", RoleFindings, Spec{}, 0, "needs a path"},
+		{"a subject on a NATS server", "nats://h:4222/alerts.high", RoleFindings, Spec{Kind: KindNATS, Target: "h:4222/alerts.high"}, 0, ""},
+		{"NATS as the dead letter queue", "nats://[::1]:4222/dlq", RoleDLQ, Spec{Kind: KindNATS, Target: "[::1]:4222/dlq"}, 0, ""},
+		{"case 7: a subject with a wildcard", "nats://h:4222/alerts.>", RoleFindings, Spec{}, 0, "subject 'alerts.>' must be concrete"},
+		{"a subject with an empty token", "nats://h:4222/alerts..high", RoleFindings, Spec{}, 0, "subject 'alerts..high' must be concrete"},
+		{"a NATS server without a subject", "nats://h:4222/", RoleFindings, Spec{}, 0, "a NATS sink needs a subject: nats://host:port/subject"},
+		{"a NATS server without a port", "nats://h/alerts", RoleFindings, Spec{}, 0, "'h' is no host:port"},
+		{"a parameter that NATS does not have", "nats://h:4222/a?ca=x", RoleFindings, Spec{}, 0, "unknown parameter 'ca'"},
+		{"a password in a URL is refused and not shown", "nats://u:secret@h:4222/a", RoleFindings, Spec{}, 0, "sink 'nats://u:xxxxx@h:4222/a': a NATS URL holds no credentials"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			if strings.HasPrefix(tc.name, "OTLP") && kindOTLP.open == nil {
@@ -188,5 +196,21 @@ func TestTwoSinksMayNotWriteToOneFile(t *testing.T) {
 				t.Errorf("got %v, want an error: %t", err, tc.same)
 			}
 		})
+	}
+}
+
+func TestPasswordsOfURLsAreHidden(t *testing.T) {
+	for _, tc := range []struct{ name, text, want string }{
+		{"a word", "stdout", "stdout"},
+		{"a path, whatever it holds", "file:///a b@c?on_full=drop", "file:///a b@c?on_full=drop"},
+		{"a password", "nats://u:secret@h:1/s", "nats://u:xxxxx@h:1/s"},
+		{"a token", "nats://secret@h:1/s", "nats://xxxxx@h:1/s"},
+		{"a password with signs that end a host", "nats://u:se/c@ret@h:1/s", "nats://u:xxxxx@h:1/s"},
+		{"a URL without one", "nats://h:1/s", "nats://h:1/s"},
+		{"a subject with the sign", "nats://h:1/s@t", "nats://h:1/s@t"},
+	} {
+		if got := WithoutPassword(tc.text); got != tc.want {
+			t.Errorf("%s: got %q, want %q", tc.name, got, tc.want)
+		}
 	}
 }

@@ -42,19 +42,10 @@ type Schema struct {
 	EvalSchema `yaml:",inline"`
 }
 
-// NATS is the message bus: how to reach it and how to read from it.
+// NATS is how to read from NATS.
 type NATS struct {
 	ConsumerGroup      string `yaml:"consumer_group" flag:"consumer-group" env:"SLUICE_CONSUMER_GROUP" help:"Durable consumer that instances share"`
 	AckMode            string `yaml:"ack_mode" flag:"nats-ack-mode" oneof:"delivered snapshot" help:"When messages are acknowledged"`
-	Creds              string `yaml:"-" flag:"nats-creds" env:"NATS_CREDS" help:"Credentials file"`
-	Token              string `yaml:"-" flag:"nats-token" env:"NATS_TOKEN" help:"Token"`
-	User               string `yaml:"-" flag:"nats-user" env:"NATS_USER" help:"User name"`
-	Password           string `yaml:"-" flag:"nats-password" env:"NATS_PASSWORD" help:"Password"`
-	NKey               string `yaml:"-" flag:"nats-nkey" env:"NATS_NKEY" help:"NKey seed"`
-	TLSCert            string `yaml:"-" flag:"nats-tls-cert" help:"Client certificate"`
-	TLSKey             string `yaml:"-" flag:"nats-tls-key" help:"Key of the client certificate"`
-	TLSCA              string `yaml:"-" flag:"nats-tls-ca" help:"Roots the server's certificate must lead to"`
-	RequireTLS         bool   `yaml:"-" flag:"nats-require-tls" help:"Refuse servers without TLS"`
 	ReplayFromSequence string `yaml:"-" flag:"replay-from-sequence" help:"Read from this stream sequence"`
 	ReplayFromTime     string `yaml:"-" flag:"replay-from-time" help:"Read from this time (RFC 3339)"`
 	ReplayFromLatest   bool   `yaml:"-" flag:"replay-from-latest" help:"Read only what comes from now on"`

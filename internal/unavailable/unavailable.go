@@ -128,13 +128,9 @@ var features = []Feature{
 	},
 	{Name: "OTLP", Sentence: "Log records are not received over OTLP.", Series: otlpSeries},
 	{
-		Name: "the message bus", Sentence: "NATS is neither an input nor a sink.",
+		Name: "the NATS input", Sentence: "Events are not read from NATS.",
 		Refused: []string{
-			"--consumer-group", "--nats-ack-mode", "--nats-tls-cert", "--nats-tls-key", "--nats-tls-ca", "--nats-require-tls",
-			"--replay-from-sequence", "--replay-from-time", "--replay-from-latest",
-		},
-		Ignored: []string{ // they have variables that other programs use, too
-			"--nats-creds", "--nats-token", "--nats-user", "--nats-password", "--nats-nkey",
+			"--consumer-group", "--nats-ack-mode", "--replay-from-sequence", "--replay-from-time", "--replay-from-latest",
 		},
 	},
 	{

@@ -64,18 +64,8 @@ func (a Auth) Secrets(getenv func(string) string, fault func(key string, err err
 	}
 }
 
-// Validate reports ways to log in and to replay that exclude each other.
+// Validate reports ways to replay that exclude each other.
 func (n NATS) Validate(fault func(key string, err error)) {
-	if (n.User == "") != (n.Password == "") {
-		fault("--nats-user", errors.New("--nats-user and --nats-password belong together"))
-	}
-	if (n.TLSCert == "") != (n.TLSKey == "") {
-		fault("--nats-tls-cert", errors.New("--nats-tls-cert and --nats-tls-key belong together"))
-	}
-	atMostOne(fault, map[string]bool{
-		"--nats-creds": n.Creds != "", "--nats-token": n.Token != "",
-		"--nats-user": n.User != "" || n.Password != "", "--nats-nkey": n.NKey != "",
-	})
 	atMostOne(fault, map[string]bool{
 		"--replay-from-sequence": n.ReplayFromSequence != "", "--replay-from-time": n.ReplayFromTime != "",
 		"--replay-from-latest": n.ReplayFromLatest,

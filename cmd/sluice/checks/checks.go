@@ -8,6 +8,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/actors/reload"
@@ -35,6 +36,7 @@ var daemonChecks = []check{
 	{"pipelines", (*checking).pipelines},
 	{"state directory", (*checking).state},
 	{"files of sinks", (*checking).outputs},
+	{"logins and certificates of NATS", (*checking).nats},
 	{"mailboxes", (*checking).mailboxes},
 }
 
@@ -221,6 +223,17 @@ func (c *checking) destination(path, text string, role sink.Role) {
 	}
 	if err != nil {
 		c.fault(path, fmt.Errorf("sink '%s': %w", text, err))
+	}
+}
+
+// nats reads what the connections to NATS need, if there are any.
+func (c *checking) nats() {
+	specs := c.d.Output.Specs(func(int, error) {}) // errors are reported already
+	if s, _, err := sink.ParseSpec(c.d.Output.DLQ, sink.RoleDLQ); err == nil {
+		specs = append(specs, s)
+	}
+	if slices.ContainsFunc(specs, func(s sink.Spec) bool { return s.Kind == sink.KindNATS }) {
+		c.d.NATS.Check(time.Now(), func(key string, err error) { c.fault("daemon.nats."+key, err) })
 	}
 }
 

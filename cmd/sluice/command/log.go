@@ -3,7 +3,6 @@ package command
 import (
 	"cmp"
 	"log/slog"
-	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -76,7 +75,7 @@ func announce(log *slog.Logger, l *config.Loaded) {
 		sinks = sink.DefaultConfig().Sinks
 	}
 	for i, s := range sinks {
-		sinks[i] = withoutPassword(s)
+		sinks[i] = sink.WithoutPassword(s)
 	}
 	attrs := []any{
 		"version", version(), "config", cmp.Or(strings.Join(l.Files, ", "), "none"), "rules", strings.Join(d.Rules, ", "),
@@ -84,20 +83,11 @@ func announce(log *slog.Logger, l *config.Loaded) {
 	if len(d.Pipelines) > 0 {
 		attrs = append(attrs, "pipelines", strings.Join(d.Pipelines, ", "))
 	}
-	attrs = append(attrs, "input", withoutPassword(d.Input.Source), "sinks", strings.Join(sinks, ", "))
+	attrs = append(attrs, "input", sink.WithoutPassword(d.Input.Source), "sinks", strings.Join(sinks, ", "))
 	if d.Output.DLQ != "" {
-		attrs = append(attrs, "dlq", withoutPassword(d.Output.DLQ))
+		attrs = append(attrs, "dlq", sink.WithoutPassword(d.Output.DLQ))
 	}
 	logging.Target(log, "sluice.server").Info("starting", append(attrs, "addr", d.API.Addr)...)
-}
-
-// withoutPassword hides the password of a URL.
-func withoutPassword(text string) string {
-	u, err := url.Parse(text)
-	if err != nil || u.User == nil {
-		return text
-	}
-	return u.Redacted()
 }
 
 // commandLogger logs only when a format was chosen.

@@ -47,19 +47,6 @@ func TestTheFirstRecordSaysWhatStarts(t *testing.T) {
 	}
 }
 
-func TestPasswordsOfURLsAreNotLogged(t *testing.T) {
-	for text, want := range map[string]string{
-		"stdout":                   "stdout",
-		"file:///a b?on_full=drop": "file:///a b?on_full=drop",
-		"nats://u:secret@h:1/s":    "nats://u:xxxxx@h:1/s",
-		"nats://h:1/s":             "nats://h:1/s",
-	} {
-		if got := withoutPassword(text); got != want {
-			t.Errorf("got %q, want %q", got, want)
-		}
-	}
-}
-
 func TestTheLogOfADaemonOnATerminalIsText(t *testing.T) {
 	const text, json = "* INFO sluice.server: starting *", `{"timestamp":"*"`
 	for _, tc := range []struct {

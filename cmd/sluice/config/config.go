@@ -9,6 +9,7 @@ import (
 	"github.com/sluicehq/sluice/cmd/sluice/ruleset"
 	"github.com/sluicehq/sluice/graph/format"
 	"github.com/sluicehq/sluice/http/server"
+	"github.com/sluicehq/sluice/internal/natsconn"
 	"github.com/sluicehq/sluice/internal/unavailable"
 	"github.com/sluicehq/sluice/sources/ndjson"
 	"github.com/sluicehq/sluice/state"
@@ -75,7 +76,7 @@ type Daemon struct {
 	Engine           evaluate.Config          `yaml:"engine"`
 	Schema           unavailable.Schema       `yaml:"schema"`
 	LogsourceRouting ruleset.LogsourceRouting `yaml:"logsource_routing"`
-	NATS             unavailable.NATS         `yaml:"nats"`
+	NATS             NATS                     `yaml:"nats"`
 	Tap              unavailable.Tap          `yaml:"tap"`
 	Tail             unavailable.Tail         `yaml:"tail"`
 	Dispositions     unavailable.Dispositions `yaml:"dispositions"`
@@ -90,6 +91,12 @@ type Input struct {
 	parse.Config `yaml:",inline"`
 	HTTP         ndjson.Config    `yaml:"http"`
 	Unix         unavailable.Unix `yaml:"unix"`
+}
+
+// NATS is how to reach NATS, and how to read from it.
+type NATS struct {
+	natsconn.Config  `yaml:",inline"`
+	unavailable.NATS `yaml:",inline"`
 }
 
 // API is the listener, who may use it, and the record of who did.
@@ -138,7 +145,7 @@ func Default() *Config {
 			Correlation: correlate.DefaultConfig(),
 			State:       state.DefaultConfig(),
 			Engine:      engine,
-			NATS:        unavailable.DefaultNATS,
+			NATS:        NATS{NATS: unavailable.DefaultNATS},
 			Tap:         unavailable.DefaultTap, Tail: unavailable.DefaultTail,
 			Dispositions: unavailable.DefaultDispositions, Capture: unavailable.DefaultCapture,
 			Actors: actors.DefaultConfig(), LogsourceRouting: ruleset.DefaultLogsourceRouting(),

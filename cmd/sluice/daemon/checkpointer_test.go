@@ -113,10 +113,10 @@ func TestRestoreIsDecidedByWhatIsReplayed(t *testing.T) {
 		{"before the stored time", fromTime(500), &state.Position{Time: 1000}, false},
 		{"at the stored time", fromTime(1000), &state.Position{Time: 1000}, false},
 		{"a time and no stored position", fromTime(2000), nil, false},
-		{"from the latest", config.Daemon{NATS: unavailable.NATS{ReplayFromLatest: true}}, &state.Position{Sequence: 1}, false},
+		{"from the latest", config.Daemon{NATS: config.NATS{NATS: unavailable.NATS{ReplayFromLatest: true}}}, &state.Position{Sequence: 1}, false},
 		{"clearing", config.Daemon{State: state.Config{Clear: true}}, nil, false},
 		{"keeping, whatever is replayed", config.Daemon{
-			State: state.Config{Keep: true}, NATS: unavailable.NATS{ReplayFromSequence: "42"},
+			State: state.Config{Keep: true}, NATS: config.NATS{NATS: unavailable.NATS{ReplayFromSequence: "42"}},
 		}, nil, true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -128,11 +128,11 @@ func TestRestoreIsDecidedByWhatIsReplayed(t *testing.T) {
 }
 
 func fromSequence(n string) config.Daemon {
-	return config.Daemon{NATS: unavailable.NATS{ReplayFromSequence: n}}
+	return config.Daemon{NATS: config.NATS{NATS: unavailable.NATS{ReplayFromSequence: n}}}
 }
 
 func fromTime(seconds int64) config.Daemon {
-	return config.Daemon{NATS: unavailable.NATS{ReplayFromTime: time.Unix(seconds, 0).UTC().Format(time.RFC3339)}}
+	return config.Daemon{NATS: config.NATS{NATS: unavailable.NATS{ReplayFromTime: time.Unix(seconds, 0).UTC().Format(time.RFC3339)}}}
 }
 
 func TestWhatABarrierCutComesBack(t *testing.T) {

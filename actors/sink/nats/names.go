@@ -1,0 +1,54 @@
+package nats
+
+import (
+	"encoding/hex"
+	"strconv"
+
+	"github.com/sluicehq/sluice/graph"
+)
+
+// names are the reply subjects and message ids of a batch, in one text.
+type names struct {
+	buf  []byte
+	text string
+	ends []int // of each message, where its reply subject and its id end
+}
+
+// write makes the names of messages.
+func (n *names) write(t *Transport, messages []graph.Message) {
+	n.buf, n.ends = n.buf[:0], n.ends[:0]
+	for i := range messages {
+		if !t.entries[i].acked {
+			n.buf = strconv.AppendUint(append(n.buf, t.inbox...), t.base+uint64(i), 10)
+			n.ends = append(n.ends, len(n.buf))
+			n.buf = appendID(n.buf, &messages[i], t.label)
+		} else {
+			n.ends = append(n.ends, len(n.buf))
+		}
+		n.ends = append(n.ends, len(n.buf))
+	}
+	n.text = string(n.buf)
+}
+
+// of returns the names of message i.
+func (n *names) of(i int) (reply, id string) {
+	from := 0
+	if i > 0 {
+		from = n.ends[2*i-1]
+	}
+	return n.text[from:n.ends[2*i]], n.text[n.ends[2*i]:n.ends[2*i+1]]
+}
+
+// appendID appends the id by which the server tells a message that it has already.
+// Where the input can deliver the line again, the id is made of the line's place, so
+// that it is the same after a restart.
+func appendID(dst []byte, m *graph.Message, label string) []byte {
+	if p := &m.Position; p.Sequence != 0 {
+		dst = append(append(dst, p.Stream...), '-')
+		dst = append(strconv.AppendUint(dst, p.Sequence, 10), '-')
+		dst = append(append(dst, label...), '-')
+	} else {
+		dst = append(hex.AppendEncode(append(dst, "msg_"...), m.ID[:]), '-')
+	}
+	return strconv.AppendInt(dst, int64(m.Index), 10)
+}

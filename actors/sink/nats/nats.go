@@ -1,0 +1,391 @@
+// Package nats publishes messages to JetStream: each one to the subject of the sink,
+// or to a subject of its own, and confirmed when a stream has stored it.
+//
+// The messages of a batch are published in order and without waiting, then all
+// acknowledgements are collected. What is not acknowledged is published again, with
+// the same message id, so that the server leaves out what it has already. Which of a
+// batch are acknowledged is remembered until they are offered again: an
+// acknowledgement that comes out of order, or late, counts.
+package nats
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/sluicehq/sluice/graph"
+	"github.com/sluicehq/sluice/internal/natsconn"
+)
+
+const (
+	ackWait = 5 * time.Second // for the acknowledgements of a batch, and for an answer of the API
+	window  = 1024            // messages published and not acknowledged
+)
+
+// Options describe a sink.
+type Options struct {
+	Dialer natsconn.Dialer
+	Target string // "host:port/subject"
+	Label  string // of the sink; part of message ids
+	Name   string // of the connection, as the server shows it
+}
+
+// Transport publishes to one server. Reopen may be called from any goroutine, the
+// other methods belong to one sink.
+type Transport struct {
+	conn    *natsconn.Conn
+	subject string // of messages without one of their own
+	label   string
+	inbox   string // of acknowledgements, with a dot at the end
+	acks    chan *nats.Msg
+	stop    chan error // why waiting for acknowledgements is vain
+	timer   *time.Timer
+
+	streams map[string]bool // subjects that a stream takes
+	entries []entry         // of messages offered and not confirmed, in order
+	base    uint64          // number of the first entry
+	flying  int             // messages published and not acknowledged in this attempt
+	msg     nats.Msg
+	id      [1]string
+	names   names
+}
+
+// entry is what is remembered of a message until it is confirmed.
+type entry struct {
+	id    graph.DeliveryID
+	index int
+	acked bool
+	sent  bool  // in this attempt, and not answered
+	err   error // of this attempt
+}
+
+func (e *entry) is(m *graph.Message) bool { return e.index == m.Index && e.id == m.ID }
+
+// Check reports a target that names no server or no concrete subject.
+func Check(target string) error {
+	_, subject, err := natsconn.Address(target)
+	if err != nil {
+		return err
+	}
+	if subject == "" {
+		return errors.New("a NATS sink needs a subject: nats://host:port/subject")
+	}
+	return natsconn.Concrete(subject)
+}
+
+// Open connects, and finds or makes the stream that takes the subject.
+func Open(o Options) (_ *Transport, err error) {
+	server, subject, err := natsconn.Address(o.Target)
+	if err != nil {
+		return nil, err
+	}
+	t := &Transport{
+		subject: subject, label: o.Label, inbox: nats.NewInbox() + ".", acks: make(chan *nats.Msg, 4*window),
+		stop: make(chan error, 1), streams: make(map[string]bool),
+	}
+	t.msg.Header = nats.Header{nats.MsgIdHdr: t.id[:]}
+	t.timer = time.NewTimer(ackWait)
+	t.timer.Stop()
+	t.conn, err = o.Dialer.Connect(server, o.Name, natsconn.Events{
+		Lost:    func() { t.giveUpWaiting(errLost) },
+		Refused: t.refused,
+	})
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), ackWait)
+	defer cancel()
+	if _, err = t.conn.ChanSubscribe(t.inbox+"*", t.acks); err == nil {
+		err = t.ensure(ctx, subject)
+	}
+	if err != nil {
+		return nil, errors.Join(err, t.conn.Close())
+	}
+	return t, nil
+}
+
+var (
+	errLost     = errors.New("the connection broke")
+	errNoStream = errors.New("no stream took the message")
+)
+
+// permanent is an error that trying again does not mend.
+type permanent struct{ error }
+
+func (permanent) Permanent() bool { return true }
+
+// giveUpWaiting ends the wait for acknowledgements.
+func (t *Transport) giveUpWaiting(err error) {
+	select {
+	case t.stop <- err:
+	default:
+	}
+}
+
+// refused ends the wait when the server does not let us publish.
+func (t *Transport) refused(err error) {
+	if errors.Is(err, nats.ErrPermissionViolation) {
+		t.giveUpWaiting(err)
+	}
+}
+
+// ensure finds or makes the stream of a subject on its first use.
+func (t *Transport) ensure(ctx context.Context, subject string) error {
+	if t.streams[subject] {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, ackWait)
+	defer cancel()
+	info, err := t.conn.Stream(ctx, subject)
+	if err != nil {
+		return err
+	}
+	if info.Config.NoAck {
+		return fmt.Errorf("stream %s does not acknowledge what it stores (no_ack)", info.Config.Name)
+	}
+	if len(t.streams) >= window { // overrides are few, but nobody promises it
+		clear(t.streams)
+	}
+	t.streams[subject] = true
+	return nil
+}
+
+// Write publishes what is not acknowledged yet, waits for the acknowledgements, and
+// returns how many of the leading messages have one.
+func (t *Transport) Write(ctx context.Context, messages []graph.Message) (confirmed int, err error) {
+	t.align(messages)
+	t.collect()
+	select {
+	case <-t.stop: // what happened meanwhile is over
+	default:
+	}
+	err = t.publish(ctx, messages)
+	if err == nil {
+		err = t.await(ctx, 0)
+	}
+	return t.settle(len(messages), err)
+}
+
+// align makes the entries those of messages. What was offered before and is left out
+// now was given up.
+func (t *Transport) align(messages []graph.Message) {
+	n := len(messages)
+	from := 0
+	for from < len(t.entries) && n > 0 && !t.entries[from].is(&messages[0]) {
+		from++
+	}
+	t.forget(from)
+	for i := range messages {
+		if i < len(t.entries) && !t.entries[i].is(&messages[i]) {
+			t.forgetFrom(i)
+		}
+		if i == len(t.entries) {
+			t.entries = append(t.entries, entry{id: messages[i].ID, index: messages[i].Index})
+		}
+		t.entries[i].sent, t.entries[i].err = false, nil
+	}
+	t.flying = 0
+}
+
+// forget drops the first n entries. Their numbers are never used again.
+func (t *Transport) forget(n int) {
+	t.entries = t.entries[:copy(t.entries, t.entries[n:])]
+	t.base += uint64(n)
+}
+
+// forgetFrom drops the entries from number i on, and gives those before it new
+// numbers, so that no late acknowledgement is taken for one of a successor.
+func (t *Transport) forgetFrom(i int) {
+	t.base += uint64(len(t.entries))
+	t.entries = t.entries[:i]
+}
+
+// publish publishes what is not acknowledged, in order. It ends early only when
+// nothing further can be published.
+func (t *Transport) publish(ctx context.Context, messages []graph.Message) error {
+	stop := context.AfterFunc(ctx, t.conn.Cut) // a server that does not read holds nobody up
+	defer stop()
+	if err := t.conn.Ready(ctx); err != nil {
+		return err
+	}
+	t.names.write(t, messages)
+	for i := range messages {
+		e := &t.entries[i]
+		if e.acked {
+			continue
+		}
+		if t.flying >= window {
+			if err := t.await(ctx, window/2); err != nil {
+				return err
+			}
+		}
+		switch e.err = t.one(ctx, i, &messages[i]); {
+		case e.err == nil:
+			e.sent = true
+			t.flying++
+		case isPermanent(e.err):
+		case ctx.Err() != nil || !t.conn.Up():
+			return e.err
+		}
+	}
+	return nil
+}
+
+// one publishes a message.
+func (t *Transport) one(ctx context.Context, i int, m *graph.Message) error {
+	subject := m.Subject()
+	if subject == "" {
+		subject = t.subject
+	} else if err := natsconn.Concrete(subject); err != nil {
+		return permanent{err}
+	}
+	if err := t.ensure(ctx, subject); err != nil {
+		return err
+	}
+	msg := &t.msg
+	if headers := m.Headers(); headers != nil {
+		msg = &nats.Msg{Header: make(nats.Header, len(headers)+1)}
+		for _, h := range headers {
+			msg.Header.Add(h.Name, h.Value)
+		}
+		msg.Header[nats.MsgIdHdr] = t.id[:]
+	}
+	msg.Subject, msg.Data = subject, m.Body
+	msg.Reply, t.id[0] = t.names.of(i)
+	switch err := t.conn.PublishMsg(msg); {
+	case errors.Is(err, nats.ErrMaxPayload):
+		return permanent{fmt.Errorf("%d bytes are more than the %d that %s takes (max_payload)", len(m.Body), t.conn.MaxPayload(), t.conn.Server())}
+	case errors.Is(err, nats.ErrBadHeaderMsg), errors.Is(err, nats.ErrBadSubject), errors.Is(err, nats.ErrHeadersNotSupported):
+		return permanent{err}
+	default:
+		return err
+	}
+}
+
+// collect takes the acknowledgements that are there.
+func (t *Transport) collect() {
+	for {
+		select {
+		case m := <-t.acks:
+			t.acknowledged(m)
+		default:
+			return
+		}
+	}
+}
+
+// await waits until at most so many messages lack an acknowledgement.
+func (t *Transport) await(ctx context.Context, open int) error {
+	t.collect()
+	if t.flying <= open {
+		return nil
+	}
+	t.timer.Reset(ackWait)
+	defer t.timer.Stop()
+	for t.flying > open {
+		select {
+		case m := <-t.acks:
+			t.acknowledged(m)
+		case err := <-t.stop:
+			t.collect()
+			return err
+		case <-t.timer.C:
+			return fmt.Errorf("no acknowledgement from %s within %s", t.conn.Server(), ackWait)
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+// answer is what the server says of a message.
+type answer struct {
+	Stream string              `json:"stream"`
+	Error  *jetstream.APIError `json:"error"`
+}
+
+// acknowledged notes what became of a message.
+func (t *Transport) acknowledged(m *nats.Msg) {
+	number, err := strconv.ParseUint(m.Subject[len(t.inbox):], 10, 64)
+	i := number - t.base
+	if err != nil || number < t.base || i >= uint64(len(t.entries)) {
+		return // of a message that was given up
+	}
+	e := &t.entries[i]
+	err = nil
+	if !stored(m.Data) {
+		err = t.rejection(m)
+	}
+	if err == nil { // late or not
+		e.acked, e.err = true, nil
+	}
+	if e.sent {
+		e.sent, e.err = false, err
+		t.flying--
+	}
+}
+
+// stored reports whether the answer is a plain acknowledgement, without decoding it.
+func stored(data []byte) bool {
+	return bytes.HasPrefix(data, []byte(`{"stream":"`)) && !bytes.Contains(data, []byte(`"error"`))
+}
+
+// exceedsStream is the code of a message above the limit of its stream.
+const exceedsStream = 10054
+
+// rejection is why a message is not stored. Nil means that it is.
+func (t *Transport) rejection(m *nats.Msg) error {
+	if m.Header.Get("Status") == "503" {
+		clear(t.streams) // the stream may be gone: look for it again
+		return errNoStream
+	}
+	var a answer
+	switch err := json.Unmarshal(m.Data, &a); {
+	case err != nil:
+		return fmt.Errorf("an acknowledgement that is none: %w", err)
+	case a.Error != nil && a.Error.ErrorCode == exceedsStream:
+		return permanent{fmt.Errorf("stream %s: %s (max_msg_size)", a.Stream, a.Error.Description)}
+	case a.Error != nil:
+		return fmt.Errorf("stream %s: %s (%d)", a.Stream, a.Error.Description, a.Error.ErrorCode)
+	case a.Stream == "":
+		return errors.New("an acknowledgement without a stream")
+	}
+	return nil
+}
+
+// settle forgets the leading entries that are acknowledged. The error is that of the
+// first one that is not, else cause.
+func (t *Transport) settle(n int, cause error) (confirmed int, err error) {
+	for confirmed < n && t.entries[confirmed].acked {
+		confirmed++
+	}
+	t.forget(confirmed)
+	if confirmed == n {
+		return n, nil
+	}
+	if err := t.entries[0].err; err != nil {
+		return confirmed, err
+	}
+	return confirmed, cause
+}
+
+func isPermanent(err error) bool {
+	var p permanent
+	return errors.As(err, &p)
+}
+
+// Abandon does nothing: align notices what is not offered again.
+func (t *Transport) Abandon() {}
+
+// Reopen does nothing: there is no path.
+func (t *Transport) Reopen() {}
+
+// Close closes the connection within a second.
+func (t *Transport) Close() error { return t.conn.Close() }

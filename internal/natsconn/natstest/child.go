@@ -1,0 +1,105 @@
+package natstest
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/nats-io/nats-server/v2/server"
+)
+
+func itoa(n int) string { return strconv.Itoa(n) }
+
+// childVariable tells a test binary to be a server.
+const childVariable = "SLUICE_NATSTEST"
+
+// Child makes the process a server if StartProcess has started it as one, and does
+// not return then. It is the first call of TestMain.
+func Child() {
+	dir, port, ok := strings.Cut(os.Getenv(childVariable), "|")
+	if !ok {
+		return
+	}
+	n, err := strconv.Atoi(port)
+	if err == nil {
+		err = serve(dir, n)
+	}
+	fmt.Fprintln(os.Stderr, err)
+	os.Exit(1)
+}
+
+// serve runs a server until standard input ends.
+func serve(dir string, port int) error {
+	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: port, JetStream: true, StoreDir: dir, NoSigs: true, NoLog: true})
+	if err != nil {
+		return err
+	}
+	s.Start()
+	if !s.ReadyForConnections(wait) {
+		return fmt.Errorf("the server does not start on port %d", port)
+	}
+	fmt.Println(strings.TrimPrefix(s.ClientURL(), "nats://"))
+	_, _ = io.Copy(io.Discard, os.Stdin) // ends with its parent
+	os.Exit(0)
+	return nil
+}
+
+// Process is a server that can be killed.
+type Process struct {
+	t     *testing.T
+	dir   string
+	Addr  string // host:port, the same after a kill
+	child *exec.Cmd
+	stdin io.Closer
+}
+
+// StartProcess starts a server with JetStream in a process of its own.
+func StartProcess(t *testing.T) *Process {
+	t.Helper()
+	p := &Process{t: t, dir: t.TempDir(), Addr: "127.0.0.1:-1"}
+	p.Up()
+	t.Cleanup(p.Kill)
+	return p
+}
+
+// Up starts the process, with the streams of the one before.
+func (p *Process) Up() {
+	p.t.Helper()
+	_, port, _ := strings.Cut(p.Addr, ":")
+	p.child = exec.Command(os.Args[0])
+	p.child.Env = append(os.Environ(), childVariable+"="+p.dir+"|"+port)
+	p.child.Stderr = os.Stderr
+	stdin, err := p.child.StdinPipe()
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.stdin = stdin
+	stdout, err := p.child.StdoutPipe()
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	if err := p.child.Start(); err != nil {
+		p.t.Fatal(err)
+	}
+	addr, err := bufio.NewReader(stdout).ReadString('\n')
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.Addr = strings.TrimSpace(addr)
+}
+
+// Kill ends the process at once, as kill -9 does.
+func (p *Process) Kill() {
+	if p.child == nil {
+		return
+	}
+	_ = p.child.Process.Kill()
+	_ = p.child.Wait()
+	_ = p.stdin.Close()
+	p.child = nil
+}

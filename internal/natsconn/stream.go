@@ -1,0 +1,85 @@
+package natsconn
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// Stream finds the stream that takes whatever filter matches, and makes one when there
+// is none. A stream of the name that it would get, but with other subjects, is an error.
+func (c *Conn) Stream(ctx context.Context, filter string) (*jetstream.StreamInfo, error) {
+	js, err := jetstream.New(c.Conn)
+	if err != nil {
+		return nil, err
+	}
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	c.asking.Store(&end)
+	defer c.asking.Store(nil)
+	info, err := c.stream(ctx, js, filter)
+	switch cause := context.Cause(ctx); {
+	case errors.Is(cause, nats.ErrPermissionViolation):
+		err = fmt.Errorf("%w (the user needs to publish to $JS.API.> and to subscribe to _INBOX.>)", cause)
+	case errors.Is(err, nats.ErrNoResponders), errors.Is(err, jetstream.ErrJetStreamNotEnabled), errors.Is(err, jetstream.ErrJetStreamNotEnabledForAccount):
+		err = errors.New("JetStream is not enabled there")
+	case errors.Is(err, context.DeadlineExceeded):
+		err = errors.New("the JetStream API does not answer")
+	}
+	if err != nil {
+		return nil, fmt.Errorf("stream for subject '%s' on %s: %w", filter, c.server, err)
+	}
+	return info, nil
+}
+
+func (c *Conn) stream(ctx context.Context, js jetstream.JetStream, filter string) (*jetstream.StreamInfo, error) {
+	if info, err := find(ctx, js, filter); info != nil || err != nil {
+		return info, err
+	}
+	name := StreamName(filter)
+	there, err := js.Stream(ctx, name)
+	if err == nil {
+		return nil, takesOthers(there.CachedInfo(), filter)
+	}
+	if !errors.Is(err, jetstream.ErrStreamNotFound) {
+		return nil, err
+	}
+	made, err := js.CreateStream(ctx, jetstream.StreamConfig{Name: name, Subjects: []string{filter}})
+	if err != nil {
+		if info, _ := find(ctx, js, filter); info != nil { // somebody else was faster
+			return info, nil
+		}
+		return nil, fmt.Errorf("create stream %s: %w", name, err)
+	}
+	c.log.Info("stream created", "stream", name, "subjects", filter)
+	return made.CachedInfo(), nil
+}
+
+// find returns the first stream by name that takes whatever filter matches, nil when
+// none does.
+func find(ctx context.Context, js jetstream.JetStream, filter string) (*jetstream.StreamInfo, error) {
+	var fit []*jetstream.StreamInfo
+	list := js.ListStreams(ctx, jetstream.WithStreamListSubject(filter))
+	for info := range list.Info() {
+		if Covers(info.Config.Subjects, filter) {
+			fit = append(fit, info)
+		}
+	}
+	if err := list.Err(); err != nil {
+		return nil, err
+	}
+	if len(fit) == 0 {
+		return nil, nil
+	}
+	return slices.MinFunc(fit, func(a, b *jetstream.StreamInfo) int { return cmp.Compare(a.Config.Name, b.Config.Name) }), nil
+}
+
+func takesOthers(info *jetstream.StreamInfo, filter string) error {
+	return fmt.Errorf("stream %s exists and takes '%s', not '%s'", info.Config.Name, strings.Join(info.Config.Subjects, "', '"), filter)
+}
