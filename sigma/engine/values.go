@@ -115,7 +115,7 @@ func (w *Worker) extra(ev *Events, i int, rule uint32, arrival int64, out *resul
 	if v.extra[with] != nil {
 		return v.extra[with]
 	}
-	x := new(result.Extra)
+	x := out.Extra()
 	if with == 1 {
 		w.render = ev.AppendJSON(w.render[:0], i)
 		x.Event = out.Bytes(w.render)

@@ -13,6 +13,7 @@ type Batch struct {
 	n      int
 	own    []Detection
 	fields []Field
+	extras []Extra
 	bytes  []byte
 	held   int
 }
@@ -85,6 +86,12 @@ func (b *Batch) FieldList(fields []Field) []Field {
 	at := len(b.fields)
 	b.fields = append(b.fields, fields...)
 	return b.fields[at:len(b.fields):len(b.fields)]
+}
+
+// Extra returns an empty Extra that belongs to the batch.
+func (b *Batch) Extra() *Extra {
+	b.extras = append(room(b, b.extras, 1, minOwn, maxOwn), Extra{})
+	return &b.extras[len(b.extras)-1]
 }
 
 // Bytes returns a copy of data that belongs to the batch.

@@ -131,6 +131,7 @@ func TestABatchTellsWhatItsDetectionsHold(t *testing.T) {
 		{"a detection that is shared holds nothing", func(b *Batch) { b.Append(shared) }, 0, 0},
 		{"a bare detection holds the piece it lies in", func(b *Batch) { b.Add(rule) }, 32, 4 << 10},
 		{"the next one lies there, too", func(b *Batch) { b.Add(rule); b.Add(rule) }, 32, 4 << 10},
+		{"what few results carry counts with its piece", func(b *Batch) { b.Extra() }, 32, 4 << 10},
 		{"a value counts with its piece", func(b *Batch) { b.Bytes(make([]byte, 1000)) }, 1000, 8 << 10},
 		{"a long value counts as it is", func(b *Batch) { b.Bytes(make([]byte, 1<<20)) }, 1 << 20, 1<<20 + 4<<10},
 		{"entries count", func(b *Batch) { b.FieldList(make([]Field, 1000)) }, 40_000, 80_000},
