@@ -26,6 +26,10 @@ type Transport struct {
 	dial func(context.Context) (net.Conn, error)
 	conn net.Conn // nil after a failure
 	line []byte
+
+	// The end of ctx interrupts conn, until release is called.
+	ctx     context.Context
+	release func() bool
 }
 
 // maxPath is the longest path of a socket.
@@ -118,15 +122,40 @@ func (t *Transport) send(ctx context.Context) error {
 // until the end of ctx. After an error nobody goes on in the middle of the line: the
 // connection is dropped.
 func (t *Transport) write(ctx context.Context) error {
-	conn := t.conn
-	stop := context.AfterFunc(ctx, func() { _ = conn.SetWriteDeadline(time.Unix(1, 0)) })
-	defer stop()
-	_, err := conn.Write(t.line)
+	t.heed(ctx)
+	_, err := t.conn.Write(t.line)
 	if err != nil {
-		_ = conn.Close()
-		t.conn = nil
+		_ = t.drop()
 	}
 	return err
+}
+
+// heed has the end of ctx interrupt the connection. A sink writes in one context all its
+// life, so this is done once for a connection.
+func (t *Transport) heed(ctx context.Context) {
+	if t.ctx == ctx {
+		return
+	}
+	if t.ctx != nil {
+		t.release()
+		_ = t.conn.SetWriteDeadline(time.Time{})
+	}
+	conn := t.conn
+	t.ctx, t.release = ctx, context.AfterFunc(ctx, func() { _ = conn.SetWriteDeadline(time.Unix(1, 0)) })
+}
+
+// drop ends the connection, if there is one.
+func (t *Transport) drop() error {
+	if t.ctx != nil {
+		t.release()
+		t.ctx, t.release = nil, nil
+	}
+	if t.conn == nil {
+		return nil
+	}
+	conn := t.conn
+	t.conn = nil
+	return conn.Close()
 }
 
 // Abandon has nothing to do: a line that broke off has ended with its connection.
@@ -136,9 +165,4 @@ func (t *Transport) Abandon() {}
 func (t *Transport) Reopen() {}
 
 // Close ends the connection. The receiver can still read what was sent.
-func (t *Transport) Close() error {
-	if t.conn == nil {
-		return nil
-	}
-	return t.conn.Close()
-}
+func (t *Transport) Close() error { return t.drop() }

@@ -257,6 +257,46 @@ func TestAReceiverThatDoesNotReadIsWaitedFor(t *testing.T) {
 	})
 }
 
+func TestAnEndedContextHoldsForItsOwnLinesOnly(t *testing.T) {
+	modetest.Both(t, "on one connection", func(t *testing.T, m modetest.Mode) {
+		t.Helper()
+		r := listen(t, m)
+		transport := unix.New(r.dial(t))
+		for i := range 3 {
+			ctx, cancel := context.WithCancel(t.Context())
+			if n, err := transport.Write(ctx, message(fmt.Sprint(i))); n != 1 || err != nil {
+				t.Errorf("line %d: %d confirmed, %v", i, n, err)
+			}
+			cancel()
+		}
+		m.Until(t, func() bool { return len(r.lines()) == 3 })
+		if got := r.lines(); !slices.Equal(got, []string{"0", "1", "2"}) {
+			t.Errorf("got %q, want each line once", got)
+		}
+		if err := errors.Join(transport.Close(), transport.Close()); err != nil {
+			t.Errorf("got %v when it is closed twice, want nothing", err)
+		}
+	})
+}
+
+// sunk is a connection that takes everything.
+type sunk struct{ net.Conn }
+
+func (sunk) Write(p []byte) (int, error) { return len(p), nil }
+
+func TestALineCostsNoMemory(t *testing.T) {
+	near, far := net.Pipe()
+	defer far.Close()
+	transport := unix.New(func(context.Context) (net.Conn, error) { return sunk{near}, nil })
+	defer transport.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	all := message("one", "two")
+	if n := testing.AllocsPerRun(100, func() { _, _ = transport.Write(ctx, all) }); n != 0 {
+		t.Errorf("%v allocations, want none", n)
+	}
+}
+
 func TestWhatWasSentIsReadAfterTheEnd(t *testing.T) {
 	inRealTime(t, "by a receiver that is slow", func(t *testing.T, r *receiver) {
 		t.Helper()
