@@ -98,6 +98,11 @@ var layout = map[string]place{
 	"internal/suggest":                   {0, "internal/suggest", false},
 	"internal/terminaltest":              {0, "internal/terminaltest", true},
 	"cmd/sluice/checks":                  {8, "cmd/sluice", false},
+	"internal/egress":                    {1, "internal/egress", false},
+	"internal/signing":                   {1, "internal/signing", false},
+	"internal/template":                  {2, "internal/template", false},
+	"graph/scope":                        {2, "graph", false},
+	"graph/binding":                      {3, "graph/binding", false},
 }
 
 // rooms orders the library: a package of a room imports rooms above its own line in
@@ -143,6 +148,7 @@ var keepers = map[string][]string{
 	"github.com/nats-io":          {"sources/nats/*.go", "sources/natsconn/*.go", "actors/sink/nats/*.go"},
 	"github.com/gorilla/mux":      {"http/api/*.go"},
 	"github.com/fsnotify":         {"actors/reload/*.go"},
+	"golang.org/x/net":            {"internal/egress/*.go", "internal/signing/*.go"},
 }
 
 // imports of one file.

@@ -1,0 +1,56 @@
+package template
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+)
+
+// IsJSON reports whether a rendered Content-Type names a JSON type: application/json,
+// or one that ends in +json. The place of a body is JSON then, else Plain.
+func IsJSON(contentType string) bool {
+	kind, _, _ := strings.Cut(contentType, ";")
+	kind = strings.Trim(kind, " \t")
+	const suffix = "+json"
+	return strings.EqualFold(kind, "application/json") ||
+		len(kind) > len(suffix) && strings.Contains(kind, "/") && strings.EqualFold(kind[len(kind)-len(suffix):], suffix)
+}
+
+// CheckHeader reports a rendered header value that cannot be sent: with a character
+// other than visible ASCII, space and tab. The message does not show the value.
+func CheckHeader(value []byte) error {
+	for i, c := range value {
+		if (c < ' ' || c > '~') && c != '\t' {
+			return fmt.Errorf("byte %d is %#02x: only visible ASCII characters, spaces and tabs can be sent", i+1, c)
+		}
+	}
+	return nil
+}
+
+// ParseURL reads a rendered URL, which has to be absolute, with the scheme http or
+// https and a host. The path segments "." and ".." are refused, percent-encoded or
+// not: servers drop them, and with them the segment in front. Messages do not show the
+// URL, which may hold secrets.
+func ParseURL(rendered []byte) (*url.URL, error) {
+	u, err := url.Parse(string(rendered))
+	if err != nil {
+		var parse *url.Error
+		if errors.As(err, &parse) {
+			err = parse.Err
+		}
+		return nil, fmt.Errorf("the URL cannot be read: %w", err)
+	}
+	switch {
+	case u.Scheme != "http" && u.Scheme != "https":
+		return nil, errors.New("the URL does not begin with http:// or https://")
+	case u.Hostname() == "":
+		return nil, errors.New("the URL has no host")
+	}
+	for segment := range strings.SplitSeq(u.EscapedPath(), "/") {
+		if plain, err := url.PathUnescape(segment); err == nil && (plain == "." || plain == "..") {
+			return nil, fmt.Errorf("the URL has the path segment '%s', which leads elsewhere", plain)
+		}
+	}
+	return u, nil
+}
