@@ -13,6 +13,7 @@ import (
 
 	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/actors/sink/stdout"
+	"github.com/sluicehq/sluice/internal/egress"
 )
 
 // closeGrace bounds how long a destination may take to close.
@@ -32,6 +33,7 @@ type OutputsOptions struct {
 	Bytes      int            // of a queue
 	Stream     io.Writer      // standard output
 	Version    string         // of the build
+	Egress     egress.Policy  // of webhooks
 	Metrics    *Metrics
 	Log        *slog.Logger
 }
@@ -64,7 +66,9 @@ func OpenOutputs(o OutputsOptions) (_ *Outputs, err error) {
 		}
 		out.Sinks = append(out.Sinks, s)
 	}
-	return out, nil
+	webhooks, err := o.openWebhooks(deadLetters)
+	out.Sinks = append(out.Sinks, webhooks...)
+	return out, err
 }
 
 func ms(n int) time.Duration { return time.Duration(n) * time.Millisecond }

@@ -61,6 +61,8 @@ var layout = map[string]place{
 	"actors/sink/file":                   {5, "actors/sink", false},
 	"actors/sink/stdout":                 {5, "actors/sink", false},
 	"actors/sink/sinktest":               {5, "actors/sink", true},
+	"actors/sink/webhook":                {5, "actors/sink", false},
+	"internal/strict":                    {1, "internal/strict", false},
 	"actors/dataflow":                    {6, "actors/dataflow", false},
 	"sources":                            {5, "sources", false},
 	"sources/ndjson":                     {5, "sources", false},
@@ -148,7 +150,8 @@ var keepers = map[string][]string{
 	"github.com/nats-io":          {"sources/nats/*.go", "sources/natsconn/*.go", "actors/sink/nats/*.go"},
 	"github.com/gorilla/mux":      {"http/api/*.go"},
 	"github.com/fsnotify":         {"actors/reload/*.go"},
-	"golang.org/x/net":            {"internal/egress/*.go", "internal/signing/*.go"},
+	"golang.org/x/net":            {"internal/egress/*.go", "internal/signing/*.go", "actors/sink/webhook/*.go"},
+	"golang.org/x/time":           {"actors/sink/webhook/*.go"},
 }
 
 // imports of one file.

@@ -33,7 +33,7 @@ var daemonChecks = []check{
 	{"features that this build has", (*checking).features},
 	{"pipelines", (*checking).pipelines},
 	{"state directory", (*checking).state},
-	{"files of sinks", (*checking).outputs},
+	{"files of sinks and webhooks", (*checking).outputs},
 	{"mailboxes", (*checking).mailboxes},
 }
 
@@ -199,6 +199,14 @@ func (c *checking) outputs() {
 	for i, text := range c.d.Output.Sinks {
 		c.destination(fmt.Sprintf("daemon.output.sinks[%d]", i), text, sink.RoleFindings)
 	}
+	_, faults := c.d.Output.LoadWebhooks(c.getenv)
+	for _, f := range faults {
+		p := c.l.Problem(fmt.Sprintf("daemon.output.webhooks[%d]", f.Path), f.Err)
+		if f.File != "" { // else the setting is to blame
+			p.File, p.Line = f.File, f.Line
+		}
+		c.problems = append(c.problems, p)
+	}
 }
 
 func (c *checking) destination(path, text string, role sink.Role) {
@@ -228,6 +236,10 @@ func (c *checking) mailboxes() {
 	}
 	for _, label := range sink.Labels(c.d.Output.Specs(func(int, error) {})) { // errors are reported already
 		known = append(known, "sink:"+label)
+	}
+	webhooks, _ := c.d.Output.LoadWebhooks(c.getenv) // errors are reported already
+	for _, w := range webhooks {
+		known = append(known, "sink:"+w.ID)
 	}
 	off := unavailable.Actors()
 	for _, name := range slices.Sorted(maps.Keys(c.d.Mailboxes)) {

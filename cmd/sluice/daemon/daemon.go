@@ -22,6 +22,7 @@ import (
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/http/api"
 	"github.com/sluicehq/sluice/http/server"
+	"github.com/sluicehq/sluice/internal/egress"
 	"github.com/sluicehq/sluice/sources"
 	"github.com/sluicehq/sluice/sources/ndjson"
 )
@@ -164,7 +165,7 @@ func (d *Daemon) watch() {
 func (d *Daemon) build(set *graph.RuleSet) error {
 	out, err := sink.OpenOutputs(sink.OutputsOptions{
 		Config: d.cfg.Output, Capacity: d.cfg.Input.BufferSize, Capacities: d.cfg.Mailboxes, Bytes: int(d.cfg.Input.BufferBytes),
-		Stream: d.o.Out, Version: d.o.Version, Metrics: d.series.sinks, Log: logging.Target(d.log, "sluice.sink"),
+		Stream: d.o.Out, Version: d.o.Version, Egress: egress.Policy(d.cfg.Engine.EgressPolicy), Metrics: d.series.sinks, Log: logging.Target(d.log, "sluice.sink"),
 	})
 	if err != nil {
 		return configFault(err)
