@@ -12,6 +12,7 @@ import (
 	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/actors/reload"
 	"github.com/sluicehq/sluice/actors/sink"
+	"github.com/sluicehq/sluice/actors/sink/webhook"
 	"github.com/sluicehq/sluice/cmd/sluice/config"
 	"github.com/sluicehq/sluice/cmd/sluice/daemon"
 	"github.com/sluicehq/sluice/graph"
@@ -47,6 +48,9 @@ type checking struct {
 	strict     bool
 	problems   config.Problems
 	warnings   config.Problems
+
+	webhooks     []*webhook.Webhook
+	webhooksFail bool
 }
 
 func (c *checking) fault(path string, err error) {
@@ -199,7 +203,8 @@ func (c *checking) outputs() {
 	for i, text := range c.d.Output.Sinks {
 		c.destination(fmt.Sprintf("daemon.output.sinks[%d]", i), text, sink.RoleFindings)
 	}
-	_, faults := c.d.Output.LoadWebhooks(c.getenv)
+	webhooks, faults := c.d.Output.LoadWebhooks(c.getenv)
+	c.webhooks, c.webhooksFail = webhooks, len(faults) > 0
 	for _, f := range faults {
 		p := c.l.Problem(fmt.Sprintf("daemon.output.webhooks[%d]", f.Path), f.Err)
 		if f.File != "" { // else the setting is to blame
@@ -237,8 +242,7 @@ func (c *checking) mailboxes() {
 	for _, label := range sink.Labels(c.d.Output.Specs(func(int, error) {})) { // errors are reported already
 		known = append(known, "sink:"+label)
 	}
-	webhooks, _ := c.d.Output.LoadWebhooks(c.getenv) // errors are reported already
-	for _, w := range webhooks {
+	for _, w := range c.webhooks {
 		known = append(known, "sink:"+w.ID)
 	}
 	off := unavailable.Actors()
@@ -247,6 +251,7 @@ func (c *checking) mailboxes() {
 		switch {
 		case slices.Contains(off, name), name == actors.NameDLQ && c.d.Output.DLQ == "":
 			c.warn(path, errors.New("mailbox of an actor that is off"))
+		case c.webhooksFail && strings.HasPrefix(name, "sink:"): // perhaps of one that is refused
 		case !slices.Contains(known, name):
 			c.fault(path, suggest.Wrap(fmt.Errorf("unknown actor '%s' (%s)", name, strings.Join(known, ", ")), name, known))
 		}
