@@ -2,25 +2,28 @@ package sources
 
 import (
 	"bytes"
+	"errors"
 	"io"
+	"time"
 
 	"github.com/sluicehq/sluice/sources/frame"
 )
 
 // SniffingReader reads lines, or values when package frame finds a stream of them at the
 // beginning. It waits for more than the first line only where that is the beginning of
-// a value.
+// a value, and no longer than its patience where another line is an event of its own.
 //
 // It is not safe for concurrent use.
 type SniffingReader struct {
 	Reader  // nil until it is known what the stream is
-	src     io.Reader
+	src     patient
 	buffers *Buffers
 }
 
-// NewSniffingReader returns a reader of src whose memory is b's. It is to be closed.
-func (b *Buffers) NewSniffingReader(src io.Reader) *SniffingReader {
-	return &SniffingReader{src: src, buffers: b}
+// NewSniffingReader returns a reader of src whose memory is b's. It is to be closed. A
+// src that never pauses, such as a file, needs no patience: 0 waits for ever.
+func (b *Buffers) NewSniffingReader(src io.Reader, patience time.Duration) *SniffingReader {
+	return &SniffingReader{src: patient{src: src, patience: patience}, buffers: b}
 }
 
 // Next implements Reader.
@@ -40,11 +43,15 @@ func (r *SniffingReader) Close() {
 
 // sniff reads as much as it needs to know what the stream is.
 func (r *SniffingReader) sniff() {
-	ahead := &chunks{src: r.src, size: firstChunk} // read ahead
+	ahead := &chunks{src: &r.src, size: firstChunk} // read ahead
 	sniffer := frame.Sniffer{Limit: MaxLine}
 	values := false
 	for decided := false; !decided; {
 		ahead.fill()
+		if ahead.err == errPaused { //nolint:errorlint // nobody wraps it
+			ahead.err, values, decided = nil, false, true
+			continue
+		}
 		if !ahead.begin() {
 			continue
 		}
@@ -54,13 +61,69 @@ func (r *SniffingReader) sniff() {
 		ahead.start += blank
 		values, decided = sniffer.Decide(head, ahead.err != nil)
 		decided = decided || len(text)-blank > MaxLine+1
+		r.src.hurried = !decided && sniffer.Torn(head)
 	}
-	src := io.MultiReader(bytes.NewReader(ahead.chunk[ahead.start:]), &rest{ahead.err, r.src})
+	r.src.hurried = false
+	src := io.MultiReader(bytes.NewReader(ahead.chunk[ahead.start:]), &rest{ahead.err, &r.src})
 	if values {
 		r.Reader = r.buffers.NewValueReader(src)
 	} else {
 		r.Reader = r.buffers.NewReader(src)
 	}
+}
+
+// patient is a reader that may be told not to wait for ever.
+type patient struct {
+	src      io.Reader
+	patience time.Duration // 0 waits for ever
+	hurried  bool          // a read that takes longer than the patience is put off
+
+	pending chan taken // a read that was put off
+	left    taken      // of it
+}
+
+// taken is what a read has brought.
+type taken struct {
+	bytes []byte
+	err   error
+}
+
+// errPaused says that nothing came for as long as the patience is.
+var errPaused = errors.New("the stream pauses")
+
+// Read implements io.Reader. A read that is put off loses nothing: the next one gets
+// what it brings.
+func (p *patient) Read(dst []byte) (int, error) {
+	if p.pending == nil && len(p.left.bytes) == 0 && p.left.err == nil {
+		if !p.hurried || p.patience == 0 {
+			return p.src.Read(dst)
+		}
+		p.pending = make(chan taken, 1)
+		go func(src io.Reader, pending chan<- taken) {
+			b := make([]byte, firstChunk)
+			n, err := src.Read(b)
+			pending <- taken{b[:n], err}
+		}(p.src, p.pending)
+	}
+	if p.pending != nil {
+		var late <-chan time.Time // never, unless it is hurried
+		if p.hurried {
+			late = time.After(p.patience)
+		}
+		select {
+		case p.left = <-p.pending:
+			p.pending = nil
+		case <-late:
+			return 0, errPaused
+		}
+	}
+	n := copy(dst, p.left.bytes)
+	if p.left.bytes = p.left.bytes[n:]; len(p.left.bytes) > 0 {
+		return n, nil
+	}
+	err := p.left.err
+	p.left.err = nil
+	return n, err
 }
 
 // rest is what of a stream has not been read ahead.

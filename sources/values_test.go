@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"testing/iotest"
+	"testing/synctest"
+	"time"
 )
 
 // readTexts reads a stream to its end and shows what each text is.
@@ -130,7 +132,7 @@ func TestAReaderFindsOutWhatItReads(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			for how, src := range waysToRead(tc.in) {
-				got, err := readTexts(t, new(Buffers).NewSniffingReader(src))
+				got, err := readTexts(t, new(Buffers).NewSniffingReader(src, time.Second))
 				if !errors.Is(err, io.EOF) {
 					t.Errorf("read as %s: error %v, want EOF", how, err)
 				}
@@ -142,9 +144,71 @@ func TestAReaderFindsOutWhatItReads(t *testing.T) {
 	}
 }
 
+// A live stream whose first line is broken is not held back: it is lines when nothing can
+// make its beginning JSON any more, or when it pauses behind a line that is an event of
+// its own. Where no line is one, there is nothing to wait for in vain.
+func TestALiveStreamIsNotHeldBack(t *testing.T) {
+	const patience = time.Second
+	for _, tc := range []struct {
+		name     string
+		patience time.Duration
+		pieces   []string // each comes after an hour
+		want     []string // with the time they are read at
+	}{
+		{"a string that is cut off", patience, []string{"{\"a\":\"x\n"}, []string{"1h0m0s line {\"a\":\"x"}},
+		{"an object that is cut off behind a value", patience, []string{"{\"a\":1\n", "{\"a\":2}\n", "{\"a\":3}\n"}, []string{
+			"2h0m0s line {\"a\":1", "2h0m0s line {\"a\":2}", "3h0m0s line {\"a\":3}",
+		}},
+		{"an object that is cut off in front of a value", patience, []string{"{\"a\":\n", "{\"a\":2}\n", "{\"a\":3}\n"}, []string{
+			"2h0m1s line {\"a\":", "2h0m1s line {\"a\":2}", "3h0m0s line {\"a\":3}",
+		}},
+		{"a line that comes in two pieces behind the pause", patience, []string{"{\"a\":\n{\"a\":2}\n", "{\"a\":", "3}\n"}, []string{
+			"1h0m1s line {\"a\":", "1h0m1s line {\"a\":2}", "3h0m0s line {\"a\":3}",
+		}},
+		{"an indented object may take its time", patience, []string{"{\n", "\"a\":\n", "1\n", "}\n"}, []string{"4h0m0s { \"a\": 1 }"}},
+		{"so may an array", patience, []string{"[\n", "{\"a\":1},\n", "{\"a\":2}\n", "]\n"}, []string{"2h0m0s {\"a\":1}", "3h0m0s {\"a\":2}"}},
+		{"without patience nothing is put off", 0, []string{"{\"a\":\n{\"b\":2}\n", "}\n"}, []string{"2h0m0s {\"a\": {\"b\":2} }"}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				in, out := io.Pipe()
+				go func() {
+					for _, piece := range tc.pieces {
+						time.Sleep(time.Hour)
+						_, _ = io.WriteString(out, piece)
+					}
+					time.Sleep(time.Hour)
+					_ = out.Close()
+				}()
+				begun := time.Now()
+				var got []string
+				r := new(Buffers).NewSniffingReader(in, tc.patience)
+				defer r.Close()
+				for {
+					run, err := r.Next(nil)
+					if err != nil {
+						break
+					}
+					for _, text := range run {
+						s := string(text.Bytes)
+						if !text.Value {
+							s = "line " + s
+						}
+						got = append(got, time.Since(begun).String()+" "+s)
+						text.Buffer.Release(1)
+					}
+				}
+				if !slices.Equal(got, tc.want) {
+					t.Errorf("got %q, want %q", got, tc.want)
+				}
+			})
+		})
+	}
+}
+
 func TestWhatWasReadAheadComesBeforeTheError(t *testing.T) {
 	broken := errors.New("connection reset")
-	got, err := readTexts(t, new(Buffers).NewSniffingReader(io.MultiReader(strings.NewReader("{\"a\":1}\n{\"a\":2}\n"), iotest.ErrReader(broken))))
+	got, err := readTexts(t, new(Buffers).NewSniffingReader(io.MultiReader(strings.NewReader("{\"a\":1}\n{\"a\":2}\n"), iotest.ErrReader(broken)), time.Second))
 	if want := []string{`line {"a":1}`, `line {"a":2}`}; !slices.Equal(got, want) || !errors.Is(err, broken) {
 		t.Errorf("got %q and %v, want %q and %v", got, err, want, broken)
 	}

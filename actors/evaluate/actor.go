@@ -10,6 +10,7 @@ import (
 	"github.com/sluicehq/sluice/actors/mailbox"
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/graph/step"
+	"github.com/sluicehq/sluice/sigma/engine"
 )
 
 // shell is the actor: it gives batches to workers. Its pool gives them back in
@@ -78,6 +79,9 @@ func (s *shell) finish(d *detected) {
 	if m, ok := s.origins.Once(); ok {
 		s.log.Warn("most results come from rules of products that the events are not from", misplacedAttrs(m)...)
 	}
+	if shape, ok := s.shapes.Once(); ok {
+		s.log.Warn("the rules do not look at the fields that the events have", unreadAttrs[shape]...)
+	}
 	d.batch.Events.Evaluated()
 	s.next.Push(d.batch)
 }
@@ -89,4 +93,11 @@ func misplacedAttrs(m step.Misplaced) []any {
 		return []any{"results", m.Results, "events", "no product stated", "hint", "say it with logsource_routing.enabled and logsource_routing.event_logsource, for example product: windows, or load fewer rules"}
 	}
 	return []any{"results", m.Results, "events", m.Events, "hint", "skip such rules with logsource_routing.enabled, or load fewer rules"}
+}
+
+// unreadAttrs tell in a log line which shape events have, and what to do.
+var unreadAttrs = [engine.NumShapes][]any{
+	engine.Rendered: {"events", "Windows records as JSON (Event.System, Event.EventData)", "hint", "add windows_evtx to pipelines"},
+	engine.Shipped:  {"events", "Windows records of Winlogbeat or Elastic Agent (winlog.event_data)", "hint", "add ecs_windows to pipelines"},
+	engine.Flat:     {"events", "Windows records with flat fields (EventID, Channel)", "hint", "leave out of pipelines the one that renames the fields of rules"},
 }

@@ -19,12 +19,17 @@ type Options struct {
 	Next    mailbox.Outlet[*graph.Batch]
 	Metrics *Metrics
 	// Log is told once when most results come from rules of products that the events
-	// cannot be from. Nil looks for nothing.
+	// cannot be from, and once when the rules do not look at the fields that events have.
+	// Nil looks for nothing.
 	Log *slog.Logger
 }
 
 // enoughResults is how many results there are before it is said where they come from.
 const enoughResults = 100
+
+// enoughEvents is how many events there are before it is said that the rules do not
+// look at their fields.
+const enoughEvents = 100
 
 // Stage is the stage: what of it outlives a restart of its actor.
 type Stage struct {
@@ -37,6 +42,7 @@ type Stage struct {
 	metrics *Metrics
 	log     *slog.Logger
 	origins *step.Origins // nil without log
+	shapes  *step.Shapes  // likewise
 }
 
 // New builds the stage.
@@ -49,11 +55,11 @@ func New(o Options) *Stage {
 		set:   o.Set, metrics: o.Metrics, log: o.Log,
 	}
 	if o.Log != nil {
-		s.origins = &step.Origins{Least: enoughResults}
+		s.origins, s.shapes = &step.Origins{Least: enoughResults}, &step.Shapes{Least: enoughEvents}
 	}
 	for range o.Workers {
 		d := step.NewDetect(o.Timed)
-		d.Watch(s.origins)
+		d.Watch(s.origins, s.shapes)
 		s.steps = append(s.steps, d)
 	}
 	s.next = mailbox.NewOutbox(s.Cell(), o.Next)

@@ -3,9 +3,9 @@ package reload
 import (
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/sluicehq/sluice/actors"
+	"github.com/sluicehq/sluice/internal/clip"
 )
 
 // Origin is where a trigger came from.
@@ -73,7 +73,7 @@ func (all failures) summary() string {
 	}
 	if length > maxSummary {
 		for i := range parts {
-			parts[i] = cut(parts[i], maxSummary/len(parts)-len(between))
+			parts[i] = clip.Text(parts[i], maxSummary/len(parts)-len(between))
 		}
 	}
 	return strings.Join(parts, between)
@@ -91,17 +91,4 @@ func firstProblem(text string) string {
 		}
 	}
 	return strings.Join(words, " ")
-}
-
-// cut shortens a text to at most n bytes.
-func cut(text string, n int) string {
-	const mark = "..."
-	if len(text) <= n {
-		return text
-	}
-	end := max(0, n-len(mark))
-	for end > 0 && !utf8.RuneStart(text[end]) {
-		end--
-	}
-	return text[:end] + mark
 }

@@ -11,6 +11,7 @@ import (
 type Detect struct {
 	timed   bool
 	origins *Origins // nil counts nothing
+	shapes  *Shapes  // nil looks at nothing
 	set     *graph.RuleSet
 	worker  *engine.Worker // of set
 
@@ -60,11 +61,13 @@ func (d *Detect) Batch(g Isolate, b *graph.Batch) Detected {
 		return Detected{}
 	}
 	d.use(b.Set)
+	d.products.forget(0)
 	d.batch, d.outcome = b, Detected{}
 	held := b.Results.Held()
 	g.Each(0, len(b.Lines), d.step, d.undo, d.poisoned)
 	b.Held = b.Results.Held() - held + len(b.Records)
 	d.products.count(b)
+	d.shapes.look(b)
 	d.worker.Rest()
 	d.outcome.Stats = d.worker.TakeStats()
 	return d.outcome
@@ -80,8 +83,9 @@ func (d *Detect) use(set *graph.RuleSet) {
 }
 
 // Watch counts results by the products of their rules, unless the rule set leaves out
-// those that contradict the event. It is called before the first batch.
-func (d *Detect) Watch(o *Origins) { d.origins = o }
+// those that contradict the event, and looks at the shapes of events. It is called before
+// the first batch.
+func (d *Detect) Watch(o *Origins, s *Shapes) { d.origins, d.shapes = o, s }
 
 func (d *Detect) line(i int) {
 	b := d.batch
@@ -104,6 +108,9 @@ func (d *Detect) met(e uint32, from int) {
 	if d.extractor != nil {
 		d.match(e, from)
 	}
+	if d.products != nil {
+		d.products.met(finding{e, uint32(from), uint32(d.batch.Results.Len())})
+	}
 	if b := d.batch; d.TellEvents {
 		for len(b.EventOf) < b.Results.Len() {
 			b.EventOf = append(b.EventOf, e)
@@ -115,6 +122,7 @@ func (d *Detect) forget(int) {
 	b := d.batch
 	b.EventOf = b.EventOf[:min(len(b.EventOf), d.before.results)]
 	b.Results.Truncate(d.before.results)
+	d.products.forget(d.before.results)
 	b.Matches, b.Records = b.Matches[:d.before.matches], b.Records[:d.before.records]
 }
 

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"github.com/sluicehq/sluice/graph"
+	"github.com/sluicehq/sluice/internal/clip"
 	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/engine"
 )
@@ -55,11 +56,36 @@ type products struct {
 	ofRule  []uint32
 	results []uint64 // of the batch, by product
 	events  uint64   // with results, so far
+	looked  []finding
+}
+
+// finding is an event that is looked at, with the numbers of its results.
+type finding struct{ event, from, to uint32 }
+
+// met notes an event of the batch in hand that has results.
+func (p *products) met(f finding) {
+	if p.events++; p.events <= looksAtFirst || p.events%looksAtEvery == 0 {
+		p.looked = append(p.looked, f)
+	}
+}
+
+// forget drops the events whose results are not among the first so many.
+func (p *products) forget(results int) {
+	if p == nil {
+		return
+	}
+	for n := len(p.looked); n > 0 && int(p.looked[n-1].to) > results; n-- {
+		p.looked = p.looked[:n-1]
+	}
 }
 
 // count counts the results of a batch.
 func (p *products) count(b *graph.Batch) {
-	if p == nil || b.Results.Len() == 0 || p.origins.told.Load() {
+	if p == nil {
+		return
+	}
+	defer func() { p.looked = p.looked[:0] }()
+	if b.Results.Len() == 0 || p.origins.told.Load() {
 		return
 	}
 	clear(p.results)
@@ -77,19 +103,15 @@ func (p *products) count(b *graph.Batch) {
 			o.results[readable(p.names[n])] += count
 		}
 	}
-	for i := range b.Outcomes {
-		if l := &b.Outcomes[i]; l.Kind == graph.Decoded && l.Results.Len() > 0 && l.Events.Len() == 1 {
-			if p.events++; p.events <= looksAtFirst || p.events%looksAtEvery == 0 {
-				p.look(b, l)
-			}
-		}
+	for _, f := range p.looked {
+		p.look(b, f)
 	}
 }
 
-// look compares the results of a line's only event with what the event shows.
-func (p *products) look(b *graph.Batch, l *graph.LineOutcome) {
+// look compares the results of an event with what it shows.
+func (p *products) look(b *graph.Batch, f finding) {
 	o := p.origins
-	shown := readable(b.Events.Product(int(l.Events.From)))
+	shown := readable(b.Events.Product(int(f.event)))
 	if _, known := o.shown[shown]; !known && len(o.shown) >= maxShown {
 		return
 	}
@@ -97,7 +119,7 @@ func (p *products) look(b *graph.Batch, l *graph.LineOutcome) {
 	if shown == "" {
 		return
 	}
-	for i := l.Results.From; i < l.Results.To; i++ {
+	for i := f.from; i < f.to; i++ {
 		o.judged++
 		if name := p.names[p.ofRule[b.Results.At(int(i)).Rule.Index]]; name != "" && readable(name) != shown {
 			o.foreign++
@@ -176,10 +198,7 @@ const maxProduct = 64
 
 // readable is a name from an event or a rule as a message may show it.
 func readable(name string) string {
-	if len(name) > maxProduct {
-		name = strings.ToValidUTF8(name[:maxProduct], "") + "..."
-	}
-	return ast.Printable(name)
+	return ast.Printable(clip.Text(name, maxProduct))
 }
 
 func list(items []string) string {

@@ -30,17 +30,20 @@ func compiled(t *testing.T, rules string, o engine.Options) *graph.RuleSet {
 	return &graph.RuleSet{Engine: set}
 }
 
-// batchOf evaluates lines in one batch.
+// batchOf evaluates lines in one batch. Line breaks lie between the events of a line.
 func batchOf(t *testing.T, d *step.Detect, set *graph.RuleSet, lines ...string) {
 	t.Helper()
 	b := &graph.Batch{Set: set, Events: new(engine.Events)}
 	w := set.Engine.NewWorker()
-	for i, line := range lines {
-		if err := w.DecodeJSON(b.Events, []byte(line)); err != nil {
-			t.Fatal(err)
+	for _, line := range lines {
+		from := uint32(b.Events.Len())
+		for event := range strings.SplitSeq(line, "\n") {
+			if err := w.DecodeJSON(b.Events, []byte(event)); err != nil {
+				t.Fatal(err)
+			}
 		}
 		b.Lines = append(b.Lines, graph.Line{Raw: []byte(line)})
-		b.Outcomes = append(b.Outcomes, graph.LineOutcome{Kind: graph.Decoded, Events: graph.Span{From: uint32(i), To: uint32(i + 1)}})
+		b.Outcomes = append(b.Outcomes, graph.LineOutcome{Kind: graph.Decoded, Events: graph.Span{From: from, To: uint32(b.Events.Len())}})
 	}
 	d.Batch(new(step.Sequential), b)
 }
@@ -71,13 +74,15 @@ func TestWhereMostResultsComeFrom(t *testing.T) {
 		{"events without a product, mostly rules without one", repeat(10, `{"z":1,"n":1}`), "", ""},
 		{"several products of events", append(repeat(9, `{"z":1,"product":"a"}`), repeat(9, `{"z":1,"product":"b"}`)...), "zeek 18", "a, b"},
 		{"more products of events than are told apart", many(100), "zeek 100", "p0, p1, p10, p11, p12, p13 and 10 more"},
+		{"several events on each line", repeat(5, `{"w":1`+record+"\n"+`{"z":1,"c":1`+record), "cisco 5, windows 5, zeek 5", "windows"},
+		{"several events on each line, each from where its results are", repeat(5, `{"w":1`+record+"\n"+`{"z":1,"product":"zeek"}`), "", ""},
 		{"no results", repeat(10, `{}`), "", ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			set := compiled(t, rules, engine.Options{})
 			o := &step.Origins{Least: 10}
 			d := step.NewDetect(false)
-			d.Watch(o)
+			d.Watch(o, nil)
 			for i := 0; i < len(tc.lines); i += 4 {
 				batchOf(t, d, set, tc.lines[i:min(len(tc.lines), i+4)]...)
 			}
@@ -104,7 +109,7 @@ func TestNothingIsCountedWithRoutingOrWithoutProducts(t *testing.T) {
 	} {
 		o := &step.Origins{}
 		d := step.NewDetect(false)
-		d.Watch(o)
+		d.Watch(o, nil)
 		batchOf(t, d, set, repeat(10, `{"z":1}`)...)
 		if m, ok := o.Misplaced(); ok {
 			t.Errorf("%s: %+v", name, m)
@@ -116,7 +121,7 @@ func TestNamesOfProductsNeitherSteerNorFillATerminal(t *testing.T) {
 	set := compiled(t, ruleOf("zeek", "z"), engine.Options{})
 	o := &step.Origins{Least: 10}
 	d := step.NewDetect(false)
-	d.Watch(o)
+	d.Watch(o, nil)
 	batchOf(t, d, set, repeat(10, `{"z":1,"product":"\u001b[2J\n`+strings.Repeat("x", 100_000)+`"}`)...)
 	m, ok := o.Misplaced()
 	if !ok || len(m.Events) > 200 || strings.ContainsAny(m.Events, "\x1b\n") {
@@ -132,7 +137,7 @@ func TestTheAnswerIsGivenOnce(t *testing.T) {
 	for range 4 {
 		wait.Go(func() {
 			d := step.NewDetect(false)
-			d.Watch(o)
+			d.Watch(o, nil)
 			for range 10 {
 				batchOf(t, d, set, repeat(10, `{"z":1,"c":1}`)...)
 			}

@@ -154,9 +154,9 @@ func (p *plan) sign(dst, key []byte, m Message, timestamp string) []byte {
 		digest = func() hash.Hash { return sha512.New() }
 	}
 	mac := hmac.New(digest, key)
-	for _, piece := range p.payload {
-		mac.Write([]byte(piece.literal))
-		switch piece.token {
+	for _, part := range p.payload {
+		mac.Write([]byte(part.literal))
+		switch part.token {
 		case tokenBody:
 			mac.Write(m.Body)
 		case tokenTimestamp:

@@ -42,12 +42,12 @@ func Parse[S any](text, field string, rules Rules[S]) (*Template[S], error) {
 		t.getenv = os.Getenv
 	}
 	var faults []error
-	var in json
+	var in document
 	for text != "" {
 		literal, reference, rest := next(text)
 		text = rest
 		in.read(literal)
-		p := piece[S]{literal: literal, quoted: in.string, escape: in.escape}
+		p := piece[S]{literal: literal, quoted: in.quoted, escape: in.escape}
 		switch {
 		case reference == "":
 		case !strings.Contains(reference, "."):
@@ -96,21 +96,21 @@ func next(text string) (literal, reference, rest string) {
 	}
 }
 
-// json follows literal text through the strings of a JSON document.
-type json struct {
-	string bool // within a string
+// document follows literal text through the strings of JSON.
+type document struct {
+	quoted bool // within a string
 	escape bool // behind a backslash of it
 }
 
-func (j *json) read(literal string) {
+func (j *document) read(literal string) {
 	for i := range len(literal) {
 		switch c := literal[i]; {
 		case j.escape:
 			j.escape = false
 		case c == '"':
-			j.string = !j.string
+			j.quoted = !j.quoted
 		case c == '\\':
-			j.escape = j.string
+			j.escape = j.quoted
 		}
 	}
 }

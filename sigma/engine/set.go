@@ -48,6 +48,7 @@ type Set struct {
 	include  []bool              // by load index: results carry the event
 	constant []*result.Detection // by load index: detections that do not depend on the event
 	products products
+	readers  readers
 
 	matchers   []*matcher // by field
 	earlyWords []uint64   // early predicates, as bits
@@ -82,7 +83,7 @@ func (s *Set) describe(rules []*ast.Rule) {
 		s.handles[i] = result.NewRule(i, r)
 		s.include[i] = s.options.IncludeEvent || wantsEvent(r)
 	}
-	s.products = productsOf(rules)
+	s.products, s.readers = productsOf(rules), readersOf(rules)
 }
 
 // products are those that rules name, each once in lower case; the first is the empty

@@ -92,15 +92,21 @@ func (v Value) Elements(yield func(Value) bool) {
 	}
 }
 
-// KeyIs reports whether a quoted key as received spells name.
+// KeyIs reports whether a quoted key as received spells name. Keys of ordinary length
+// cost no memory.
 func KeyIs(quoted []byte, name string) bool {
-	if bytes.IndexByte(quoted, '\\') < 0 && string(quoted[1:len(quoted)-1]) == name {
-		return true
-	}
-	if len(quoted)-2 < len(name) && !hasHigh(quoted) {
+	if bytes.IndexByte(quoted, '\\') < 0 {
+		if string(quoted[1:len(quoted)-1]) == name {
+			return true
+		}
+		if !hasHigh(quoted) {
+			return false
+		}
+	} else if len(quoted)-2 < len(name) && !hasHigh(quoted) {
 		return false
 	}
-	return string(AppendUnquoted(nil, quoted)) == name
+	var room [64]byte
+	return string(AppendUnquoted(room[:0], quoted)) == name
 }
 
 func hasHigh(b []byte) bool {

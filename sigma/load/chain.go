@@ -4,13 +4,15 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/sluicehq/sluice/internal/clip"
 )
 
 // What is done and told of one cycle at most.
 const (
 	maxSearch = 256 // references that are followed in search of a shortest one
 	maxTold   = 10  // correlations whose names are told
-	maxName   = 100 // bytes of each
+	maxName   = 103 // bytes of each
 )
 
 // cycle is a way from a correlation back to itself: how it begins, and its length.
@@ -151,19 +153,12 @@ func (t *tour) through(v int) cycle {
 func (g *graph) text(c cycle) string {
 	var names []string
 	for _, i := range c.first[:min(len(c.first), maxTold)] {
-		names = append(names, shortened(g.nodes[i].nodeName()))
+		names = append(names, clip.Text(g.nodes[i].nodeName(), maxName))
 	}
 	if more := c.len - len(names); more > 0 {
 		names = append(names, fmt.Sprintf("(%d more)", more))
 	}
 	return strings.Join(append(names, names[0]), " -> ")
-}
-
-func shortened(name string) string {
-	if len(name) > maxName {
-		return strings.ToValidUTF8(name[:maxName], "") + "..."
-	}
-	return name
 }
 
 // nodeName names a correlation in a cycle.

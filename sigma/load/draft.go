@@ -169,8 +169,20 @@ func (d *draft) key() string {
 	return d.Title
 }
 
+func (d *draft) kind() Kind {
+	switch {
+	case d.Rule != nil:
+		return DetectionKind
+	case d.Correlation != nil:
+		return CorrelationKind
+	case d.Filter != nil:
+		return FilterKind
+	}
+	return NoKind
+}
+
 func (d *draft) rejected(digests document.Digests) Rejected {
-	r := Rejected{File: d.file, Document: d.Number, Title: d.Title, ID: d.ID, Identity: d.Identity}
+	r := Rejected{File: d.file, Document: d.Number, Title: d.Title, ID: d.ID, Kind: d.kind(), Identity: d.Identity}
 	if d.root != nil {
 		r.Identity = digests.Sum(d.root)
 	}

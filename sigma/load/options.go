@@ -81,11 +81,23 @@ type Rejected struct {
 	Document int // 0 when the file as a whole is unreadable
 	Title    string
 	ID       string
+	Kind     Kind
 	Problems []ast.Problem // at least one, by line
 	// Identity is the digest of the content: together with File and Document it
 	// tells whether the same document was rejected before.
 	Identity [sha256.Size]byte
 }
+
+// Kind is what a document says it is.
+type Kind uint8
+
+// The kinds of documents. NoKind is that of one which cannot be read.
+const (
+	NoKind Kind = iota
+	DetectionKind
+	CorrelationKind
+	FilterKind
+)
 
 // Key identifies a rejected document across loads.
 type Key struct {

@@ -32,11 +32,11 @@ func (c *Collection) without(faults ast.Faults) *Collection {
 		r := c.Rules[f.Rule]
 		if f.Filter < 0 {
 			rules[f.Rule] = true
-			out.reject(&r.Meta, r, f.Reason)
+			out.reject(DetectionKind, &r.Meta, r, f.Reason)
 			continue
 		}
 		if out.dropFilter(&r.Filters[f.Filter]) {
-			out.reject(&ast.Meta{Title: r.Filters[f.Filter].Title, ID: r.Filters[f.Filter].ID, Origin: r.Filters[f.Filter].Origin}, r.Filters[f.Filter], f.Reason)
+			out.reject(FilterKind, &ast.Meta{Title: r.Filters[f.Filter].Title, ID: r.Filters[f.Filter].ID, Origin: r.Filters[f.Filter].Origin}, r.Filters[f.Filter], f.Reason)
 		}
 	}
 	correlations := make(map[int]bool)
@@ -45,7 +45,7 @@ func (c *Collection) without(faults ast.Faults) *Collection {
 		for i, k := range c.Correlations {
 			if name, refers := refersTo(k, rules, correlations); refers && !correlations[i] {
 				correlations[i], changed = true, true
-				out.reject(&k.Meta, k, "unknown rule reference '"+name+"' in correlation '"+k.Title+"': what carries that name is rejected")
+				out.reject(CorrelationKind, &k.Meta, k, "unknown rule reference '"+name+"' in correlation '"+k.Title+"': what carries that name is rejected")
 			}
 		}
 	}
@@ -59,10 +59,10 @@ func (c *Collection) without(faults ast.Faults) *Collection {
 
 // reject lists a document. The digest is that of its readable form: what it was read
 // from is gone.
-func (c *Collection) reject(m *ast.Meta, content any, reason string) {
+func (c *Collection) reject(kind Kind, m *ast.Meta, content any, reason string) {
 	text, _ := json.Marshal(content) // plain data
 	c.Rejected = append(c.Rejected, Rejected{
-		File: m.Origin.File, Document: m.Origin.Document, Title: m.Title, ID: m.ID, Identity: sha256.Sum256(text),
+		File: m.Origin.File, Document: m.Origin.Document, Title: m.Title, ID: m.ID, Kind: kind, Identity: sha256.Sum256(text),
 		Problems: []ast.Problem{{
 			File: m.Origin.File, Document: m.Origin.Document, Line: m.Origin.Line, Title: m.Title, ID: m.ID, Stage: ast.StageCompile, Reason: reason,
 		}},

@@ -8,13 +8,18 @@ import (
 // Sniffer finds out whether a text is a stream of values or lines, from its beginning.
 // It is a stream when its first line begins with a bracket and ends inside the first
 // value, or is longer than a line may be, and what follows makes that value, or of an
-// array the first element, JSON.
+// array the first element, JSON. It consists of lines as soon as nothing can make it JSON
+// any more.
 type Sniffer struct {
 	Limit int // of a line, and of a value
 
 	seen         int // bytes that have been looked at for the end of the first line
 	line         int // where that is; 0 when it is not known
 	value, first probe
+	json         prefix // what was read of first
+
+	judged int // whole lines that have been looked at, as bytes
+	whole  bool
 }
 
 // Decide says whether the text that begins with head is a stream of values, once that
@@ -38,13 +43,39 @@ func (s *Sniffer) Decide(head []byte, ended bool) (values, decided bool) {
 	if s.value.find(head) && s.line > 0 && s.value.to <= s.line && s.line <= s.Limit+1 {
 		return false, true
 	}
+	from := s.first.at
+	found := s.first.find(head)
+	if s.first.Open() || found {
+		if from = max(from, s.first.from); !s.json.read(head[from:s.first.at]) && s.line > 0 {
+			return false, true
+		}
+	}
 	switch {
-	case s.first.find(head):
+	case found:
 		return s.first.to-s.first.from <= s.Limit && json.Valid(head[s.first.from:s.first.to]), true
 	case s.value.found:
 		return json.Valid(head[s.value.from:s.value.to]), true // an array of nothing
 	}
 	return false, over || ended
+}
+
+// Torn reports whether a line of the text behind the first is an object or array of its
+// own, so that there is an event to wait for in vain if the first line is only a broken
+// one. It is asked while Decide has not decided.
+func (s *Sniffer) Torn(head []byte) bool {
+	if s.line == 0 {
+		return false
+	}
+	for s.judged = max(s.judged, s.line+1); !s.whole; {
+		n := bytes.IndexByte(head[s.judged:], '\n')
+		if n < 0 {
+			break
+		}
+		line := bytes.TrimSpace(head[s.judged : s.judged+n])
+		s.judged += n + 1
+		s.whole = len(line) > 0 && (line[0] == '{' || line[0] == '[') && json.Valid(line)
+	}
+	return s.whole
 }
 
 // probe looks for the first value of a text that grows.

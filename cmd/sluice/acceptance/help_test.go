@@ -68,3 +68,29 @@ func TestExamplesOfHelpRun(t *testing.T) {
 		}
 	}
 }
+
+// A reader that has seen enough ends a command without a word, as in sluice ... | head.
+func TestACommandEndsQuietlyWhenNobodyReads(t *testing.T) {
+	dir := t.TempDir()
+	events := write(t, dir, "events.ndjson", strings.Repeat(event("evil")+"\n", 20_000))
+	rules := write(t, dir, "a.yml", rule("A", "evil"))
+	for _, args := range [][]string{
+		{"engine", "eval", "-r", rules, "-e", "@" + events},
+		{"engine", "eval", "-r", rules, "-e", "@" + events, "--output-format", "table", "--fail-on-detection"},
+		{"config", "schema"},
+	} {
+		out, in, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var errs strings.Builder
+		cmd := command(t, args...)
+		cmd.Stdout, cmd.Stderr = in, &errs
+		_ = out.Close()
+		_ = cmd.Run()
+		_ = in.Close()
+		if code := cmd.ProcessState.ExitCode(); code != 141 || strings.Contains(errs.String(), "pipe") || strings.Contains(errs.String(), "Processed") {
+			t.Errorf("%q ends with %d and\n%s\nwant 141 and nothing of a pipe", args, code, errs.String())
+		}
+	}
+}

@@ -50,6 +50,52 @@ func TestTheDaemonSaysOnceThatMostResultsAreOfOtherProducts(t *testing.T) {
 	}
 }
 
+// Events in another shape than the one the rules look at are told once, by the daemon and
+// at the end of an evaluation, with the pipeline that is missing or in the way.
+func TestEventsThatNoRuleLooksIntoAreTold(t *testing.T) {
+	const message = `"message":"the rules do not look at the fields that the events have"`
+	dir := t.TempDir()
+	write(t, dir, "a.yml", "title: a\nlogsource: {product: windows, category: process_creation}\ndetection: {sel: {Image: x}, condition: sel}\n")
+	for _, tc := range []struct {
+		name, event string
+		args        []string
+		daemon      string // in the one warning; empty for none
+		eval        string // the last line
+	}{
+		{
+			"rendered records", `{"Event":{"System":{"EventID":1},"EventData":{"Image":"x"}}}`, nil, `"hint":"add windows_evtx to pipelines"`,
+			"hint: the events are Windows records as JSON (Event.System, Event.EventData), and the rules do not look into those objects: add -p windows_evtx\n",
+		},
+		{
+			"records of Winlogbeat", `{"winlog":{"event_id":1,"event_data":{"Image":"x"}}}`, nil, `"hint":"add ecs_windows to pipelines"`,
+			"hint: the events are Windows records of Winlogbeat or Elastic Agent (winlog.event_data), and the rules do not look at the fields of those: add -p ecs_windows\n",
+		},
+		{
+			"flat records and a pipeline that renames", `{"EventID":1,"Channel":"Security","Image":"x"}`,
+			[]string{"-p", "windows_evtx"},
+			`"hint":"leave out of pipelines the one that renames the fields of rules"`,
+			"hint: the events are Windows records with flat fields (EventID, Channel), and the rules look for others: leave out the pipeline that renames them (-p)\n",
+		},
+		{"rendered records and their pipeline", `{"Event":{"System":{"EventID":1},"EventData":{"Image":"y"}}}`, []string{"-p", "windows_evtx"}, "", "Processed 300 events, 0 matches.\n"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			d := start(t, append([]string{"-r", dir, "--input", "http"}, tc.args...)...)
+			for range 3 {
+				d.push(slices.Repeat([]string{tc.event}, 100)...)
+			}
+			d.stop()
+			log := d.stderr.String()
+			if n := strings.Count(log, message); n != min(1, len(tc.daemon)) || !strings.Contains(log, tc.daemon) {
+				t.Errorf("%d warnings, want one with %q:\n%s", n, tc.daemon, log)
+			}
+			got := sluice(t, strings.Repeat(tc.event+"\n", 300), append([]string{"engine", "eval", "-r", dir}, tc.args...)...)
+			if !strings.HasSuffix(got.stderr, tc.eval) {
+				t.Errorf("an evaluation ends with\n%s\nwant\n%s", got.stderr, tc.eval)
+			}
+		})
+	}
+}
+
 func TestDerivedLogSourcesAreCounted(t *testing.T) {
 	dir := t.TempDir()
 	for _, product := range []string{"windows", "zeek", "cisco"} {

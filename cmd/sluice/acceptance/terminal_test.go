@@ -4,14 +4,13 @@ package acceptance
 
 import (
 	"bytes"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/creack/pty"
+	"github.com/sluicehq/sluice/internal/terminaltest"
 )
 
 // onTerminal runs a command whose stdout is a terminal of so many columns, and returns
@@ -27,25 +26,11 @@ func onTerminal(t *testing.T, columns uint16, stdin string, args ...string) stri
 // that shows.
 func showing(t *testing.T, columns uint16, cmd *exec.Cmd, stdin string) string {
 	t.Helper()
-	screen, tty, err := pty.Open()
-	if err != nil {
-		t.Skipf("this machine has no terminals: %v", err)
-	}
-	defer screen.Close()
-	if err := pty.Setsize(screen, &pty.Winsize{Rows: 24, Cols: columns}); err != nil {
-		t.Fatal(err)
-	}
-	shown := make(chan string)
-	go func() {
-		var b bytes.Buffer
-		_, _ = io.Copy(&b, screen) // ends with an error when the other side is closed
-		shown <- strings.ReplaceAll(b.String(), "\r\n", "\n")
-	}()
+	tty, written := terminaltest.Open(t, int(columns))
 	var errs bytes.Buffer
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = strings.NewReader(stdin), tty, &errs
-	err = cmd.Run()
-	_ = tty.Close()
-	got := <-shown
+	err := cmd.Run()
+	got := written()
 	if err != nil {
 		t.Fatalf("%v: %v\n%s%s", cmd.Args, err, got, errs.String())
 	}
@@ -93,10 +78,10 @@ func TestResultsOnATerminalAreRows(t *testing.T) {
 2026-03-10T03:04:05Z  gw1    low    Root                          detection  keyword=for root in Accepted publickey for root
 -                     -      low    Root                          detection  keyword=for root in plain words for root
 `
-	narrow := `TIME                  HOST   LEVEL  RULE          TYPE       DETAIL
-2026-03-10T03:04:05Z  web-1  high   Downloads...  detection  CommandLine=curl...
-2026-03-10T03:04:05Z  gw1    low    Root          detection  keyword=for root...
--                     -      low    Root          detection  keyword=for root...
+	narrow := `TIME                  HOST   LEVEL  RULE                          DETAIL
+2026-03-10T03:04:05Z  web-1  high   Downloads Piped Into a Shell  CommandLine...
+2026-03-10T03:04:05Z  gw1    low    Root                          keyword=for...
+-                     -      low    Root                          keyword=for...
 `
 	for _, tc := range []struct {
 		name    string
@@ -114,6 +99,20 @@ func TestResultsOnATerminalAreRows(t *testing.T) {
 	} {
 		if got := onTerminal(t, tc.columns, events, append(eval, tc.args...)...); !strings.HasPrefix(got, tc.want) {
 			t.Errorf("%s: got\n%s\nwant\n%s", tc.name, got, tc.want)
+		}
+	}
+}
+
+func TestHelpOnATerminalFits(t *testing.T) {
+	for _, columns := range []uint16{50, 80, 200} {
+		got := onTerminal(t, columns, "", "engine", "eval", "--help")
+		_, flags, _ := strings.Cut(got, "Flags:\n")
+		longest := 0
+		for line := range strings.Lines(flags) {
+			longest = max(longest, len(strings.TrimRight(line, "\n")))
+		}
+		if most := min(int(columns), 110); longest > most || longest < most-15 {
+			t.Errorf("%d columns: the longest line has %d:\n%s", columns, longest, got)
 		}
 	}
 }

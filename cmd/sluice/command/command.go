@@ -14,6 +14,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/sluicehq/sluice/cmd/sluice/config"
+	"github.com/sluicehq/sluice/cmd/sluice/shell"
 	"github.com/sluicehq/sluice/internal/suggest"
 )
 
@@ -42,7 +43,7 @@ func Run(signals <-chan os.Signal, args []string, in io.Reader, out, errs io.Wri
 func (p Program) Run(signals <-chan os.Signal, args []string, in io.Reader, out, errs io.Writer) int {
 	e := &env{Streams: Streams{In: in, Out: out, Err: errs}, signals: signals, handedOver: make(chan struct{}), daemon: p.Daemon}
 	app := e.app()
-	code, text := codeOf(e.supervise(isDaemon(app, args), func() error { return app.Run(arrange(app, args)) }))
+	code, text := codeOf(e.supervise(isDaemon(app, args), func() error { return app.Run(shell.Arrange(app, args)) }))
 	if text != "" {
 		for line := range strings.SplitSeq(text, "\n") {
 			fmt.Fprintf(errs, "sluice: %s\n", line)
@@ -53,7 +54,7 @@ func (p Program) Run(signals <-chan os.Signal, args []string, in io.Reader, out,
 
 // isDaemon reports whether the arguments of the program run the daemon.
 func isDaemon(app *cli.App, args []string) bool {
-	path, _, _, _ := findCommand(app, args[min(1, len(args)):])
+	path, _, _, _ := shell.Find(app, args[min(1, len(args)):])
 	return slices.Contains(path, "daemon")
 }
 
@@ -93,6 +94,9 @@ type action func(*cli.Context) error
 
 func (e *env) app() *cli.App {
 	eval, daemon := e.evalCommand(), e.daemonCommand()
+	columns := helpColumns(e.Out)
+	setHelp(eval, columns)
+	setHelp(daemon, columns)
 	app := &cli.App{
 		Name:  "sluice",
 		Usage: "evaluate Sigma rules on streams of events",
@@ -122,6 +126,9 @@ func (e *env) app() *cli.App {
 		},
 	}
 	app.CustomAppHelpTemplate = groupHelp(app.Usage, app.Commands)
+	for _, c := range app.Commands {
+		setHelp(c, columns)
+	}
 	addExamples(app)
 	return app
 }
@@ -180,7 +187,6 @@ func sectionCommand(name, usage, arguments, section string, own []cli.Flag, run 
 	return &cli.Command{
 		Name: name, Usage: usage, ArgsUsage: arguments, Flags: append(slices.Clip(flags), configFlags("global")...),
 		OnUsageError: usageError, HideHelpCommand: true,
-		CustomHelpTemplate: helpText(usage, arguments, section, own),
 		Action: func(c *cli.Context) error {
 			if err := config.CheckFlags("global", given(c, "global")); err != nil {
 				return configFault(err)
@@ -192,7 +198,7 @@ func sectionCommand(name, usage, arguments, section string, own []cli.Flag, run 
 
 func alias(c *cli.Command, full string) *cli.Command {
 	short := *c
-	short.Usage = sameAs + full
+	short.Usage = shell.SameAs + full
 	return &short
 }
 

@@ -3,9 +3,12 @@ package command
 import (
 	"bytes"
 	"flag"
+	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -171,6 +174,25 @@ func TestHelp(t *testing.T) {
 	}
 }
 
+// No line of help is wider than the terminal, and none lacks a word. Flags and examples
+// stay whole.
+func TestHelpFitsIntoTheTerminal(t *testing.T) {
+	words := func(text string) string { return strings.Join(strings.Fields(text), " ") }
+	whole := leafHelp((&env{}).daemonCommand(), helpWidth)
+	for _, columns := range []int{helpLeast, 60, 69, 70, 80, 100, helpWidth} {
+		got := leafHelp((&env{}).daemonCommand(), columns)
+		if words(got) != words(whole) {
+			t.Errorf("%d columns: other words", columns)
+		}
+		for line := range strings.Lines(got) {
+			line = strings.TrimRight(line, "\n")
+			if n := len(line); n > columns && len(strings.Fields(line)) > 3 {
+				t.Errorf("%d columns: a line of %d: %s", columns, n, line)
+			}
+		}
+	}
+}
+
 func TestVersionIsPrintedEitherWay(t *testing.T) {
 	inEmptyDir(t)
 	for _, args := range [][]string{{"version"}, {"--version"}} {
@@ -196,6 +218,19 @@ func TestAProductThatCannotBeWrittenIsAFault(t *testing.T) {
 		if code != 3 || !strings.Contains(errs.String(), "no space left") {
 			t.Errorf("%s: exit code %d with %q", line, code, errs.String())
 		}
+		errs.Reset()
+		code = Run(nil, append([]string{"sluice"}, strings.Fields(line)...), strings.NewReader(""), closedPipe{}, &errs)
+		if code != 141 || strings.Contains(errs.String(), "pipe") {
+			t.Errorf("%s into a closed pipe: exit code %d with %q", line, code, errs.String())
+		}
+	}
+}
+
+// A connection that is cut off is a fault of what it leads to, not the end of a pipe.
+func TestACutConnectionIsNoClosedPipe(t *testing.T) {
+	err := configFault(fmt.Errorf("GET /x: %w", &net.OpError{Op: "write", Err: os.NewSyscallError("write", syscall.EPIPE)}))
+	if code, text := codeOf(err); code != exitConfig || text == "" {
+		t.Errorf("exit code %d with %q, want %d and the error", code, text, exitConfig)
 	}
 }
 

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/sluicehq/sluice/cmd/sluice/shell"
 )
 
 func TestCompletionKnowsWhatMayFollow(t *testing.T) {
@@ -54,17 +56,18 @@ func TestTheManualPageIsWhole(t *testing.T) {
 	got := sluice(t, "", "man")
 	got.wantCode(t, 0)
 	app := (&env{}).app()
-	all := leaves(app.Commands, "")
+	all := shell.Leaves(app.Commands, "")
 	if len(all) < 10 {
 		t.Fatalf("%d commands, want those of the program", len(all))
 	}
+	dashes := func(text string) string { return strings.ReplaceAll(text, "-", `\-`) } // that can be copied
 	for _, c := range all {
-		if !strings.Contains(got.out, "\n.SS sluice "+roff(c.full)+"\n") {
-			t.Errorf("no part about %s", c.full)
+		if !strings.Contains(got.out, "\n.SS sluice "+dashes(c.Full)+"\n") {
+			t.Errorf("no part about %s", c.Full)
 		}
-		for _, s := range available(c.Flags) {
-			if flag := `\fB\-\-` + roff(s.Flag) + `\fR`; !strings.Contains(got.out, flag) {
-				t.Errorf("%s: no flag %s", c.full, s.Flag)
+		for _, s := range shell.Available(c.Flags) {
+			if flag := `\fB\-\-` + dashes(s.Flag) + `\fR`; !strings.Contains(got.out, flag) {
+				t.Errorf("%s: no flag %s", c.Full, s.Flag)
 			}
 		}
 	}
@@ -72,21 +75,8 @@ func TestTheManualPageIsWhole(t *testing.T) {
 		t.Error("a flag of a feature that is not in this build is there")
 	}
 	for _, leaf := range all {
-		if leaf.full == "daemon" || leaf.full == "completion words" {
-			t.Errorf("%s is a command of its own", leaf.full)
-		}
-	}
-}
-
-func TestTheManualPageEscapesWhatTheLanguageKnows(t *testing.T) {
-	for _, tc := range []struct{ name, text, want string }{
-		{"a dash is one that can be copied", "--rules", `\-\-rules`},
-		{"a backslash is a backslash", `C:\Windows`, `C:\eWindows`},
-		{"a point in front is no request", ".sluice.yaml", `\&.sluice.yaml`},
-		{"a quote in front is no request", "'x'", `\(aqx\(aq`},
-	} {
-		if got := roff(tc.text); got != tc.want {
-			t.Errorf("%s: got %q, want %q", tc.name, got, tc.want)
+		if leaf.Full == "daemon" || leaf.Full == "completion words" {
+			t.Errorf("%s is a command of its own", leaf.Full)
 		}
 	}
 }

@@ -15,12 +15,14 @@ import (
 
 	"github.com/sluicehq/sluice/cmd/sluice/checks"
 	"github.com/sluicehq/sluice/cmd/sluice/config"
+	"github.com/sluicehq/sluice/cmd/sluice/shell"
+	"github.com/sluicehq/sluice/cmd/sluice/terminal"
 	"github.com/sluicehq/sluice/internal/suggest"
 	"github.com/sluicehq/sluice/internal/unavailable"
 )
 
 func (e *env) configCommands() []*cli.Command {
-	format := &cli.StringFlag{Name: "format", Usage: "Form of the product (text, json)"}
+	format := shell.Choice("format", "Form of the product", "text", "json")
 	return []*cli.Command{
 		command("init", "write a commented configuration file", "", []cli.Flag{
 			&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Value: "./sluice.yaml", Usage: "File to write"},
@@ -33,7 +35,7 @@ func (e *env) configCommands() []*cli.Command {
 		command("show", "print the merged configuration and where each value comes from", "", []cli.Flag{
 			configFlag(true),
 			&cli.StringFlag{Name: "for", Usage: "Only this section, such as daemon"},
-			&cli.StringFlag{Name: "format", Usage: "Form of the product (text, json, yaml)"},
+			shell.Choice("format", "Form of the product", "text", "json", "yaml"),
 		}, e.configShow),
 		command("path", "list the files that are read, lowest precedence first", "", []cli.Flag{configFlag(true), format}, e.configPath),
 		command("schema", "print the JSON Schema of a configuration file", "", nil, e.configSchema),
@@ -93,7 +95,7 @@ func (e *env) configValidate(c *cli.Context) error {
 		if !v.OK {
 			v.Error = v.Problems[0].Message
 		}
-		err = writeJSON(e.Out, v, isTerminal(e.Out))
+		err = writeJSON(e.Out, v, terminal.Is(e.Out))
 	} else {
 		e.reportValidation(l, report, c.Bool("strict"))
 	}
@@ -158,7 +160,7 @@ func (e *env) configShow(c *cli.Context) error {
 	}
 	leaves := l.Leaves(section)
 	if format == formatJSON {
-		return writeJSON(e.Out, nested(leaves), isTerminal(e.Out))
+		return writeJSON(e.Out, nested(leaves), terminal.Is(e.Out))
 	}
 	slices.SortFunc(leaves, func(a, b config.Leaf) int { return strings.Compare(a.Path(), b.Path()) })
 	var b bytes.Buffer
@@ -209,7 +211,7 @@ func (e *env) configPath(c *cli.Context) error {
 	}
 	switch {
 	case format == "json":
-		return writeJSON(e.Out, append([]string{}, l.Files...), isTerminal(e.Out))
+		return writeJSON(e.Out, append([]string{}, l.Files...), terminal.Is(e.Out))
 	case len(l.Files) == 0:
 		_, err = fmt.Fprintln(e.Out, "none")
 	default:

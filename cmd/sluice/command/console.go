@@ -2,12 +2,10 @@ package command
 
 import (
 	"fmt"
-	"io"
 	"os"
 
-	"golang.org/x/term"
-
 	"github.com/sluicehq/sluice/cmd/sluice/config"
+	"github.com/sluicehq/sluice/cmd/sluice/terminal"
 )
 
 // Formats of --output-format.
@@ -36,7 +34,7 @@ type console struct {
 func (e *env) console(command string, g config.Global) *console {
 	c := &console{
 		Streams: e.Streams, command: command, format: g.OutputFormat, explicit: g.OutputFormat != "",
-		terminal: isTerminal(e.Out), talkTo: isTerminal(e.Err), quiet: g.Quiet, noStats: g.NoStats,
+		terminal: terminal.Is(e.Out), talkTo: terminal.Is(e.Err), quiet: g.Quiet, noStats: g.NoStats,
 	}
 	if !c.explicit {
 		c.format = formatNDJSON
@@ -45,7 +43,7 @@ func (e *env) console(command string, g config.Global) *console {
 		}
 	}
 	if f, ok := e.Out.(*os.File); ok && c.terminal {
-		c.width = widthOf(f)
+		c.width = terminal.Width(f)
 	}
 	switch g.Color {
 	case "always":
@@ -56,15 +54,10 @@ func (e *env) console(command string, g config.Global) *console {
 	return c
 }
 
-func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
-}
-
 // columns is the width of the terminal at this moment, as people resize it.
 func (c *console) columns() int {
 	if c.width == nil {
-		return unknownWidth
+		return terminal.UnknownWidth
 	}
 	return c.width()
 }
@@ -105,4 +98,20 @@ func (c *console) summary(format string, args ...any) {
 	if !c.noStats {
 		c.note(format, args...)
 	}
+}
+
+// table makes a table in the chosen tabular format.
+func (c *console) table(header []string) *terminal.Table {
+	return terminal.NewTable(c.Out, map[string]rune{formatCSV: ',', formatTSV: '\t'}[c.format], c.color, header)
+}
+
+// writeTable writes all rows in the chosen tabular format.
+func (c *console) writeTable(header []string, rows [][]string) error {
+	t := c.table(header)
+	for _, r := range rows {
+		if err := t.Row(r, ""); err != nil {
+			return err
+		}
+	}
+	return t.Flush()
 }

@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/sluicehq/sluice/cmd/sluice/config"
+	"github.com/sluicehq/sluice/cmd/sluice/terminal"
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/graph/step"
 	"github.com/sluicehq/sluice/sigma/ast"
@@ -170,6 +171,9 @@ func (e *evaluation) sumUp(out *console, o *config.Eval) {
 	if m, ok := e.origins.Misplaced(); ok {
 		out.note("%s", misplacedHint(m))
 	}
+	if shape, ok := e.shapes.Unread(); ok {
+		out.note("%s", shapeHints[shape])
+	}
 }
 
 func (e *evaluation) sumUpResults(out *console, o *config.Eval) {
@@ -179,7 +183,7 @@ func (e *evaluation) sumUpResults(out *console, o *config.Eval) {
 		return
 	}
 	if c.truncated > 0 {
-		c.warn(fmt.Sprintf("%d firings were not propagated: more than %d levels of correlations", c.truncated, correlation.MaxLevels))
+		c.warn(fmt.Sprintf("%d results of correlations did not reach further ones: more than %d levels of correlations", c.truncated, correlation.MaxLevels))
 	}
 	summarise(out, o, &e.total, fmt.Sprintf("%d detection matches, %d correlation matches", e.total.matches, e.total.firings))
 	if c.dumps {
@@ -206,9 +210,9 @@ func (p *printer) fit(rules *load.Collection) {
 	}
 	r.words = newKeywords(rules.Rules)
 	meta := func(m *ast.Meta, kind string) {
-		r.want(rowLevel, m.Level.String(), len("informational"))
-		r.want(rowRule, m.Title, ruleMost)
-		r.want(rowType, kind, len(kind))
+		r.Want(terminal.Level, m.Level.String(), len("informational"))
+		r.Want(terminal.Rule, m.Title, terminal.RuleMost)
+		r.Want(terminal.Type, kind, len(kind))
 	}
 	for _, rule := range rules.Rules {
 		meta(&rule.Meta, "detection")
@@ -219,7 +223,7 @@ func (p *printer) fit(rules *load.Collection) {
 }
 
 // fired tells a result that is no detection.
-func fired(r *graph.Result) row {
+func fired(r *graph.Result) terminal.Row {
 	c := r.Correlation
 	return cells(c.Rule.Level, c.Rule.Title, string(c.Rule.Type), correlationDetail(c))
 }
@@ -237,15 +241,5 @@ func correlationDetail(r *correlation.Result) string {
 		b = append(b, ' ')
 	}
 	b = correlation.AppendNumber(append(b, "| agg="...), r.Value)
-	return cut(string(b), detailWidth)
-}
-
-// misplacedHint says what to do when most results come from rules of other products.
-func misplacedHint(m step.Misplaced) string {
-	if m.Events == "" {
-		return fmt.Sprintf("hint: the results come from rules of several products (%s), and the events do not say which they are from: "+
-			"say it, for example with --logsource-routing --event-logsource product=windows, or name a narrower directory with --rules", m.Results)
-	}
-	return fmt.Sprintf("hint: most results come from rules of products that the events are not from (results: %s; events: %s): "+
-		"skip such rules with --logsource-routing, or name a narrower directory with --rules", m.Results, m.Events)
+	return terminal.Cut(string(b), detailWidth)
 }

@@ -6,16 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"strings"
 
 	"github.com/urfave/cli/v2"
-	"golang.org/x/term"
 
 	"github.com/sluicehq/sluice/cmd/sluice/checks"
 	"github.com/sluicehq/sluice/cmd/sluice/config"
 	"github.com/sluicehq/sluice/cmd/sluice/logging"
 	"github.com/sluicehq/sluice/cmd/sluice/ruleset"
+	"github.com/sluicehq/sluice/cmd/sluice/terminal"
 	"github.com/sluicehq/sluice/graph/format"
 	"github.com/sluicehq/sluice/sigma/result"
 	"github.com/sluicehq/sluice/sources"
@@ -56,20 +55,20 @@ func (e *env) eval(c *cli.Context) error {
 	if err != nil {
 		return configFault(err)
 	}
-	src, err := e.openEvents(o.Event, c.IsSet("event"), decoder)
+	src, err := e.openEvents(o.Event, decoder)
 	if err != nil {
 		return ruleFault(err)
 	}
-	defer func() { _ = src.file.Close() }() // only read from
+	defer src.release()
 	rules, err := e.buildRules(c.Context, l, settings, logging.Target(e.commandLogger(l), "sluice.engine"))
 	if err != nil {
 		return err
 	}
 	out.summary("%s", loaded(rules.Rules))
-	if f, ok := e.In.(*os.File); ok && !c.IsSet("event") && term.IsTerminal(int(f.Fd())) {
+	if len(o.Event) == 0 && terminal.Is(e.In) {
 		out.note("reading events from the terminal, one a line; end with Ctrl-D")
 	}
-	return e.evaluateAll(o, p, rules, decoder, src.Reader)
+	return e.evaluateAll(o, p, rules, decoder, src)
 }
 
 // buildRules builds the rules of an evaluation and reports what is wrong with
@@ -120,6 +119,9 @@ func (e *env) evaluateAll(o *config.Eval, p *printer, rules *ruleset.Built, deco
 	p.fit(rules.Collection)
 	ev := newEvaluation(rules.Set, decoder, p, o, e.warn)
 	err := cmp.Or(ev.run(src), p.finish())
+	if isClosedPipe(err) {
+		return err
+	}
 	ev.sumUp(p.out, o)
 	ev.total.hintJSON(p.out)
 	switch {

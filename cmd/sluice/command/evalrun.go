@@ -30,6 +30,7 @@ type evaluation struct {
 	isolate   step.Sequential
 	total     tally
 	origins   *step.Origins
+	shapes    *step.Shapes
 }
 
 // enoughResults is how many results there are before it is said where they come from.
@@ -48,7 +49,10 @@ type job struct {
 
 // newEvaluation prepares the evaluation by a rule set.
 func newEvaluation(set *graph.RuleSet, f *format.Decoder, p *printer, o *config.Eval, warn func(...string)) *evaluation {
-	e := &evaluation{set: set, format: f, timed: o.Correlation.RequireTime(), printer: p, render: p.renderer(), origins: &step.Origins{Least: enoughResults}}
+	e := &evaluation{
+		set: set, format: f, timed: o.Correlation.RequireTime(), printer: p, render: p.renderer(),
+		origins: &step.Origins{Least: enoughResults}, shapes: &step.Shapes{Least: 1},
+	}
 	if p.rows != nil {
 		p.rows.origins = newOrigins(set.Engine)
 	}
@@ -131,7 +135,7 @@ func (in *intake) put(ctx context.Context, lines []graph.Line, oversize uint64) 
 // worker decodes and evaluates batches.
 func (e *evaluation) worker(work <-chan *job) {
 	decode, detect, isolate := step.NewDecode(e.format), step.NewDetect(e.timed), new(step.Sequential)
-	detect.Watch(e.origins)
+	detect.Watch(e.origins, e.shapes)
 	detect.TellEvents = e.printer.rows != nil
 	for j := range work {
 		j.decoded = decode.Batch(isolate, &j.batch)

@@ -3,6 +3,8 @@ package command
 import (
 	"errors"
 	"fmt"
+	"net"
+	"syscall"
 
 	"github.com/sluicehq/sluice/internal/suggest"
 )
@@ -13,7 +15,16 @@ const (
 	exitFindings = 1
 	exitRules    = 2
 	exitConfig   = 3
+	exitPipe     = 128 + int(syscall.SIGPIPE) // as a shell says it of other programs
 )
+
+// isClosedPipe reports whether an error says that nobody reads stdout any more, which
+// ends a command as it was meant to: `sluice ... | head`. A connection that is cut off
+// is a fault.
+func isClosedPipe(err error) bool {
+	var connection *net.OpError
+	return errors.Is(err, syscall.EPIPE) && !errors.As(err, &connection)
+}
 
 // exitError is an error that knows which code the process ends with. Without
 // text, everything has been said already.
@@ -48,6 +59,9 @@ func silent(code int) error { return &exitError{code, nil} }
 func codeOf(err error) (int, string) {
 	if err == nil {
 		return exitOK, ""
+	}
+	if isClosedPipe(err) {
+		return exitPipe, ""
 	}
 	var e *exitError
 	if !errors.As(err, &e) {

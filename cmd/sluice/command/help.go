@@ -1,21 +1,46 @@
 package command
 
 import (
-	"cmp"
 	"fmt"
+	"io"
+	"os"
 	"strings"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/sluicehq/sluice/cmd/sluice/config"
-	"github.com/sluicehq/sluice/internal/unavailable"
+	"github.com/sluicehq/sluice/cmd/sluice/shell"
+	"github.com/sluicehq/sluice/cmd/sluice/terminal"
 )
 
-// Columns of help.
+// Columns of help. On a terminal too narrow for two of them, the text of a flag stands
+// below it.
 const (
 	helpIndent = 34
-	helpWidth  = 110
+	helpWidth  = 110 // at most, and where nobody tells
+	helpLeast  = 40
+	helpText   = 36 // least width of a column of text beside the flags
+	helpBelow  = 10 // where a text below its flag begins
 )
+
+// helpColumns is how wide help may be on what it is written to.
+func helpColumns(out io.Writer) int {
+	if f, ok := out.(*os.File); ok && terminal.Is(out) {
+		return max(helpLeast, min(helpWidth, terminal.Width(f)()))
+	}
+	return helpWidth
+}
+
+// setHelp gives the help of so many columns to the commands that do something, once
+// each: the second name of a command has its help.
+func setHelp(c *cli.Command, columns int) {
+	if c.CustomHelpTemplate == "" {
+		c.CustomHelpTemplate = leafHelp(c, columns)
+	}
+	for _, sub := range c.Subcommands {
+		setHelp(sub, columns)
+	}
+}
 
 // groupHelp is the help template of a command that only holds others.
 func groupHelp(usage string, commands []*cli.Command) string {
@@ -30,92 +55,29 @@ func groupHelp(usage string, commands []*cli.Command) string {
 	return b.String()
 }
 
-// helpText is the help template of a leaf command: its own flags, those of its
+// leafHelp is the help template of a leaf command: its own flags, those of its
 // section of the configuration under the section's headings, the global ones, and
 // last those of features that this build does not have.
-func helpText(usage, arguments, section string, own []cli.Flag) string {
+func leafHelp(c *cli.Command, columns int) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "{{.HelpName}}: %s\n\nUsage: {{.HelpName}} [flags]", usage)
-	if arguments != "" {
-		fmt.Fprintf(&b, " %s", arguments)
+	fmt.Fprintf(&b, "{{.HelpName}}: %s\n\nUsage: {{.HelpName}} [flags]", c.Usage)
+	if c.ArgsUsage != "" {
+		fmt.Fprintf(&b, " %s", c.ArgsUsage)
 	}
 	b.WriteString("\n" + exampleText)
-	headings, groups := flagGroups(section, own)
+	headings, groups := shell.Groups(c.Flags)
 	for _, heading := range headings {
-		fmt.Fprintf(&b, "\n%s:\n", headingText(heading))
+		fmt.Fprintf(&b, "\n%s:\n", shell.Heading(heading))
 		for _, i := range groups[heading] {
-			helpLine(&b, i)
+			helpLine(&b, i, columns)
 		}
 	}
 	return b.String()
 }
 
-// flagGroups puts the flags of a leaf command under headings, in the order of help:
-// its own, those of its section of the configuration, the global ones, and last those
-// of features that this build does not have.
-func flagGroups(section string, own []cli.Flag) (headings []string, groups map[string][]config.Setting) {
-	groups = make(map[string][]config.Setting)
-	group := func(heading string, i config.Setting) {
-		if groups[heading] == nil {
-			headings = append(headings, heading)
-		}
-		groups[heading] = append(groups[heading], i)
-	}
-	for _, f := range own {
-		if d, ok := f.(cli.DocGenerationFlag); ok {
-			group("flags", infoOf(f.Names(), d))
-		}
-	}
-	var missing []config.Setting
-	if section != "" {
-		for _, i := range config.FlagsOf(section) {
-			if _, _, found := unavailable.Setting(i.Key, i.Flag); found {
-				missing = append(missing, i)
-				continue
-			}
-			_, heading, _ := strings.Cut(i.Section, ".")
-			heading, _, _ = strings.Cut(heading, ".") // of the part right below the section
-			group(cmp.Or(heading, "flags"), i)
-		}
-	}
-	for _, i := range append(config.FlagsOf("global"), config.Setting{Flag: "help", Short: "h", Help: "This text"}) {
-		group(everyCommand, i)
-	}
-	for _, i := range missing {
-		group(notInThisBuild, i)
-	}
-	return headings, groups
-}
-
-// Headings of flags that are not of the command itself.
-const (
-	everyCommand   = "every command"
-	notInThisBuild = "not in this build"
-)
-
-func headingText(section string) string {
-	if section == "api" || section == "nats" {
-		return strings.ToUpper(section)
-	}
-	return strings.ToUpper(section[:1]) + strings.ReplaceAll(section[1:], "_", " ")
-}
-
-// infoOf describes a flag that is no setting in the same terms.
-func infoOf(names []string, d cli.DocGenerationFlag) config.Setting {
-	i := config.Setting{Flag: names[0], Help: d.GetUsage()}
-	if len(names) > 1 {
-		i.Short = names[1]
-	}
-	if d.TakesValue() {
-		i.Word, i.Default = "VALUE", d.GetValue()
-	}
-	if o, ok := d.(optionalFlagOf); ok {
-		i.Flag += "[=" + o.word + "]"
-	}
-	return i
-}
-
-func helpLine(b *strings.Builder, i config.Setting) {
+// helpLine is a flag and its text, of which no line is longer than so many columns,
+// unless one word is.
+func helpLine(b *strings.Builder, i config.Setting, columns int) {
 	flag := "      --" + i.Flag
 	if i.Short != "" {
 		flag = "  -" + i.Short + ", --" + i.Flag
@@ -130,23 +92,19 @@ func helpLine(b *strings.Builder, i config.Setting) {
 	if i.Env != "" {
 		text += " [$" + i.Env + "]"
 	}
-	b.WriteString(flag)
-	column := len(flag)
-	if column >= helpIndent-1 {
-		b.WriteByte('\n')
-		column = 0
+	indent, below := helpIndent, len(flag) >= helpIndent-1
+	if columns < helpIndent+helpText {
+		indent, below = helpBelow, true
 	}
-	for word := range strings.FieldsSeq(text) {
-		if column+1+len(word) > helpWidth {
-			b.WriteByte('\n')
-			column = 0
+	for n, line := range terminal.Wrap(text, columns-indent) {
+		if n == 0 && !below {
+			line = flag + strings.Repeat(" ", indent-len(flag)) + line
+		} else {
+			line = strings.Repeat(" ", indent) + line
 		}
-		pad := 1
-		if column < helpIndent {
-			pad = helpIndent - column
+		if n == 0 && below {
+			line = flag + "\n" + line
 		}
-		b.WriteString(strings.Repeat(" ", pad) + word)
-		column += pad + len(word)
+		b.WriteString(strings.TrimRight(line, " ") + "\n")
 	}
-	b.WriteByte('\n')
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/sluicehq/sluice/actors/sink"
 	"github.com/sluicehq/sluice/cmd/sluice/config"
 	"github.com/sluicehq/sluice/cmd/sluice/logging"
+	"github.com/sluicehq/sluice/cmd/sluice/terminal"
 )
 
 // logFilter reads the filter of the log. The flag wins over SLUICE_LOG, and an
@@ -61,7 +62,7 @@ func (e *env) daemonLogFormat(l *config.Loaded) logging.Format {
 	switch chosen := l.Config.Global.LogFormat; {
 	case chosen != "":
 		return logging.Format(chosen)
-	case isTerminal(e.Err):
+	case terminal.Is(e.Err):
 		return logging.Text
 	}
 	return logging.JSON

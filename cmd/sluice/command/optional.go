@@ -27,6 +27,9 @@ type optionalFlagOf struct {
 	word string
 }
 
+// OptionalWord implements shell.Optional.
+func (f optionalFlagOf) OptionalWord() string { return f.word }
+
 // TakesValue says that the next argument is not its value.
 func (optionalFlagOf) TakesValue() bool { return false }
 

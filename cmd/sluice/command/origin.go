@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/sluicehq/sluice/cmd/sluice/terminal"
 	"github.com/sluicehq/sluice/sigma/engine"
 	"github.com/sluicehq/sluice/sigma/event"
 )
@@ -32,15 +33,26 @@ func newOrigins(set *engine.Set) origins {
 	return o
 }
 
-// when returns the time of the event itself, never that of its arrival.
+// Times between which an event can have happened, in seconds since 1970. A source
+// without a clock says other ones.
+const (
+	timeFirst = 1          // of 1970
+	timeEnd   = 4102444800 // the year 2100
+)
+
+// when returns the time of the event itself, never that of its arrival. A time at which
+// nothing happens is shown as the event writes it.
 func (o *origins) when(e event.Value) string {
 	var hits []event.Hit
 	for i := range o.times {
 		if hits = o.times[i].Resolve(hits[:0], e, false); len(hits) != 1 {
 			continue
 		}
-		if sec, ok, _ := hits[0].Instant(nil); ok {
+		switch sec, ok, _ := hits[0].Instant(nil); {
+		case ok && timeFirst <= sec && sec < timeEnd:
 			return rfc3339(sec)
+		case ok:
+			return terminal.Cut(textOf(hits[0].Value), maxCell)
 		}
 	}
 	return unknownCell
@@ -55,7 +67,7 @@ func (o *origins) where(e event.Value) string {
 		hits = o.hosts[i].Resolve(hits[:0], e, false)
 		for _, h := range hits {
 			if text := textOf(h.Value); text != "" {
-				return cut(text, maxCell)
+				return terminal.Cut(text, maxCell)
 			}
 		}
 	}

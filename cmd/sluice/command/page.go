@@ -1,6 +1,7 @@
 package command
 
 import (
+	"github.com/sluicehq/sluice/cmd/sluice/terminal"
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/graph/step"
 	"github.com/sluicehq/sluice/sigma/ast"
@@ -12,17 +13,11 @@ import (
 // table.
 type page struct {
 	text   []byte
-	rows   []row
+	rows   []terminal.Row
 	result graph.Result // in hand
 
 	events *engine.Events // in which the result in hand is of event, when rows are to tell
 	event  int
-}
-
-// row is a row of a table, with the colour of its level.
-type row struct {
-	cells []string
-	color string
 }
 
 // place is a place between two results of a page.
@@ -55,18 +50,18 @@ func (g *page) firing(b *graph.Batch, f step.Firing) *graph.Result {
 }
 
 // cells are the columns of a table that has nothing to say about the event.
-func cells(level ast.Level, title, kind, detail string) row {
+func cells(level ast.Level, title, kind, detail string) terminal.Row {
 	name := level.String()
 	if name == "" {
 		name = unknownCell
 	}
-	return row{[]string{name, title, kind, detail}, levelColor(level)}
+	return terminal.Row{Cells: []string{name, title, kind, detail}, Color: terminal.ColorOf(level)}
 }
 
 // row makes the row of the result in hand, of which cells tells the rest.
-func (r *rows) row(g *page, rest row) row {
+func (r *rows) row(g *page, rest terminal.Row) terminal.Row {
 	e := g.events.Root(g.event)
-	rest.cells = append([]string{r.origins.when(e), r.origins.where(e)}, rest.cells...)
+	rest.Cells = append([]string{r.origins.when(e), r.origins.where(e)}, rest.Cells...)
 	return rest
 }
 
@@ -88,7 +83,7 @@ func (p *printer) renderer() renderer {
 }
 
 // tell says of a result what every table does.
-func tell(r *graph.Result, detail func(*result.Detection) string) row {
+func tell(r *graph.Result, detail func(*result.Detection) string) terminal.Row {
 	if d := r.Detection; d != nil {
 		return cells(d.Rule.Level, d.Rule.Title, "detection", detail(d))
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/sluicehq/sluice/cmd/sluice/ruleset"
+	"github.com/sluicehq/sluice/cmd/sluice/terminal"
 	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/load"
 )
@@ -182,14 +183,14 @@ func printDiffs(out io.Writer, list []rewriting) error {
 		if i > 0 {
 			b.WriteByte('\n')
 		}
-		b.WriteString(printable(r.Title))
+		b.WriteString(terminal.Printable(r.Title))
 		if r.ID != "" {
-			fmt.Fprintf(&b, " (%s)", printable(r.ID))
+			fmt.Fprintf(&b, " (%s)", terminal.Printable(r.ID))
 		}
 		b.WriteByte('\n')
 		switch {
 		case len(r.Applied) > 0:
-			fmt.Fprintf(&b, "  transformations applied: %s\n", printable(strings.Join(r.Applied, ", ")))
+			fmt.Fprintf(&b, "  transformations applied: %s\n", terminal.Printable(strings.Join(r.Applied, ", ")))
 		case r.Changed:
 			b.WriteString("  transformations applied (no ids recorded)\n")
 		default:

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/sluicehq/sluice/cmd/sluice/config"
+	"github.com/sluicehq/sluice/cmd/sluice/terminal"
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/graph/step"
-	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/result"
 )
 
@@ -22,12 +22,23 @@ const (
 	maxCell     = 1024 // what a row keeps of a text until it knows how wide the terminal is
 )
 
+// rows are results for a person who watches.
+type rows struct {
+	*terminal.Rows
+	origins origins
+	words   keywords
+}
+
+func newRows(c *console) *rows {
+	return &rows{Rows: terminal.NewRows(c.Out, c.columns, c.color)}
+}
+
 // printer writes the results of an evaluation in the chosen form.
 type printer struct {
 	out      *console
 	form     graph.Form
-	table    *table // nil unless the product has columns and nobody watches
-	rows     *rows  // nil unless somebody watches
+	table    *terminal.Table // nil unless the product has columns and nobody watches
+	rows     *rows           // nil unless somebody watches
 	progress progress
 }
 
@@ -38,7 +49,7 @@ func newPrinter(out *console, pretty bool) *printer {
 		out.format = formatTable
 		p.rows = newRows(out)
 	case out.tabular():
-		p.table = newTable(out, []string{"LEVEL", "RULE", "TYPE", "DETAIL"})
+		p.table = out.table([]string{"LEVEL", "RULE", "TYPE", "DETAIL"})
 	case out.pretty() || pretty && !out.explicit:
 		p.form = step.Pretty{}
 	}
@@ -56,10 +67,13 @@ func (p *printer) write(g *page, total *tally) error {
 		}
 	}
 	if p.rows != nil {
-		return p.rows.write(g.rows)
+		if err := p.rows.Write(g.rows); err != nil {
+			return fmt.Errorf("%w: %w", errWrite, err)
+		}
+		return nil
 	}
 	for _, r := range g.rows {
-		if err := p.table.row(r.cells, r.color); err != nil {
+		if err := p.table.Row(r.Cells, r.Color); err != nil {
 			return fmt.Errorf("%w: %w", errWrite, err)
 		}
 	}
@@ -72,7 +86,7 @@ func (p *printer) finish() error {
 	if p.table == nil {
 		return nil
 	}
-	if err := p.table.flush(); err != nil {
+	if err := p.table.Flush(); err != nil {
 		return fmt.Errorf("%w: %w", errWrite, err)
 	}
 	return nil
@@ -110,7 +124,7 @@ func detail(d *result.Detection) string {
 		b.WriteByte('=')
 		b.Write(plainText(d.Fields[i].Value))
 	}
-	return cut(b.String(), detailWidth)
+	return terminal.Cut(b.String(), detailWidth)
 }
 
 // detail is the DETAIL column of a row: the fields and the keywords that matched.
@@ -134,9 +148,9 @@ func (r *rows) detail(d *result.Detection) string {
 		} else {
 			b.WriteByte('=')
 		}
-		b.WriteString(cut(text, maxCell))
+		b.WriteString(terminal.Cut(text, maxCell))
 	}
-	return cut(b.String(), maxCell)
+	return terminal.Cut(b.String(), maxCell)
 }
 
 // plainText drops the quotes of a JSON string.
@@ -146,34 +160,4 @@ func plainText(value []byte) []byte {
 		return []byte(s)
 	}
 	return value
-}
-
-func cut(s string, width int) string {
-	if len(s) <= width {
-		return s
-	}
-	n := 0
-	for i := range s {
-		if n == width {
-			return s[:i]
-		}
-		n++
-	}
-	return s
-}
-
-func levelColor(l ast.Level) string {
-	switch l {
-	case ast.LevelCritical:
-		return "\x1b[1;31m"
-	case ast.LevelHigh:
-		return "\x1b[31m"
-	case ast.LevelMedium:
-		return "\x1b[33m"
-	case ast.LevelLow:
-		return "\x1b[36m"
-	case ast.LevelInformational:
-		return "\x1b[2m"
-	}
-	return ""
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/sluicehq/sluice/cmd/sluice/terminal"
 	"github.com/sluicehq/sluice/sigma/timespan"
 )
 
@@ -58,7 +59,7 @@ func (e *env) configReload(c *cli.Context) error {
 	case err != nil:
 		return err
 	case !outcome.OK:
-		return &exitError{exitFindings, errors.New(printable(outcome.Error))}
+		return &exitError{exitFindings, errors.New(terminal.Printable(outcome.Error))}
 	}
 	fmt.Fprintln(e.Err, "reloaded")
 	return nil

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/sluicehq/sluice/cmd/sluice/config"
+	"github.com/sluicehq/sluice/cmd/sluice/terminal"
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/graph/format"
 	"github.com/sluicehq/sluice/graph/step"
@@ -74,6 +75,11 @@ func TestRowsTellWhenAndWhereAnEventHappened(t *testing.T) {
 		{"a resource of objects", `{"resource":{"host":{"name":"otel"}}}`, "- otel"},
 		{"fields without a text are passed over", `{"Computer":null,"ComputerName":{"a":1},"Hostname":"","hostname":["h1","h2"]}`, "- h1"},
 		{"a number is a text", `{"Computer":12}`, "- 12"},
+		{"a year that never was", `{"timestamp":"0000-01-01T00:00:00Z"}`, "0000-01-01T00:00:00Z -"},
+		{"a time before all clocks", `{"timestamp":-5}`, "-5 -"},
+		{"a time that is far away", `{"timestamp":9999999999999999}`, "9999999999999999 -"},
+		{"a time that is far away and long", `{"timestamp":"2900-01-01T00:00:00.000000000Z"}`, "2900-01-01T00:00:... -"},
+		{"the end of the times that can be", `{"timestamp":4102444799}`, "2099-12-31T23:59:59Z -"},
 		{"both", `{"Computer":"dc1","timestamp":"100"}`, "- dc1"},
 		{"digits are a time from ten on", `{"timestamp":"0000000100"}`, at + " -"},
 	} {
@@ -100,7 +106,7 @@ func TestTheTimeOfARowIsThatOfTheEngine(t *testing.T) {
 	for _, line := range []string{
 		`{}`, `[]`, `5`, `{"a":{"b":100}}`, `{"a.b":100,"a":{"b":200}}`, `{"a":[{"b":100},{"b":200}]}`, `{"a":[{"b":100}]}`,
 		`{"timestamp":1,"timestamp":2}`, `{"timestamp":[1]}`, `{"timestamp":{"a":1},"EventTime":7}`, `{"timestamp":-5}`,
-		`{"timestamp":1e12}`, `{"timestamp":1720614600123}`, `{"@timestamp":"2024-07-10T14:30:00.9+0200"}`, `{"timestamp":null,"eventTime":9}`,
+		`{"timestamp":1000000000000}`, `{"timestamp":1720614600123}`, `{"@timestamp":"2024-07-10T14:30:00.9+0200"}`, `{"timestamp":null,"eventTime":9}`,
 		`[{"timestamp":5}]`, `[{"timestamp":5},{"timestamp":6}]`, `{"timestamp":true}`, `{"list":[100]}`, `{"list[0]":100}`,
 	} {
 		var ev engine.Events
@@ -109,8 +115,11 @@ func TestTheTimeOfARowIsThatOfTheEngine(t *testing.T) {
 		}
 		unix, ok := w.Time(&ev, 0)
 		want := unknownCell
-		if ok {
+		switch {
+		case ok && timeFirst <= unix && unix < timeEnd:
 			want = rfc3339(unix)
+		case ok:
+			want = strings.Trim(line[len(`{"timestamp":`):], "}")
 		}
 		if got := o.when(ev.Root(0)); got != want {
 			t.Errorf("%s: got %s, want %s", line, got, want)
@@ -118,15 +127,26 @@ func TestTheTimeOfARowIsThatOfTheEngine(t *testing.T) {
 	}
 }
 
-func TestRowsNameTheKeywordThatWasFound(t *testing.T) {
+// A keyword is shown as it stands in the event, never one that did not match.
+func TestRowsShowTheKeywordThatWasFound(t *testing.T) {
+	words := func(modifiers, values string) string {
+		return "title: T\ndetection: {w: {'|" + modifiers + "': " + values + "}, condition: w}\n"
+	}
 	for _, tc := range []struct{ name, rule, line, want string }{
-		{"one of several, as the rule writes it", keywordRule, "ran Sekurlsa, LogonPasswords now", "keyword=sekurlsa, logonpasswords in ran Sekurlsa, LogonPasswords now"},
-		{"a wildcard", keywordRule, "MIMI-katz", "keyword=mimi*katz in MIMI-katz"},
+		{"one of several, as the event writes it", keywordRule, "ran Sekurlsa, LogonPasswords now", "keyword=Sekurlsa, LogonPasswords in ran Sekurlsa, LogonPasswords now"},
+		{"a wildcard", keywordRule, "MIMI-katz", "keyword=MIMI-katz in MIMI-katz"},
+		{"a wildcard that takes no more than it must", keywordRule, "mimikatz and katz", "keyword=mimikatz in mimikatz and katz"},
+		{"one character of any kind", words("contains", "['e?il']"), "so e.il", "keyword=e.il in so e.il"},
+		{"wildcards at the ends", words("contains", "['*evil*']"), "so Evil it is", "keyword=Evil in so Evil it is"},
 		{"a number", keywordRule, "port 7777 open", "keyword=7777 in port 7777 open"},
 		{"in a field of the event", keywordRule, `{"a":{"b":"7777"}}`, "keyword=7777 in 7777"},
-		{"case that counts", "title: T\ndetection: {w: {'|cased': [evil, Evil]}, condition: w}\n", "so Evil", "keyword=Evil in so Evil"},
-		{"the only one, even if it is encoded", "title: T\ndetection: {w: {'|base64offset|contains': whoami}, condition: w}\n", "x d2hvYW1p", "keyword=whoami in x d2hvYW1p"},
-		{"none of several stands there as written", "title: T\ndetection: {w: {'|re': [ev.l, b.d]}, condition: w}\n", "so evil", "keyword in so evil"},
+		{"case that counts", words("cased", "[evil, Evil]"), "so Evil", "keyword=Evil in so Evil"},
+		{"the beginning, not what stands behind it", words("startswith", "[evil, bad]"), "bad and evil", "keyword=bad in bad and evil"},
+		{"the end, not what stands in front of it", words("endswith", "[evil, 'b*d']"), "evil and bad", "keyword=bad in evil and bad"},
+		{"an expression", words("re", "[ev.l, 'b.d$']"), "so evil", "keyword=evil in so evil"},
+		{"an expression with flags", words("re|i", "[ev.l, 'b.d$']"), "evi and BAD", "keyword=BAD in evi and BAD"},
+		{"all of several: the first", words("all", "[evil, bad]"), "bad evil", "keyword=evil in bad evil"},
+		{"nothing when it is encoded", words("base64offset|contains", "whoami"), "x d2hvYW1p", "keyword in x d2hvYW1p"},
 		{"a field beside it", "title: T\ndetection: {f: {a: 1}, w: [evil], condition: f and w}\n", `{"a":1,"b":"evil"}`, "a=1, keyword=evil in evil"},
 		{"a field that has to be absent", "title: T\ndetection: {f: {a: null, b: 1}, condition: f}\n", `{"b":1}`, "a=null, b=1"},
 	} {
@@ -166,43 +186,25 @@ func TestRowsFitIntoTheTerminal(t *testing.T) {
 	}{
 		{300, ""},
 		{200, ""},
-		{120, "1970-01-01T00:01:40Z  a-host-with-a-long-name.examp...  critical  A title that i...  detection  keyword=7777 in 7777 ..."},
-		{100, "1970-01-01T00:01:40Z  a-host-with-a-...  critical  A title t...  detection  keyword=7777 in 7777 ..."},
-		{80, "1970-01-01T00:01:40Z  a-hos...  critical  A title t...  detection  keyword=77..."},
-		{70, "1970-01-01T00:01:40Z  a-hos...  critical  A title t...  detection  ..."},
-		{40, "1970-01-01T00:01:40Z  a-hos...  critical"},
-		{10, "1970-01..."},
+		{120, "1970-01-01T00:01:40Z  a-host-with-a-long...  critical  A title that is longer th...  detection  keyword=7777 in 7777 ..."},
+		{100, "1970-01-01T00:01:40Z  a-host-wi...  critical  A title that is longer th...  keyword=7777 in 7777 ..."},
+		{80, "1970-01-01T00:01:40Z  a-hos...  critical  A title that is longer th...  keywo..."},
+		{70, "1970-01-01T00:01:40Z  a-hos...  critical  A title that is longer th..."},
+		{60, "1970-01-01T00:01:40Z  critical  A title that is longer th..."},
+		{40, "critical  A title that is longer than..."},
+		{10, "critical"},
 		{2, ".."},
 		{1, "."},
 	} {
 		lines := strings.Split(watch(t, columns(tc.width), rules, event), "\n")
 		for _, line := range lines {
-			if n := places(line); n > tc.width {
+			if n := terminal.Places(line); n > tc.width {
 				t.Errorf("%d columns: a line of %d: %s", tc.width, n, line)
 			}
 		}
 		if tc.want != "" && lines[1] != tc.want {
 			t.Errorf("%d columns: got\n%s\nwant\n%s", tc.width, lines[1], tc.want)
 		}
-	}
-}
-
-func TestTheWidthOfTheTerminalIsReadForEachRow(t *testing.T) {
-	var out strings.Builder
-	width := 100
-	r := newRows(watched(&out, func() int { width -= 10; return width }))
-	long := row{cells: []string{"-", "-", "low", "T", "once", strings.Repeat("x", 100)}}
-	if err := r.write([]row{long, long}); err != nil {
-		t.Fatal(err)
-	}
-	for i, line := range strings.Split(strings.TrimSpace(out.String()), "\n") {
-		if want := 90 - 10*i; i > 0 && len(line) != want {
-			t.Errorf("row %d has %d characters, want %d", i, len(line), want)
-		}
-	}
-	out.Reset()
-	if err := newRows(watched(&out, nil)).write([]row{long}); err != nil || !strings.HasSuffix(out.String(), "xxx...\n") || places(out.String()) != len("TIME  HOST  LEVEL  RULE  TYPE  DETAIL\n")+unknownWidth+1 {
-		t.Errorf("a terminal that does not tell: %d bytes, %v, %q", len(out.String()), err, out.String())
 	}
 }
 
@@ -215,9 +217,9 @@ func TestRowsKeepEventsFromSteeringTheTerminal(t *testing.T) {
 		Rules:        []*ast.Rule{{Meta: ast.Meta{Title: "A rule", Level: ast.LevelHigh}}},
 		Correlations: []*ast.Correlation{{Meta: ast.Meta{Title: "Longer"}, Type: ast.TemporalOrdered}},
 	})
-	if err := p.rows.write([]row{
-		{[]string{"-", "h\x1b[2J", "high", "A rule", "detection", "Image=a.exe"}, levelColor(ast.LevelHigh)},
-		{[]string{"-", "h", "-", "Longer", "temporal_ordered", "Image=a\u202eexe"}, ""},
+	if err := p.rows.Write([]terminal.Row{
+		{Cells: []string{"-", "h\x1b[2J", "high", "A rule", "detection", "Image=a.exe"}, Color: terminal.ColorOf(ast.LevelHigh)},
+		{Cells: []string{"-", "h", "-", "Longer", "temporal_ordered", "Image=a\u202eexe"}, Color: ""},
 	}); err != nil {
 		t.Fatal(err)
 	}

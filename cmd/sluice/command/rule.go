@@ -59,8 +59,11 @@ func loadFault(err error) error {
 // reportProblems prints every problem of every rejected document, then what the
 // authors of the others should know. None of it is what --quiet leaves out.
 func (e *env) reportProblems(c *ruleset.Rules) {
-	for _, p := range c.Problems() {
-		fmt.Fprintf(e.Err, "%s error: %s\n", p.Stage, ruleset.Placed(c.Roots, p))
+	for i := range c.Rejected {
+		r := &c.Rejected[i]
+		for _, p := range r.Problems {
+			fmt.Fprintf(e.Err, "%s error: %s\n", stageOf(r), ruleset.Placed(c.Roots, p))
+		}
 	}
 	e.warn(c.Notes...)
 	for i := range c.Warnings {
@@ -90,24 +93,41 @@ func (v verdict) rows() [][]string {
 	}
 }
 
-// judge counts a document with any parse problem as a parse error, and one that
-// has only compile problems as a compile error.
+// judge counts every document once as a parse error, or under its kind and as compiled
+// or a compile error: the kinds together are as many as both of these.
 func judge(c *load.Collection) verdict {
 	v := verdict{
 		Detection: len(c.Rules), Correlation: len(c.Correlations), Filter: c.Filters,
-		Compiled: len(c.Rules) + len(c.Correlations), Problems: c.Problems(),
+		Compiled: len(c.Rules) + len(c.Correlations) + c.Filters, Problems: c.Problems(),
 	}
 	if v.Problems == nil {
 		v.Problems = []ast.Problem{}
 	}
-	for _, r := range c.Rejected {
-		if slices.ContainsFunc(r.Problems, func(p ast.Problem) bool { return p.Stage == ast.StageParse }) {
+	for i := range c.Rejected {
+		r := &c.Rejected[i]
+		if stageOf(r) == ast.StageParse {
 			v.ParseErrors++
-		} else {
-			v.CompileErrors++
+			continue
+		}
+		v.CompileErrors++
+		switch r.Kind {
+		case load.DetectionKind:
+			v.Detection++
+		case load.CorrelationKind:
+			v.Correlation++
+		case load.FilterKind:
+			v.Filter++
 		}
 	}
 	return v
+}
+
+// stageOf is where a document failed: reading it, if any of it could not be read.
+func stageOf(r *load.Rejected) ast.Stage {
+	if r.Kind == load.NoKind || slices.ContainsFunc(r.Problems, func(p ast.Problem) bool { return p.Stage == ast.StageParse }) {
+		return ast.StageParse
+	}
+	return ast.StageCompile
 }
 
 func (e *env) ruleValidate(c *cli.Context) error {

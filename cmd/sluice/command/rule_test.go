@@ -56,6 +56,21 @@ func TestRuleValidate(t *testing.T) {
 			[]string{"b.yml:4: document 1 (\"Broken\"): ", "nosuch", "invalid regex", "missing"},
 		},
 		{
+			"every document counts once",
+			map[string]string{
+				"r/a.yml": goodRule, "r/b.yml": brokenRule,
+				"r/c.yml": "title: No Regex\nid: n\ndetection: {s: {a|re: '(?<=x)y'}, condition: s}\n---\ntitle: Of It\ncorrelation: {type: event_count, rules: [n], timespan: 1h, condition: {gte: 2}}\n",
+				"r/d.yml": "title: F\nfilter: {rules: [T], condition: k, k: {a: 1}}\n---\ntitle: G\nfilter: {rules: [T], condition: k, k: {a|re: '('}}\n", "r/e.yml": "title: [\n",
+			},
+			[]string{"r"},
+			2,
+			[]string{"detection rules:   2\ncorrelation rules: 1\nfilter rules:      2\nparse errors:      2\ncompiled:          2\ncompile errors:    3\n"},
+			[]string{
+				"compile error: r/c.yml:3: document 1 (\"No Regex\", n): invalid regex: look-behind `(?<=` is not in RE2: ",
+				"parse error: r/b.yml:4: document 1 (\"Broken\"): invalid regex", // of a document that cannot be read
+			},
+		},
+		{
 			"a misspelt name, with the one that was probably meant",
 			map[string]string{"r/a.yml": "title: T\nlevle: high\nsluice.acton: reset\ndetection:\n  selection: {Image|contians: x}\n  condition: selektion\n"},
 			[]string{"r"},

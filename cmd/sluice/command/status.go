@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/urfave/cli/v2"
+
+	"github.com/sluicehq/sluice/cmd/sluice/terminal"
 )
 
 func (e *env) statusCommand() *cli.Command {
@@ -38,15 +40,15 @@ func (e *env) status(c *cli.Context) error {
 	figures := statusFigures(status)
 	switch {
 	case out.terminal && out.format == formatTable:
-		return writeFigures(out, append(figures, e.moreFigures(c, out, cl)...))
+		return terminal.WriteFigures(out.Out, out.columns(), out.color, append(figures, e.moreFigures(c, out, cl)...))
 	case out.tabular():
-		t := newTable(out, []string{"METRIC", "VALUE"})
+		t := out.table([]string{"METRIC", "VALUE"})
 		for _, f := range figures {
-			if err := t.row([]string{f.name, f.value}, f.color); err != nil {
+			if err := t.Row([]string{f.Name, f.Value}, f.Color); err != nil {
 				return err
 			}
 		}
-		return t.flush()
+		return t.Flush()
 	}
 	var b bytes.Buffer
 	if out.pretty() {
@@ -89,9 +91,9 @@ func members(object []byte) (list []member, err error) {
 }
 
 // statusFigures lists the members in their order, and those of objects by name.
-func statusFigures(status []member) (list []figure) {
+func statusFigures(status []member) (list []terminal.Figure) {
 	for _, m := range status {
-		f := figure{name: m.name}
+		f := terminal.Figure{Name: m.name}
 		var seconds float64
 		var reload reloadOutcome
 		if m.name == "last_reload" && json.Unmarshal(m.value, &reload) == nil {
@@ -101,7 +103,7 @@ func statusFigures(status []member) (list []figure) {
 		if below, err := members(m.value); err == nil {
 			slices.SortFunc(below, func(a, b member) int { return strings.Compare(a.name, b.name) })
 			for _, x := range below {
-				list = append(list, figure{name: m.name + "." + x.name, value: string(x.value)})
+				list = append(list, terminal.Figure{Name: m.name + "." + x.name, Value: string(x.value)})
 			}
 			continue
 		}
@@ -109,22 +111,22 @@ func statusFigures(status []member) (list []figure) {
 		case m.name == "reload_pending" && string(m.value) == "false": // it is news only while it lasts
 			continue
 		case m.name == "uptime_seconds" && json.Unmarshal(m.value, &seconds) == nil:
-			f.name, f.value = "uptime", uptime(time.Duration(seconds*float64(time.Second)))
-		case json.Unmarshal(m.value, &f.value) != nil:
-			f.value = string(m.value)
+			f.Name, f.Value = "uptime", uptime(time.Duration(seconds*float64(time.Second)))
+		case json.Unmarshal(m.value, &f.Value) != nil:
+			f.Value = string(m.value)
 		}
-		if m.name == "parse_errors" && f.value != "0" {
-			f.color = yellow
+		if m.name == "parse_errors" && f.Value != "0" {
+			f.Color = terminal.Yellow
 		}
 		list = append(list, f)
 	}
 	return list
 }
 
-func (r *reloadOutcome) figure() figure {
-	f := figure{name: "last_reload", value: "ok " + r.At.Format(time.RFC3339)}
+func (r *reloadOutcome) figure() terminal.Figure {
+	f := terminal.Figure{Name: "last_reload", Value: "ok " + r.At.Format(time.RFC3339)}
 	if !r.OK {
-		f.value, f.color = fmt.Sprintf("failed %s: %s", r.At.Format(time.RFC3339), r.Error), red
+		f.Value, f.Color = fmt.Sprintf("failed %s: %s", r.At.Format(time.RFC3339), r.Error), terminal.Red
 	}
 	return f
 }
@@ -148,7 +150,7 @@ func uptime(d time.Duration) string {
 // moreFigures are those that people look for beside the status: documents of the
 // rules that were rejected, the input queue and the sinks. What the daemon does not
 // tell this client is left out with a note.
-func (e *env) moreFigures(c *cli.Context, out *console, cl *client) (list []figure) {
+func (e *env) moreFigures(c *cli.Context, out *console, cl *client) (list []terminal.Figure) {
 	ask := func(path string, answer any) bool {
 		body, err := cl.ask(c.Context, http.MethodGet, path)
 		if err == nil {
@@ -164,13 +166,13 @@ func (e *env) moreFigures(c *cli.Context, out *console, cl *client) (list []figu
 		Excluded int        `json:"excluded"`
 	}
 	if ask("/api/v1/rules", &rules) {
-		f := figure{name: "rules_rejected", value: fmt.Sprint(len(rules.Rejected))}
+		f := terminal.Figure{Name: "rules_rejected", Value: fmt.Sprint(len(rules.Rejected))}
 		if len(rules.Rejected) > 0 {
-			f.color = yellow
+			f.Color = terminal.Yellow
 		}
 		list = append(list, f)
 		if rules.Excluded > 0 {
-			list = append(list, figure{name: "rules_excluded", value: fmt.Sprint(rules.Excluded)})
+			list = append(list, terminal.Figure{Name: "rules_excluded", Value: fmt.Sprint(rules.Excluded)})
 		}
 	}
 	var actors struct {
@@ -183,17 +185,17 @@ func (e *env) moreFigures(c *cli.Context, out *console, cl *client) (list []figu
 		return list
 	}
 	for _, a := range actors.Actors {
-		f := figure{value: fmt.Sprintf("%d of %d", a.Mailbox.Depth, a.Mailbox.Capacity)}
+		f := terminal.Figure{Value: fmt.Sprintf("%d of %d", a.Mailbox.Depth, a.Mailbox.Capacity)}
 		switch {
 		case a.Name == "parse":
-			f.name = "input_queue"
+			f.Name = "input_queue"
 		case a.Kind == "sink":
-			f.name = a.Name
+			f.Name = a.Name
 		default:
 			continue
 		}
 		if a.State != "running" {
-			f.value, f.color = a.State+", "+f.value, yellow
+			f.Value, f.Color = a.State+", "+f.Value, terminal.Yellow
 		}
 		list = append(list, f)
 	}

@@ -17,11 +17,12 @@ type Setting struct {
 	Short   string
 	Env     string
 	Help    string
-	Default string // empty when unset
-	Value   string // the default as files write it
-	Section string // the dotted key of what it stands in
-	Word    string // stands for the flag's value in help; empty for a flag without one
-	List    bool   // the flag may be repeated
+	Default string   // empty when unset
+	Value   string   // the default as files write it
+	Section string   // the dotted key of what it stands in
+	Word    string   // stands for the flag's value in help; empty for a flag without one
+	List    bool     // the flag may be repeated
+	Words   []string // the values that it may have, when they are few
 }
 
 // Settings lists the settings of a section in the order of the tree. A section
@@ -43,7 +44,7 @@ func describe(section string) []Setting {
 	for _, f := range tree().child(section).settings() {
 		v := at(defaults, f.index, false)
 		s := Setting{
-			Flag: f.flag, Short: f.short, Env: f.env, Help: f.help, Word: wordOf(f),
+			Flag: f.flag, Short: f.short, Env: f.env, Help: f.help, Word: wordOf(f), Words: f.words,
 			Section: f.path[:max(0, strings.LastIndexByte(f.path, '.'))],
 			List:    f.typ.Kind() == reflect.Slice || f.entries(),
 		}

@@ -32,7 +32,8 @@ type Settings struct {
 type Built struct {
 	*Rules
 	Set *graph.RuleSet // without a generation number
-	// Doubts say what is amiss with correlations without making them unusable.
+	// Doubts say what is amiss with correlations, and with the log source of events,
+	// without making them unusable.
 	Doubts []string
 }
 
@@ -69,7 +70,7 @@ func Compile(rules *Rules, s Settings, log *slog.Logger) (*Built, error) {
 			TimestampFields: s.Correlation.TimeFields(c.Defaults), Fields: program.Spec().Fields,
 			Background: s.Background, OnPanic: onPanic(log),
 		})
-		built.Doubts, built.Set = doubts, &graph.RuleSet{Engine: set, Correlation: program, Rejected: len(c.Rejected)}
+		built.Doubts, built.Set = append(doubts, unknownProduct(set, s.Routing)...), &graph.RuleSet{Engine: set, Correlation: program, Rejected: len(c.Rejected)}
 		return err
 	})
 	if err != nil {
@@ -132,7 +133,7 @@ func (r *Rules) Acceptable(strict bool) error {
 var errCompiling = errors.New("Error compiling rules") //nolint:staticcheck // users find the text in scripts
 
 // gcPercent suits loading: most of what it allocates lives on.
-const gcPercent = 300
+const gcPercent = 800
 
 // RelaxGC makes garbage collections rarer until the function returned is called.
 // It is for the load of a process that starts: beside a large heap, memory would

@@ -2,8 +2,10 @@ package ruleset
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/sluicehq/sluice/internal/suggest"
 	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/engine"
 )
@@ -11,7 +13,7 @@ import (
 // LogsourceRouting skips rules whose log source contradicts the event's.
 type LogsourceRouting struct {
 	Enabled        bool       `yaml:"enabled" flag:"logsource-routing" mode:"on" help:"Skip rules whose log source contradicts the event's"`
-	FieldMap       Dimensions `yaml:"field_map" flag:"logsource-field-map" word:"DIMENSIONS" help:"Fields that hold the log source: product=..,service=..,category=..,custom.NAME=.."`
+	FieldMap       Dimensions `yaml:"field_map" flag:"logsource-field-map" word:"DIMENSIONS" help:"Fields that hold the log source: product=.. service=.. category=.. custom.NAME=.., with commas between them"`
 	EventLogsource Dimensions `yaml:"event_logsource" flag:"event-logsource" word:"DIMENSIONS" help:"Log source of events that state none, in the same form"`
 	Derive         string     `yaml:"derive" flag:"logsource-derive" oneof:"windows off" help:"Derive the log source of Windows records from channel, provider and event id"`
 	Strict         bool       `yaml:"strict" help:"Accepted, without effect"`
@@ -87,4 +89,21 @@ func Routing(c *LogsourceRouting) *engine.Routing {
 
 func (d *Dimensions) logsource() ast.Logsource {
 	return ast.Logsource{Product: d.Product, Service: d.Service, Category: d.Category, Custom: d.Custom}
+}
+
+// unknownProduct tells when no rule is for the product that events are said to have,
+// although rules name products: all of these are skipped.
+func unknownProduct(set *engine.Set, c *LogsourceRouting) []string {
+	names, _ := set.Products()
+	product := c.EventLogsource.Product
+	if !c.Enabled || product == "" || len(names) == 1 || slices.ContainsFunc(names, func(n string) bool { return strings.EqualFold(n, product) }) {
+		return nil
+	}
+	const most = 6 // that a message names
+	known := slices.Sorted(slices.Values(names[1:]))
+	text := suggest.Behind(product, known)
+	if text == "" && len(known) <= most {
+		text = " (they have " + strings.Join(known, ", ") + ")"
+	}
+	return []string{fmt.Sprintf("event_logsource (--event-logsource): no loaded rule has product %q%s", product, text)}
 }

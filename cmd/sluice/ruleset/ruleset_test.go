@@ -81,6 +81,37 @@ func TestRouting(t *testing.T) {
 	}
 }
 
+func TestAProductThatNoRuleHasIsTold(t *testing.T) {
+	linux := strings.Replace(rule, "windows", "linux", 1)
+	for _, tc := range []struct {
+		name, rules, product string
+		off                  bool
+		want                 string // empty for no doubt
+	}{
+		{"a product of rules", rule, "Windows", false, ""},
+		{"none", rule, "", false, ""},
+		{"a misspelt one", rule, "windos", false, `no loaded rule has product "windos" (did you mean 'windows'?)`},
+		{"another one", rule + "---\n" + linux, "cisco", false, `no loaded rule has product "cisco" (they have linux, windows)`},
+		{"rules that name no product", strings.Replace(rule, "product: windows, ", "", 1), "cisco", false, ""},
+		{"routing that is off", rule, "windos", true, ""},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			correlation := correlate.DefaultConfig()
+			s := Settings{
+				Options: Options{Roots: []string{dir(t, map[string]string{"a.yml": tc.rules})}}, MatchDetail: "off", Correlation: &correlation,
+				Routing: &LogsourceRouting{Enabled: !tc.off, EventLogsource: Dimensions{Product: tc.product}},
+			}
+			b, err := Build(t.Context(), s, slog.New(slog.DiscardHandler))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := strings.Join(b.Doubts, "\n"); !strings.HasSuffix(got, tc.want) || (got == "") != (tc.want == "") {
+				t.Errorf("got %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
 const count = "title: Count\nid: c\ncorrelation: {type: event_count, rules: [w], timespan: 1h, condition: {gte: 2}}\n"
 
 func TestARuleSetIsBuiltOfAllThatIsUsable(t *testing.T) {

@@ -4,8 +4,8 @@ import (
 	"iter"
 	"net/netip"
 	"strings"
-	"unicode/utf8"
 
+	"github.com/sluicehq/sluice/internal/clip"
 	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/event"
 	"github.com/sluicehq/sluice/sigma/result"
@@ -15,9 +15,9 @@ import (
 func (b *builder) describe(it *Item, src *ast.Item, c context) *result.Match {
 	m := &result.Match{Selection: c.selection, Negated: it.Neq}
 	var patterns []string
-	strings, size := true, 0
+	textual, size := true, 0
 	if src.Modifiers.Has(ast.Exists) {
-		m.Matcher, strings = "exists", false
+		m.Matcher, textual = "exists", false
 		patterns = []string{map[bool]string{true: "false", false: "true"}[it.Exists < 0]}
 	}
 	for _, v := range src.Values {
@@ -25,7 +25,7 @@ func (b *builder) describe(it *Item, src *ast.Item, c context) *result.Match {
 			break
 		}
 		d := describeValue(src.Modifiers, v, it.Keyword)
-		strings = strings && d.textual
+		textual = textual && d.textual
 		for _, p := range d.patterns {
 			if size <= maxPattern { // more is cut
 				patterns = append(patterns, p)
@@ -41,11 +41,11 @@ func (b *builder) describe(it *Item, src *ast.Item, c context) *result.Match {
 	if it.Keyword {
 		m.Matcher = "keyword"
 	}
-	m.ShowCase = strings && len(src.Values) > 0
+	m.ShowCase = textual && len(src.Values) > 0
 	m.CaseSensitive = m.ShowCase && src.Modifiers.Has(ast.Cased)
 	if b.detail == result.Full && m.Matcher != "null" {
 		m.HasPattern = true
-		m.Pattern = b.intern(cutPattern(patterns))
+		m.Pattern = b.intern(clip.Text(strings.Join(patterns, ", "), maxPattern))
 	}
 	return m
 }
@@ -166,20 +166,5 @@ func orderSign(m ast.Modifiers) string {
 	return "<= "
 }
 
-// Limits of a pattern's text.
-const (
-	maxPattern = 256
-	cutAt      = 253
-)
-
-func cutPattern(patterns []string) string {
-	s := strings.Join(patterns, ", ")
-	if len(s) <= maxPattern {
-		return s
-	}
-	n := cutAt
-	for !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n] + "..."
-}
+// maxPattern bounds the text of patterns, in bytes.
+const maxPattern = 256

@@ -37,6 +37,9 @@ func (c *checker) regex(it *ast.Item, v *ast.Value) {
 	}
 	re, err := syntax.Parse(v.Text, syntax.Perl)
 	switch e := (*syntax.Error)(nil); {
+	case errors.As(err, &e) && insteadOf(e) != "":
+		c.fail(it.Line, "invalid regex: %s", insteadOf(e))
+		return
 	case errors.As(err, &e):
 		c.fail(it.Line, "invalid regex: %s: `%s`", e.Code, e.Expr)
 		return
@@ -51,6 +54,40 @@ func (c *checker) regex(it *ast.Item, v *ast.Value) {
 		return
 	}
 	c.steps += steps(re)
+}
+
+// lacking are the parts of other kinds of expressions that RE2 does not have, and what
+// to write instead.
+var lacking = []struct{ text, name, instead string }{
+	{"(?<=", "look-behind", behind},
+	{"(?<!", "look-behind", ahead},
+	{"(?=", "look-ahead", "write what follows as part of the expression"},
+	{"(?!", "look-ahead", ahead},
+	{"(?>", "an atomic group", "write (?:...), which takes no longer here"},
+	{"*+", "a possessive quantifier", possessive},
+	{"++", "a possessive quantifier", possessive},
+	{"?+", "a possessive quantifier", possessive},
+	{"}+", "a possessive quantifier", possessive},
+}
+
+const (
+	behind     = "write what comes before as part of the expression"
+	ahead      = "write a second detection for what must not be there, and 'and not' in the condition"
+	possessive = "leave the second + out, it takes no longer here"
+)
+
+// insteadOf names what of an expression RE2 does not have, and what to write instead;
+// "" for another fault.
+func insteadOf(fault *syntax.Error) string {
+	for _, l := range lacking {
+		if strings.HasPrefix(fault.Expr, l.text) || strings.HasSuffix(fault.Expr, l.text) {
+			return l.name + " `" + l.text + "` is not in RE2: " + l.instead
+		}
+	}
+	if e := fault.Expr; fault.Code == syntax.ErrInvalidEscape && len(e) == 2 && e[1] >= '1' && e[1] <= '9' {
+		return "back-reference `" + e + "` is not in RE2: write the alternatives out, or compare two fields with 'fieldref'"
+	}
+	return ""
 }
 
 // wideRanges counts the ranges whose end is written as a character beyond ASCII.

@@ -1,25 +1,21 @@
-package command
+package shell
 
 import (
 	"slices"
 	"strings"
 
 	"github.com/urfave/cli/v2"
-
-	"github.com/sluicehq/sluice/cmd/sluice/config"
-	"github.com/sluicehq/sluice/internal/suggest"
-	"github.com/sluicehq/sluice/internal/unavailable"
 )
 
-// arrange moves the command's name to the front, its flags behind it and the
+// Arrange moves the command's name to the front, its flags behind it and the
 // positional arguments last, because the flag parser stops at the first
 // positional argument and knows a flag only behind the command it belongs to.
 // What it cannot place stays where the parser will complain about it.
-func arrange(app *cli.App, args []string) []string {
+func Arrange(app *cli.App, args []string) []string {
 	if len(args) == 0 {
 		return []string{app.Name}
 	}
-	path, leaf, below, rest := findCommand(app, args[1:])
+	path, leaf, below, rest := Find(app, args[1:])
 	var flags, positionals []string
 	for i := 0; i < len(rest); i++ {
 		arg := rest[i]
@@ -47,10 +43,10 @@ func arrange(app *cli.App, args []string) []string {
 	return append(out, positionals...)
 }
 
-// findCommand follows the names of commands through args, past flags, and
+// Find follows the names of commands through args, past flags, and
 // returns them, the flags and the commands of the last one, and the other
 // arguments.
-func findCommand(app *cli.App, args []string) (path []string, flags []cli.Flag, below []*cli.Command, rest []string) {
+func Find(app *cli.App, args []string) (path []string, flags []cli.Flag, below []*cli.Command, rest []string) {
 	flags, below = app.Flags, app.Commands
 	all := everyFlag(app.Commands)
 	i := 0
@@ -110,40 +106,4 @@ func takesValue(flags []cli.Flag, arg string) bool {
 		}
 	}
 	return false
-}
-
-// flagNames are the names of the flags of a command that do something in this build.
-func flagNames(c *cli.Context) []string {
-	off := make(map[string]bool)
-	for _, section := range []string{"daemon", "eval"} {
-		for _, s := range config.FlagsOf(section) {
-			if _, _, found := unavailable.Setting(s.Key, s.Flag); found {
-				off[s.Flag] = true
-			}
-		}
-	}
-	var names []string
-	if c.Command != nil {
-		for _, f := range c.Command.Flags {
-			if name := f.Names()[0]; !off[name] {
-				names = append(names, name)
-			}
-		}
-	}
-	return names
-}
-
-// nearest returns the word that is at most two edits away, or that holds what was
-// written or is held by it; empty when none does.
-func nearest(word string, words []string) string {
-	best := suggest.Nearest(word, words)
-	if best != "" || len(word) < 3 {
-		return best
-	}
-	for _, w := range words {
-		if strings.Contains(w, word) || len(w) > 3 && strings.Contains(word, w) {
-			return w
-		}
-	}
-	return ""
 }

@@ -1,4 +1,4 @@
-package command
+package shell
 
 import (
 	_ "embed"
@@ -15,37 +15,30 @@ import (
 //go:embed scripts/tail.man
 var manTail string
 
-func (e *env) manCommand() *cli.Command {
-	return command("man", "print the manual page", "", nil, func(*cli.Context) error {
-		_, err := e.Out.Write([]byte(manPage(e.app())))
-		return err
-	})
-}
-
-// manPage is the manual page in the man(7) language. It has no date, so that one
+// ManPage is the manual page in the man(7) language. It has no date, so that one
 // source makes one page.
-func manPage(app *cli.App) string {
+func ManPage(app *cli.App, version string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, ".TH SLUICE 1 \"\" \"sluice %s\" \"User Commands\"\n", roff(version()))
+	fmt.Fprintf(&b, ".TH SLUICE 1 \"\" \"sluice %s\" \"User Commands\"\n", roff(version))
 	fmt.Fprintf(&b, ".SH NAME\nsluice \\- %s\n", roff(app.Usage))
 	b.WriteString(".SH SYNOPSIS\n.B sluice\n.I COMMAND\n[\\fIflags\\fR] [\\fIarguments\\fR]\n")
 	b.WriteString(".SH COMMANDS\n")
-	all := leaves(app.Commands, "")
+	all := Leaves(app.Commands, "")
 	for _, c := range all {
 		manCommandPart(&b, c)
 	}
 	b.WriteString(".SH FLAGS OF EVERY COMMAND\n")
-	_, groups := grouped(all[0].Flags)
-	for _, s := range groups[everyCommand] {
+	_, groups := Groups(all[0].Flags)
+	for _, s := range groups[EveryCommand] {
 		manFlag(&b, s)
 	}
 	b.WriteString(manTail)
 	return b.String()
 }
 
-func manCommandPart(b *strings.Builder, c leaf) {
-	fmt.Fprintf(b, ".SS sluice %s\n", roff(c.full))
-	fmt.Fprintf(b, ".B sluice %s\n[\\fIflags\\fR]", roff(c.full))
+func manCommandPart(b *strings.Builder, c Leaf) {
+	fmt.Fprintf(b, ".SS sluice %s\n", roff(c.Full))
+	fmt.Fprintf(b, ".B sluice %s\n[\\fIflags\\fR]", roff(c.Full))
 	if c.ArgsUsage != "" {
 		fmt.Fprintf(b, " \\fI%s\\fR", roff(c.ArgsUsage))
 	}
@@ -57,13 +50,13 @@ func manCommandPart(b *strings.Builder, c leaf) {
 		}
 		b.WriteString(".fi\n")
 	}
-	headings, groups := grouped(c.Flags)
+	headings, groups := Groups(c.Flags)
 	for _, h := range headings {
-		if h == everyCommand || h == notInThisBuild {
+		if h == EveryCommand || h == NotInThisBuild {
 			continue
 		}
 		if h != "flags" {
-			fmt.Fprintf(b, ".PP\n%s:\n", roff(headingText(h)))
+			fmt.Fprintf(b, ".PP\n%s:\n", roff(Heading(h)))
 		}
 		for _, s := range groups[h] {
 			manFlag(b, s)

@@ -1,8 +1,9 @@
-package command
+package shell
 
 import (
 	"bufio"
 	_ "embed"
+	"io"
 	"slices"
 	"strings"
 
@@ -15,29 +16,15 @@ import (
 // they send the words of the command line up to the cursor to `completion words`.
 var (
 	//go:embed scripts/completion.bash
-	bashCompletion string
+	Bash string
 	//go:embed scripts/completion.zsh
-	zshCompletion string
+	Zsh string
 	//go:embed scripts/completion.fish
-	fishCompletion string
+	Fish string
 )
 
-func (e *env) completionCommands() []*cli.Command {
-	script := func(shell, text string) *cli.Command {
-		return command(shell, "print the script for "+shell, "", nil, func(*cli.Context) error {
-			_, err := e.Out.Write([]byte(text))
-			return err
-		})
-	}
-	words := command("words", "print what may follow the words of a command line", "-- WORD...", nil, func(c *cli.Context) error {
-		return e.printCandidates(complete(e.app(), c.Args().Slice()))
-	})
-	words.Hidden = true
-	return []*cli.Command{script("bash", bashCompletion), script("zsh", zshCompletion), script("fish", fishCompletion), words}
-}
-
-// candidates is what may stand in the place of the last word of a command line.
-type candidates struct {
+// Candidates is what may stand in the place of the last word of a command line.
+type Candidates struct {
 	words []candidate
 	files bool // names of files may stand there as well
 }
@@ -47,9 +34,9 @@ type candidate struct{ word, about string }
 // filesToo is the line that tells scripts to complete names of files.
 const filesToo = ":files"
 
-// printCandidates prints a line per candidate, with what it is about behind a tab.
-func (e *env) printCandidates(c candidates) error {
-	out := bufio.NewWriter(e.Out)
+// Write prints a line per candidate, with what it is about behind a tab.
+func (c Candidates) Write(w io.Writer) error {
+	out := bufio.NewWriter(w)
 	if c.files {
 		_, _ = out.WriteString(filesToo + "\n")
 	}
@@ -59,9 +46,9 @@ func (e *env) printCandidates(c candidates) error {
 	return out.Flush()
 }
 
-// complete finds what the last of the words behind the program's name may become.
+// Complete finds what the last of the words behind the program's name may become.
 // Flags of features that this build does not have are left out.
-func complete(app *cli.App, words []string) candidates {
+func Complete(app *cli.App, words []string) Candidates {
 	if len(words) == 0 {
 		words = []string{""}
 	}
@@ -69,9 +56,9 @@ func complete(app *cli.App, words []string) candidates {
 	words = slices.DeleteFunc(slices.Clone(words), func(w string) bool { return w == "=" })
 	before, word := words[:len(words)-1], words[len(words)-1]
 	if slices.Contains(before, "--") {
-		return candidates{files: true}
+		return Candidates{files: true}
 	}
-	path, flags, below, rest := findCommand(app, before)
+	path, flags, below, rest := Find(app, before)
 	leaf := commandAt(app.Commands, path)
 	if n := len(before); n > 0 && isFlag(before[n-1]) && takesValue(flags, before[n-1]) {
 		return valuesOf(flags, before[n-1], word, "")
@@ -84,7 +71,7 @@ func complete(app *cli.App, words []string) candidates {
 	case len(below) > 0 && !slices.ContainsFunc(rest, func(w string) bool { return !isFlag(w) }):
 		return commandCandidates(below, word)
 	}
-	return candidates{files: leaf != nil && leaf.ArgsUsage != ""}
+	return Candidates{files: leaf != nil && leaf.ArgsUsage != ""}
 }
 
 func commandAt(commands []*cli.Command, path []string) (leaf *cli.Command) {
@@ -95,7 +82,7 @@ func commandAt(commands []*cli.Command, path []string) (leaf *cli.Command) {
 	return leaf
 }
 
-func commandCandidates(commands []*cli.Command, begin string) (c candidates) {
+func commandCandidates(commands []*cli.Command, begin string) (c Candidates) {
 	for _, cmd := range commands {
 		if !cmd.Hidden && strings.HasPrefix(cmd.Name, begin) {
 			c.words = append(c.words, candidate{cmd.Name, cmd.Usage})
@@ -104,8 +91,8 @@ func commandCandidates(commands []*cli.Command, begin string) (c candidates) {
 	return c
 }
 
-func flagCandidates(flags []cli.Flag, begin string) (c candidates) {
-	for _, s := range available(flags) {
+func flagCandidates(flags []cli.Flag, begin string) (c Candidates) {
+	for _, s := range Available(flags) {
 		name, _, _ := strings.Cut(s.Flag, "[") // of a flag whose value may be left out
 		if word := "--" + name; strings.HasPrefix(word, begin) {
 			c.words = append(c.words, candidate{word, s.Help})
@@ -116,12 +103,12 @@ func flagCandidates(flags []cli.Flag, begin string) (c candidates) {
 
 // valuesOf gives the values of a flag that begin with what was typed. What is not one
 // of a few words may be a file.
-func valuesOf(flags []cli.Flag, name, begin, prefix string) (c candidates) {
-	for _, s := range available(flags) {
+func valuesOf(flags []cli.Flag, name, begin, prefix string) (c Candidates) {
+	for _, s := range Available(flags) {
 		if name = strings.TrimLeft(name, "-"); name != s.Flag && name != s.Short {
 			continue
 		}
-		words := choices(s.Help)
+		words := s.Words
 		switch {
 		case s.Word == "BOOL":
 			words = []string{"true", "false"}
@@ -137,16 +124,4 @@ func valuesOf(flags []cli.Flag, name, begin, prefix string) (c candidates) {
 		}
 	}
 	return c
-}
-
-// choices are the words that the help of a flag allows: it ends with them, in
-// parentheses.
-func choices(help string) []string {
-	_, list, found := strings.Cut(help, "(")
-	list, closed := strings.CutSuffix(list, ")")
-	words := strings.Split(list, ", ")
-	if !found || !closed || len(words) < 2 || slices.ContainsFunc(words, func(w string) bool { return strings.Contains(w, " ") }) {
-		return nil
-	}
-	return words
 }

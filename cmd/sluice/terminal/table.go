@@ -1,33 +1,21 @@
-package command
+package terminal
 
 import (
 	"bytes"
 	"encoding/csv"
 	"io"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 )
-
-// writeTable writes all rows in the chosen tabular format.
-func (c *console) writeTable(header []string, rows [][]string) error {
-	t := newTable(c, header)
-	for _, r := range rows {
-		if err := t.row(r, ""); err != nil {
-			return err
-		}
-	}
-	return t.flush()
-}
 
 // sampleRows is how many rows a table sees before it settles its widths.
 const sampleRows = 500
 
-// table writes rows as they come. The text form holds back the first rows to
+// Table writes rows as they come. The text form holds back the first rows to
 // find out how wide its columns are; later rows may stick out.
-type table struct {
+type Table struct {
 	out    io.Writer
-	format string
+	comma  rune // between the cells of a record; 0 aligns them in columns
 	color  bool
 	header []string
 	held   [][]string
@@ -37,13 +25,14 @@ type table struct {
 	buf    bytes.Buffer
 }
 
-func newTable(c *console, header []string) *table {
-	return &table{out: c.Out, format: c.format, color: c.color, header: header}
+// NewTable returns a table with aligned columns, or of records with a separator.
+func NewTable(out io.Writer, comma rune, color bool, header []string) *Table {
+	return &Table{out: out, comma: comma, color: color, header: header}
 }
 
-// row adds a row, whose first column gets the colour.
-func (t *table) row(cells []string, color string) error {
-	if t.format != formatTable {
+// Row adds a row, whose first column gets the colour.
+func (t *Table) Row(cells []string, color string) error {
+	if t.comma != 0 {
 		if t.header != nil {
 			t.separated(t.header)
 			t.header = nil
@@ -60,9 +49,9 @@ func (t *table) row(cells []string, color string) error {
 	return t.settle()
 }
 
-// flush writes what is held back; a table without rows is still a header.
-func (t *table) flush() error {
-	if t.format != formatTable {
+// Flush writes what is held back; a table without rows is still a header.
+func (t *Table) Flush() error {
+	if t.comma != 0 {
 		if t.header == nil {
 			return nil
 		}
@@ -74,20 +63,20 @@ func (t *table) flush() error {
 	return t.settle()
 }
 
-func (t *table) emit(write func()) error {
+func (t *Table) emit(write func()) error {
 	write()
 	_, err := t.out.Write(t.buf.Bytes())
 	t.buf.Reset()
 	return err
 }
 
-func (t *table) settle() error {
+func (t *Table) settle() error {
 	t.width, t.right = make([]int, len(t.header)), make([]bool, len(t.header))
 	for i, h := range t.header {
 		t.width[i] = utf8.RuneCountInString(h)
 		t.right[i] = len(t.held) > 0
 		for _, r := range t.held {
-			t.width[i] = max(t.width[i], utf8.RuneCountInString(printable(r[i])))
+			t.width[i] = max(t.width[i], utf8.RuneCountInString(Printable(r[i])))
 			t.right[i] = t.right[i] && isInteger(r[i])
 		}
 	}
@@ -105,9 +94,9 @@ func (t *table) settle() error {
 	})
 }
 
-func (t *table) aligned(cells []string, color string) {
+func (t *Table) aligned(cells []string, color string) {
 	for i, cell := range cells {
-		cell = printable(cell)
+		cell = Printable(cell)
 		pad := strings.Repeat(" ", max(0, t.width[i]-utf8.RuneCountInString(cell)))
 		if i > 0 {
 			t.buf.WriteString("  ")
@@ -128,38 +117,12 @@ func (t *table) aligned(cells []string, color string) {
 	t.buf.WriteByte('\n')
 }
 
-// trimBlanks removes blanks at the end.
-func trimBlanks(buf *bytes.Buffer) {
-	buf.Truncate(len(bytes.TrimRight(buf.Bytes(), " ")))
-}
-
 // separated writes one CSV or TSV record, quoted as RFC 4180 says.
-func (t *table) separated(cells []string) {
+func (t *Table) separated(cells []string) {
 	w := csv.NewWriter(&t.buf)
-	if t.format == formatTSV {
-		w.Comma = '\t'
-	}
+	w.Comma = t.comma
 	_ = w.Write(cells) // a buffer takes everything
 	w.Flush()
-}
-
-// printable keeps what an event says from steering the terminal.
-func printable(s string) string {
-	if !strings.ContainsFunc(s, isControl) {
-		return s
-	}
-	return strings.Map(func(r rune) rune {
-		if isControl(r) {
-			return ' '
-		}
-		return r
-	}, s)
-}
-
-// isControl reports whether a character moves or hides others: control
-// characters, and those that turn the direction of text or break lines.
-func isControl(r rune) bool {
-	return r < ' ' || r >= 0x7f && r < 0xa0 || r > 0xa0 && unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp)
 }
 
 func isInteger(s string) bool {

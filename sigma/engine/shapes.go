@@ -1,0 +1,114 @@
+package engine
+
+import (
+	"strings"
+
+	"github.com/sluicehq/sluice/sigma/ast"
+	"github.com/sluicehq/sluice/sigma/event"
+)
+
+// Shape is one of the ways in which Windows records reach programs. They differ in what
+// their fields are called, so that rules written for one find nothing in another.
+type Shape uint8
+
+// The shapes. NoShape stands for events that show none of them.
+const (
+	NoShape   Shape = iota
+	Rendered        // event records as JSON: Event.System, Event.EventData
+	Shipped         // those of Winlogbeat and Elastic Agent: winlog.event_data
+	Flat            // EventID, Channel and the rest side by side
+	NumShapes       // how many there are
+)
+
+// shapeFields tell shapes by fields that all their events have.
+var shapeFields = [NumShapes][]string{
+	Rendered: {"Event.System", "Event.System.EventID"},
+	Shipped:  {"winlog.event_data", "winlog.channel", "winlog.event_id"},
+}
+
+// Shape returns the shape of event i. It walks the event, so it is for a few events
+// among many.
+func (ev *Events) Shape(i int) Shape {
+	root := ev.list[i].value()
+	for shape, fields := range shapeFields {
+		for _, name := range fields {
+			p := event.ParsePath(name, 0)
+			if len(p.Resolve(nil, root, false)) > 0 {
+				return Shape(shape)
+			}
+		}
+	}
+	if firstText(root, "EventID") != "" && firstText(root, "Channel", "Provider_Name", "SourceName") != "" {
+		return Flat
+	}
+	return NoShape
+}
+
+// shapeOf is the shape that has a field of such a name; fields of Elastic's schema count
+// as Shipped.
+func shapeOf(field string) Shape {
+	switch {
+	case !strings.Contains(field, "."):
+		return Flat
+	case strings.HasPrefix(field, "Event."):
+		return Rendered
+	}
+	return Shipped
+}
+
+// readers are the rules that Windows records may meet by their fields, and what these
+// fields are called.
+type readers struct {
+	rules  []uint64 // bits, by load index
+	shaped [NumShapes]int
+	all    int
+}
+
+func readersOf(rules []*ast.Rule) (r readers) {
+	r.rules = make([]uint64, (len(rules)+63)/64)
+	for i, rule := range rules {
+		if p := lower(rule.Logsource.Product); p != "" && p != windowsProduct {
+			continue
+		}
+		var has [NumShapes]bool
+		for _, d := range rule.Detections {
+			d.Node.Walk(func(n *ast.Node) bool {
+				if n.Path != "" {
+					has[shapeOf(n.Path)] = true
+				}
+				for i := range n.Items {
+					if field := n.Items[i].Field; field != "" && field != "." {
+						has[shapeOf(field)] = true
+					}
+				}
+				return true
+			})
+		}
+		for shape, ok := range has {
+			if ok {
+				r.shaped[shape]++
+				r.rules[i/64] |= 1 << (i % 64)
+			}
+		}
+	}
+	for _, word := range r.rules {
+		for ; word != 0; word &= word - 1 {
+			r.all++
+		}
+	}
+	return r
+}
+
+// fewReaders is the part of the rules, one in so many, that is not worth counting: some
+// rules are written for another shape than the rest.
+const fewReaders = 10
+
+// Misses reports whether hardly any of the rules that Windows records may meet looks at
+// fields that those of a shape have.
+func (s *Set) Misses(shape Shape) bool {
+	return shape != NoShape && s.readers.all > 0 && s.readers.shaped[shape]*fewReaders <= s.readers.all
+}
+
+// ReadsRecords reports whether a rule is one that Windows records may meet by their
+// fields.
+func (s *Set) ReadsRecords(rule int) bool { return s.readers.rules[rule/64]&(1<<(rule%64)) != 0 }
