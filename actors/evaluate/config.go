@@ -1,6 +1,9 @@
 package evaluate
 
-import "github.com/sluicehq/sluice/sigma/timespan"
+import (
+	"github.com/sluicehq/sluice/internal/egress"
+	"github.com/sluicehq/sluice/sigma/timespan"
+)
 
 // Config holds the settings of loading and evaluating rules.
 type Config struct {
@@ -8,9 +11,12 @@ type Config struct {
 	Index              `yaml:",inline"`
 	MatchDetail        string `yaml:"match_detail" flag:"match-detail" oneof:"off summary full" mode:"loose" help:"How much a result says about why it matched"`
 	Observer           `yaml:",inline"`
-	AllowRemoteInclude bool   `yaml:"allow_remote_include" flag:"allow-remote-include" help:"Pipelines may include from other hosts"`
-	EgressPolicy       string `yaml:"egress_policy" flag:"egress-policy" oneof:"default strict permissive" help:"Addresses that outbound requests may reach"`
+	AllowRemoteInclude bool `yaml:"allow_remote_include" flag:"allow-remote-include" help:"Pipelines may include from other hosts"`
+	Egress             `yaml:",inline"`
 }
+
+// Egress says which addresses outbound requests may reach.
+type Egress = egress.Config
 
 // Index says how literals are looked for.
 type Index struct {
@@ -27,5 +33,5 @@ type Observer struct {
 
 // DefaultConfig returns the settings that apply when nothing is configured.
 func DefaultConfig() Config {
-	return Config{Index: Index{BloomMaxBytes: timespan.MiB}, MatchDetail: "off", Observer: Observer{ObserveFieldsMaxKeys: 10_000}, EgressPolicy: "default"}
+	return Config{Index: Index{BloomMaxBytes: timespan.MiB}, MatchDetail: "off", Observer: Observer{ObserveFieldsMaxKeys: 10_000}, Egress: egress.DefaultConfig()}
 }

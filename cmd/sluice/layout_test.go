@@ -107,6 +107,7 @@ var layout = map[string]place{
 	"internal/signing":                   {1, "internal/signing", false},
 	"internal/template":                  {2, "internal/template", false},
 	"graph/scope":                        {2, "graph", false},
+	"graph/selector":                     {2, "graph", false},
 	"graph/binding":                      {3, "graph/binding", false},
 }
 

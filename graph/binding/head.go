@@ -30,6 +30,7 @@ type level struct{}
 func (level) AppendText(dst []byte, r *graph.Result) []byte {
 	return append(dst, r.Level().String()...)
 }
+
 func (level) AppendJSON(dst []byte, r *graph.Result) []byte {
 	if l := r.Level(); l != ast.LevelNone {
 		return event.AppendQuoted(dst, l.String())

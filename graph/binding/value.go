@@ -54,7 +54,7 @@ func (p path) in(v event.Value) (event.Value, bool) {
 		var ok bool
 		switch v.Type {
 		case event.Object:
-			v, ok = member(v, p[i].key)
+			v, ok = v.Member(p[i].key)
 		case event.Array:
 			v, ok = element(v, p[i].index)
 		}
@@ -63,15 +63,6 @@ func (p path) in(v event.Value) (event.Value, bool) {
 		}
 	}
 	return v, true
-}
-
-func member(v event.Value, key string) (event.Value, bool) {
-	for k, m := range v.Members {
-		if event.KeyIs(k, key) {
-			return m, true
-		}
-	}
-	return event.Value{}, false
 }
 
 func element(v event.Value, index int) (event.Value, bool) {
@@ -136,7 +127,7 @@ func (e enrichment) find(r *graph.Result) (event.Value, bool) {
 		return event.Value{}, false
 	}
 	all := event.ValueOf(r.Enrichments)
-	if v, ok := member(all, e.key); ok {
+	if v, ok := all.Member(e.key); ok {
 		return v, true
 	}
 	return e.path.in(all)

@@ -34,6 +34,7 @@ const (
 	dialTimeout      = 30 * time.Second
 	handshakeTimeout = 10 * time.Second
 	idleTimeout      = 90 * time.Second
+	pingAfter        = 15 * time.Second // without a frame, a connection of HTTP/2 is tested, and closed if it is dead
 	idlePerHost      = 16
 	idleTotal        = 256
 	maxHeaderBytes   = 256 << 10 // of a response
@@ -46,8 +47,9 @@ const (
 // Redirects that are followed drop every header of the request as soon as scheme, host
 // or port differ from the first request's, and for good; one that would send a body
 // there is an error. Requests never tell the page that led to them.
-func NewClient(o Options) *http.Client {
-	guard := newGuard(o.Policy, o.Resolver)
+func NewClient(o Options) *http.Client { return newClient(o, newGuard(o.Policy, o.Resolver)) }
+
+func newClient(o Options, guard *guard) *http.Client {
 	proxies := o.Proxies
 	if proxies == nil {
 		proxies = httpproxy.FromEnvironment()
@@ -62,6 +64,7 @@ func NewClient(o Options) *http.Client {
 		MaxIdleConns:           idleTotal,
 		MaxIdleConnsPerHost:    idlePerHost,
 		MaxResponseHeaderBytes: maxHeaderBytes,
+		HTTP2:                  &http.HTTP2Config{SendPingTimeout: pingAfter, PingTimeout: pingAfter},
 	}
 	return &http.Client{
 		Transport:     &agent{transport, o.UserAgent},
@@ -95,7 +98,9 @@ func follow(most int) func(*http.Request, []*http.Request) error {
 		case len(before) > most:
 			return fmt.Errorf("stopped after %d redirects", most)
 		}
-		r.Header.Del("Referer")
+		if before[0].Header["Referer"] == nil {
+			r.Header.Del("Referer")
+		}
 		first := origin(before[0].URL)
 		for _, hop := range append(before[1:len(before):len(before)], r) {
 			if origin(hop.URL) == first {

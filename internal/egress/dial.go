@@ -24,15 +24,20 @@ type Resolver interface {
 type guard struct {
 	policy   Policy
 	resolver Resolver
-	dialer   net.Dialer
+	connect  func(ctx context.Context, network, address string) (net.Conn, error)
+	fallback time.Duration // for which the first family of addresses is tried alone
 }
+
+// fallbackDelay is what RFC 8305 recommends, nearly.
+const fallbackDelay = 300 * time.Millisecond
 
 func newGuard(p Policy, r Resolver) *guard {
 	if r == nil {
 		r = net.DefaultResolver
 	}
-	g := &guard{policy: p, resolver: r}
-	g.dialer = net.Dialer{Timeout: dialTimeout, ControlContext: g.control}
+	g := &guard{policy: p, resolver: r, fallback: fallbackDelay}
+	dialer := net.Dialer{Timeout: dialTimeout, ControlContext: g.control}
+	g.connect = dialer.DialContext
 	return g
 }
 
@@ -75,7 +80,7 @@ func (g *guard) resolve(ctx context.Context, host string) ([]netip.Addr, error) 
 	}
 	addresses, err := g.resolver.LookupNetIP(ctx, "ip", host)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("no addresses resolved for '%s': %w", host, err)
 	}
 	if len(addresses) == 0 {
 		return nil, fmt.Errorf("no addresses resolved for '%s'", host)
@@ -102,9 +107,6 @@ func (g *guard) allowed(addresses []netip.Addr) ([]netip.Addr, error) {
 	}
 	return allowed, nil
 }
-
-// fallbackDelay is how long the first family of addresses is tried alone (RFC 8305).
-const fallbackDelay = 300 * time.Millisecond
 
 // race connects to one of the addresses: those of the family of the first one, and soon
 // or when they have failed, the others at the same time.
@@ -135,7 +137,7 @@ func (g *guard) race(ctx context.Context, network, port string, addresses []neti
 		}()
 	}
 	start(first, true)
-	delay := time.NewTimer(fallbackDelay)
+	delay := time.NewTimer(g.fallback)
 	defer delay.Stop()
 	var failure error
 	started, running := false, 1
@@ -199,7 +201,7 @@ func (g *guard) one(ctx context.Context, network, address string, left int) (net
 		ctx, cancel = context.WithTimeout(ctx, share)
 		defer cancel()
 	}
-	return g.dialer.DialContext(ctx, network, address)
+	return g.connect(ctx, network, address)
 }
 
 // proxy is the Proxy of a transport. It judges the target of a request before anything

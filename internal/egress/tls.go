@@ -45,7 +45,10 @@ func (t TLS) Load(roots Roots) (*tls.Config, error) {
 		return nil, nil
 	}
 	c := &tls.Config{MinVersion: tls.VersionTLS12}
-	return c, errors.Join(t.loadCA(c, roots), t.loadPair(c))
+	if err := errors.Join(t.loadCA(c, roots), t.loadPair(c)); err != nil {
+		return nil, err
+	}
+	return c, nil
 }
 
 func (t TLS) loadCA(c *tls.Config, roots Roots) error {

@@ -58,11 +58,13 @@ func TestHeadersOfEveryScheme(t *testing.T) {
 	}{
 		{"standard is the default", Config{SecretEnv: "KEY"}, map[string]string{"Webhook-Id": id, "Webhook-Timestamp": timestamp, "Webhook-Signature": standardValue}},
 		{
-			"standard with two keys, the primary one first", Config{SecretEnv: "KEY", Scheme: "standard", RotateSecretEnv: "OLD"},
+			"standard with two keys, the primary one first",
+			Config{SecretEnv: "KEY", Scheme: "standard", RotateSecretEnv: "OLD"},
 			map[string]string{"Webhook-Id": id, "Webhook-Timestamp": timestamp, "Webhook-Signature": standardValue + " " + oldValue},
 		},
 		{
-			"keys in base64, with and without whsec_", Config{SecretEnv: "WHSEC", SecretEncoding: "base64", RotateSecretEnv: "B64_OLD"},
+			"keys in base64, with and without whsec_",
+			Config{SecretEnv: "WHSEC", SecretEncoding: "base64", RotateSecretEnv: "B64_OLD"},
 			map[string]string{"Webhook-Id": id, "Webhook-Timestamp": timestamp, "Webhook-Signature": standardValue + " " + oldValue},
 		},
 		{"github", Config{SecretEnv: "KEY", Scheme: "github"}, map[string]string{"X-Hub-Signature-256": githubValue}},
@@ -201,7 +203,9 @@ func TestFaultsOfTheStructure(t *testing.T) {
 		{"an unclosed token", custom(func(c *Custom) { c.SignedPayload = "{body}.{id" }), nil, []string{"signing.custom.signed_payload: { is not closed"}},
 		{"a token in a token", custom(func(c *Custom) { c.SignedPayload = `{"b":{body}}` }), nil, []string{`signing.custom.signed_payload: unknown token {"b":{body} (valid tokens: {body}, {timestamp}, {id})`}},
 		{
-			"everything at once", Config{Scheme: "custom", SecretEncoding: "x", Custom: &Custom{Algorithm: "md5", Encoding: "utf"}}, nil,
+			"everything at once",
+			Config{Scheme: "custom", SecretEncoding: "x", Custom: &Custom{Algorithm: "md5", Encoding: "utf"}},
+			nil,
 			[]string{
 				"missing required field 'signing.secret_env'", "unknown signing.secret_encoding 'x' (valid values: utf8, base64)",
 				"unknown signing.custom.algorithm 'md5' (valid values: sha256, sha512)", "unknown signing.custom.encoding 'utf' (valid values: hex, base64)",

@@ -92,6 +92,16 @@ func (v Value) Elements(yield func(Value) bool) {
 	}
 }
 
+// Member returns the first member of an object that has the key.
+func (v Value) Member(key string) (Value, bool) {
+	for k, m := range v.Members {
+		if KeyIs(k, key) {
+			return m, true
+		}
+	}
+	return Value{}, false
+}
+
 // KeyIs reports whether a quoted key as received spells name. Keys of ordinary length
 // cost no memory.
 func KeyIs(quoted []byte, name string) bool {

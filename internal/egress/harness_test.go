@@ -1,0 +1,231 @@
+package egress
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"errors"
+	"math/big"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"golang.org/x/net/http/httpproxy"
+
+	"github.com/sluicehq/sluice/graph/leaktest"
+)
+
+func TestMain(m *testing.M) { leaktest.Main(m) }
+
+// names is a resolver that answers each question for a name with the next of its
+// answers, and the last one from then on.
+type names struct {
+	mu      sync.Mutex
+	answers map[string][][]string
+	asked   []string
+}
+
+func (n *names) LookupNetIP(_ context.Context, _, host string) ([]netip.Addr, error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.asked = append(n.asked, host)
+	host = strings.ToLower(host)
+	answers, known := n.answers[host]
+	if !known {
+		return nil, &net.DNSError{Err: "no such host", Name: host, IsNotFound: true}
+	}
+	if len(answers) > 1 {
+		n.answers[host] = answers[1:]
+	}
+	var list []netip.Addr
+	for _, text := range answers[0] {
+		list = append(list, netip.MustParseAddr(text))
+	}
+	return list, nil
+}
+
+func (n *names) questions() []string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return append([]string(nil), n.asked...)
+}
+
+// fixed answers every question for a name alike.
+func fixed(answers map[string][]string) *names {
+	n := &names{answers: make(map[string][][]string)}
+	for name, list := range answers {
+		n.answers[name] = [][]string{list}
+	}
+	return n
+}
+
+// serve runs a server for the test.
+func serve(t *testing.T, handler http.HandlerFunc) *httptest.Server {
+	t.Helper()
+	s := httptest.NewServer(handler)
+	t.Cleanup(s.Close)
+	return s
+}
+
+// client is NewClient without proxies unless o names some. It leaves no connection.
+func client(t *testing.T, o Options) *http.Client {
+	t.Helper()
+	if o.Proxies == nil {
+		o.Proxies = &httpproxy.Config{}
+	}
+	c := NewClient(o)
+	t.Cleanup(c.CloseIdleConnections)
+	return c
+}
+
+// get asks for a URL and returns the status and the text of the response.
+func get(t *testing.T, c *http.Client, target string) (int, string, error) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, target, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return do(t, c, r)
+}
+
+func do(t *testing.T, c *http.Client, r *http.Request) (int, string, error) {
+	t.Helper()
+	response, err := c.Do(r)
+	if err != nil {
+		return 0, "", err
+	}
+	body, err := ReadBody(response, 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return response.StatusCode, string(body), nil
+}
+
+// denial is the message of the Denied within err, else of err.
+func denial(err error) string {
+	var denied *Denied
+	switch {
+	case err == nil:
+		return "allowed"
+	case errors.As(err, &denied):
+		return denied.Error()
+	}
+	return err.Error()
+}
+
+// port is the port of a server.
+func port(t *testing.T, s *httptest.Server) string {
+	t.Helper()
+	u, err := url.Parse(s.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u.Port()
+}
+
+// authority signs certificates.
+type authority struct {
+	cert *x509.Certificate
+	key  *ecdsa.PrivateKey
+}
+
+func newAuthority(t *testing.T) *authority {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	model := &x509.Certificate{
+		SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: "test authority"},
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, model, model, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cert, err := x509.ParseCertificate(der)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &authority{cert, key}
+}
+
+// pair writes the files of a certificate for the given names, valid until then.
+func (a *authority) pair(t *testing.T, until time.Time, names ...string) (cert, key string) {
+	t.Helper()
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	model := &x509.Certificate{
+		SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: names[0]}, DNSNames: names,
+		NotBefore: time.Now().Add(-2 * time.Hour), NotAfter: until,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
+	}
+	der, err := x509.CreateCertificate(rand.Reader, model, a.cert, &private.PublicKey, a.key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keyDER, err := x509.MarshalPKCS8PrivateKey(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return write(t, "cert.pem", "CERTIFICATE", der), write(t, "key.pem", "PRIVATE KEY", keyDER)
+}
+
+// bundle writes the file of the authority's own certificate.
+func (a *authority) bundle(t *testing.T) string {
+	t.Helper()
+	return write(t, "ca.pem", "CERTIFICATE", a.cert.Raw)
+}
+
+func write(t *testing.T, name, kind string, der []byte) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// secure runs a server with a certificate for the name.
+func secure(t *testing.T, a *authority, until time.Time, name string, clients *authority) *httptest.Server {
+	t.Helper()
+	cert, key := a.pair(t, until, name)
+	loaded, err := tls.LoadX509KeyPair(cert, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		shown := "nobody"
+		if len(r.TLS.PeerCertificates) > 0 {
+			shown = r.TLS.PeerCertificates[0].Subject.CommonName
+		}
+		_, _ = w.Write([]byte(r.Proto + " for " + shown))
+	}))
+	s.EnableHTTP2 = true
+	s.TLS = &tls.Config{Certificates: []tls.Certificate{loaded}}
+	if clients != nil {
+		s.TLS.ClientCAs = x509.NewCertPool()
+		s.TLS.ClientCAs.AddCert(clients.cert)
+		s.TLS.ClientAuth = tls.RequireAndVerifyClientCert
+	}
+	s.Config.ErrorLog = quiet()
+	s.StartTLS()
+	t.Cleanup(s.Close)
+	return s
+}
