@@ -41,6 +41,11 @@ func detection(m ast.Meta, event string, fields ...string) *graph.Result {
 // correlated is a correlation of two groups' values.
 func correlated(tb testing.TB, value float64) *graph.Result {
 	tb.Helper()
+	return correlatedAt(tb, ast.LevelHigh, value)
+}
+
+func correlatedAt(tb testing.TB, level ast.Level, value float64) *graph.Result {
+	tb.Helper()
 	detector, err := sigma.Open(fstest.MapFS{"burst.yml": {Data: []byte(`title: Failed login
 id: base
 logsource: {category: authentication}
@@ -50,7 +55,7 @@ detection:
 ---
 title: Burst
 id: burst
-level: high
+level: `+level.String()+`
 correlation:
   type: event_count
   rules: [base]
