@@ -55,7 +55,7 @@ detection:
 ---
 title: Burst
 id: burst
-level: `+level.String()+`
+level: ` + level.String() + `
 correlation:
   type: event_count
   rules: [base]

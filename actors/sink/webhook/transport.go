@@ -127,7 +127,7 @@ func (t *Transport) request(ctx context.Context, m *graph.Message, now time.Time
 	}
 	body := &payload{data: m.Body}
 	if t.w.hasBody {
-		if header.Get("Content-Type") == "" {
+		if t.w.form.contentType < 0 {
 			header.Set("Content-Type", "application/json")
 		}
 		body.attach(r)
