@@ -55,8 +55,8 @@ type Environment struct {
 	Pretty  bool             // results on standard output are indented
 	Version string           // of the build
 	Log     *slog.Logger
-	NATS    natsconn.Dialer  // makes connections to NATS
-	Label   string           // of the sink that is being opened
+	NATS    natsconn.Dialer // makes connections to NATS
+	Label   string          // of the sink that is being opened
 }
 
 var kinds = []about{

@@ -6,6 +6,8 @@ import (
 	"sync/atomic"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/sluicehq/sluice/actors/sink/webhook"
 )
 
 // labelDLQ is the name of the dead letter queue's actor and series.
@@ -18,6 +20,7 @@ type Metrics struct {
 	dropped     *prometheus.CounterVec
 	failures    *prometheus.CounterVec
 	deadLetters prometheus.Counter
+	webhooks    *webhook.Metrics
 }
 
 // NewMetrics registers the series.
@@ -37,7 +40,9 @@ func NewMetrics(reg prometheus.Registerer) (*Metrics, error) {
 			Name: "dlq_events_total", Help: "Records handed to the dead letter queue.",
 		}),
 	}
-	return m, errors.Join(reg.Register(m.retries), reg.Register(m.dropped), reg.Register(m.failures), reg.Register(m.deadLetters))
+	var err error
+	m.webhooks, err = webhook.NewMetrics(reg)
+	return m, errors.Join(err, reg.Register(m.retries), reg.Register(m.dropped), reg.Register(m.failures), reg.Register(m.deadLetters))
 }
 
 // counter is a series of which a detail shows the value too.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/actors/sink/stdout"
+	"github.com/sluicehq/sluice/internal/egress"
 	"github.com/sluicehq/sluice/internal/natsconn"
 )
 
@@ -34,6 +35,7 @@ type OutputsOptions struct {
 	Stream     io.Writer      // standard output
 	Version    string         // of the build
 	NATS       natsconn.Dialer
+	Egress     egress.Policy // of webhooks
 	Metrics    *Metrics
 	Log        *slog.Logger
 }
@@ -66,7 +68,9 @@ func OpenOutputs(o OutputsOptions) (_ *Outputs, err error) {
 		}
 		out.Sinks = append(out.Sinks, s)
 	}
-	return out, nil
+	webhooks, err := o.openWebhooks(deadLetters)
+	out.Sinks = append(out.Sinks, webhooks...)
+	return out, err
 }
 
 func ms(n int) time.Duration { return time.Duration(n) * time.Millisecond }

@@ -70,6 +70,8 @@ var layout = map[string]place{
 	"otlp":                               {4, "otlp", false},
 	"otlp/export":                        {4, "otlp", false},
 	"otlp/otlptest":                      {4, "otlp", true},
+	"actors/sink/webhook":                {5, "actors/sink", false},
+	"internal/strict":                    {1, "internal/strict", false},
 	"actors/dataflow":                    {6, "actors/dataflow", false},
 	"sources":                            {5, "sources", false},
 	"sources/ndjson":                     {5, "sources", false},
@@ -161,7 +163,8 @@ var keepers = map[string][]string{
 	"github.com/nats-io":          {"sources/nats/*.go", "internal/natsconn/*.go", "actors/sink/nats/*.go"},
 	"github.com/gorilla/mux":      {"http/api/*.go"},
 	"github.com/fsnotify":         {"actors/reload/*.go"},
-	"golang.org/x/net":            {"internal/egress/*.go", "internal/signing/*.go"},
+	"golang.org/x/net":            {"internal/egress/*.go", "internal/signing/*.go", "actors/sink/webhook/*.go"},
+	"golang.org/x/time":           {"actors/sink/webhook/*.go"},
 }
 
 // imports of one file.

@@ -100,8 +100,6 @@ var features = []Feature{
 		Ignored: []string{"daemon.api.audit"}, Routes: []string{"/api/v1/audit"}, Actors: []string{"audit"},
 		Series: auditSeries,
 	},
-	{Name: "webhooks", Sentence: "Results are not posted to other systems.", Refused: []string{"--webhook"}},
-	{Name: "outbound requests", Sentence: "Nothing is fetched from other hosts.", Ignored: []string{"--egress-policy"}},
 	{
 		Name: "a pre-filter beside the engine's own index", Sentence: "The engine's own index selects the rules of an event.",
 		Ignored: []string{"--bloom-prefilter", "--bloom-max-bytes"},

@@ -151,7 +151,8 @@ func metricsReference(t *testing.T) string {
 	dir := t.TempDir()
 	write(t, dir, "rules/a.yml", rule("A", "evil"))
 	write(t, dir, "rules/b.yml", "title: B\ncorrelation: {type: event_count, rules: id-A, timespan: 1m, condition: {gte: 1}}\n")
-	d := start(t, "-r", filepath.Join(dir, "rules"), "--input", "http", "--dlq", "file://"+filepath.Join(dir, "dlq"),
+	hooks := write(t, dir, "hooks.yml", "webhooks: [{id: chat, kind: correlation, url: 'http://127.0.0.1:1/', scope: {rules: [none]}}]\n")
+	d := start(t, "-r", filepath.Join(dir, "rules"), "--input", "http", "--webhook", hooks, "--dlq", "file://"+filepath.Join(dir, "dlq"),
 		"--output", "stdout", "--output", "file://"+filepath.Join(dir, "out"),
 		"--state-db", filepath.Join(dir, "state"), "--logsource-routing")
 	d.push(event("evil"))

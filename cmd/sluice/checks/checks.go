@@ -14,6 +14,7 @@ import (
 	"github.com/sluicehq/sluice/actors/reload"
 	"github.com/sluicehq/sluice/actors/sink"
 	"github.com/sluicehq/sluice/actors/sink/unix"
+	"github.com/sluicehq/sluice/actors/sink/webhook"
 	"github.com/sluicehq/sluice/cmd/sluice/config"
 	"github.com/sluicehq/sluice/cmd/sluice/daemon"
 	"github.com/sluicehq/sluice/graph"
@@ -35,7 +36,7 @@ var daemonChecks = []check{
 	{"features that this build has", (*checking).features},
 	{"pipelines", (*checking).pipelines},
 	{"state directory", (*checking).state},
-	{"files of sinks", (*checking).outputs},
+	{"files of sinks and webhooks", (*checking).outputs},
 	{"logins and certificates of NATS", (*checking).nats},
 	{"mailboxes", (*checking).mailboxes},
 }
@@ -50,6 +51,9 @@ type checking struct {
 	strict     bool
 	problems   config.Problems
 	warnings   config.Problems
+
+	webhooks     []*webhook.Webhook
+	webhooksFail bool
 }
 
 func (c *checking) fault(path string, err error) {
@@ -202,6 +206,15 @@ func (c *checking) outputs() {
 	for i, text := range c.d.Output.Sinks {
 		c.destination(fmt.Sprintf("daemon.output.sinks[%d]", i), text, sink.RoleFindings)
 	}
+	webhooks, faults := c.d.Output.LoadWebhooks(c.getenv)
+	c.webhooks, c.webhooksFail = webhooks, len(faults) > 0
+	for _, f := range faults {
+		p := c.l.Problem(fmt.Sprintf("daemon.output.webhooks[%d]", f.Path), f.Err)
+		if f.File != "" { // else the setting is to blame
+			p.File, p.Line = f.File, f.Line
+		}
+		c.problems = append(c.problems, p)
+	}
 }
 
 func (c *checking) destination(path, text string, role sink.Role) {
@@ -247,12 +260,16 @@ func (c *checking) mailboxes() {
 	for _, label := range sink.Labels(c.d.Output.Specs(func(int, error) {})) { // errors are reported already
 		known = append(known, "sink:"+label)
 	}
+	for _, w := range c.webhooks {
+		known = append(known, "sink:"+w.ID)
+	}
 	off := unavailable.Actors()
 	for _, name := range slices.Sorted(maps.Keys(c.d.Mailboxes)) {
 		path := "daemon.mailboxes." + name
 		switch {
 		case slices.Contains(off, name), name == actors.NameDLQ && c.d.Output.DLQ == "":
 			c.warn(path, errors.New("mailbox of an actor that is off"))
+		case c.webhooksFail && strings.HasPrefix(name, "sink:"): // perhaps of one that is refused
 		case !slices.Contains(known, name):
 			c.fault(path, suggest.Wrap(fmt.Errorf("unknown actor '%s' (%s)", name, strings.Join(known, ", ")), name, known))
 		}

@@ -145,6 +145,48 @@ func TestConfigValidateReportsEveryProblemAtOnce(t *testing.T) {
 	sluice(t, "", "engine", "daemon").wantCode(t, 3)
 }
 
+func TestConfigValidateReadsWebhooks(t *testing.T) {
+	inEmptyDir(t)
+	write(t, "r/a.yml", goodRule)
+	write(t, "hooks/a.yml", "webhooks:\n  - id: chat\n    kind: incident\n    url: https://chat.example/\n")
+	write(t, "hooks/b.yml", "webhooks:\n  - {id: stdout, kind: detection, url: 'https://x/'}\n  - {id: ok, kind: detection, url: 'https://x/', signing: {secret_env: SLUICE_TEST_UNSET}, ratelimit: {}}\n")
+	write(t, "sluice.yaml", `daemon:
+  rules: r
+  api: {addr: "127.0.0.1:0"}
+  output:
+    webhooks:
+      - hooks
+      - missing.yml
+  mailboxes: {"sink:ok": 5}
+`)
+	got := sluice(t, "", "config", "validate")
+	got.wantCode(t, 3)
+	got.wantErr(t,
+		"./sluice.yaml:7: daemon.output.webhooks: webhooks 'missing.yml' cannot be read: no such file or directory",
+		"hooks/a.yml:3: daemon.output.webhooks: webhook 'chat': unknown kind 'incident' (valid kinds: detection, correlation)\n",
+		"hooks/b.yml:2: daemon.output.webhooks: webhook 'stdout': the id 'stdout' is the label of another sink",
+		"hooks/b.yml:3: daemon.output.webhooks: webhook 'ok': unknown key 'ratelimit' (did you mean 'rate_limit'?)",
+		"hooks/b.yml:3: daemon.output.webhooks: webhook 'ok': signing secret environment variable 'SLUICE_TEST_UNSET' is unset or empty",
+		"5 problems.",
+	)
+	start := sluice(t, "", "engine", "daemon")
+	start.wantCode(t, 3)
+	start.wantErr(t, "hooks/a.yml:3: daemon.output.webhooks: webhook 'chat': unknown kind 'incident'", "hooks/b.yml:3: daemon.output.webhooks: webhook 'ok': signing secret")
+
+	t.Setenv("SLUICE_TEST_UNSET", "key")
+	write(t, "hooks/a.yml", "")
+	write(t, "hooks/b.yml", "webhooks: [{id: ok, kind: detection, url: 'https://x/', signing: {secret_env: SLUICE_TEST_UNSET}}]\n")
+	write(t, "missing.yml", "webhooks: []\n")
+	sluice(t, "", "config", "validate").wantCode(t, 0)
+	got = sluice(t, "", "engine", "daemon", "--dry-run", "--mailbox-size", "sink:okk=5")
+	if strings.Contains(got.out+got.err, "https://x/") {
+		t.Errorf("a dry run reads webhooks: %s%s", got.out, got.err)
+	}
+	got = sluice(t, "", "engine", "daemon", "--mailbox-size", "sink:okk=5")
+	got.wantCode(t, 3)
+	got.wantErr(t, "unknown actor 'sink:okk'", "did you mean 'sink:ok'?")
+}
+
 func TestConfigValidateAsJSON(t *testing.T) {
 	inEmptyDir(t)
 	write(t, "r/a.yml", goodRule)

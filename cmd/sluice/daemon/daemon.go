@@ -22,6 +22,7 @@ import (
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/http/api"
 	"github.com/sluicehq/sluice/http/server"
+	"github.com/sluicehq/sluice/internal/egress"
 	"github.com/sluicehq/sluice/internal/natsconn"
 	"github.com/sluicehq/sluice/sources"
 	"github.com/sluicehq/sluice/sources/ndjson"
@@ -166,7 +167,7 @@ func (d *Daemon) build(set *graph.RuleSet) error {
 	out, err := sink.OpenOutputs(sink.OutputsOptions{
 		Config: d.cfg.Output, Capacity: d.cfg.Input.BufferSize, Capacities: d.cfg.Mailboxes, Bytes: int(d.cfg.Input.BufferBytes),
 		Stream: d.o.Out, Version: d.o.Version, NATS: natsconn.Dialer{Config: d.cfg.NATS.Config, Log: logging.Target(d.log, "sluice.nats")},
-		Metrics: d.series.sinks, Log: logging.Target(d.log, "sluice.sink"),
+		Egress: egress.Policy(d.cfg.Engine.EgressPolicy), Metrics: d.series.sinks, Log: logging.Target(d.log, "sluice.sink"),
 	})
 	if err != nil {
 		return configFault(err)

@@ -1,0 +1,58 @@
+package sink
+
+import (
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/sluicehq/sluice/actors/sink/webhook"
+	"github.com/sluicehq/sluice/internal/egress"
+)
+
+// KindWebhook is the kind of sinks that files of webhooks describe: no spec names it.
+const KindWebhook Kind = "webhook"
+
+// LoadWebhooks reads the webhooks, and reports every fault of their files. Getenv gives
+// secrets; nil is os.Getenv.
+func (c Config) LoadWebhooks(getenv func(string) string) ([]*webhook.Webhook, []*webhook.Fault) {
+	specs := c.Specs(func(int, error) {}) // whose errors are told by others
+	return webhook.Load(c.Webhooks, webhook.LoadOptions{Taken: Labels(specs), Getenv: getenv})
+}
+
+// openWebhooks makes a sink of every webhook.
+func (o *OutputsOptions) openWebhooks(deadLetters DeadLetters) (sinks []*Sink, err error) {
+	all, faults := o.Config.LoadWebhooks(nil)
+	for _, f := range faults {
+		err = errors.Join(err, f)
+	}
+	if err != nil {
+		return nil, err
+	}
+	clients := &webhook.Clients{New: func(c *tls.Config) *http.Client {
+		return egress.NewClient(egress.Options{Policy: o.Egress, TLS: c, UserAgent: "sluice/" + o.Version})
+	}}
+	for _, w := range all {
+		s, err := o.openWebhook(w, clients, deadLetters)
+		if err != nil {
+			return nil, fmt.Errorf("webhook '%s': %w", w.ID, err)
+		}
+		sinks = append(sinks, s)
+	}
+	if len(all) > 0 {
+		o.Log.Info("webhooks loaded", "count", len(all))
+	}
+	return sinks, nil
+}
+
+func (o *OutputsOptions) openWebhook(w *webhook.Webhook, clients *webhook.Clients, deadLetters DeadLetters) (*Sink, error) {
+	capacity, given := o.Capacities["sink:"+w.ID]
+	if !given {
+		capacity = w.QueueSize
+	}
+	return New(Options{
+		Label: w.ID, Kind: KindWebhook, OnFull: Drop, Form: w.Form(), Transport: clients.Open(w, o.Metrics.webhooks, o.Log),
+		Retry: Retry{Max: w.Attempts - 1, Base: w.Backoff, Cap: w.MaxBackoff}, BatchMax: 1,
+		Capacity: capacity, Bytes: o.Bytes, DeadLetters: deadLetters, Metrics: o.Metrics, Log: o.Log,
+	})
+}
