@@ -34,6 +34,7 @@ type table struct {
 	paint  []string // colour of each held row's first column
 	width  []int    // nil until settled
 	right  []bool
+	most   int // width of the terminal, where the last column is cut; 0 for any
 	buf    bytes.Buffer
 }
 
@@ -91,6 +92,9 @@ func (t *table) settle() error {
 			t.right[i] = t.right[i] && isInteger(r[i])
 		}
 	}
+	if last := len(t.width) - 1; t.most > 0 {
+		t.width[last] = min(t.width[last], t.room())
+	}
 	return t.emit(func() {
 		t.aligned(t.header, "")
 		dashes := make([]string, len(t.header))
@@ -105,9 +109,21 @@ func (t *table) settle() error {
 	})
 }
 
+// room is what the other columns leave the last one on the terminal.
+func (t *table) room() int {
+	n := t.most
+	for _, w := range t.width[:len(t.width)-1] {
+		n -= w + gap
+	}
+	return max(0, n)
+}
+
 func (t *table) aligned(cells []string, color string) {
 	for i, cell := range cells {
 		cell = printable(cell)
+		if t.most > 0 && i == len(cells)-1 {
+			cell = shorten(cell, t.room())
+		}
 		pad := strings.Repeat(" ", max(0, t.width[i]-utf8.RuneCountInString(cell)))
 		if i > 0 {
 			t.buf.WriteString("  ")
