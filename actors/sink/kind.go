@@ -84,6 +84,21 @@ func usages() string {
 	return strings.Join(all, ", ")
 }
 
+// Schemes lists how the specs begin that this version writes to.
+func Schemes() (all []string) {
+	for _, a := range kinds {
+		for _, s := range a.schemes {
+			if a.open != nil && !a.bare {
+				s += "://"
+			}
+			if a.open != nil {
+				all = append(all, s)
+			}
+		}
+	}
+	return all
+}
+
 // Open opens the destination of s.
 func Open(s Spec, e Environment) (Transport, error) {
 	if open := s.Kind.about().open; open != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/sluicehq/sluice/actors/sink"
 	"github.com/sluicehq/sluice/sigma/pipeline"
 )
 
@@ -125,6 +126,8 @@ func valuesOf(flags []cli.Flag, name, begin, prefix string) (c candidates) {
 		switch {
 		case s.Word == "BOOL":
 			words = []string{"true", "false"}
+		case s.Flag == "to":
+			words, c.files = sink.Schemes(), false
 		case s.Flag == "pipeline":
 			words, c.files = pipeline.Builtins[:], true
 		case words == nil:

@@ -102,7 +102,7 @@ func (s *stream) record() (*Record, error) {
 		if err != nil && !errors.Is(err, errTooLong) && !errors.Is(err, errCutOff) {
 			return nil, err
 		}
-		if err == nil && len(bytes.TrimSpace(text)) == 0 {
+		if !errors.Is(err, errTooLong) && len(bytes.TrimSpace(text)) == 0 {
 			continue
 		}
 		var r Record

@@ -65,6 +65,7 @@ func loadProgress(path string) (*progress, error) {
 	if err != nil {
 		return nil, fmt.Errorf("progress: %w", err)
 	}
+	p.Tracks = nil
 	if err := json.Unmarshal(raw, p); err != nil || p.Tracks == nil {
 		return nil, fmt.Errorf("progress: %s was not written by a replay (name another file with --state, or begin anew with --restart)", path)
 	}
