@@ -7,7 +7,7 @@ import (
 )
 
 // examples are command lines for the help of each command. Tests run them in a
-// directory with rules/, events.ndjson and sluice.yaml.
+// directory with rules/, events.ndjson, dead.ndjson and sluice.yaml.
 var examples = map[string][]string{
 	"engine daemon": {
 		"sluice engine daemon -r rules/ --api-addr 127.0.0.1:9090 < events.ndjson",
