@@ -38,7 +38,10 @@ type about struct {
 	check func(s Spec) error
 	// form is what its sinks take, and how; nil for lines in the format of the spec.
 	form func(s Spec, e Environment) graph.Form
-	// open is nil for a kind that this version does not write to.
+	// left names the build tag that left the kind out of this build. Such a kind has a
+	// row in a file of its own, so that its libraries are left out, too.
+	left string
+	// open is nil for a kind that this build does not write to.
 	open func(s Spec, e Environment) (Transport, error)
 }
 
@@ -61,8 +64,8 @@ var kinds = []about{
 		open:  func(s Spec, e Environment) (Transport, error) { return file.Open(s.Target, e.Now) },
 	},
 	{kind: KindUnix, schemes: []string{"unix"}},
-	{kind: KindNATS, schemes: []string{"nats"}},
-	{kind: KindOTLP, schemes: []string{"otlp", "otlps", "otlphttp", "otlphttps"}},
+	natsKind,
+	otlpKind,
 }
 
 // about is what is known of kind k.
@@ -94,6 +97,16 @@ func Schemes() (all []string) {
 			if a.open != nil {
 				all = append(all, s)
 			}
+		}
+	}
+	return all
+}
+
+// LeftOut lists the kinds that a build tag left out of this build.
+func LeftOut() (all []Kind) {
+	for _, a := range kinds {
+		if a.left != "" {
+			all = append(all, a.kind)
 		}
 	}
 	return all

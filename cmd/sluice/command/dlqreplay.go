@@ -28,7 +28,7 @@ const (
 
 func dlqReplayFlags() []cli.Flag {
 	return append(append(dlqFilterFlags(),
-		&cli.StringFlag{Name: "to", Usage: "Sink that takes the results of failed deliveries, as --output names one"},
+		&cli.StringFlag{Name: "to", Usage: "Sink that takes the results of failed deliveries, as --output names one" + sinksLeftOut()},
 		&cli.StringFlag{Name: "rate", Usage: "Dead letters a second, at most"},
 		&cli.StringFlag{Name: "patience", Value: patienceDefault, Usage: "Give up when the daemon takes nothing for so long"},
 		&cli.StringFlag{Name: "state", Usage: "File that holds how far the replay came; FILE" + stateSuffix + " when absent"},

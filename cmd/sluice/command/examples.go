@@ -68,13 +68,16 @@ const exampleText = "{{if .Description}}\nExamples:\n{{.Description}}{{end}}"
 // example of each of its commands.
 func addExamples(app *cli.App) {
 	app.Description = exampleLines(examples["engine eval"][0], examples["engine daemon"][0], examples["rule validate"][0])
+	if commandAt(app.Commands, []string{"daemon"}).Hidden { // a build without it
+		app.Description = exampleLines(examples["engine eval"][0], examples["rule validate"][0])
+	}
 	for _, c := range app.Commands {
 		list := examples[c.Name]
 		if list == nil { // an alias, or a group
 			list = examples["engine "+c.Name]
 		}
 		for _, sub := range c.Subcommands {
-			if own := examples[c.Name+" "+sub.Name]; len(own) > 0 {
+			if own := examples[c.Name+" "+sub.Name]; len(own) > 0 && (!sub.Hidden || sub.Name != "daemon") {
 				sub.Description = exampleLines(own...)
 				list = append(list, own[0])
 			}

@@ -120,7 +120,7 @@ func TestAReplaySendsEachKindToItsTarget(t *testing.T) {
 			same(t, "counts", r.want(t, tc.want), tc.counts)
 			same(t, "told", strings.Join(r.told, ", "), "3 damaged")
 			again := newReplay(r.File)
-			again.Filter, again.Input, again.Target, again.To = r.Filter, r.Input, again.Target, r.To
+			again.Filter, again.Input, again.To = r.Filter, r.Input, r.To
 			before := len(r.daemon.bodies)
 			same(t, "the second time", again.want(t, "|"), Counts{Before: 5})
 			same(t, "requests of the second time", len(r.daemon.bodies), before)
