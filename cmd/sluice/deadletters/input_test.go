@@ -92,13 +92,21 @@ func TestLinesGoToTheDaemonUntilItTookThem(t *testing.T) {
 		}, "a,b,c b c", 0, "ok " + refused + " ok"},
 		{"a body that is too large goes in parts", []string{`413 {"error":"request body exceeds maximum size","accepted":0}`}, "a,b,c a b,c", 0, "ok ok ok"},
 		{"a proxy that takes no large bodies", []string{"413 <html>"}, "a,b,c a b,c", 0, "ok ok ok"},
-		{"a daemon with another input", []string{`404 {"error":"event ingestion not enabled","hint":"start with --input http"}`}, "a,b,c", 0,
-			"failed: POST http://daemon/api/v1/events: 404 Not Found: event ingestion not enabled (start with --input http)"},
+		{
+			"a daemon with another input",
+			[]string{`404 {"error":"event ingestion not enabled","hint":"start with --input http"}`},
+			"a,b,c", 0,
+			"failed: POST http://daemon/api/v1/events: 404 Not Found: event ingestion not enabled (start with --input http)",
+		},
 		{"a token that may not", []string{`403 {"error":"forbidden"}`}, "a,b,c", 0, "failed: POST http://daemon/api/v1/events: 403 Forbidden: forbidden"},
 		{"a redirect is not followed", []string{"307 "}, "a,b,c", 0, "failed: POST http://daemon/api/v1/events: 307 Temporary Redirect"},
 		{"a daemon that claims more than it got", []string{`200 {"accepted":9}`}, "a,b,c", 0, "failed: POST http://daemon/api/v1/events: 200 OK: the answer is not that of a daemon"},
-		{"a wish beyond all patience", []string{`503 Retry-After=301 {"error":"draining","accepted":1}`}, "a,b,c", 0,
-			"ok failed: POST http://daemon/api/v1/events: 503 Service Unavailable: draining (nothing was taken for 0s, and the next attempt would be in 5m1s)"},
+		{
+			"a wish beyond all patience",
+			[]string{`503 Retry-After=301 {"error":"draining","accepted":1}`},
+			"a,b,c", 0,
+			"ok failed: POST http://daemon/api/v1/events: 503 Service Unavailable: draining (nothing was taken for 0s, and the next attempt would be in 5m1s)",
+		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
