@@ -14,7 +14,7 @@ RELEASE   := -trimpath -buildvcs=false -ldflags '$(LDFLAGS) -s -w -buildid='
 export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 0)
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test race lint fuzz bench bench-corpus bench-correlation bench-daemon bench-bodies bench-sinks hostile docs check clean
+.PHONY: help build demo test race lint fuzz bench bench-corpus bench-correlation bench-daemon bench-bodies bench-sinks hostile docs tags check clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -64,7 +64,10 @@ hostile: ## ten minutes of ordinary events among those that mean harm, with 512 
 docs: ## rewrite the generated parts of the reference pages
 	$(GO) test ./cmd/sluice/acceptance -run TestReferencePagesAreFresh -count=1 -update
 
-check: test lint race fuzz ## what a merge needs
+tags: ## build and vet every combination of the tags that leave features out
+	@sh .ci/tags
+
+check: test lint tags race fuzz ## what a merge needs
 
 .PHONY: static dist always
 static: $(PLATFORMS:%=$(STATIC)/%/sluice) ## static programs for linux into bin/static/, one directory per platform

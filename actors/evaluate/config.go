@@ -18,11 +18,30 @@ type Config struct {
 // Egress says which addresses outbound requests may reach.
 type Egress = egress.Config
 
-// Index says how literals are looked for.
+// Index holds settings of indexes that other engines build. They are accepted, so that
+// a configuration fits both, and have no effect: the engine has one index, always.
 type Index struct {
-	BloomPrefilter bool           `yaml:"bloom_prefilter" flag:"bloom-prefilter" help:"Pre-filter for substrings"`
-	BloomMaxBytes  timespan.Bytes `yaml:"bloom_max_bytes" flag:"bloom-max-bytes" min:"0" help:"Memory of the pre-filter"`
-	CrossRuleAC    bool           `yaml:"cross_rule_ac" flag:"cross-rule-ac" help:"One automaton for the literals of all rules"`
+	BloomPrefilter bool           `yaml:"bloom_prefilter" flag:"bloom-prefilter" help:"Accepted without effect: the engine has an index of its own"`
+	BloomMaxBytes  timespan.Bytes `yaml:"bloom_max_bytes" flag:"bloom-max-bytes" min:"0" help:"Accepted without effect"`
+	CrossRuleAC    bool           `yaml:"cross_rule_ac" flag:"cross-rule-ac" help:"Accepted without effect: the engine has an index of its own"`
+}
+
+// NoEffect is why they have none.
+const NoEffect = "no effect: the engine's own index selects the rules of an event"
+
+// Given names the settings that are not as by default, by their flags.
+func (i Index) Given() (flags []string) {
+	was := DefaultConfig().Index
+	if i.BloomPrefilter != was.BloomPrefilter {
+		flags = append(flags, "--bloom-prefilter")
+	}
+	if i.BloomMaxBytes != was.BloomMaxBytes {
+		flags = append(flags, "--bloom-max-bytes")
+	}
+	if i.CrossRuleAC != was.CrossRuleAC {
+		flags = append(flags, "--cross-rule-ac")
+	}
+	return flags
 }
 
 // Observer counts the fields of events.

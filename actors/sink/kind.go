@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/sluicehq/sluice/actors/sink/file"
-	"github.com/sluicehq/sluice/actors/sink/nats"
 	"github.com/sluicehq/sluice/actors/sink/stdout"
 	"github.com/sluicehq/sluice/actors/sink/unix"
 	"github.com/sluicehq/sluice/graph"
@@ -44,7 +43,10 @@ type about struct {
 	check func(s Spec) error
 	// form is what its sinks take, and how; nil for lines in the format of the spec.
 	form func(s Spec, e Environment) graph.Form
-	// open is nil for a kind that this version does not write to.
+	// left names the build tag that left the kind out of this build. Such a kind has a
+	// row in a file of its own, so that its libraries are left out, too.
+	left string
+	// open is nil for a kind that this build does not write to.
 	open func(s Spec, e Environment) (Transport, error)
 }
 
@@ -76,14 +78,8 @@ var kinds = []about{
 			return unix.Open(context.Background(), s.Target)
 		},
 	},
-	{
-		kind: KindNATS, schemes: []string{"nats"}, usage: "nats://host:port/subject", unit: true,
-		check: func(s Spec) error { return nats.Check(s.Target) },
-		open: func(s Spec, e Environment) (Transport, error) {
-			return nats.Open(nats.Options{Dialer: e.NATS, Target: s.Target, Label: e.Label, Name: "sluice " + e.Label})
-		},
-	},
-	kindOTLP,
+	natsKind,
+	otlpKind,
 }
 
 // about is what is known of kind k.
@@ -103,6 +99,31 @@ func usages() string {
 		}
 	}
 	return strings.Join(all, ", ")
+}
+
+// Schemes lists how the specs begin that this version writes to.
+func Schemes() (all []string) {
+	for _, a := range kinds {
+		for _, s := range a.schemes {
+			if a.open != nil && !a.bare {
+				s += "://"
+			}
+			if a.open != nil {
+				all = append(all, s)
+			}
+		}
+	}
+	return all
+}
+
+// LeftOut lists the kinds that a build tag left out of this build.
+func LeftOut() (all []Kind) {
+	for _, a := range kinds {
+		if a.left != "" {
+			all = append(all, a.kind)
+		}
+	}
+	return all
 }
 
 // Open opens the destination of s.

@@ -111,6 +111,9 @@ func unsupported(base string) error {
 		}
 	}
 	scheme, _, _ := strings.Cut(base, "://")
+	if i := slices.IndexFunc(kinds, func(a about) bool { return slices.Contains(a.schemes, scheme) }); i >= 0 && kinds[i].left != "" {
+		return fmt.Errorf("output sink '%s' is left out of this build, which was made with the tag %s (supported: %s)", WithoutPassword(base), kinds[i].left, usages())
+	}
 	err := fmt.Errorf("Unsupported output sink '%s' (supported: %s)", WithoutPassword(base), usages()) //nolint:staticcheck // users find the text in scripts
 	return suggest.Wrap(err, scheme, schemes)
 }

@@ -73,7 +73,7 @@ func TestParseSpec(t *testing.T) {
 		{"a password in a URL is refused and not shown", "nats://u:secret@h:4222/a", RoleFindings, Spec{}, 0, "sink 'nats://u:xxxxx@h:4222/a': a NATS URL holds no credentials"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			if strings.HasPrefix(tc.name, "OTLP") && kindOTLP.open == nil {
+			if strings.HasPrefix(tc.name, "OTLP") && otlpKind.open == nil {
 				t.Skip("this build has no OTLP")
 			}
 			got, warnings, err := ParseSpec(tc.text, tc.role)

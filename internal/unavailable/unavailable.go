@@ -101,14 +101,6 @@ var features = []Feature{
 		Series: auditSeries,
 	},
 	{
-		Name: "a pre-filter beside the engine's own index", Sentence: "The engine's own index selects the rules of an event.",
-		Ignored: []string{"--bloom-prefilter", "--bloom-max-bytes"},
-	},
-	{
-		Name: "an automaton beside the engine's own index", Sentence: "The engine's own index selects the rules of an event.",
-		Ignored: []string{"--cross-rule-ac"},
-	},
-	{
 		Name: "the field observer", Sentence: "The fields of events are not counted.",
 		Refused: []string{"--observe-fields-report"}, Ignored: []string{"--observe-fields", "--observe-fields-max-keys"},
 		Routes: []string{"/api/v1/fields", "/api/v1/fields/unknown", "/api/v1/fields/missing", "/api/v1/fields/observer"},

@@ -44,6 +44,7 @@ func TestExamplesOfHelpRun(t *testing.T) {
 			r := newReader(t)
 			write(t, r.dir, "rules/whoami.yml", rule("Whoami", "evil"))
 			write(t, r.dir, "events.ndjson", event("evil")+"\n")
+			write(t, r.dir, "dead.ndjson", `{"original_event":"x","error":"parse error","timestamp":"2026-03-01T10:00:00Z","stage":"parse"}`+"\n")
 			write(t, r.dir, "sluice.yaml", "daemon: {rules: rules, api: {addr: '127.0.0.1:0'}}\n")
 			t.Setenv("PATH", filepath.Join(r.dir, "bin")+string(os.PathListSeparator)+os.Getenv("PATH"))
 			if strings.HasPrefix(line, "sluice engine daemon") {
@@ -58,7 +59,7 @@ func TestExamplesOfHelpRun(t *testing.T) {
 		})
 	}
 	d.stop()
-	for _, command := range []string{"engine daemon", "engine eval", "rule fields", "config reload", "version"} {
+	for _, command := range []string{"engine daemon", "engine eval", "rule fields", "config reload", "dlq replay", "version"} {
 		found := false
 		for line := range seen {
 			found = found || strings.HasPrefix(line, "sluice "+command)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/sluicehq/sluice/actors"
+	"github.com/sluicehq/sluice/actors/evaluate"
 	"github.com/sluicehq/sluice/actors/reload"
 	"github.com/sluicehq/sluice/actors/sink"
 	"github.com/sluicehq/sluice/actors/sink/unix"
@@ -38,6 +39,11 @@ var daemonChecks = []check{
 	{"state directory", (*checking).state},
 	{"files of sinks and webhooks", (*checking).outputs},
 	{"logins and certificates of NATS", (*checking).nats},
+	{"settings of indexes", func(c *checking) {
+		if c.validating { // a start says so in its log
+			c.index("daemon.engine", c.d.Engine.Index)
+		}
+	}},
 	{"mailboxes", (*checking).mailboxes},
 }
 
@@ -95,11 +101,19 @@ func Eval(l *config.Loaded) (warnings config.Problems, err error) {
 	}
 	if len(c.problems) == 0 {
 		c.problems, c.warnings = l.Unavailable("eval")
+		c.index("eval", e.Index)
 	}
 	if len(c.problems) > 0 {
 		return c.warnings, c.problems
 	}
 	return c.warnings, nil
+}
+
+// index warns of settings that are accepted without effect.
+func (c *checking) index(section string, i evaluate.Index) {
+	if flags := i.Given(); len(flags) > 0 {
+		c.warn(section, fmt.Errorf("%s: %s", strings.Join(flags, ", "), evaluate.NoEffect))
+	}
 }
 
 func (c *checking) settings() {

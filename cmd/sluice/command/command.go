@@ -104,6 +104,7 @@ func (e *env) app() *cli.App {
 			group("engine", "run or question the detection engine", daemon, eval, e.statusCommand()),
 			group("rule", "check and print rules", e.ruleCommands()...),
 			group("pipeline", "look into processing pipelines", e.pipelineCommands()...),
+			group("dlq", "look into dead letters, and send them on their way again", e.dlqCommands()...),
 			group("config", "make, check and show the configuration", e.configCommands()...),
 			e.versionCommand(),
 			group("completion", "print what makes a shell complete commands and flags", e.completionCommands()...),

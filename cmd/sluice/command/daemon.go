@@ -1,3 +1,5 @@
+//go:build !no_daemon
+
 package command
 
 import (
@@ -59,15 +61,4 @@ func serve(signals <-chan os.Signal, cfg *config.Loaded, log *slog.Logger, s Str
 	return daemon.Run(signals, daemon.Options{
 		Config: cfg, Log: log, In: s.In, Out: s.Out, Err: s.Err, Version: version(), Revision: revision(),
 	})
-}
-
-// checked prints the warnings of checks and gives their error its exit code.
-func (e *env) checked(warnings config.Problems, err error) error {
-	for _, w := range warnings {
-		e.warn(w.Error())
-	}
-	if err != nil {
-		return configFault(err)
-	}
-	return nil
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // examples are command lines for the help of each command. Tests run them in a
-// directory with rules/, events.ndjson and sluice.yaml.
+// directory with rules/, events.ndjson, dead.ndjson and sluice.yaml.
 var examples = map[string][]string{
 	"engine daemon": {
 		"sluice engine daemon -r rules/ --api-addr 127.0.0.1:9090 < events.ndjson",
@@ -27,10 +27,20 @@ var examples = map[string][]string{
 		"sluice rule validate rules/",
 		"sluice rule validate rules/ -v -p sysmon",
 	},
-	"rule parse":       {"sluice rule parse rules/whoami.yml --pretty"},
-	"rule stdin":       {"sluice rule stdin --pretty < rules/whoami.yml"},
-	"rule condition":   {"sluice rule condition --pretty '1 of selection_* and not filter'"},
-	"rule fields":      {"sluice rule fields -r rules/ -p ecs_windows"},
+	"rule parse":     {"sluice rule parse rules/whoami.yml --pretty"},
+	"rule stdin":     {"sluice rule stdin --pretty < rules/whoami.yml"},
+	"rule condition": {"sluice rule condition --pretty '1 of selection_* and not filter'"},
+	"rule fields":    {"sluice rule fields -r rules/ -p ecs_windows"},
+	"dlq list": {
+		"sluice dlq list dead.ndjson",
+		"sluice dlq list dead.ndjson --stage delivery --since 2h",
+	},
+	"dlq show": {"sluice dlq show 1 dead.ndjson"},
+	"dlq replay": {
+		"sluice dlq replay dead.ndjson --addr 127.0.0.1:9090",
+		"sluice dlq replay dead.ndjson --sink file --to file://again.ndjson --rate 100",
+		"sluice dlq replay dead.ndjson --to stdout --dry-run",
+	},
 	"pipeline list":    {"sluice pipeline list"},
 	"pipeline show":    {"sluice pipeline show sysmon"},
 	"completion bash":  {"sluice completion bash > sluice.bash"},
@@ -58,13 +68,16 @@ const exampleText = "{{if .Description}}\nExamples:\n{{.Description}}{{end}}"
 // example of each of its commands.
 func addExamples(app *cli.App) {
 	app.Description = exampleLines(examples["engine eval"][0], examples["engine daemon"][0], examples["rule validate"][0])
+	if app.Command("daemon").Hidden { // a build without it
+		app.Description = exampleLines(examples["engine eval"][0], examples["rule validate"][0])
+	}
 	for _, c := range app.Commands {
 		list := examples[c.Name]
 		if list == nil { // an alias, or a group
 			list = examples["engine "+c.Name]
 		}
 		for _, sub := range c.Subcommands {
-			if own := examples[c.Name+" "+sub.Name]; len(own) > 0 {
+			if own := examples[c.Name+" "+sub.Name]; len(own) > 0 && (!sub.Hidden || sub.Name != "daemon") {
 				sub.Description = exampleLines(own...)
 				list = append(list, own[0])
 			}

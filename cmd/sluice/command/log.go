@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sluicehq/sluice/actors/evaluate"
 	"github.com/sluicehq/sluice/actors/sink"
 	"github.com/sluicehq/sluice/cmd/sluice/config"
 	"github.com/sluicehq/sluice/cmd/sluice/logging"
@@ -88,6 +89,9 @@ func announce(log *slog.Logger, l *config.Loaded) {
 		attrs = append(attrs, "dlq", sink.WithoutPassword(d.Output.DLQ))
 	}
 	logging.Target(log, "sluice.server").Info("starting", append(attrs, "addr", d.API.Addr)...)
+	if flags := d.Engine.Given(); len(flags) > 0 {
+		logging.Target(log, "sluice.engine").Warn("settings have "+evaluate.NoEffect, "settings", strings.Join(flags, ", "))
+	}
 }
 
 // commandLogger logs only when a format was chosen.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/sluicehq/sluice/actors/sink"
 	"github.com/sluicehq/sluice/sigma/pipeline"
 )
 
@@ -112,6 +113,8 @@ func valuesOf(flags []cli.Flag, name, begin, prefix string) (c Candidates) {
 		switch {
 		case s.Word == "BOOL":
 			words = []string{"true", "false"}
+		case s.Flag == "to":
+			words, c.files = sink.Schemes(), false
 		case s.Flag == "pipeline":
 			words, c.files = pipeline.Builtins[:], true
 		case words == nil:

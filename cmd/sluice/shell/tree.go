@@ -6,6 +6,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/sluicehq/sluice/actors/sink"
 	"github.com/sluicehq/sluice/cmd/sluice/config"
 	"github.com/sluicehq/sluice/internal/unavailable"
 )
@@ -90,6 +91,9 @@ func flagGroups(section string, own []cli.Flag) (headings []string, groups map[s
 				missing = append(missing, i)
 				continue
 			}
+			if i.Flag == "output" || i.Flag == "dlq" {
+				i.Help += SinksLeftOut()
+			}
 			_, heading, _ := strings.Cut(i.Section, ".")
 			heading, _, _ = strings.Cut(heading, ".") // of the part right below the section
 			group(cmp.Or(heading, "flags"), i)
@@ -102,6 +106,20 @@ func flagGroups(section string, own []cli.Flag) (headings []string, groups map[s
 		group(NotInThisBuild, i)
 	}
 	return headings, groups
+}
+
+// SinksLeftOut tells what a sink may not be in this build; empty when nothing is left out.
+func SinksLeftOut() (text string) {
+	for i, k := range sink.LeftOut() {
+		if text += ", "; i == 0 {
+			text = " (left out of this build: "
+		}
+		text += string(k)
+	}
+	if text != "" {
+		text += ")"
+	}
+	return text
 }
 
 // Headings of flags that are not of the command itself.

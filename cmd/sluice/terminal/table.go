@@ -22,6 +22,7 @@ type Table struct {
 	paint  []string // colour of each held row's first column
 	width  []int    // nil until settled
 	right  []bool
+	most   int // width of the terminal, where the last column is cut; 0 for any
 	buf    bytes.Buffer
 }
 
@@ -29,6 +30,9 @@ type Table struct {
 func NewTable(out io.Writer, comma rune, color bool, header []string) *Table {
 	return &Table{out: out, comma: comma, color: color, header: header}
 }
+
+// Fit cuts the last column so that rows are no wider than so many columns; 0 cuts nothing.
+func (t *Table) Fit(columns int) { t.most = columns }
 
 // Row adds a row, whose first column gets the colour.
 func (t *Table) Row(cells []string, color string) error {
@@ -80,6 +84,9 @@ func (t *Table) settle() error {
 			t.right[i] = t.right[i] && isInteger(r[i])
 		}
 	}
+	if last := len(t.width) - 1; t.most > 0 {
+		t.width[last] = min(t.width[last], t.room())
+	}
 	return t.emit(func() {
 		t.aligned(t.header, "")
 		dashes := make([]string, len(t.header))
@@ -94,9 +101,21 @@ func (t *Table) settle() error {
 	})
 }
 
+// room is what the other columns leave the last one on the terminal.
+func (t *Table) room() int {
+	n := t.most
+	for _, w := range t.width[:len(t.width)-1] {
+		n -= w + gap
+	}
+	return max(0, n)
+}
+
 func (t *Table) aligned(cells []string, color string) {
 	for i, cell := range cells {
 		cell = Printable(cell)
+		if t.most > 0 && i == len(cells)-1 {
+			cell = Shorten(cell, t.room())
+		}
 		pad := strings.Repeat(" ", max(0, t.width[i]-utf8.RuneCountInString(cell)))
 		if i > 0 {
 			t.buf.WriteString("  ")

@@ -1,0 +1,193 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/urfave/cli/v2"
+
+	"github.com/sluicehq/sluice/actors/sink"
+	"github.com/sluicehq/sluice/cmd/sluice/config"
+	"github.com/sluicehq/sluice/cmd/sluice/deadletters"
+	"github.com/sluicehq/sluice/cmd/sluice/shell"
+	"github.com/sluicehq/sluice/cmd/sluice/terminal"
+	"github.com/sluicehq/sluice/sigma/timespan"
+)
+
+const (
+	// commitTimeout is above the 30 seconds that the daemon takes for lines to come to their end.
+	commitTimeout = 90 * time.Second
+	// replayGrace is how long what is under way may take once a replay is told to end.
+	replayGrace     = 5 * time.Second
+	patienceDefault = "5m"
+	stateSuffix     = ".replayed"
+)
+
+func dlqReplayFlags() []cli.Flag {
+	return append(append(dlqFilterFlags(),
+		&cli.StringFlag{Name: "to", Usage: "Sink that takes the results of failed deliveries, as --output names one" + shell.SinksLeftOut()},
+		&cli.StringFlag{Name: "rate", Usage: "Dead letters a second, at most"},
+		&cli.StringFlag{Name: "patience", Value: patienceDefault, Usage: "Give up when the daemon takes nothing for so long"},
+		&cli.StringFlag{Name: "state", Usage: "File that holds how far the replay came; FILE" + stateSuffix + " when absent"},
+		&cli.BoolFlag{Name: "restart", Usage: "Forget how far an earlier replay came"},
+		&cli.BoolFlag{Name: "dry-run", Usage: "List what would be sent, and send nothing"},
+		&cli.BoolFlag{Name: "json", Usage: "With --dry-run: one JSON object a line, also on a terminal"},
+	), clientFlags()...)
+}
+
+func (e *env) dlqReplay(c *cli.Context) error {
+	l, out, err := e.loadChecked(c, "")
+	if err != nil {
+		return err
+	}
+	p, input, err := e.newReplay(c, l, out)
+	if err != nil {
+		return err
+	}
+	verb := "replayed"
+	var list *letters
+	if c.Bool("dry-run") {
+		verb = "would replay"
+		if list, err = newLetters(c, out); err != nil {
+			return err
+		}
+		p.Dry = list.write
+	}
+	counts, interrupted, err := e.replay(p)
+	if list != nil {
+		err = errors.Join(err, list.end())
+	}
+	if err == nil || counts != (deadletters.Counts{}) {
+		for _, line := range counts.Summary(verb, input, p.To) {
+			out.summary("%s", terminal.Printable(line))
+		}
+		if p.State != "" && p.Dry == nil {
+			out.summary("how far it came is kept in %s", p.State)
+		}
+	}
+	switch {
+	case interrupted != nil:
+		return silent(128 + int(*interrupted))
+	case err != nil:
+		return configFault(err)
+	case counts.Refused+counts.Damaged > 0:
+		return silent(exitFindings)
+	}
+	return nil
+}
+
+// newReplay makes a replay of the command line, which names its input for people.
+func (e *env) newReplay(c *cli.Context, l *config.Loaded, out *console) (p *deadletters.Replay, input string, err error) {
+	if c.NArg() != 1 {
+		return nil, "", configFaultf("dlq replay takes one file of dead letters (- for standard input), got %d", c.NArg())
+	}
+	p = &deadletters.Replay{File: c.Args().First(), Stdin: e.In, State: c.String("state"), Restart: c.Bool("restart"), To: c.String("to"), Damaged: tellDamage(out)}
+	if p.Filter, p.Selection, err = dlqFilter(c); err != nil {
+		return nil, "", err
+	}
+	if p.State == "" && p.File != deadletters.Stdin {
+		p.State = p.File + stateSuffix
+	}
+	if text := c.String("rate"); text != "" {
+		if p.Rate, err = strconv.ParseFloat(text, 64); err != nil || !(p.Rate > 0 && p.Rate <= 1e9) {
+			return nil, "", configFaultf("--rate: %q is no number of dead letters a second (such as 100 or 0.5)", text)
+		}
+	}
+	patience, err := timespan.ParseDuration(c.String("patience"))
+	if err != nil || patience < 0 {
+		return nil, "", configFaultf("--patience: %q is no duration (such as 5m)", c.String("patience"))
+	}
+	p.Refused = func(r *deadletters.Record, err error) {
+		fmt.Fprintf(e.Err, "warning: dead letter %d refused: %s\n", r.Number, terminal.Printable(err.Error()))
+	}
+	o := &l.Config.Daemon.Output
+	retry := sink.Retry{Max: o.RetryMax, Base: time.Duration(o.BackoffBaseMS) * time.Millisecond, Cap: time.Duration(o.BackoffMaxMS) * time.Millisecond}
+	if p.To != "" {
+		if err := e.replayTarget(p, retry, c.Bool("dry-run"), out); err != nil {
+			return nil, "", err
+		}
+	}
+	if p.To != "" && !c.IsSet("addr") {
+		return p, "", nil
+	}
+	cl, err := e.client(c, l)
+	if err != nil {
+		return nil, "", err
+	}
+	cl.http.Timeout = commitTimeout
+	cl.http.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	p.Input = &deadletters.Input{HTTP: &cl.http, Base: cl.base, Token: cl.token, Retry: retry, Patience: patience.Std(), Waiting: func(pause time.Duration, err error) {
+		out.note("waiting %s: %s", pause.Round(time.Millisecond), terminal.Printable(err.Error()))
+	}}
+	return p, cl.base, nil
+}
+
+// replayTarget opens the sink of --to; a dry run only looks at how it is named.
+func (e *env) replayTarget(p *deadletters.Replay, retry sink.Retry, dry bool, out *console) error {
+	spec, warnings, err := deadletters.ParseTarget(p.To)
+	e.warn(warnings...)
+	if err != nil {
+		return configFault(fmt.Errorf("--to: %w", err))
+	}
+	if dry {
+		return nil
+	}
+	p.Target, err = deadletters.OpenTarget(spec, retry, e.Out, version(), func(attempt int, err error) {
+		out.note("attempt %d failed: %s", attempt, terminal.Printable(err.Error()))
+	})
+	if err != nil {
+		return configFault(fmt.Errorf("--to: %w", err))
+	}
+	return nil
+}
+
+// replay runs until its end or a signal, which it survives until what is under way has
+// ended. A second signal ends it at once.
+func (e *env) replay(p *deadletters.Replay) (counts deadletters.Counts, interrupted *syscall.Signal, err error) {
+	stop, interrupt := context.WithCancel(context.Background())
+	defer interrupt()
+	work, abort := context.WithCancel(context.Background())
+	defer abort()
+	type ending struct {
+		counts deadletters.Counts
+		err    error
+	}
+	done := make(chan ending, 1)
+	close(e.handedOver)
+	go func() {
+		counts, err := p.Run(stop, work)
+		if p.Target != nil {
+			err = errors.Join(err, p.Target.Close())
+		}
+		done <- ending{counts, err}
+	}()
+	var late <-chan time.Time
+	for {
+		select {
+		case end := <-done:
+			return end.counts, interrupted, end.err
+		case <-late:
+			if work.Err() != nil { // it waits for standard input
+				return counts, interrupted, nil
+			}
+			abort()
+			late = time.After(time.Second)
+		case s := <-e.signals:
+			n, ok := s.(syscall.Signal)
+			if !ok {
+				n = syscall.SIGINT
+			}
+			if interrupted != nil {
+				return counts, &n, nil
+			}
+			interrupted = &n
+			interrupt()
+			late = time.After(replayGrace)
+		}
+	}
+}

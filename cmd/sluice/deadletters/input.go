@@ -1,0 +1,209 @@
+package deadletters
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/sluicehq/sluice/actors/sink"
+)
+
+// Input is the HTTP input of a daemon. HTTP and Base are required.
+type Input struct {
+	HTTP  *http.Client // with a timeout above the 30 seconds that the daemon may take
+	Base  string       // of the API, without a slash at the end
+	Token string       // of the API; may be empty
+	Retry sink.Retry   // the pauses between attempts; Max is not used
+	// Patience is how long the daemon may take no line at all.
+	Patience time.Duration
+	// Waiting is told of each pause.
+	Waiting func(pause time.Duration, err error)
+
+	answered bool // the daemon was there
+}
+
+const eventsPath = "/api/v1/events"
+
+// refusal is why a daemon will never take a line.
+type refusal struct{ text string }
+
+func (e *refusal) Error() string { return e.text }
+
+// post is how a request ended.
+type post struct {
+	accepted int   // lines that were taken, whatever err is
+	err      error // nil when all were
+	kind     failure
+	after    time.Duration // that the daemon asked for
+}
+
+// failure says what to do about an error.
+type failure int
+
+const (
+	again    failure = iota // the daemon is away or busy
+	faulty                  // a line, or the body as a whole, is not taken
+	hopeless                // no line will be taken
+)
+
+// Error and RetryAfter make a post an error that sink.Retry knows how to wait for.
+func (p *post) Error() string             { return p.err.Error() }
+func (p *post) RetryAfter() time.Duration { return p.after }
+
+// send sends lines in order and returns what became of each of the first ones: nil, or a
+// refusal. With an error the others were not taken. Stop ends it between two requests,
+// and work within one.
+func (in *Input) send(stop, work context.Context, lines [][]byte) (done []error, err error) {
+	attempt, alone := 0, false
+	last := time.Now() // something was taken, or refused
+	for len(done) < len(lines) {
+		if stop.Err() != nil {
+			return done, stop.Err()
+		}
+		part := lines[len(done):]
+		if alone {
+			part = part[:1]
+		}
+		p := in.post(work, part)
+		for range p.accepted {
+			done = append(done, nil)
+		}
+		if p.accepted > 0 {
+			attempt, last = 0, time.Now()
+		}
+		switch {
+		case p.err == nil || p.accepted == len(part): // what was taken is the daemon's, also when commit came late
+			alone = false
+		case work.Err() != nil:
+			return done, work.Err()
+		case p.kind == hopeless:
+			return done, p.err
+		case p.kind == faulty && len(part)-p.accepted > 1:
+			alone = true // to find out whether it is this line
+		case p.kind == faulty:
+			done, alone = append(done, &refusal{p.err.Error()}), false
+			attempt, last = 0, time.Now()
+		default:
+			attempt++
+			pause := in.Retry.Delay(attempt, &p)
+			if time.Since(last)+pause > in.Patience {
+				return done, fmt.Errorf("%w (nothing was taken for %s, and the next attempt would be in %s)", p.err, round(time.Since(last)), round(pause))
+			}
+			in.Waiting(pause, p.err)
+			if !wait(stop, pause) {
+				return done, stop.Err()
+			}
+		}
+	}
+	return done, nil
+}
+
+func round(d time.Duration) time.Duration {
+	if d < time.Second {
+		return d.Round(time.Millisecond)
+	}
+	return d.Round(time.Second)
+}
+
+// wait waits, and reports false when ctx ended first.
+func wait(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// post makes one request and waits until its lines have come to their end.
+func (in *Input) post(ctx context.Context, lines [][]byte) post {
+	target := in.Base + eventsPath
+	body := append(bytes.Join(lines, []byte("\n")), '\n')
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, target+"?commit=true", bytes.NewReader(body))
+	if err != nil {
+		return post{err: err, kind: hopeless}
+	}
+	req.Header.Set("Content-Type", "application/x-ndjson")
+	if in.Token != "" {
+		req.Header.Set("Authorization", "Bearer "+in.Token)
+	}
+	resp, err := in.HTTP.Do(req)
+	if err != nil {
+		var u *url.Error
+		if errors.As(err, &u) {
+			err = u.Err
+		}
+		p := post{err: fmt.Errorf("POST %s: %w", target, err), kind: again}
+		if !in.answered && errors.Is(err, syscall.ECONNREFUSED) {
+			p.kind, p.err = hopeless, fmt.Errorf("%w (is the daemon running? --addr says where)", p.err)
+		}
+		return p
+	}
+	in.answered = true
+	defer func() { _ = resp.Body.Close() }() // what matters has been read
+	text, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
+	var answer struct {
+		Accepted    *int
+		Error, Hint string
+	}
+	parsed := json.Unmarshal(text, &answer)
+	if answer.Accepted != nil && (*answer.Accepted < 0 || *answer.Accepted > len(lines)) {
+		answer.Accepted = nil
+	}
+	var p post
+	if answer.Accepted != nil {
+		p.accepted = *answer.Accepted
+	}
+	if resp.StatusCode == http.StatusOK {
+		switch {
+		case err != nil:
+			p.err = fmt.Errorf("POST %s: %s: %w", target, resp.Status, err)
+		case parsed != nil || answer.Accepted == nil:
+			p.err, p.kind = fmt.Errorf("POST %s: %s: the answer is not that of a daemon", target, resp.Status), hopeless
+		case p.accepted < len(lines):
+			p.err, p.kind = fmt.Errorf("POST %s: %s: only %d of %d lines were accepted", target, resp.Status, p.accepted, len(lines)), faulty
+		}
+		return p
+	}
+	why := ""
+	if answer.Error != "" {
+		why = ": " + answer.Error
+	}
+	if answer.Hint != "" {
+		why += " (" + answer.Hint + ")"
+	}
+	p.err = fmt.Errorf("POST %s: %s%s", target, resp.Status, why)
+	p.after = retryAfter(resp.Header.Get("Retry-After"), time.Now())
+	switch code := resp.StatusCode; {
+	case code == http.StatusRequestTimeout, code == http.StatusTooManyRequests, code >= 500:
+		p.kind = again
+	case answer.Accepted != nil || code == http.StatusRequestEntityTooLarge:
+		p.kind = faulty
+	default:
+		p.kind = hopeless
+	}
+	return p
+}
+
+// retryAfter reads the header of that name: seconds, or a date.
+func retryAfter(text string, now time.Time) time.Duration {
+	text = strings.TrimSpace(text)
+	if n, err := strconv.Atoi(text); err == nil && n >= 0 {
+		return time.Duration(min(n, 1<<31)) * time.Second
+	}
+	if at, err := http.ParseTime(text); err == nil {
+		return max(0, at.Sub(now))
+	}
+	return 0
+}

@@ -1,0 +1,104 @@
+package deadletters
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/sluicehq/sluice/actors/sink"
+	"github.com/sluicehq/sluice/actors/sink/stdout"
+	"github.com/sluicehq/sluice/graph"
+)
+
+// Target is a sink that takes the results of failed deliveries, as native lines.
+type Target struct {
+	spec      sink.Spec
+	retry     sink.Retry
+	transport sink.Transport
+	retried   func(attempt int, err error)
+}
+
+// ParseTarget reads the spec of a sink. Warnings are about parameters that are ignored.
+func ParseTarget(text string) (sink.Spec, []string, error) {
+	spec, warnings, err := sink.ParseSpec(text, sink.RoleDLQ)
+	if err != nil {
+		return sink.Spec{}, nil, err
+	}
+	for i, w := range warnings {
+		warnings[i] = strings.Replace(w, "on the dead letter queue, which always blocks", "by a replay, which always waits", 1)
+	}
+	return spec, warnings, nil
+}
+
+// OpenTarget opens the sink. retried is told of each failed attempt that is not the last.
+func OpenTarget(spec sink.Spec, retry sink.Retry, out io.Writer, version string, retried func(attempt int, err error)) (*Target, error) {
+	t, err := sink.Open(spec, sink.Environment{Stdout: stdout.NewStream(out), Now: time.Now, Version: version})
+	if err != nil {
+		return nil, err
+	}
+	return &Target{spec: spec, retry: retry, transport: t, retried: retried}, nil
+}
+
+// Close flushes and releases the sink.
+func (t *Target) Close() error { return t.transport.Close() }
+
+// File is the path that the sink writes to; empty for other kinds.
+func (t *Target) File() string {
+	if t.spec.Kind == sink.KindFile {
+		return t.spec.Target
+	}
+	return ""
+}
+
+// send delivers the results of records in order and returns what became of each record:
+// nil, or why its results will never be taken. With an error the rest of the records,
+// those without an outcome, were not delivered.
+func (t *Target) send(ctx context.Context, items [][]graph.Message) (done []error, err error) {
+	outcomes := sink.Deliver(ctx, t.spec.Kind, t.transport, t.retry, items, t.retried)
+	for _, cause := range outcomes {
+		if cause != nil && !sink.IsPermanent(cause) {
+			if ctx.Err() != nil {
+				return done, ctx.Err()
+			}
+			return done, fmt.Errorf("sink '%s': %w", t.spec.Text, cause)
+		}
+		done = append(done, cause)
+	}
+	return done, nil
+}
+
+// messages makes the messages of a record's results. Their ids follow from the line of
+// the file, so that a destination that knows ids sees a repetition as one.
+func messages(r *Record, place int64, now time.Time) ([]graph.Message, error) {
+	lines, err := r.results()
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256(fmt.Appendf(nil, "%d\x00%s\x00%s\x00%s", place, r.Time.Format(time.RFC3339Nano), r.Sink, r.Original))
+	e := &graph.Envelope{ID: graph.DeliveryID(sum[:16]), Time: now}
+	out := make([]graph.Message, len(lines))
+	for i, body := range lines {
+		out[i] = graph.Message{Envelope: e, Index: i, Kind: kindOf(body), Body: body}
+	}
+	return out, nil
+}
+
+// kindOf tells what a native line is: correlations and incidents have members of their own.
+func kindOf(body []byte) graph.Kind {
+	var m struct {
+		Correlation *string `json:"correlation_type"`
+		Incident    *string `json:"incident_id"`
+	}
+	_ = json.Unmarshal(body, &m) // any object is a detection at least
+	switch {
+	case m.Correlation != nil:
+		return graph.KindCorrelation
+	case m.Incident != nil:
+		return "incident"
+	}
+	return graph.KindDetection
+}
