@@ -10,6 +10,7 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/sluicehq/sluice/cmd/sluice/deadletters"
+	"github.com/sluicehq/sluice/cmd/sluice/shell"
 	"github.com/sluicehq/sluice/cmd/sluice/terminal"
 )
 
@@ -25,7 +26,7 @@ func (e *env) dlqCommands() []*cli.Command {
 func dlqFilterFlags() []cli.Flag {
 	return []cli.Flag{
 		repeatedFlag("Only those of this sink; repeatable", "sink"),
-		repeatedFlag("Only those of this stage; repeatable ("+strings.Join(deadletters.Stages(), ", ")+")", "stage"),
+		shell.Choices(repeatedFlag("Only those of this stage; repeatable", "stage"), deadletters.Stages()...),
 		&cli.StringFlag{Name: "error", Usage: "Only those whose error has this text, in any case"},
 		&cli.StringFlag{Name: "since", Usage: "Only those from this time on: RFC 3339, or a span before now such as 2h"},
 		&cli.StringFlag{Name: "until", Usage: "Only those before this time: RFC 3339, or a span before now such as 30m"},

@@ -62,7 +62,7 @@ func (v *values) Serialize() string { return aliasCopy }
 // String satisfies the library; the default of a list is said in its help.
 func (v *values) String() string { return "" }
 
-func repeatedFlag(usage, name string, aliases ...string) cli.Flag {
+func repeatedFlag(usage, name string, aliases ...string) *cli.GenericFlag {
 	return &cli.GenericFlag{Name: name, Aliases: aliases, Usage: usage, Value: &values{}}
 }
 

@@ -148,7 +148,10 @@ func infoOf(names []string, d cli.DocGenerationFlag) config.Setting {
 	if o, ok := d.(Optional); ok {
 		i.Flag += "[=" + o.OptionalWord() + "]"
 	}
-	if c, ok := d.(choice); ok {
+	switch c := d.(type) {
+	case choice:
+		i.Words = c.words
+	case choices:
 		i.Words = c.words
 	}
 	return i
@@ -166,4 +169,16 @@ type choice struct {
 // Choice makes a flag whose value is one of a few words, which its help names.
 func Choice(name, usage string, words ...string) cli.Flag {
 	return choice{&cli.StringFlag{Name: name, Usage: usage + " (" + strings.Join(words, ", ") + ")"}, words}
+}
+
+// choices is a flag with several values, each of them one of a few words.
+type choices struct {
+	*cli.GenericFlag
+	words []string
+}
+
+// Choices gives a flag with several values its words, which its help names.
+func Choices(f *cli.GenericFlag, words ...string) cli.Flag {
+	f.Usage += " (" + strings.Join(words, ", ") + ")"
+	return choices{f, words}
 }
