@@ -45,13 +45,15 @@ type Transport struct {
 	label   string
 	inbox   string // of acknowledgements, with a dot at the end
 	acks    chan *nats.Msg
-	stop    chan error // why waiting for acknowledgements is vain
+	last    chan *nats.Msg // of the last message of an attempt: when it is here, the others mostly are, too
+	stop    chan error     // why waiting for acknowledgements is vain
 	timer   *time.Timer
 
 	streams map[string]bool // subjects that a stream takes
 	entries []entry         // of messages offered and not confirmed, in order
 	base    uint64          // number of the first entry
 	flying  int             // messages published and not acknowledged in this attempt
+	ending  bool            // the last message of this attempt is published
 	msg     nats.Msg
 	id      [1]string
 	names   names
@@ -87,7 +89,7 @@ func Open(o Options) (_ *Transport, err error) {
 		return nil, err
 	}
 	t := &Transport{
-		subject: subject, label: o.Label, inbox: nats.NewInbox() + ".", acks: make(chan *nats.Msg, 4*window),
+		subject: subject, label: o.Label, inbox: nats.NewInbox() + ".", acks: make(chan *nats.Msg, 4*window), last: make(chan *nats.Msg, window),
 		stop: make(chan error, 1), streams: make(map[string]bool),
 	}
 	t.msg.Header = nats.Header{nats.MsgIdHdr: t.id[:]}
@@ -102,7 +104,11 @@ func Open(o Options) (_ *Transport, err error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), ackWait)
 	defer cancel()
-	if _, err = t.conn.ChanSubscribe(t.inbox+"*", t.acks); err == nil {
+	_, err = t.conn.ChanSubscribe(t.inbox+inBetween+"*", t.acks)
+	if err == nil {
+		_, err = t.conn.ChanSubscribe(t.inbox+atTheEnd+"*", t.last)
+	}
+	if err == nil {
 		err = t.ensure(ctx, subject)
 	}
 	if err != nil {
@@ -110,6 +116,12 @@ func Open(o Options) (_ *Transport, err error) {
 	}
 	return t, nil
 }
+
+// What stands behind the inbox in reply subjects, of one length.
+const (
+	inBetween = "a."
+	atTheEnd  = "z."
+)
 
 var (
 	errLost     = errors.New("the connection broke")
@@ -191,7 +203,7 @@ func (t *Transport) align(messages []graph.Message) {
 		}
 		t.entries[i].sent, t.entries[i].err = false, nil
 	}
-	t.flying = 0
+	t.flying, t.ending = 0, false
 }
 
 // forget drops the first n entries. Their numbers are never used again.
@@ -230,6 +242,7 @@ func (t *Transport) publish(ctx context.Context, messages []graph.Message) error
 		case e.err == nil:
 			e.sent = true
 			t.flying++
+			t.ending = t.ending || i == t.names.last
 		case isPermanent(e.err):
 		case ctx.Err() != nil || !t.conn.Up():
 			return e.err
@@ -275,6 +288,8 @@ func (t *Transport) collect() {
 		select {
 		case m := <-t.acks:
 			t.acknowledged(m)
+		case m := <-t.last:
+			t.acknowledged(m)
 		default:
 			return
 		}
@@ -289,14 +304,23 @@ func (t *Transport) await(ctx context.Context, open int) error {
 	}
 	t.timer.Reset(ackWait)
 	defer t.timer.Stop()
+	acks := t.acks
+	if open == 0 && t.ending {
+		acks = nil // wakes us once for all of them
+	}
 	for t.flying > open {
 		select {
-		case m := <-t.acks:
+		case m := <-acks:
 			t.acknowledged(m)
+		case m := <-t.last:
+			t.acknowledged(m)
+			t.collect()
+			acks = t.acks // for the stragglers
 		case err := <-t.stop:
 			t.collect()
 			return err
 		case <-t.timer.C:
+			t.collect()
 			return fmt.Errorf("no acknowledgement from %s within %s", t.conn.Server(), ackWait)
 		case <-ctx.Done():
 			return ctx.Err()
@@ -313,7 +337,7 @@ type answer struct {
 
 // acknowledged notes what became of a message.
 func (t *Transport) acknowledged(m *nats.Msg) {
-	number, err := strconv.ParseUint(m.Subject[len(t.inbox):], 10, 64)
+	number, err := strconv.ParseUint(m.Subject[len(t.inbox)+len(inBetween):], 10, 64)
 	i := number - t.base
 	if err != nil || number < t.base || i >= uint64(len(t.entries)) {
 		return // of a message that was given up

@@ -286,14 +286,15 @@ func TestMessagesThatAreTooLargeCostNothingElse(t *testing.T) {
 			}
 			transport := open(t, s, natsconn.Config{})
 			defer transport.Close()
+			wantWrite(t, transport, []graph.Message{message(2, 0, "c"), big}, 1, tc.want) // at the end
 			all := []graph.Message{message(1, 0, "a"), big, message(1, 2, "b")}
 			if err := wantWrite(t, transport, all, 1, tc.want); !isPermanent(err) {
 				t.Errorf("%v is tried again, want it permanent", err)
 			}
 			transport.Abandon()
 			wantWrite(t, transport, all[2:], 1, "")
-			if got := natstest.Bodies(s.Stored(stream)); !slices.Equal(got, []string{"a", "b"}) {
-				t.Errorf("stored %q, want a and b once", got)
+			if got := natstest.Bodies(s.Stored(stream)); !slices.Equal(got, []string{"c", "a", "b"}) {
+				t.Errorf("stored %q, want c, a and b once", got)
 			}
 		})
 	}

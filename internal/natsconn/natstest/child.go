@@ -51,7 +51,7 @@ func serve(dir string, port int) error {
 
 // Process is a server that can be killed.
 type Process struct {
-	t     *testing.T
+	t     testing.TB
 	dir   string
 	Addr  string // host:port, the same after a kill
 	child *exec.Cmd
@@ -59,7 +59,7 @@ type Process struct {
 }
 
 // StartProcess starts a server with JetStream in a process of its own.
-func StartProcess(t *testing.T) *Process {
+func StartProcess(t testing.TB) *Process {
 	t.Helper()
 	p := &Process{t: t, dir: t.TempDir(), Addr: "127.0.0.1:-1"}
 	p.Up()
