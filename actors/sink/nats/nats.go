@@ -175,7 +175,7 @@ func (t *Transport) Write(ctx context.Context, messages []graph.Message) (confir
 	t.align(messages)
 	t.collect()
 	select {
-	case <-t.stop: // what happened meanwhile is over
+	case err = <-t.stop: // of what is over
 	default:
 	}
 	err = t.publish(ctx, messages)
