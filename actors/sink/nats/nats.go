@@ -46,7 +46,7 @@ type Transport struct {
 	inbox   string // of acknowledgements, with a dot at the end
 	acks    chan *nats.Msg
 	last    chan *nats.Msg // of the last message of an attempt: when it is here, the others mostly are, too
-	stop    chan error     // why waiting for acknowledgements is vain
+	stop    chan reason    // why waiting for acknowledgements is vain
 	timer   *time.Timer
 
 	streams map[string]bool // subjects that a stream takes
@@ -90,7 +90,7 @@ func Open(o Options) (_ *Transport, err error) {
 	}
 	t := &Transport{
 		subject: subject, label: o.Label, inbox: nats.NewInbox() + ".", acks: make(chan *nats.Msg, 4*window), last: make(chan *nats.Msg, window),
-		stop: make(chan error, 1), streams: make(map[string]bool),
+		stop: make(chan reason, 1), streams: make(map[string]bool),
 	}
 	t.msg.Header = nats.Header{nats.MsgIdHdr: t.id[:]}
 	t.timer = time.NewTimer(ackWait)
@@ -128,6 +128,9 @@ var (
 	errNoStream = errors.New("no stream took the message")
 )
 
+// reason is why a wait is vain.
+type reason struct{ error }
+
 // permanent is an error that trying again does not mend.
 type permanent struct{ error }
 
@@ -136,7 +139,7 @@ func (permanent) Permanent() bool { return true }
 // giveUpWaiting ends the wait for acknowledgements.
 func (t *Transport) giveUpWaiting(err error) {
 	select {
-	case t.stop <- err:
+	case t.stop <- reason{err}:
 	default:
 	}
 }
@@ -175,7 +178,7 @@ func (t *Transport) Write(ctx context.Context, messages []graph.Message) (confir
 	t.align(messages)
 	t.collect()
 	select {
-	case err = <-t.stop: // of what is over
+	case <-t.stop: // what happened meanwhile is over
 	default:
 	}
 	err = t.publish(ctx, messages)
@@ -316,9 +319,9 @@ func (t *Transport) await(ctx context.Context, open int) error {
 			t.acknowledged(m)
 			t.collect()
 			acks = t.acks // for the stragglers
-		case err := <-t.stop:
+		case why := <-t.stop:
 			t.collect()
-			return err
+			return why.error
 		case <-t.timer.C:
 			t.collect()
 			return fmt.Errorf("no acknowledgement from %s within %s", t.conn.Server(), ackWait)
