@@ -129,7 +129,7 @@ var (
 )
 
 // reason is why a wait is vain.
-type reason struct{ error }
+type reason struct{ err error }
 
 // permanent is an error that trying again does not mend.
 type permanent struct{ error }
@@ -321,7 +321,7 @@ func (t *Transport) await(ctx context.Context, open int) error {
 			acks = t.acks // for the stragglers
 		case why := <-t.stop:
 			t.collect()
-			return why.error
+			return why.err
 		case <-t.timer.C:
 			t.collect()
 			return fmt.Errorf("no acknowledgement from %s within %s", t.conn.Server(), ackWait)
