@@ -211,8 +211,12 @@ func TestAMessageIsPutInOnce(t *testing.T) {
 	if held := b.Held(); len(held) != 1 || held[0] != "2" {
 		t.Errorf("held %v, want 2", held)
 	}
-	if d := b.Deliver(graph.Position{Sequence: 1, Time: 5}, "1"); d == nil {
-		t.Error("a message of another time is not put in: the stream was made anew")
+	d := b.Deliver(graph.Position{Sequence: 1, Time: 5}, "1")
+	if d == nil {
+		t.Fatal("a message of another time is not put in: the stream was made anew")
+	}
+	if got, want := d.Position(), (graph.Position{Stream: "s", Sequence: 1, Time: 5}); got != want {
+		t.Errorf("position %v, want %v", got, want)
 	}
 }
 

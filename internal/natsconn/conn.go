@@ -85,7 +85,8 @@ func (d Dialer) Connect(server, name string, e Events) (*Conn, error) {
 func (d Dialer) options(c *Conn, name string) (o nats.Options, err error) {
 	o = nats.GetDefaultOptions()
 	o.Url, o.Name, o.CustomDialer = c.server, name, c.link
-	o.SkipHostLookup = true // the link resolves names, which can be given up
+	o.SkipHostLookup = true        // the link resolves names, which can be given up
+	o.SkipSubjectValidation = true // who publishes has called Concrete
 	o.Timeout, o.FlusherTimeout = dialWait, writeWait
 	o.PingInterval, o.MaxPingsOut = pingEvery, pingsMissed
 	o.MaxReconnect, o.CustomReconnectDelayCB = -1, pause

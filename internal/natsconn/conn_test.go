@@ -92,19 +92,23 @@ func TestEveryWayToLogIn(t *testing.T) {
 	}{
 		{
 			"a token", func(o *server.Options) { o.Authorization = "right-secret" },
-			func() natsconn.Config { return natsconn.Config{Token: "right-secret"} }, natsconn.Config{Token: "wrong-secret"},
+			func() natsconn.Config { return natsconn.Config{Token: "right-secret"} },
+			natsconn.Config{Token: "wrong-secret"},
 		},
 		{
 			"user and password", func(o *server.Options) { o.Username, o.Password = "u", "right-secret" },
-			func() natsconn.Config { return natsconn.Config{User: "u", Password: "right-secret"} }, natsconn.Config{User: "u", Password: "wrong-secret"},
+			func() natsconn.Config { return natsconn.Config{User: "u", Password: "right-secret"} },
+			natsconn.Config{User: "u", Password: "wrong-secret"},
 		},
 		{
 			"a seed", func(o *server.Options) { o.Nkeys = []*server.NkeyUser{{Nkey: public}} },
-			func() natsconn.Config { return natsconn.Config{NKey: rightSeed} }, natsconn.Config{NKey: wrongSeed},
+			func() natsconn.Config { return natsconn.Config{NKey: rightSeed} },
+			natsconn.Config{NKey: wrongSeed},
 		},
 		{
 			"a credentials file", func(o *server.Options) { creds = natstest.Accounts(t, o) },
-			func() natsconn.Config { return natsconn.Config{Creds: creds} }, natsconn.Config{Creds: foreign},
+			func() natsconn.Config { return natsconn.Config{Creds: creds} },
+			natsconn.Config{Creds: foreign},
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -302,7 +306,7 @@ type pipe struct {
 	broken chan struct{} // the connection was lost
 
 	mu    sync.Mutex // guards the rest
-	conn  *deaf
+	conn  *natstest.Deaf
 	hangs bool
 }
 
@@ -324,7 +328,7 @@ func (p *pipe) dial(ctx context.Context, network, address string) (net.Conn, err
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.conn = &deaf{Conn: c, closed: make(chan struct{})}
+	p.conn = natstest.NewDeaf(c)
 	return p.conn, nil
 }
 
@@ -337,36 +341,5 @@ func (p *pipe) hang() {
 func (p *pipe) stop() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.conn.stop()
-}
-
-// deaf is a connection whose peer may stop reading.
-type deaf struct {
-	net.Conn
-	mu      sync.Mutex // guards stopped
-	stopped bool
-	closed  chan struct{}
-	once    sync.Once
-}
-
-func (d *deaf) stop() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.stopped = true
-}
-
-func (d *deaf) Write(b []byte) (int, error) {
-	d.mu.Lock()
-	stopped := d.stopped
-	d.mu.Unlock()
-	if stopped {
-		<-d.closed
-		return 0, net.ErrClosed
-	}
-	return d.Conn.Write(b)
-}
-
-func (d *deaf) Close() error {
-	d.once.Do(func() { close(d.closed) })
-	return d.Conn.Close()
+	p.conn.Stop()
 }

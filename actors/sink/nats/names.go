@@ -12,14 +12,24 @@ type names struct {
 	buf  []byte
 	text string
 	ends []int // of each message, where its reply subject and its id end
+	last int   // the last message that is published
 }
 
 // write makes the names of messages.
 func (n *names) write(t *Transport, messages []graph.Message) {
 	n.buf, n.ends = n.buf[:0], n.ends[:0]
+	n.last = len(messages) - 1
+	for n.last > 0 && t.entries[n.last].acked {
+		n.last--
+	}
 	for i := range messages {
 		if !t.entries[i].acked {
-			n.buf = strconv.AppendUint(append(n.buf, t.inbox...), t.base+uint64(i), 10)
+			place := inBetween
+			if i == n.last {
+				place = atTheEnd
+			}
+			n.buf = append(append(n.buf, t.inbox...), place...)
+			n.buf = strconv.AppendUint(n.buf, t.base+uint64(i), 10)
 			n.ends = append(n.ends, len(n.buf))
 			n.buf = appendID(n.buf, &messages[i], t.label)
 		} else {

@@ -9,16 +9,12 @@
 package nats
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/internal/natsconn"
@@ -45,13 +41,15 @@ type Transport struct {
 	label   string
 	inbox   string // of acknowledgements, with a dot at the end
 	acks    chan *nats.Msg
-	stop    chan error // why waiting for acknowledgements is vain
+	last    chan *nats.Msg // of the last message of an attempt: when it is here, the others mostly are, too
+	stop    chan reason    // why waiting for acknowledgements is vain
 	timer   *time.Timer
 
 	streams map[string]bool // subjects that a stream takes
 	entries []entry         // of messages offered and not confirmed, in order
 	base    uint64          // number of the first entry
 	flying  int             // messages published and not acknowledged in this attempt
+	ending  bool            // the last message of this attempt is published
 	msg     nats.Msg
 	id      [1]string
 	names   names
@@ -87,8 +85,8 @@ func Open(o Options) (_ *Transport, err error) {
 		return nil, err
 	}
 	t := &Transport{
-		subject: subject, label: o.Label, inbox: nats.NewInbox() + ".", acks: make(chan *nats.Msg, 4*window),
-		stop: make(chan error, 1), streams: make(map[string]bool),
+		subject: subject, label: o.Label, inbox: nats.NewInbox() + ".", acks: make(chan *nats.Msg, 4*window), last: make(chan *nats.Msg, window),
+		stop: make(chan reason, 1), streams: make(map[string]bool),
 	}
 	t.msg.Header = nats.Header{nats.MsgIdHdr: t.id[:]}
 	t.timer = time.NewTimer(ackWait)
@@ -102,7 +100,11 @@ func Open(o Options) (_ *Transport, err error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), ackWait)
 	defer cancel()
-	if _, err = t.conn.ChanSubscribe(t.inbox+"*", t.acks); err == nil {
+	_, err = t.conn.ChanSubscribe(t.inbox+inBetween+"*", t.acks)
+	if err == nil {
+		_, err = t.conn.ChanSubscribe(t.inbox+atTheEnd+"*", t.last)
+	}
+	if err == nil {
 		err = t.ensure(ctx, subject)
 	}
 	if err != nil {
@@ -111,10 +113,19 @@ func Open(o Options) (_ *Transport, err error) {
 	return t, nil
 }
 
+// What stands behind the inbox in reply subjects, of one length.
+const (
+	inBetween = "a."
+	atTheEnd  = "z."
+)
+
 var (
 	errLost     = errors.New("the connection broke")
 	errNoStream = errors.New("no stream took the message")
 )
+
+// reason is why a wait is vain.
+type reason struct{ err error }
 
 // permanent is an error that trying again does not mend.
 type permanent struct{ error }
@@ -124,7 +135,7 @@ func (permanent) Permanent() bool { return true }
 // giveUpWaiting ends the wait for acknowledgements.
 func (t *Transport) giveUpWaiting(err error) {
 	select {
-	case t.stop <- err:
+	case t.stop <- reason{err}:
 	default:
 	}
 }
@@ -191,7 +202,7 @@ func (t *Transport) align(messages []graph.Message) {
 		}
 		t.entries[i].sent, t.entries[i].err = false, nil
 	}
-	t.flying = 0
+	t.flying, t.ending = 0, false
 }
 
 // forget drops the first n entries. Their numbers are never used again.
@@ -230,6 +241,7 @@ func (t *Transport) publish(ctx context.Context, messages []graph.Message) error
 		case e.err == nil:
 			e.sent = true
 			t.flying++
+			t.ending = t.ending || i == t.names.last
 		case isPermanent(e.err):
 		case ctx.Err() != nil || !t.conn.Up():
 			return e.err
@@ -267,113 +279,6 @@ func (t *Transport) one(ctx context.Context, i int, m *graph.Message) error {
 	default:
 		return err
 	}
-}
-
-// collect takes the acknowledgements that are there.
-func (t *Transport) collect() {
-	for {
-		select {
-		case m := <-t.acks:
-			t.acknowledged(m)
-		default:
-			return
-		}
-	}
-}
-
-// await waits until at most so many messages lack an acknowledgement.
-func (t *Transport) await(ctx context.Context, open int) error {
-	t.collect()
-	if t.flying <= open {
-		return nil
-	}
-	t.timer.Reset(ackWait)
-	defer t.timer.Stop()
-	for t.flying > open {
-		select {
-		case m := <-t.acks:
-			t.acknowledged(m)
-		case err := <-t.stop:
-			t.collect()
-			return err
-		case <-t.timer.C:
-			return fmt.Errorf("no acknowledgement from %s within %s", t.conn.Server(), ackWait)
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-	return nil
-}
-
-// answer is what the server says of a message.
-type answer struct {
-	Stream string              `json:"stream"`
-	Error  *jetstream.APIError `json:"error"`
-}
-
-// acknowledged notes what became of a message.
-func (t *Transport) acknowledged(m *nats.Msg) {
-	number, err := strconv.ParseUint(m.Subject[len(t.inbox):], 10, 64)
-	i := number - t.base
-	if err != nil || number < t.base || i >= uint64(len(t.entries)) {
-		return // of a message that was given up
-	}
-	e := &t.entries[i]
-	err = nil
-	if !stored(m.Data) {
-		err = t.rejection(m)
-	}
-	if err == nil { // late or not
-		e.acked, e.err = true, nil
-	}
-	if e.sent {
-		e.sent, e.err = false, err
-		t.flying--
-	}
-}
-
-// stored reports whether the answer is a plain acknowledgement, without decoding it.
-func stored(data []byte) bool {
-	return bytes.HasPrefix(data, []byte(`{"stream":"`)) && !bytes.Contains(data, []byte(`"error"`))
-}
-
-// exceedsStream is the code of a message above the limit of its stream.
-const exceedsStream = 10054
-
-// rejection is why a message is not stored. Nil means that it is.
-func (t *Transport) rejection(m *nats.Msg) error {
-	if m.Header.Get("Status") == "503" {
-		clear(t.streams) // the stream may be gone: look for it again
-		return errNoStream
-	}
-	var a answer
-	switch err := json.Unmarshal(m.Data, &a); {
-	case err != nil:
-		return fmt.Errorf("an acknowledgement that is none: %w", err)
-	case a.Error != nil && a.Error.ErrorCode == exceedsStream:
-		return permanent{fmt.Errorf("stream %s: %s (max_msg_size)", a.Stream, a.Error.Description)}
-	case a.Error != nil:
-		return fmt.Errorf("stream %s: %s (%d)", a.Stream, a.Error.Description, a.Error.ErrorCode)
-	case a.Stream == "":
-		return errors.New("an acknowledgement without a stream")
-	}
-	return nil
-}
-
-// settle forgets the leading entries that are acknowledged. The error is that of the
-// first one that is not, else cause.
-func (t *Transport) settle(n int, cause error) (confirmed int, err error) {
-	for confirmed < n && t.entries[confirmed].acked {
-		confirmed++
-	}
-	t.forget(confirmed)
-	if confirmed == n {
-		return n, nil
-	}
-	if err := t.entries[0].err; err != nil {
-		return confirmed, err
-	}
-	return confirmed, cause
 }
 
 func isPermanent(err error) bool {

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -53,7 +55,7 @@ func TestWhatIsStoredOfAMessage(t *testing.T) {
 	defer transport.Close()
 	placed := func(n int) graph.Message {
 		m := message(2, n, fmt.Sprint("placed ", n))
-		m.Envelope.Position = graph.Position{Stream: "EVENTS", Sequence: 77, Time: 1}
+		m.Position = graph.Position{Stream: "EVENTS", Sequence: 77, Time: 1}
 		return m
 	}
 	headed := message(3, 0, "headed")
@@ -136,23 +138,37 @@ const (
 	full = `{"error":{"code":503,"err_code":10077,"description":"maximum messages exceeded"},"stream":"sluice-results","seq":0}`
 )
 
+// exchange is a transport with a responder.
+type exchange struct {
+	t         *testing.T
+	transport *nats.Transport
+	seen      func() []string
+}
+
+func (c *exchange) write(all []graph.Message, confirmed int, text string) {
+	c.t.Helper()
+	_ = wantWrite(c.t, c.transport, all, confirmed, text)
+}
+
+// want are the bodies published since it was last asked.
+func (c *exchange) want(want ...string) {
+	c.t.Helper()
+	if got := c.seen(); !slices.Equal(got, want) {
+		c.t.Errorf("published %q, want %q", got, want)
+	}
+}
+
 func TestAcknowledgementsCountWheneverTheyCome(t *testing.T) {
 	natstest.Bubbles(t)
-	virtual := func(name string, answer func(body string, times int, ack func(string)), run func(t *testing.T, transport *nats.Transport, seen func() []string)) {
+	virtual := func(name string, answer func(body string, times int, ack func(string)), run func(c *exchange)) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := natstest.InMemory(t)
 				transport := open(t, s, natsconn.Config{})
 				defer transport.Close()
-				run(t, transport, responder(t, s, answer))
+				run(&exchange{t, transport, responder(t, s, answer)})
 			})
 		})
-	}
-	want := func(t *testing.T, got []string, want ...string) {
-		t.Helper()
-		if !slices.Equal(got, want) {
-			t.Errorf("published %q, want %q", got, want)
-		}
 	}
 	all := messages(5)
 	odd := func(body string, times int, ack func(string)) {
@@ -160,53 +176,53 @@ func TestAcknowledgementsCountWheneverTheyCome(t *testing.T) {
 			ack(yes)
 		}
 	}
-	virtual("what was acknowledged out of order is not published again", odd, func(t *testing.T, transport *nats.Transport, seen func() []string) {
-		wantWrite(t, transport, all, 1, "no acknowledgement from nats://127.0.0.1:4222 within 5s")
-		want(t, seen(), "0", "1", "2", "3", "4")
-		wantWrite(t, transport, all[1:], 4, "")
-		want(t, seen(), "1", "3")
+	virtual("what was acknowledged out of order is not published again", odd, func(c *exchange) {
+		c.write(all, 1, "no acknowledgement from nats://127.0.0.1:4222 within 5s")
+		c.want("0", "1", "2", "3", "4")
+		c.write(all[1:], 4, "")
+		c.want("1", "3")
 	})
-	virtual("nor when further messages come with it", odd, func(t *testing.T, transport *nats.Transport, seen func() []string) {
-		wantWrite(t, transport, all[:3], 1, "no acknowledgement")
-		want(t, seen(), "0", "1", "2")
-		wantWrite(t, transport, all[1:], 2, "no acknowledgement") // 3 comes for the first time
-		want(t, seen(), "1", "3", "4")
+	virtual("nor when further messages come with it", odd, func(c *exchange) {
+		c.write(all[:3], 1, "no acknowledgement")
+		c.want("0", "1", "2")
+		c.write(all[1:], 2, "no acknowledgement") // 3 comes for the first time
+		c.want("1", "3", "4")
 	})
-	virtual("nor when fewer come first", odd, func(t *testing.T, transport *nats.Transport, seen func() []string) {
-		wantWrite(t, transport, all, 1, "no acknowledgement")
-		wantWrite(t, transport, all[1:2], 1, "")
-		wantWrite(t, transport, all[2:], 3, "")
-		want(t, seen(), "0", "1", "2", "3", "4", "1", "3")
+	virtual("nor when fewer come first", odd, func(c *exchange) {
+		c.write(all, 1, "no acknowledgement")
+		c.write(all[1:2], 1, "")
+		c.write(all[2:], 3, "")
+		c.want("0", "1", "2", "3", "4", "1", "3")
 	})
-	virtual("nor when the one before was given up", odd, func(t *testing.T, transport *nats.Transport, seen func() []string) {
-		wantWrite(t, transport, all, 1, "no acknowledgement")
-		transport.Abandon()
-		wantWrite(t, transport, all[2:], 3, "")
-		want(t, seen(), "0", "1", "2", "3", "4", "3")
+	virtual("nor when the one before was given up", odd, func(c *exchange) {
+		c.write(all, 1, "no acknowledgement")
+		c.transport.Abandon()
+		c.write(all[2:], 3, "")
+		c.want("0", "1", "2", "3", "4", "3")
 	})
-	virtual("what was given up as a whole counts for nothing that follows", odd, func(t *testing.T, transport *nats.Transport, seen func() []string) {
-		wantWrite(t, transport, all, 1, "no acknowledgement")
-		transport.Abandon()
+	virtual("what was given up as a whole counts for nothing that follows", odd, func(c *exchange) {
+		c.write(all, 1, "no acknowledgement")
+		c.transport.Abandon()
 		next := []graph.Message{message(2, 1, "0"), message(2, 2, "2")}
-		wantWrite(t, transport, next, 2, "")
-		want(t, seen(), "0", "1", "2", "3", "4", "0", "2")
+		c.write(next, 2, "")
+		c.want("0", "1", "2", "3", "4", "0", "2")
 	})
 	virtual("a late acknowledgement spares the repetition", func(_ string, _ int, ack func(string)) {
 		time.AfterFunc(7*time.Second, func() { ack(yes) })
-	}, func(t *testing.T, transport *nats.Transport, seen func() []string) {
-		wantWrite(t, transport, all, 0, "no acknowledgement")
+	}, func(c *exchange) {
+		c.write(all, 0, "no acknowledgement")
 		time.Sleep(3 * time.Second)
-		wantWrite(t, transport, all, 5, "")
-		want(t, seen(), "0", "1", "2", "3", "4")
+		c.write(all, 5, "")
+		c.want("0", "1", "2", "3", "4")
 	})
 	virtual("one that comes during the repetition counts too", func(_ string, times int, ack func(string)) {
 		if times == 1 {
 			time.AfterFunc(7*time.Second, func() { ack(slow) })
 		}
-	}, func(t *testing.T, transport *nats.Transport, seen func() []string) {
-		wantWrite(t, transport, all, 0, "no acknowledgement")
-		wantWrite(t, transport, all, 5, "")
-		want(t, seen(), "0", "1", "2", "3", "4", "0", "1", "2", "3", "4")
+	}, func(c *exchange) {
+		c.write(all, 0, "no acknowledgement")
+		c.write(all, 5, "")
+		c.want("0", "1", "2", "3", "4", "0", "1", "2", "3", "4")
 	})
 	virtual("a refusal is tried again, alone", func(body string, times int, ack func(string)) {
 		if body == "1" && times == 1 {
@@ -214,13 +230,13 @@ func TestAcknowledgementsCountWheneverTheyCome(t *testing.T) {
 		} else {
 			ack(yes)
 		}
-	}, func(t *testing.T, transport *nats.Transport, seen func() []string) {
-		err := wantWrite(t, transport, all, 1, "stream sluice-results: maximum messages exceeded (10077)")
+	}, func(c *exchange) {
+		err := wantWrite(c.t, c.transport, all, 1, "stream sluice-results: maximum messages exceeded (10077)")
 		if isPermanent(err) {
-			t.Error("the refusal is permanent, want it tried again")
+			c.t.Error("the refusal is permanent, want it tried again")
 		}
-		wantWrite(t, transport, all[1:], 4, "")
-		want(t, seen(), "0", "1", "2", "3", "4", "1")
+		c.write(all[1:], 4, "")
+		c.want("0", "1", "2", "3", "4", "1")
 	})
 	virtual("an answer that is none is no acknowledgement", func(_ string, times int, ack func(string)) {
 		switch times {
@@ -231,16 +247,16 @@ func TestAcknowledgementsCountWheneverTheyCome(t *testing.T) {
 		default:
 			ack(yes)
 		}
-	}, func(t *testing.T, transport *nats.Transport, _ func() []string) {
-		wantWrite(t, transport, all, 0, "an acknowledgement that is none")
-		wantWrite(t, transport, all, 0, "an acknowledgement without a stream")
-		wantWrite(t, transport, all, 5, "")
+	}, func(c *exchange) {
+		c.write(all, 0, "an acknowledgement that is none")
+		c.write(all, 0, "an acknowledgement without a stream")
+		c.write(all, 5, "")
 	})
-	virtual("a batch beyond the window is published in pieces", func(_ string, _ int, ack func(string)) { ack(yes) }, func(t *testing.T, transport *nats.Transport, seen func() []string) {
+	virtual("a batch beyond the window is published in pieces", func(_ string, _ int, ack func(string)) { ack(yes) }, func(c *exchange) {
 		many := messages(5000)
-		wantWrite(t, transport, many, 5000, "")
-		if got := seen(); len(got) != 5000 || got[4999] != "4999" {
-			t.Errorf("%d published, want 5000 in order", len(got))
+		c.write(many, 5000, "")
+		if got := c.seen(); len(got) != 5000 || got[4999] != "4999" {
+			c.t.Errorf("%d published, want 5000 in order", len(got))
 		}
 	})
 }
@@ -260,6 +276,71 @@ func TestAWriteEndsWithItsContext(t *testing.T) {
 			t.Errorf("got %d and %v after %s, want the end of the context after a second", n, err, time.Since(begun))
 		}
 	})
+}
+
+// latest makes connections, and knows the last one.
+func latest(s *natstest.Server) (natsconn.Dialer, func() *natstest.Deaf) {
+	d := s.Dialer(natsconn.Config{})
+	var conn atomic.Pointer[natstest.Deaf]
+	d.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {
+		c, err := s.Dial(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		conn.Store(natstest.NewDeaf(c))
+		return conn.Load(), nil
+	}
+	return d, conn.Load
+}
+
+func TestAConnectionThatBreaksInTheMiddleOfAList(t *testing.T) {
+	natstest.Bubbles(t)
+	synctest.Test(t, func(t *testing.T) {
+		s := natstest.InMemory(t)
+		d, conn := latest(s)
+		transport, err := nats.Open(nats.Options{Dialer: d, Target: s.Target("results"), Label: "nats", Name: "sluice nats"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer transport.Close()
+		seen := responder(t, s, func(body string, times int, ack func(string)) {
+			if body == "0" || times > 1 {
+				ack(yes)
+			} else if body == "2" {
+				time.AfterFunc(time.Second, func() { _ = conn().Close() })
+			}
+		})
+		wantWrite(t, transport, messages(3), 1, "the connection broke")
+		wantWrite(t, transport, messages(3)[1:], 2, "")
+		if got := seen(); !slices.Equal(got, []string{"0", "1", "2", "1", "2"}) {
+			t.Errorf("published %q, want what was not confirmed again and no more", got)
+		}
+	})
+}
+
+func TestAWriteToAServerThatDoesNotReadEndsWithItsContext(t *testing.T) {
+	s := natstest.Start(t, nil)
+	d, conn := latest(s)
+	transport, err := nats.Open(nats.Options{Dialer: d, Target: s.Target("results"), Label: "nats", Name: "sluice nats"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer transport.Close()
+	conn().Stop()
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if n, err := transport.Write(ctx, messages(5000)); n != 0 || err == nil {
+		t.Errorf("got %d and %v, want an error", n, err)
+	}
+	rest := messages(2)
+	for err = ctx.Err(); err != nil; { // over a new connection, once the break of the old one is noticed
+		var n int
+		n, err = transport.Write(t.Context(), rest)
+		rest = rest[n:]
+	}
+	if got := natstest.Bodies(s.Stored("sluice-results")); !slices.Equal(got, []string{"0", "1"}) {
+		t.Errorf("stored %q, want both once", got)
+	}
 }
 
 func TestMessagesThatAreTooLargeCostNothingElse(t *testing.T) {
@@ -286,14 +367,15 @@ func TestMessagesThatAreTooLargeCostNothingElse(t *testing.T) {
 			}
 			transport := open(t, s, natsconn.Config{})
 			defer transport.Close()
+			wantWrite(t, transport, []graph.Message{message(2, 0, "c"), big}, 1, tc.want) // at the end
 			all := []graph.Message{message(1, 0, "a"), big, message(1, 2, "b")}
 			if err := wantWrite(t, transport, all, 1, tc.want); !isPermanent(err) {
 				t.Errorf("%v is tried again, want it permanent", err)
 			}
 			transport.Abandon()
 			wantWrite(t, transport, all[2:], 1, "")
-			if got := natstest.Bodies(s.Stored(stream)); !slices.Equal(got, []string{"a", "b"}) {
-				t.Errorf("stored %q, want a and b once", got)
+			if got := natstest.Bodies(s.Stored(stream)); !slices.Equal(got, []string{"c", "a", "b"}) {
+				t.Errorf("stored %q, want c, a and b once", got)
 			}
 		})
 	}

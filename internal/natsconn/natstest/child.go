@@ -51,7 +51,7 @@ func serve(dir string, port int) error {
 
 // Process is a server that can be killed.
 type Process struct {
-	t     *testing.T
+	tb    testing.TB
 	dir   string
 	Addr  string // host:port, the same after a kill
 	child *exec.Cmd
@@ -59,36 +59,36 @@ type Process struct {
 }
 
 // StartProcess starts a server with JetStream in a process of its own.
-func StartProcess(t *testing.T) *Process {
-	t.Helper()
-	p := &Process{t: t, dir: t.TempDir(), Addr: "127.0.0.1:-1"}
+func StartProcess(tb testing.TB) *Process {
+	tb.Helper()
+	p := &Process{tb: tb, dir: tb.TempDir(), Addr: "127.0.0.1:-1"}
 	p.Up()
-	t.Cleanup(p.Kill)
+	tb.Cleanup(p.Kill)
 	return p
 }
 
 // Up starts the process, with the streams of the one before.
 func (p *Process) Up() {
-	p.t.Helper()
+	p.tb.Helper()
 	_, port, _ := strings.Cut(p.Addr, ":")
 	p.child = exec.Command(os.Args[0])
 	p.child.Env = append(os.Environ(), childVariable+"="+p.dir+"|"+port)
 	p.child.Stderr = os.Stderr
 	stdin, err := p.child.StdinPipe()
 	if err != nil {
-		p.t.Fatal(err)
+		p.tb.Fatal(err)
 	}
 	p.stdin = stdin
 	stdout, err := p.child.StdoutPipe()
 	if err != nil {
-		p.t.Fatal(err)
+		p.tb.Fatal(err)
 	}
 	if err := p.child.Start(); err != nil {
-		p.t.Fatal(err)
+		p.tb.Fatal(err)
 	}
 	addr, err := bufio.NewReader(stdout).ReadString('\n')
 	if err != nil {
-		p.t.Fatal(err)
+		p.tb.Fatal(err)
 	}
 	p.Addr = strings.TrimSpace(addr)
 }

@@ -1,0 +1,131 @@
+package nats
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+)
+
+// collect takes the acknowledgements that are there.
+func (t *Transport) collect() {
+	for {
+		select {
+		case m := <-t.acks:
+			t.acknowledged(m)
+		case m := <-t.last:
+			t.acknowledged(m)
+		default:
+			return
+		}
+	}
+}
+
+// await waits until at most so many messages lack an acknowledgement.
+func (t *Transport) await(ctx context.Context, open int) error {
+	t.collect()
+	if t.flying <= open {
+		return nil
+	}
+	t.timer.Reset(ackWait)
+	defer t.timer.Stop()
+	acks := t.acks
+	if open == 0 && t.ending {
+		acks = nil // wakes us once for all of them
+	}
+	for t.flying > open {
+		select {
+		case m := <-acks:
+			t.acknowledged(m)
+		case m := <-t.last:
+			t.acknowledged(m)
+			t.collect()
+			acks = t.acks // for the stragglers
+		case why := <-t.stop:
+			t.collect()
+			return why.err
+		case <-t.timer.C:
+			t.collect()
+			return fmt.Errorf("no acknowledgement from %s within %s", t.conn.Server(), ackWait)
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+// answer is what the server says of a message.
+type answer struct {
+	Stream string              `json:"stream"`
+	Error  *jetstream.APIError `json:"error"`
+}
+
+// acknowledged notes what became of a message.
+func (t *Transport) acknowledged(m *nats.Msg) {
+	number, err := strconv.ParseUint(m.Subject[len(t.inbox)+len(inBetween):], 10, 64)
+	i := number - t.base
+	if err != nil || number < t.base || i >= uint64(len(t.entries)) {
+		return // of a message that was given up
+	}
+	e := &t.entries[i]
+	err = nil
+	if !stored(m.Data) {
+		err = t.rejection(m)
+	}
+	if err == nil { // late or not
+		e.acked, e.err = true, nil
+	}
+	if e.sent {
+		e.sent, e.err = false, err
+		t.flying--
+	}
+}
+
+// stored reports whether the answer is a plain acknowledgement, without decoding it.
+func stored(data []byte) bool {
+	return bytes.HasPrefix(data, []byte(`{"stream":"`)) && !bytes.Contains(data, []byte(`"error"`))
+}
+
+// exceedsStream is the code of a message above the limit of its stream.
+const exceedsStream = 10054
+
+// rejection is why a message is not stored. Nil means that it is.
+func (t *Transport) rejection(m *nats.Msg) error {
+	if m.Header.Get("Status") == "503" {
+		clear(t.streams) // the stream may be gone: look for it again
+		return errNoStream
+	}
+	var a answer
+	switch err := json.Unmarshal(m.Data, &a); {
+	case err != nil:
+		return fmt.Errorf("an acknowledgement that is none: %w", err)
+	case a.Error != nil && a.Error.ErrorCode == exceedsStream:
+		return permanent{fmt.Errorf("stream %s: %s (max_msg_size)", a.Stream, a.Error.Description)}
+	case a.Error != nil:
+		return fmt.Errorf("stream %s: %s (%d)", a.Stream, a.Error.Description, a.Error.ErrorCode)
+	case a.Stream == "":
+		return errors.New("an acknowledgement without a stream")
+	}
+	return nil
+}
+
+// settle forgets the leading entries that are acknowledged. The error is that of the
+// first one that is not, else cause.
+func (t *Transport) settle(n int, cause error) (confirmed int, err error) {
+	for confirmed < n && t.entries[confirmed].acked {
+		confirmed++
+	}
+	t.forget(confirmed)
+	if confirmed == n {
+		return n, nil
+	}
+	if err := t.entries[0].err; err != nil {
+		return confirmed, err
+	}
+	return confirmed, cause
+}
