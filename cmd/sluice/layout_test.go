@@ -65,6 +65,7 @@ var layout = map[string]place{
 	"otlp":                               {4, "otlp", false},
 	"otlp/export":                        {4, "otlp", false},
 	"otlp/otlptest":                      {4, "otlp", true},
+	"otlp/collectortest":                 {5, "otlp", true}, // a module of its own
 	"actors/dataflow":                    {6, "actors/dataflow", false},
 	"sources":                            {5, "sources", false},
 	"sources/ndjson":                     {5, "sources", false},
