@@ -18,7 +18,6 @@ import (
 	"github.com/sluicehq/sluice/otlp/otlptest"
 )
 
-
 // recorded makes log records of the bodies that the suite's form wrote.
 type recorded struct{ *room.Transport }
 
