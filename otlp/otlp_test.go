@@ -21,8 +21,8 @@ import (
 
 // anyOf is the value of a JSON text as the protocol's own types have it, from a tree that
 // encoding/json made.
-func anyOf(t testing.TB, text []byte, depth int) *commonpb.AnyValue {
-	t.Helper()
+func anyOf(tb testing.TB, text []byte, depth int) *commonpb.AnyValue {
+	tb.Helper()
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
 	if text = bytes.TrimSpace(text); depth == 0 && (text[0] == '{' || text[0] == '[') {
@@ -31,24 +31,24 @@ func anyOf(t testing.TB, text []byte, depth int) *commonpb.AnyValue {
 	switch text[0] {
 	case '{':
 		list := &commonpb.KeyValueList{}
-		eachRaw(t, d, func(key string, value json.RawMessage) {
-			list.Values = append(list.Values, &commonpb.KeyValue{Key: key, Value: anyOf(t, value, depth-1)})
+		eachRaw(tb, d, func(key string, value json.RawMessage) {
+			list.Values = append(list.Values, &commonpb.KeyValue{Key: key, Value: anyOf(tb, value, depth-1)})
 		})
 		return &commonpb.AnyValue{Value: &commonpb.AnyValue_KvlistValue{KvlistValue: list}}
 	case '[':
 		list := &commonpb.ArrayValue{}
 		var values []json.RawMessage
 		if err := json.Unmarshal(text, &values); err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 		for _, v := range values {
-			list.Values = append(list.Values, anyOf(t, v, depth-1))
+			list.Values = append(list.Values, anyOf(tb, v, depth-1))
 		}
 		return &commonpb.AnyValue{Value: &commonpb.AnyValue_ArrayValue{ArrayValue: list}}
 	}
 	var v any
 	if err := d.Decode(&v); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	switch v := v.(type) {
 	case string:
@@ -70,48 +70,48 @@ func stringValue(s string) *commonpb.AnyValue {
 }
 
 // eachRaw calls f for each member in order, keys that repeat included.
-func eachRaw(t testing.TB, d *json.Decoder, f func(key string, value json.RawMessage)) {
-	t.Helper()
+func eachRaw(tb testing.TB, d *json.Decoder, f func(key string, value json.RawMessage)) {
+	tb.Helper()
 	if _, err := d.Token(); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	for d.More() {
 		key, err := d.Token()
 		if err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 		var value json.RawMessage
 		if err := d.Decode(&value); err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 		f(key.(string), value)
 	}
 }
 
 // wantRecord checks that a record is byte for byte what the library makes of an object.
-func wantRecord(t testing.TB, got, object []byte) {
-	t.Helper()
+func wantRecord(tb testing.TB, got, object []byte) {
+	tb.Helper()
 	want := &logspb.LogRecord{}
 	d := json.NewDecoder(bytes.NewReader(object))
-	eachRaw(t, d, func(key string, value json.RawMessage) {
-		want.Attributes = append(want.Attributes, &commonpb.KeyValue{Key: key, Value: anyOf(t, value, MaxDepth)})
+	eachRaw(tb, d, func(key string, value json.RawMessage) {
+		want.Attributes = append(want.Attributes, &commonpb.KeyValue{Key: key, Value: anyOf(tb, value, MaxDepth)})
 	})
 	encoded, err := proto.Marshal(want)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	if bytes.Equal(got, encoded) {
 		return
 	}
 	var read logspb.LogRecord
 	if err := proto.Unmarshal(got, &read); err != nil {
-		t.Fatalf("%.300s: not read back: %v", object, err)
+		tb.Fatalf("%.300s: not read back: %v", object, err)
 	}
 	if proto.Equal(&read, want) {
-		t.Errorf("%.300s: read back the same, but got %d bytes, want %d:\n got %.200x\nwant %.200x", object, len(got), len(encoded), got, encoded)
+		tb.Errorf("%.300s: read back the same, but got %d bytes, want %d:\n got %.200x\nwant %.200x", object, len(got), len(encoded), got, encoded)
 		return
 	}
-	t.Errorf("got  %.2000s\nwant %.2000s", read.String(), want.String())
+	tb.Errorf("got  %.2000s\nwant %.2000s", read.String(), want.String())
 }
 
 func TestAnObjectBecomesAttributes(t *testing.T) {

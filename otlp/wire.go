@@ -9,10 +9,10 @@ import (
 	"unsafe"
 )
 
-// Fields of a LogRecord, with their wire types.
+// Fields of a LogRecord, with their wire types: none is that of a varint.
 const (
 	fieldTime           = 1<<3 | 1
-	fieldSeverityNumber = 2<<3 | 0
+	fieldSeverityNumber = 2 << 3
 	fieldSeverityText   = 3<<3 | 2
 	fieldBody           = 5<<3 | 2
 	fieldAttribute      = 6<<3 | 2
@@ -22,8 +22,8 @@ const (
 // Fields of an AnyValue, of which one is set, and of what lists and members are made of.
 const (
 	valueString  = 1<<3 | 2
-	valueBool    = 2<<3 | 0
-	valueInt     = 3<<3 | 0
+	valueBool    = 2 << 3
+	valueInt     = 3 << 3
 	valueDouble  = 4<<3 | 1
 	valueArray   = 5<<3 | 2
 	valueObject  = 6<<3 | 2

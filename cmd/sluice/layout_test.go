@@ -72,6 +72,7 @@ var layout = map[string]place{
 	"otlp/otlptest":                      {4, "otlp", true},
 	"actors/sink/webhook":                {5, "actors/sink", false},
 	"internal/strict":                    {1, "internal/strict", false},
+	"otlp/collectortest":                 {5, "otlp", true}, // a module of its own
 	"actors/dataflow":                    {6, "actors/dataflow", false},
 	"sources":                            {5, "sources", false},
 	"sources/ndjson":                     {5, "sources", false},

@@ -68,6 +68,7 @@ func TestTLS(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			protocols(t, func(t *testing.T, overHTTP bool) {
+				t.Helper()
 				receiver := otlptest.New(t)
 				var endpoint string
 				if tc.server == plain {
@@ -107,6 +108,7 @@ func quiet(t *testing.T) {
 
 func TestTheServerCanChangeItsCertificate(t *testing.T) {
 	protocols(t, func(t *testing.T, overHTTP bool) {
+		t.Helper()
 		quiet(t)
 		later := time.Now().Add(time.Hour)
 		ours, other := otlptest.NewAuthority(t, "ours"), otlptest.NewAuthority(t, "other")
@@ -181,6 +183,7 @@ func pair(t *testing.T) (near, far net.Conn) {
 
 func TestTheClientCanChangeItsCertificate(t *testing.T) {
 	protocols(t, func(t *testing.T, overHTTP bool) {
+		t.Helper()
 		quiet(t)
 		later := time.Now().Add(time.Hour)
 		ours, other := otlptest.NewAuthority(t, "ours"), otlptest.NewAuthority(t, "other")

@@ -52,7 +52,9 @@ var fullMatch = &result.Match{Selection: "sel", Matcher: "endswith", Pattern: `\
 // results are of every shape.
 func results() map[string]graph.Result {
 	fields := []result.Field{
-		{Name: "Image", Value: []byte(`"C:\\Windows\\ps.exe"`), Match: fullMatch}, {Name: "EventID", Value: []byte("4688")}, {Name: "ratio", Value: []byte("1.50")},
+		{Name: "Image", Value: []byte(`"C:\\Windows\\ps.exe"`), Match: fullMatch},
+		{Name: "EventID", Value: []byte("4688")},
+		{Name: "ratio", Value: []byte("1.50")},
 		{Name: "list", Value: []byte(`["a",{"b":null}]`), Match: &result.Match{Selection: "sel", Matcher: "exact", ShowCase: true, CaseSensitive: true}},
 	}
 	bare := result.NewRule(1, &ast.Rule{Meta: ast.Meta{Title: "T"}})
@@ -68,13 +70,13 @@ func results() map[string]graph.Result {
 }
 
 // correlated returns the result of a correlation.
-func correlated(t testing.TB) graph.Result {
-	t.Helper()
+func correlated(tb testing.TB) graph.Result {
+	tb.Helper()
 	rules := load.FromBytes("rules.yml", []byte("title: Login\nid: d-login\nlogsource: {category: auth}\ndetection: {s: {kind: login}, condition: s}\n---\n"+
 		"title: Brute force\nid: c\nlevel: medium\ntags: [attack.t1110]\ncorrelation: {type: event_count, rules: d-login, group-by: [user, n], timespan: 60s, condition: {gte: 3}}\n"), load.Options{})
 	p, err := correlation.Compile(rules.Correlations, rules.Rules, correlation.Options{})
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return graph.Result{Correlation: &correlation.Result{
 		Rule: p.At(0).Rule, Key: []correlation.Pair{{Field: "user", Value: "ann"}, {Field: "n", Value: "1.50"}}, Value: 3, Time: 1_700_000_000,
@@ -83,25 +85,25 @@ func correlated(t testing.TB) graph.Result {
 }
 
 // record is the log record of r.
-func record(t testing.TB, r graph.Result) []byte {
-	t.Helper()
+func record(tb testing.TB, r graph.Result) []byte {
+	tb.Helper()
 	m := &graph.Message{Envelope: &graph.Envelope{Time: delivered}, Kind: r.Kind()}
 	got, err := Form{}.Append([]byte("before"), graph.Payload{Result: &r}, m)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	got, found := bytes.CutPrefix(got, []byte("before"))
 	if !found {
-		t.Error("what was there before is gone")
+		tb.Error("what was there before is gone")
 	}
 	return got
 }
 
 // allResults are results of every shape, correlations included.
-func allResults(t testing.TB) map[string]graph.Result {
-	t.Helper()
+func allResults(tb testing.TB) map[string]graph.Result {
+	tb.Helper()
 	all := results()
-	all["a correlation"] = correlated(t)
+	all["a correlation"] = correlated(tb)
 	return all
 }
 
@@ -139,8 +141,8 @@ func TestRecordsAreWhatTheyWere(t *testing.T) {
 }
 
 // wantOfLine checks a record against the native line of the same result.
-func wantOfLine(t testing.TB, name string, r graph.Result) {
-	t.Helper()
+func wantOfLine(tb testing.TB, name string, r graph.Result) {
+	tb.Helper()
 	level, title := ast.LevelNone, ""
 	if r.Detection != nil {
 		level, title = r.Detection.Rule.Level, r.Detection.Rule.Title
@@ -151,20 +153,20 @@ func wantOfLine(t testing.TB, name string, r graph.Result) {
 	want = appendRule(want, level, title)
 	want, err := otlp.AppendAttributes(want, r.AppendNative(nil))
 	if err != nil {
-		t.Fatalf("%s: %v", name, err)
+		tb.Fatalf("%s: %v", name, err)
 	}
 	want = otlp.AppendObservedTime(want, delivered)
-	got := record(t, r)
+	got := record(tb, r)
 	if !bytes.Equal(got, want) {
-		t.Errorf("%s: the record is not that of the native line %s:\n got %x\nwant %x", name, r.AppendNative(nil), got, want)
+		tb.Errorf("%s: the record is not that of the native line %s:\n got %x\nwant %x", name, r.AppendNative(nil), got, want)
 	}
 	var read logspb.LogRecord
 	if err := proto.Unmarshal(got, &read); err != nil {
-		t.Fatalf("%s: %v", name, err)
+		tb.Fatalf("%s: %v", name, err)
 	}
 	again, err := proto.Marshal(&read)
 	if err != nil || !bytes.Equal(got, again) {
-		t.Errorf("%s: read and written again it is another one: %v\n got %x\nwant %x", name, err, got, again)
+		tb.Errorf("%s: read and written again it is another one: %v\n got %x\nwant %x", name, err, got, again)
 	}
 }
 
