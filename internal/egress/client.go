@@ -57,7 +57,7 @@ func newClient(o Options, guard *guard) *http.Client {
 	transport := &http.Transport{
 		Proxy:                  guard.proxy(proxies.ProxyFunc()),
 		DialContext:            guard.dial,
-		TLSClientConfig:        o.TLS,
+		TLSClientConfig:        o.TLS.Clone(), // the transport adds its protocols
 		ForceAttemptHTTP2:      true,
 		TLSHandshakeTimeout:    handshakeTimeout,
 		IdleConnTimeout:        idleTimeout,
