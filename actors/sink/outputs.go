@@ -69,8 +69,11 @@ func OpenOutputs(o OutputsOptions) (_ *Outputs, err error) {
 		out.Sinks = append(out.Sinks, s)
 	}
 	webhooks, err := o.openWebhooks(deadLetters)
+	if err != nil {
+		return nil, err
+	}
 	out.Sinks = append(out.Sinks, webhooks...)
-	return out, err
+	return out, nil
 }
 
 func ms(n int) time.Duration { return time.Duration(n) * time.Millisecond }

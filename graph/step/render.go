@@ -70,6 +70,7 @@ type Render struct {
 	formOf   []int             // of each sink, an index into forms
 	rendered []*graph.Rendered // of the set in hand, per form
 	offered  []*graph.Rendered // the same per sink
+	takers   int               // how many forms accepted something of the piece before
 	from     renderBuffers
 	buffer   *RenderBuffer // nil before the first set
 }
@@ -95,11 +96,14 @@ func NewRender(forms []graph.Form) *Render {
 // be called.
 func (r *Render) Piece(set *graph.ResultSet, first int, id graph.DeliveryID, now time.Time) (offered []*graph.Rendered, next int) {
 	next, size := pieceOf(set, first)
-	b := r.room(size * len(r.forms))
+	b := r.room(size * max(r.takers, 1))
 	position, _ := set.Token.Position()
 	b.envelopes = append(b.envelopes, graph.Envelope{ID: id, Time: now, Position: position})
+	r.takers = 0
 	for i, f := range r.forms {
-		r.rendered[i] = b.piece(f, set, first, next)
+		if r.rendered[i] = b.piece(f, set, first, next); r.rendered[i] != nil {
+			r.takers++
+		}
 	}
 	shares := 0
 	for i, f := range r.formOf {

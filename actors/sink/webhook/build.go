@@ -102,7 +102,7 @@ func (b *builder) build() *Webhook {
 
 // each reports every error that err joins.
 func (b *builder) each(key string, err error) {
-	joined, several := err.(interface{ Unwrap() []error }) //nolint:errorlint // what an error wraps further down is one error's matter
+	joined, several := err.(interface{ Unwrap() []error }) // what it wraps further down is one error's matter
 	if !several {
 		b.fail(key, err)
 		return

@@ -1,14 +1,19 @@
 package webhook_test
 
 import (
+	"bytes"
 	"crypto/tls"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/sluicehq/sluice/actors/sink/webhook"
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/sigma/ast"
 )
@@ -413,4 +418,47 @@ func TestTheIDOfASignatureCountsResults(t *testing.T) {
 			t.Errorf("ids %s and %s, want those of results 1 and 3 of one delivery", first, second)
 		}
 	})
+}
+
+func TestEveryAttemptIsLoggedWithoutSecrets(t *testing.T) {
+	var log bytes.Buffer
+	to := answers(503, 200)
+	w := load(t, "webhooks:\n  - {id: w, kind: detection, url: 'http://u:hunter2@receiver.example/hunter2', headers: {X-Key: hunter2}, retry: {backoff: 1ms}}\n", nil)[0]
+	synctest.Test(t, func(t *testing.T) {
+		listener := newPipes()
+		server := &http.Server{Handler: to}
+		go func() { _ = server.Serve(listener) }()
+		metrics, err := webhook.NewMetrics(prometheus.NewRegistry())
+		if err != nil {
+			t.Fatal(err)
+		}
+		clients := webhook.Clients{New: func(*tls.Config) *http.Client {
+			return &http.Client{Transport: &http.Transport{DialContext: listener.dial, DisableKeepAlives: true}}
+		}}
+		transport := clients.Open(w, metrics, slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})))
+		messages := []graph.Message{{Envelope: &graph.Envelope{}}}
+		for range 2 {
+			_, _ = transport.Write(t.Context(), messages)
+		}
+		_ = server.Close()
+		_, _ = transport.Write(t.Context(), messages)
+		_ = listener.Close()
+	})
+	lines := strings.Split(strings.TrimSpace(log.String()), "\n")
+	if len(lines) != 3 || strings.Contains(log.String(), "hunter2") {
+		t.Fatalf("log:\n%s", log.String())
+	}
+	for i, want := range []string{
+		`level=DEBUG msg="webhook request" webhook=w status=503 duration=0s`, `level=DEBUG msg="webhook request" webhook=w status=200 duration=0s`,
+		`level=DEBUG msg="webhook request failed" webhook=w err="use of closed network connection" duration=0s`,
+	} {
+		if !strings.HasSuffix(lines[i], want) {
+			t.Errorf("got %s, want %s", lines[i], want)
+		}
+	}
+	for _, a := range to.all() {
+		if user, password, _ := (&http.Request{Header: a.header}).BasicAuth(); user != "u" || password != "hunter2" || a.header.Get("X-Key") != "hunter2" {
+			t.Errorf("headers %v", a.header)
+		}
+	}
 }

@@ -96,7 +96,8 @@ func TestBodies(t *testing.T) {
 		{"within a JSON string", "detection", "", `{"t":"${detection.rule.title}"}`, nil, named(`a "b" \ c`), `{"t":"a \"b\" \\ c"}`},
 		{
 			"variables, texts and values in JSON", "detection", "", `{"k":"${K}","t":${detection.rule.title},"e":${detection.event}}`,
-			map[string]string{"K": `a"b`}, detection(ast.Meta{Title: `x"y`}, `{"n":1}`), `{"k":"a\"b","t":"x\"y","e":{"n":1}}`,
+			map[string]string{"K": `a"b`},
+			detection(ast.Meta{Title: `x"y`}, `{"n":1}`), `{"k":"a\"b","t":"x\"y","e":{"n":1}}`,
 		},
 		{"variables are texts, what is missing is null", "detection", "", `{"k":${K},"n":${UNSET},"f":${detection.fields.None}}`, map[string]string{"K": "5"}, named("t"), `{"k":"5","n":"","f":null}`},
 		{"plain text", "detection", "text/plain", "${detection.rule.title} ${K}", map[string]string{"K": `"c"`}, named(`a "b"`), `a "b" "c"`},

@@ -125,7 +125,7 @@ func (p *pipes) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 // bench is a webhook behind its sink's actor, with a dead letter queue that keeps its
 // records.
 type bench struct {
-	t       testing.TB
+	t       *testing.T
 	system  *actors.System
 	sink    *sink.Sink
 	render  *step.Render
@@ -137,7 +137,7 @@ type bench struct {
 }
 
 // newBench starts the webhook of a file that posts through a client.
-func newBench(t testing.TB, w *webhook.Webhook, client func(*tls.Config) *http.Client, scale func() float64) *bench {
+func newBench(t *testing.T, w *webhook.Webhook, client func(*tls.Config) *http.Client, scale func() float64) *bench {
 	t.Helper()
 	b := &bench{t: t, letters: &sinktest.Recorder{}, reg: prometheus.NewRegistry(), render: step.NewRender([]graph.Form{w.Form()})}
 	b.system = actors.NewSystem(actors.Options{MaxRestarts: 10})

@@ -9,7 +9,10 @@ import (
 	"testing"
 
 	"github.com/sluicehq/sluice/actors/sink/webhook"
+	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/internal/suggest"
+	"github.com/sluicehq/sluice/internal/template"
+	"github.com/sluicehq/sluice/sigma/ast"
 )
 
 // files writes files into a new directory, by name.
@@ -213,4 +216,43 @@ func TestFilesThatCannotBeRead(t *testing.T) {
 	if faults[0].Path != 0 || faults[1].Path != 1 || faults[8].Path != 2 {
 		t.Error("a fault does not tell the path that led to it")
 	}
+}
+
+// Whatever a file holds, it is loaded or refused with a fault that has a text, and what
+// was loaded renders any result.
+func FuzzLoad(f *testing.F) {
+	for _, name := range []string{"slack", "jira", "thehive"} {
+		text, err := os.ReadFile("../../../examples/webhooks/" + name + ".yml")
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(string(text))
+	}
+	f.Add(good + "    retry: {attempts: 0}\n    headers: {a: b, A: c}\n    tls: {ca: x}\n    signing: {secret_env: KEY, scheme: custom, custom: {value_format: '{'}}\n")
+	r := detection(ast.Meta{Title: "a\"\n"}, `{"a":[1,{"b":null}]}`, "U", "\xff")
+	f.Fuzz(func(t *testing.T, text string) {
+		name := filepath.Join(t.TempDir(), "w.yml")
+		write(t, name, text)
+		loaded, faults := webhook.Load([]string{name}, webhook.LoadOptions{Getenv: vars(map[string]string{"KEY": "k"})})
+		for _, fault := range faults {
+			if fault.Error() == "" || fault.Err == nil || fault.Line < 0 {
+				t.Errorf("fault %+v", fault)
+			}
+		}
+		for _, w := range loaded {
+			if w.Form().Accepts(graph.Payload{Result: r}) {
+				_, m, err := rendered(w, r)
+				if err == nil && m.Subject() != "" {
+					if _, err := template.ParseURL([]byte(m.Subject())); err != nil {
+						t.Errorf("URL %q: %v", m.Subject(), err)
+					}
+				}
+				for _, h := range m.Headers() {
+					if err := template.CheckHeader([]byte(h.Value)); err != nil {
+						t.Errorf("header %q: %v", h.Value, err)
+					}
+				}
+			}
+		}
+	})
 }
