@@ -266,7 +266,7 @@ func (r *Report) Code() int {
 
 // Validate makes all checks and loads the rules. failed is the error of loading l.
 // With a file that cannot be read as a whole it is all there is to say. With
-// strict, unknown keys and settings that a flag may still give are problems.
+// strict, unknown keys, ignored variables and settings that a flag may still give are problems.
 func Validate(ctx context.Context, l *config.Loaded, failed error, getenv func(string) string, strict bool) *Report {
 	c := &checking{l: l, getenv: getenv, validating: true, strict: strict}
 	if !errors.As(failed, &c.problems) && failed != nil {
@@ -276,8 +276,9 @@ func Validate(ctx context.Context, l *config.Loaded, failed error, getenv func(s
 	if slices.ContainsFunc(c.problems, whole) { // nobody knows what a file says that cannot be read
 		return &Report{Problems: c.problems}
 	}
-	c.d, c.warnings = &l.Config.Daemon, slices.Clone(l.Warnings)
+	c.d, c.warnings = &l.Config.Daemon, slices.Concat(l.Ignored, l.Warnings)
 	if strict {
+		c.problems, c.warnings = append(c.problems, l.Ignored...), slices.Clone(l.Warnings)
 		for _, k := range l.UnknownKeys {
 			k.Message = "unknown config key"
 			c.problems = append(c.problems, k)
