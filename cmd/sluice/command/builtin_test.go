@@ -197,10 +197,10 @@ detection: {sel: {C: x}, condition: sel}
 		want  string // titles
 		err   string
 	}{
-		{"derived by default", sysmon, nil, "Process", "Pruned 1 rules by log source; 0 events without one."},
-		{"off", sysmon, []string{"--logsource-derive", "off"}, "Process Registry", "Pruned 0 rules by log source; 1 events without one."},
+		{"derived by default", sysmon, nil, "Process", "Log sources: 1 rule check skipped; 0 events have no log source."},
+		{"off", sysmon, []string{"--logsource-derive", "off"}, "Process Registry", "Log sources: 0 rule checks skipped; 1 event has no log source."},
 		{"a pipeline that adds the service, on its event", sysmon, []string{"-p", "sysmon"}, "Process", ""},
-		{"a pipeline that adds the service, on another", strings.Replace(security, "4688", `4688,"x":1`, 1), []string{"-p", "sysmon"}, "", "Pruned 2 rules by log source"},
+		{"a pipeline that adds the service, on another", strings.Replace(security, "4688", `4688,"x":1`, 1), []string{"-p", "sysmon"}, "", "Log sources: 2 rule checks skipped"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			inEmptyDir(t)
@@ -228,5 +228,5 @@ detection: {sel: {C: x}, condition: sel}
 	sluice(t, "", "eval", "-r", "r", "--logsource-derive", "linux").wantCode(t, 3)
 	write(t, "f.yaml", "eval: {rules: r, logsource_routing: {enabled: true, derive: off}}\n")
 	got := sluice(t, sysmon+"\n", "eval", "--config", "f.yaml")
-	got.wantErr(t, "1 events without one.")
+	got.wantErr(t, "1 event has no log source.")
 }

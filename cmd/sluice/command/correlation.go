@@ -179,16 +179,24 @@ func (e *evaluation) sumUp(out *console, o *config.Eval) {
 func (e *evaluation) sumUpResults(out *console, o *config.Eval) {
 	c := e.correlate
 	if c == nil {
-		summarise(out, o, &e.total, fmt.Sprintf("%d matches", e.total.matches))
+		summarise(out, o, &e.total, matchCount(e.total.matches, ""))
 		return
 	}
 	if c.truncated > 0 {
 		c.warn(fmt.Sprintf("%d results of correlations did not reach further ones: more than %d levels of correlations", c.truncated, correlation.MaxLevels))
 	}
-	summarise(out, o, &e.total, fmt.Sprintf("%d detection matches, %d correlation matches", e.total.matches, e.total.firings))
+	summarise(out, o, &e.total, matchCount(e.total.matches, "detection ")+", "+matchCount(e.total.firings, "correlation "))
 	if c.dumps {
 		dumpState(out.Err, c.step.Engine)
 	}
+}
+
+// matchCount says how many matches of a kind there are.
+func matchCount(n uint64, kind string) string {
+	if n == 1 {
+		return "1 " + kind + "match"
+	}
+	return fmt.Sprintf("%d %smatches", n, kind)
 }
 
 // dumpState writes the state of correlations as the routes of the service show it.
