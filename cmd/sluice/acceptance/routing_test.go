@@ -76,6 +76,24 @@ func TestEventsThatNoRuleLooksIntoAreTold(t *testing.T) {
 			`"hint":"leave out of pipelines the one that renames the fields of rules"`,
 			"hint: the events are Windows records with flat fields (EventID, Channel), and the rules look for others: leave out the pipeline that renames them (-p)\n",
 		},
+		{
+			"flat records and the pipeline of Elastic", `{"EventID":1,"Channel":"Security","Image":"x"}`,
+			[]string{"-p", "ecs_windows"},
+			`"hint":"leave out of pipelines the one that renames the fields of rules"`,
+			"hint: the events are Windows records with flat fields (EventID, Channel), and the rules look for others: leave out the pipeline that renames them (-p)\n",
+		},
+		{
+			"flat records and the pipeline of Fibratus", `{"EventID":1,"Channel":"Security","Image":"x"}`,
+			[]string{"-p", "fibratus_windows"},
+			`"hint":"leave out of pipelines the one that renames the fields of rules"`,
+			"hint: the events are Windows records with flat fields (EventID, Channel), and the rules look for others: leave out the pipeline that renames them (-p)\n",
+		},
+		{
+			"records of Winlogbeat and the pipeline of Fibratus", `{"winlog":{"event_id":1,"event_data":{"Image":"x"}}}`,
+			[]string{"-p", "fibratus_windows"},
+			`"hint":"add ecs_windows to pipelines in place of the one that renames the fields of rules"`,
+			"hint: the events are Windows records of Winlogbeat or Elastic Agent (winlog.event_data), and the rules do not look at the fields of those: add -p ecs_windows in place of the pipeline that renames them\n",
+		},
 		{"rendered records and their pipeline", `{"Event":{"System":{"EventID":1},"EventData":{"Image":"y"}}}`, []string{"-p", "windows_evtx"}, "", "Processed 300 events, 0 matches.\n"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

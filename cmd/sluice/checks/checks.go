@@ -15,6 +15,7 @@ import (
 	"github.com/sluicehq/sluice/actors/sink/unix"
 	"github.com/sluicehq/sluice/cmd/sluice/config"
 	"github.com/sluicehq/sluice/cmd/sluice/daemon"
+	"github.com/sluicehq/sluice/cmd/sluice/ruleset"
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/http/server"
 	"github.com/sluicehq/sluice/internal/suggest"
@@ -90,6 +91,7 @@ func Eval(l *config.Loaded) (warnings config.Problems, err error) {
 	if len(c.problems) == 0 {
 		c.problems, c.warnings = l.Unavailable("eval")
 	}
+	c.routing("eval", &e.LogsourceRouting)
 	if len(c.problems) > 0 {
 		return c.warnings, c.problems
 	}
@@ -111,6 +113,7 @@ func (c *checking) settings() {
 	}
 	c.transport()
 	c.secrets()
+	c.routing("daemon", &d.LogsourceRouting)
 	if on := d.API.Audit.Enabled; on != nil && *on && d.State.DB == "" {
 		c.fault("daemon.api.audit.enabled", errors.New("needs a state database (--state-db)"))
 	}
@@ -151,6 +154,15 @@ func (c *checking) secrets() {
 	}
 	if api.Auth != nil {
 		api.Auth.Secrets(c.getenv, func(key string, err error) { c.fault("daemon.api.auth."+key, err) })
+	}
+}
+
+// routing warns of settings of routing by log source that have no effect without it.
+func (c *checking) routing(section string, r *ruleset.LogsourceRouting) {
+	for _, key := range []string{"event_logsource", "field_map", "derive"} {
+		if path := section + ".logsource_routing." + key; !r.Enabled && c.l.Made(path) {
+			c.warn(path, errors.New("has no effect without logsource_routing.enabled (--logsource-routing)"))
+		}
 	}
 }
 

@@ -171,8 +171,10 @@ func (e *evaluation) sumUp(out *console, o *config.Eval) {
 	if m, ok := e.origins.Misplaced(); ok {
 		out.note("%s", misplacedHint(m))
 	}
-	if shape, ok := e.shapes.Unread(); ok {
-		out.note("%s", shapeHints[shape])
+	if s, ok := e.shapes.Skipped(); ok {
+		out.note("%s", skippedHint(s))
+	} else if shape, ok := e.shapes.Unread(); ok {
+		out.note("%s", shapeHint(shape, e.shapes.Renamed(shape)))
 	}
 }
 
