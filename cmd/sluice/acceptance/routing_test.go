@@ -114,6 +114,36 @@ func TestEventsThatNoRuleLooksIntoAreTold(t *testing.T) {
 	}
 }
 
+// What few events show is told at the end of the drain.
+func TestFewEventsThatNoRuleMeetsAreToldAtTheEnd(t *testing.T) {
+	for _, tc := range []struct {
+		name, product, event string
+		args                 []string
+		told                 string
+	}{
+		{"fields that no rule looks at", "windows", `{"Event":{"System":{"EventID":1},"EventData":{"Image":"x"}}}`, nil, `"hint":"add windows_evtx to pipelines"`},
+		{
+			"rules that are all skipped", "window", securityRecord, []string{"--logsource-routing"},
+			`"message":"every rule is skipped for every event: no log source of a rule fits theirs","rules":"window","events":"windows"`,
+		},
+		{
+			"a log source without routing", "windows", `{"a":1}`, []string{"--event-logsource", "product=windows"},
+			`"message":"has no effect without logsource_routing.enabled (--logsource-routing)","key":"daemon.logsource_routing.event_logsource"`,
+		},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			dir := t.TempDir()
+			write(t, dir, "a.yml", "title: a\nlogsource: {product: "+tc.product+"}\ndetection: {sel: {Image: x}, condition: sel}\n")
+			d := start(t, append([]string{"-r", dir, "--input", "http"}, tc.args...)...)
+			d.push(tc.event, tc.event)
+			d.stop()
+			if n := strings.Count(d.stderr.String(), tc.told); n != 1 {
+				t.Errorf("told %d times, want once %s:\n%s", n, tc.told, d.stderr.String())
+			}
+		})
+	}
+}
+
 func TestDerivedLogSourcesAreCounted(t *testing.T) {
 	dir := t.TempDir()
 	for _, product := range []string{"windows", "zeek", "cisco"} {

@@ -230,3 +230,19 @@ detection: {sel: {C: x}, condition: sel}
 	got := sluice(t, sysmon+"\n", "eval", "--config", "f.yaml")
 	got.wantErr(t, "1 event has no log source.")
 }
+
+func TestTheListOfPipelinesFitsIntoTheTerminal(t *testing.T) {
+	for _, width := range []int{40, 60, 80, 120, 200} {
+		header := []string{"NAME", "PRIORITY", "DESCRIPTION", "EVENTS"}
+		rows := [][]string{{"ecs_windows", "20", strings.Repeat("d", 74), strings.Repeat("e", 64)}, {"sysmon", "10", "short", "x"}}
+		fitLast(header, rows, width)
+		for _, r := range rows {
+			if n := 11 + 2 + 8 + 2 + max(len("DESCRIPTION"), len(rows[0][2])) + 2 + len(r[3]); width >= 60 && n > width {
+				t.Errorf("%d columns: a row of %d: %q", width, n, r)
+			}
+		}
+		if whole := len(rows[0][2]) == 74 && len(rows[0][3]) == 64; whole != (width == 200) {
+			t.Errorf("%d columns: %q", width, rows[0])
+		}
+	}
+}
