@@ -8,7 +8,7 @@ import (
 // Encoding is what a stream is that holds no text in UTF-8 as it comes.
 type Encoding uint8
 
-// The encodings that a stream shows at its beginning. Text stands for all else.
+// The encodings that a stream shows at its beginning. Text8 stands for all else.
 const (
 	Text8 Encoding = iota
 	Gzip

@@ -40,7 +40,7 @@ func (e *evaluation) findFault(j *job) {
 		unread := j.batch.Outcomes[i].Kind == graph.Undecodable
 		f, found := format.FindFault(line.Raw, !unread)
 		switch {
-		case unread && !(found && (line.Structured || e.format.Format.Values())):
+		case unread && (!found || !line.Structured && !e.format.Format.Values()):
 			t.first = fault{spot: j.placeOf(i), what: "not " + e.format.Format.String()}
 			return
 		case unread, found && looksLikeJSON(line.Raw) && e.format.Format == format.Auto:
