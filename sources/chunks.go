@@ -21,6 +21,7 @@ type chunks struct {
 	skipping bool          // inside an oversize text, up to its end
 	spent    bool          // nothing in the chunk is needed any more
 	err      error         // of the stream, once met
+	lines    *lines        // nil unless they are counted
 }
 
 func newChunks(b *Buffers, src io.Reader) chunks {
@@ -36,6 +37,7 @@ func (r *chunks) Close() { r.renew(nil, nil) }
 
 // renew goes on with another chunk.
 func (r *chunks) renew(lent *graph.Buffer, chunk []byte) {
+	r.pass(len(r.chunk) - len(chunk))
 	r.lent.Release(1)
 	r.lent, r.chunk, r.start, r.scanned = lent, chunk, 0, len(chunk)
 }
@@ -160,6 +162,7 @@ func (r *chunks) begin() bool {
 // to; the discarded part of an oversize line is not shared and is overwritten.
 func (r *chunks) fill() {
 	if r.skipping && cap(r.chunk) > 0 {
+		r.pass(len(r.chunk))
 		r.chunk, r.start, r.scanned = r.chunk[:0], 0, 0
 	}
 	if cap(r.chunk)-len(r.chunk) < minRead {

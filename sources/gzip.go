@@ -8,41 +8,17 @@ import (
 	"io"
 )
 
-// gzipMagic is what gzip begins with. No text in UTF-8 does.
-const gzipMagic = "\x1f\x8b"
-
-// GzipMark looks for gzip at the beginning of a stream that comes in pieces. The zero
-// value is at the beginning.
-type GzipMark struct {
-	seen int // bytes of gzipMagic
-	over bool
-}
-
-// In reports whether the stream begins like gzip, once, when the next piece shows it.
-func (m *GzipMark) In(piece []byte) bool {
-	for i := 0; i < len(piece) && !m.over; i++ {
-		if m.over = piece[i] != gzipMagic[m.seen]; m.over {
-			return false
-		}
-		m.seen++
-		m.over = m.seen == len(gzipMagic)
-		if m.over {
-			return true
-		}
-	}
-	return false
-}
-
 // InflatingReader reads a stream as it is, or inflated when it begins like gzip, all
-// members of it. It holds a window of the stream, never more, and waits for no more than
-// the first byte that tells.
+// members of it. It fails with an *EncodingError when the stream shows another encoding.
+// It holds a window of the stream, never more, and waits for no more than the first byte
+// that tells.
 //
 // It is not safe for concurrent use.
 type InflatingReader struct {
 	src  io.Reader
 	in   io.Reader // nil until it is known what the stream is
 	head []byte
-	mark GzipMark
+	mark Mark
 }
 
 // NewInflatingReader returns a reader of src.
@@ -55,9 +31,11 @@ func (r *InflatingReader) Read(p []byte) (int, error) {
 		n, err := r.src.Read(next[:])
 		r.head = append(r.head, next[:n]...)
 		stream := io.MultiReader(bytes.NewReader(r.head), &rest{err, r.src})
-		switch {
-		case r.mark.In(next[:n]):
+		switch e := r.mark.In(next[:n]); {
+		case e == Gzip:
 			r.in = &inflated{src: stream}
+		case e != Text8:
+			r.in = &rest{err: &EncodingError{e}}
 		case r.mark.over || err != nil:
 			r.in = stream
 		case n == 0:

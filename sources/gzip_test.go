@@ -41,7 +41,9 @@ func TestGzipIsInflatedAndAllElseIsNot(t *testing.T) {
 		{"several members", of(a + a), "{\"a\":1}\n{\"a\":1}\n", ""},
 		{"gzip in gzip is inflated once", of(zipped(t, a)), a, ""},
 		{"gzip that breaks off", of(a[:len(a)-4]), "{\"a\":1}\n", "inflate gzip: it ends too early"},
-		{"gzip that is nothing but its mark", of(gzipMagic), "", "inflate gzip: it ends too early"},
+		{"gzip that is nothing but its mark", of("\x1f\x8b"), "", "inflate gzip: it ends too early"},
+		{"another encoding", of("\x28\xb5\x2f\xfd"), "", "it is zstd, which is not read: send it through zstd -dc FILE"},
+		{"text that begins like another encoding", of("BZh91AY"), "BZh91AY", ""},
 		{"damaged gzip", of(a[:len(a)-5] + "xxxxx"), "{\"a\":1}\n", "inflate gzip: gzip: invalid checksum"},
 		{"something else behind gzip", of(a + "{}\n"), "{\"a\":1}\n", "inflate gzip: it ends too early"},
 		{"a stream that fails", func() io.Reader { return iotest.ErrReader(broken) }, "", broken.Error()},
@@ -59,22 +61,38 @@ func TestGzipIsInflatedAndAllElseIsNot(t *testing.T) {
 }
 
 // The mark is told once, however the stream arrives.
-func TestTheMarkOfGzip(t *testing.T) {
+func TestTheMarkOfAnEncoding(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
 		pieces []string
 		want   int // the piece that shows it
+		is     Encoding
 	}{
-		{"in one piece", []string{"\x1f\x8b\x08", "\x1f\x8b"}, 0},
-		{"in two", []string{"\x1f", "", "\x8b"}, 2},
-		{"later in the stream", []string{"a\n", "\x1f\x8b"}, -1},
-		{"half of it", []string{"\x1f", "a\x1f\x8b"}, -1},
+		{"gzip in one piece", []string{"\x1f\x8b\x08", "\x1f\x8b"}, 0, Gzip},
+		{"gzip in two", []string{"\x1f", "", "\x8b"}, 2, Gzip},
+		{"gzip later in the stream", []string{"a\n", "\x1f\x8b"}, -1, Text8},
+		{"half of gzip", []string{"\x1f", "a\x1f\x8b"}, -1, Text8},
+		{"UTF-16 of either order", []string{"\xff\xfe{\x00"}, 0, UTF16},
+		{"UTF-16 of the other", []string{"\xfe", "\xff\x00{"}, 1, UTF16},
+		{"a byte order mark of UTF-8", []string{"\xef\xbb\xbf{}"}, -1, Text8},
+		{"xz", []string{"\xfd7zXZ", "\x00"}, 1, XZ},
+		{"zstd", []string{"\x28\xb5", "\x2f\xfd"}, 1, Zstd},
+		{"bzip2", []string{"BZh9", "1AY&SY"}, 1, Bzip2},
+		{"text that begins like bzip2", []string{"BZh91AY&SZ"}, -1, Text8},
+		{"text that begins like bzip2 without a digit", []string{"BZhx1AY&SY"}, -1, Text8},
+		{"zip", []string{"PK\x03\x04"}, 0, Zip},
+		{"text that begins like zip", []string{"PK is a format"}, -1, Text8},
+		{"the event log of Windows", []string{"ElfFile", "\x00"}, 1, EventLog},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			var m GzipMark
+			var m Mark
 			for i, p := range tc.pieces {
-				if got := m.In([]byte(p)); got != (i == tc.want) {
-					t.Errorf("piece %d: %t", i, got)
+				want := Text8
+				if i == tc.want {
+					want = tc.is
+				}
+				if got := m.In([]byte(p)); got != want {
+					t.Errorf("piece %d: %s", i, got)
 				}
 			}
 		})

@@ -30,6 +30,7 @@ type Text struct {
 	Held     int // bytes of memory that the line keeps
 	Oversize bool
 	Value    bool // one JSON value, whatever the input format
+	Line     int  // it begins on, from 1; 0 unless the reader counts
 }
 
 // Reader cuts a stream into texts.
@@ -75,7 +76,7 @@ func (r *LineReader) cut(dst []Text) []Text {
 		if r.skipping {
 			r.skipping = false
 		} else {
-			dst = appendLine(dst, r.chunk[r.start:end:end])
+			dst = r.append(dst, r.chunk[r.start:end:end])
 		}
 		r.start, r.scanned = end+1, end+1
 	}
@@ -84,25 +85,25 @@ func (r *LineReader) cut(dst []Text) []Text {
 	case r.skipping:
 		r.start = len(r.chunk)
 	case len(rest) > MaxLine+1: // a CR may still turn out to belong to the terminator
-		dst = appendLine(dst, rest)
+		dst = r.append(dst, rest)
 		r.skipping, r.spent = true, true
 	case r.ended() && len(rest) > 0:
-		dst = appendLine(dst, rest[:len(rest):len(rest)])
+		dst = r.append(dst, rest[:len(rest):len(rest)])
 		r.start = len(r.chunk)
 	}
 	return dst
 }
 
-// appendLine appends line unless it is blank.
-func appendLine(dst []Text, line []byte) []Text {
+// append appends line unless it is blank.
+func (r *LineReader) append(dst []Text, line []byte) []Text {
 	line = bytes.TrimSuffix(line, []byte{'\r'})
 	switch {
 	case len(line) > MaxLine:
-		return append(dst, Text{Bytes: bytes.Clone(line[:ExcerptSize]), Oversize: true})
+		return append(dst, Text{Bytes: bytes.Clone(line[:ExcerptSize]), Oversize: true, Line: r.lineAt(r.start)})
 	case Blank(line):
 		return dst
 	}
-	return append(dst, Text{Bytes: line})
+	return append(dst, Text{Bytes: line, Line: r.lineAt(r.start)})
 }
 
 // Blank reports whether line is empty or only white space, and hence no event.

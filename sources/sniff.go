@@ -18,7 +18,12 @@ type SniffingReader struct {
 	Reader  // nil until it is known what the stream is
 	src     patient
 	buffers *Buffers
+	counts  bool // lines
 }
+
+// CountLines has the reader say which lines texts begin on. It is called before the first
+// read.
+func (r *SniffingReader) CountLines() { r.counts = true }
 
 // NewSniffingReader returns a reader of src whose memory is b's. It is to be closed. A
 // src that never pauses, such as a file, needs no patience: 0 waits for ever.
@@ -45,7 +50,7 @@ func (r *SniffingReader) Close() {
 func (r *SniffingReader) sniff() {
 	ahead := &chunks{src: &r.src, size: firstChunk} // read ahead
 	sniffer := frame.Sniffer{Limit: MaxLine}
-	values := false
+	values, above := false, 0 // blank lines above the first text
 	for decided := false; !decided; {
 		ahead.fill()
 		if ahead.err == errPaused { //nolint:errorlint // nobody wraps it
@@ -59,16 +64,21 @@ func (r *SniffingReader) sniff() {
 		head := bytes.TrimLeft(text, " \r\n\t")
 		blank := bytes.LastIndexByte(text[:len(text)-len(head)], '\n') + 1 // of lines
 		ahead.start += blank
+		above += bytes.Count(text[:blank], []byte{'\n'})
 		values, decided = sniffer.Decide(head, ahead.err != nil)
 		decided = decided || len(text)-blank > MaxLine+1
 		r.src.hurried = !decided && sniffer.Torn(head)
 	}
 	r.src.hurried = false
 	src := io.MultiReader(bytes.NewReader(ahead.chunk[ahead.start:]), &rest{ahead.err, &r.src})
+	in := newChunks(r.buffers, src)
+	if r.counts {
+		in.lines = &lines{before: above}
+	}
 	if values {
-		r.Reader = r.buffers.NewValueReader(src)
+		r.Reader = &ValueReader{chunks: in}
 	} else {
-		r.Reader = r.buffers.NewReader(src)
+		r.Reader = &LineReader{in}
 	}
 }
 

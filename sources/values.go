@@ -16,7 +16,8 @@ import (
 // It is not safe for concurrent use.
 type ValueReader struct {
 	chunks
-	frame frame.Scanner
+	frame  frame.Scanner
+	closed bool // the end of the stream has been looked at
 }
 
 // NewValueReader returns a reader of the values of src whose memory is b's. It is to
@@ -36,7 +37,7 @@ func (r *ValueReader) cut(dst []Text) []Text {
 		if !r.frame.Open() {
 			r.scanned += r.frame.Skip(r.chunk[r.scanned:])
 			if r.start = r.scanned; r.start == len(r.chunk) {
-				return dst
+				break
 			}
 		}
 		n, whole := r.frame.Take(r.chunk[r.scanned:])
@@ -60,8 +61,21 @@ func (r *ValueReader) cut(dst []Text) []Text {
 	case r.ended() && len(rest) > 0:
 		dst = r.append(dst, rest[:len(rest):len(rest)])
 		r.start = len(r.chunk)
+		r.closed = true // what is missing at the end is told by the value
+	case r.ended():
+		dst = r.close(dst)
 	}
 	return dst
+}
+
+// close appends a value that is not whole when the stream ends between two elements of
+// an array: what was cut off is counted like an element that was.
+func (r *ValueReader) close(dst []Text) []Text {
+	if r.closed || r.frame.Open() || !r.frame.Unclosed() {
+		return dst
+	}
+	r.closed = true
+	return append(dst, Text{Bytes: []byte{'['}, Value: true, Line: r.lineAt(len(r.chunk))})
 }
 
 // append appends a value. What precedes a comma may end with white space.
@@ -70,11 +84,12 @@ func (r *ValueReader) append(dst []Text, value []byte) []Text {
 	if value[len(value)-1] <= ' ' {
 		value = bytes.TrimRight(value, " \r\n\t")
 	}
-	text := Text{Bytes: value, Value: true}
+	text := Text{Bytes: value, Value: true, Line: r.lineAt(r.start)}
 	if len(whole) > MaxLine {
 		text.Bytes, text.Oversize = bytes.Clone(whole[:ExcerptSize]), true
 	}
 	if r.frame.Broken() {
+		r.lineAt(min(r.start+len(whole), len(r.chunk)))
 		unbreak(text.Bytes)
 	}
 	return append(dst, text)

@@ -70,7 +70,11 @@ func TestValuesOfAStream(t *testing.T) {
 		{"exactly the limit is a value", "[" + longest + `,{"a":1}]`, []string{longest, `{"a":1}`}},
 		{"one byte more is oversize, its neighbours are not touched", `[{"a":1},"x` + longest[1:] + `,2]`, []string{`{"a":1}`, "oversize 8192", "2"}},
 		{"a far longer value is discarded up to its end", `[{"b":[` + longest + "," + longest + "," + longest + `]},{"a":1}]`, []string{"oversize 8192", `{"a":1}`}},
-		{"an oversize value at the end", `[1,` + longer, []string{"1", "oversize 8192"}},
+		{"an oversize value at the end", `[1,` + longer + `]`, []string{"1", "oversize 8192"}},
+		{"an array that is cut off behind a comma", "[{\"a\":1},\n", []string{`{"a":1}`, "["}},
+		{"an array that is cut off behind a value", `[{"a":1}`, []string{`{"a":1}`, "["}},
+		{"an array that is cut off at its beginning", `{"a":1}[`, []string{`{"a":1}`, "["}},
+		{"a value that is cut off stands for its array", `[{"a":1},"x`, []string{`{"a":1}`, `"x`}},
 		{"white space does not make a cut-off beginning whole", `{"n":1,"x":"` + strings.Repeat(" ", MaxLine) + `"}7`, []string{"oversize 8192", "7"}},
 		{"a value of line breaks that is too long", `{"n":1` + strings.Repeat("\n", 2*MaxLine) + `}`, []string{"oversize 8192"}},
 		{"two oversize values in a row", longer + longer + "7", []string{"oversize 8192", "oversize 8192", "7"}},
@@ -84,6 +88,41 @@ func TestValuesOfAStream(t *testing.T) {
 				if !slices.Equal(got, tc.want) {
 					t.Errorf("read as %s: got %.60q, want %.60q", how, got, tc.want)
 				}
+			}
+		})
+	}
+}
+
+func TestLinesAreCountedOnDemand(t *testing.T) {
+	long := strings.Repeat("x", 3*MaxLine)
+	stream := "\ufeff\n\nb\r\n" + long + "\n\n" + strings.Repeat("y\n", 70_000) + "z"
+	array := "\n[\n{\n\"a\":1\n},\n\n{\"a\":\"" + long + "\"}, {\"a\":3}\n" + strings.Repeat(",{\"b\":\n4}", 70_000) + "\n,"
+	for _, tc := range []struct {
+		name   string
+		reader interface {
+			Reader
+			CountLines()
+		}
+		first []int
+		last  int
+	}{
+		{"lines", new(Buffers).NewReader(strings.NewReader(stream)), []int{3, 4, 6, 7}, 70_006},
+		{"values", new(Buffers).NewValueReader(strings.NewReader(array)), []int{3, 7, 7, 8}, 70_009},
+		{"lines that are found to be some", new(Buffers).NewSniffingReader(iotest.HalfReader(strings.NewReader(stream)), 0), []int{3, 4, 6, 7}, 70_006},
+		{"values that are found to be some", new(Buffers).NewSniffingReader(strings.NewReader(array), 0), []int{3, 7, 7, 8}, 70_009},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			tc.reader.CountLines()
+			var got []int
+			for texts, err := tc.reader.Next(nil); err == nil; texts, err = tc.reader.Next(nil) {
+				for _, text := range texts {
+					got = append(got, text.Line)
+					text.Buffer.Release(1)
+				}
+			}
+			tc.reader.Close()
+			if len(got) < 5 || !slices.Equal(got[:4], tc.first) || got[len(got)-1] != tc.last {
+				t.Errorf("%d texts begin on lines %v ... %d, want %v ... %d", len(got), got[:min(4, len(got))], got[len(got)-1], tc.first, tc.last)
 			}
 		})
 	}

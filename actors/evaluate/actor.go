@@ -1,6 +1,7 @@
 package evaluate
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -44,6 +45,10 @@ func (s *shell) Receive(c actor.Context) {
 		}
 	case *detected:
 		s.finish(m)
+	case mailbox.Drain:
+		if s.shapes.Last() {
+			s.tellUnread()
+		}
 	case actors.Detail:
 		c.Respond(Detail{
 			DetectionRules: len(s.set.Engine.Rules()), Rejected: s.set.Rejected, Generation: s.set.Generation,
@@ -79,11 +84,30 @@ func (s *shell) finish(d *detected) {
 	if m, ok := s.origins.Once(); ok {
 		s.log.Warn("most results come from rules of products that the events are not from", misplacedAttrs(m)...)
 	}
-	if shape, ok := s.shapes.Once(); ok {
-		s.log.Warn("the rules do not look at the fields that the events have", unreadAttrs[shape]...)
+	if s.shapes.Once() {
+		s.tellUnread()
 	}
 	d.batch.Events.Evaluated()
 	s.next.Push(d.batch)
+}
+
+// tellUnread tells that all rules are skipped, or do not look at the fields that events
+// have.
+func (s *shell) tellUnread() {
+	if sk, ok := s.shapes.Skipped(); ok {
+		s.log.Warn("every rule is skipped for every event: no log source of a rule fits theirs", "rules", cmp.Or(sk.Rules, "no product named"),
+			"events", cmp.Or(sk.Events, "no product stated"), "hint", "mend the log sources of the rules, or switch logsource_routing.enabled off")
+		return
+	}
+	shape, ok := s.shapes.Unread()
+	if !ok {
+		return
+	}
+	attrs := unreadAttrs[shape]
+	if shape != engine.Flat && s.shapes.Renamed(shape) {
+		attrs = append(attrs[:3:3], attrs[3].(string)+" in place of the one that renames the fields of rules")
+	}
+	s.log.Warn("the rules do not look at the fields that the events have", attrs...)
 }
 
 // misplacedAttrs tell in a log line which products results and events are of, and what to

@@ -8,6 +8,10 @@ type Fault struct {
 	Kind   string // of the fault
 }
 
+// Unfinished reports whether the line ends inside a value, as one of several that a value
+// stands on does.
+func (f Fault) Unfinished() bool { return f.Kind == unfinished }
+
 // The kinds of faults.
 const (
 	unfinished    = "line ends inside a value"

@@ -67,9 +67,9 @@ func (d *Detect) Batch(g Isolate, b *graph.Batch) Detected {
 	g.Each(0, len(b.Lines), d.step, d.undo, d.poisoned)
 	b.Held = b.Results.Held() - held + len(b.Records)
 	d.products.count(b)
-	d.shapes.look(b)
 	d.worker.Rest()
 	d.outcome.Stats = d.worker.TakeStats()
+	d.shapes.look(b, d.outcome.Stats)
 	return d.outcome
 }
 

@@ -41,6 +41,10 @@ func TestEventsWhoseFieldsNoRuleLooksAt(t *testing.T) {
 		{"shipped records, rules with their pipeline", windowsRules(3, "process.executable"), []string{shipped}, engine.NoShape},
 		{"flat records, rules without a pipeline", windowsRules(3, "Image"), []string{flat}, engine.NoShape},
 		{"flat records, rules with a pipeline", windowsRules(3, "Event.EventData.Image"), []string{flat}, engine.Flat},
+		{"flat records, rules that a pipeline has renamed in part", windowsRules(13, "process.executable") + windowsRules(7, "TargetObject"), []string{flat}, engine.Flat},
+		{"flat records, as many rules that it has not", windowsRules(9, "process.executable") + windowsRules(11, "TargetObject"), []string{flat}, engine.NoShape},
+		{"flat records, rules with the pipeline of Fibratus", windowsRules(3, "ps.exe"), []string{flat}, engine.Flat},
+		{"shipped records, rules with the pipeline of Fibratus", windowsRules(3, "ps.exe, evt.name: y, file.name"), []string{shipped}, engine.Shipped},
 		{"no Windows records", windowsRules(3, "Event.EventData.Image"), []string{other}, engine.NoShape},
 		{"few of many events", windowsRules(3, "Image"), []string{rendered, other}, engine.NoShape},
 		{"few of many rules are written for the shape", windowsRules(11, "Image") + ruleOf("windows", "Event.System.X"), []string{rendered}, engine.Rendered},
@@ -73,24 +77,63 @@ func TestAnAnswerAboutShapesIsGivenOnce(t *testing.T) {
 	rendered := `{"Event":{"System":{"EventID":1}}}`
 	for _, tc := range []struct {
 		name, rules string
-		want        []bool // behind each batch of an event
+		want        bool
 	}{
-		{"unread", windowsRules(1, "Image"), []bool{false, false, true, false, false}},
-		{"read", windowsRules(1, "Event.System.X"), []bool{false, false, false, false, false}},
+		{"unread", windowsRules(1, "Image"), true},
+		{"read", windowsRules(1, "Event.System.X"), false},
 	} {
 		set := compiled(t, tc.rules, engine.Options{})
 		s := &step.Shapes{Least: 3}
 		d := step.NewDetect(false)
 		d.Watch(nil, s)
-		for i, want := range tc.want {
+		for i := range 5 {
 			batchOf(t, d, set, rendered)
-			if shape, got := s.Once(); got != want || got && shape != engine.Rendered {
-				t.Errorf("%s, batch %d: got %t (%d), want %t", tc.name, i, got, shape, want)
+			if got := s.Once(); got != (i == 2) {
+				t.Errorf("%s, batch %d: looking ends: %t", tc.name, i, got)
+			}
+			if shape, got := s.Unread(); i == 2 && (got != tc.want || got && shape != engine.Rendered) {
+				t.Errorf("%s: got %t (%d), want %t", tc.name, got, shape, tc.want)
 			}
 		}
 	}
 	var nobody *step.Shapes
-	if _, ok := nobody.Once(); ok {
+	if nobody.Once() || nobody.Last() {
 		t.Error("nobody watches, and there is an answer")
+	}
+	few := &step.Shapes{Least: 3}
+	d := step.NewDetect(false)
+	d.Watch(nil, few)
+	batchOf(t, d, compiled(t, windowsRules(1, "Image"), engine.Options{}), rendered)
+	once, last, again := few.Once(), few.Last(), few.Last()
+	if shape, ok := few.Unread(); once || !last || again || !ok || shape != engine.Rendered {
+		t.Errorf("fewer events than are enough: %t, %t, %t, %t", once, last, again, ok)
+	}
+}
+
+func TestRulesThatAreAllSkipped(t *testing.T) {
+	const security = `{"EventID":4688,"Channel":"Security","Provider_Name":"Microsoft-Windows-Security-Auditing"}`
+	for _, tc := range []struct {
+		name, rules string
+		lines       []string
+		want        *step.Skipped
+	}{
+		{"a product that there is not", ruleOf("window", "A"), []string{security, security}, &step.Skipped{Rules: "window", Events: "windows"}},
+		{"rules of several products", ruleOf("linux", "A") + ruleOf("aix", "A"), []string{security}, &step.Skipped{Rules: "aix, linux", Events: "windows"}},
+		{"one rule fits", ruleOf("window", "A") + ruleOf("windows", "A"), []string{security}, nil},
+		{"a rule without a product fits", ruleOf("window", "A") + ruleOf("", "A"), []string{security}, nil},
+		{"one event fits", ruleOf("window", "A"), []string{security, "{}"}, nil},
+		{"no events", ruleOf("window", "A"), nil, nil},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			s := &step.Shapes{Least: 1}
+			d := step.NewDetect(false)
+			d.Watch(nil, s)
+			if len(tc.lines) > 0 {
+				batchOf(t, d, compiled(t, tc.rules, engine.Options{Routing: engine.DefaultRouting()}), tc.lines...)
+			}
+			if got, ok := s.Skipped(); ok != (tc.want != nil) || ok && got != *tc.want {
+				t.Errorf("got %+v (%t), want %+v", got, ok, tc.want)
+			}
+		})
 	}
 }

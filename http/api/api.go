@@ -74,7 +74,11 @@ func (a *API) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	}
 	var match mux.RouteMatch
 	if !a.router.Match(r, &match) {
-		writeError(w, http.StatusNotFound, "not found")
+		hint := ""
+		if meant(r) {
+			hint = eventsHint
+		}
+		writeHint(w, http.StatusNotFound, "not found", hint)
 		return
 	}
 	for name, encoded := range match.Vars {

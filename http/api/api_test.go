@@ -286,6 +286,8 @@ func TestWhileRulesLoad(t *testing.T) {
 		{"ingest", "POST", "/api/v1/events", "{}", 503, starting},
 		{"profiles", "GET", "/debug/pprof/", "", 503, starting},
 		{"a wrong method is wrong already", "PUT", "/api/v1/status", "", 405, `{"error":"method not allowed"}`},
+		{"a path near that of events", "POST", "/api/v1/event", "", 404, `{"error":"not found","hint":"events go to POST /api/v1/events"}`},
+		{"events to the root", "POST", "/", "", 404, `{"error":"not found","hint":"events go to POST /api/v1/events"}`},
 		{"an unknown path is unknown already", "GET", "/nope", "", 404, `{"error":"not found"}`},
 	} {
 		t.Run(tc.name, func(t *testing.T) { tc.check(t, s) })

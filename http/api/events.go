@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"strconv"
@@ -36,6 +37,15 @@ const (
 	gzipHint        = "add the header Content-Encoding: gzip, and keep the content type of the events"
 	gzipOnceHint    = "compress the events once: the client compresses what is compressed already"
 )
+
+// eventsHint is for clients that have missed the route.
+const eventsHint = "events go to POST /api/v1/events"
+
+// meant reports whether a request that no route takes was probably meant for that of
+// events.
+func meant(r *http.Request) bool {
+	return strings.Contains(strings.ToLower(r.URL.Path), "event") || r.Method == http.MethodPost && r.URL.Path == "/"
+}
 
 type accepted struct {
 	Accepted int `json:"accepted"`
@@ -86,24 +96,42 @@ func (res *Resources) postEvents(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set(undecodedHeader, strconv.Itoa(undecoded))
 	}
 	if err != nil {
-		status, body := res.refuseBody(n, err)
+		unit := "line"
+		if o.JSON {
+			unit = "value"
+		}
+		status, body := res.refuseBody(unit, n, err)
 		writeJSON(w, status, body)
 		return
 	}
 	writeJSON(w, http.StatusOK, accepted{n})
 }
 
+// resume says where a client goes on when n units were accepted, lines or values.
+func resume(unit string, n int) string {
+	if n == 0 {
+		return "send all of it again, since nothing was accepted"
+	}
+	return fmt.Sprintf("go on behind %s %d, the last that was accepted", unit, n)
+}
+
 // refuseBody maps the errors of Ingest to statuses and bodies.
-func (res *Resources) refuseBody(n int, err error) (int, refusedBody) {
+func (res *Resources) refuseBody(unit string, n int, err error) (int, refusedBody) {
+	var encoded *sources.EncodingError
 	switch {
 	case errors.Is(err, ndjson.ErrLineTooLong):
-		return http.StatusRequestEntityTooLarge, refusedBody{Error: lineTooLong, MaxBytes: sources.MaxLine, Accepted: n}
+		return http.StatusRequestEntityTooLarge, refusedBody{Error: lineTooLong, MaxBytes: sources.MaxLine, Accepted: n, Hint: "leave out the " + unit + " that is too long and " + resume(unit, n)}
 	case errors.Is(err, ndjson.ErrBodyTooLarge):
-		return http.StatusRequestEntityTooLarge, refusedBody{Error: bodyTooLarge, MaxBytes: res.MaxIngestBody, Accepted: n}
+		return http.StatusRequestEntityTooLarge, refusedBody{Error: bodyTooLarge, MaxBytes: res.MaxIngestBody, Accepted: n, Hint: "split the body and " + resume(unit, n) + ", or raise daemon.input.http.max_body_bytes, which counts inflated bytes"}
 	case errors.Is(err, ndjson.ErrCompressed):
 		return http.StatusUnsupportedMediaType, refusedBody{Error: err.Error(), Accepted: n, Hint: gzipHint}
 	case errors.Is(err, ndjson.ErrTwiceGzip):
 		return http.StatusUnsupportedMediaType, refusedBody{Error: err.Error(), Accepted: n, Hint: gzipOnceHint}
+	case errors.As(err, &encoded):
+		return http.StatusUnsupportedMediaType, refusedBody{
+			Error: fmt.Sprintf("request body is %s, which is not read", encoded.Encoding), Accepted: n,
+			Hint: fmt.Sprintf("send events as text in UTF-8: %s makes it of a file", encoded.Encoding.Tool()),
+		}
 	case errors.Is(err, ndjson.ErrDraining):
 		return http.StatusServiceUnavailable, refusedBody{Error: channelClosed, Accepted: n}
 	case errors.Is(err, ndjson.ErrCommitDeadline):

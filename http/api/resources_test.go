@@ -76,11 +76,11 @@ func TestIngest(t *testing.T) {
 		{row: row{"unknown parameters", "POST", "/api/v1/events?x=1&x=2", "x", 200, `{"accepted":0}`}},
 		{row: row{
 			"a line above 1 MiB", "POST", "/api/v1/events", "x", 413,
-			`{"error":"line exceeds maximum size","max_bytes":1048576,"accepted":1}`,
+			`{"error":"line exceeds maximum size","max_bytes":1048576,"accepted":1,"hint":"leave out the line that is too long and go on behind line 1, the last that was accepted"}`,
 		}, n: 1, err: fmt.Errorf("line 2: %w", ndjson.ErrLineTooLong)},
 		{row: row{
 			"an inflated body above the cap", "POST", "/api/v1/events", "x", 413,
-			`{"error":"request body exceeds maximum size","max_bytes":20971520,"accepted":7}`,
+			`{"error":"request body exceeds maximum size","max_bytes":20971520,"accepted":7,"hint":"split the body and go on behind line 7, the last that was accepted, or raise daemon.input.http.max_body_bytes, which counts inflated bytes"}`,
 		}, n: 7, err: ndjson.ErrBodyTooLarge},
 		{row: row{"draining", "POST", "/api/v1/events", "x", 503, `{"error":"event channel closed","accepted":4}`}, n: 4, err: ndjson.ErrDraining},
 		{row: row{
@@ -169,7 +169,7 @@ func TestIngestOfAnotherInput(t *testing.T) {
 		"the input is not http", "POST", "/api/v1/events?commit=maybe", "{}", 404,
 		`{"error":"event ingestion not enabled (start with --input http)"}`,
 	}.check(t, s)
-	row{"another method is another fault", "GET", "/api/v1/events", "", 405, `{"error":"method not allowed"}`}.check(t, s)
+	row{"another method is another fault", "GET", "/api/v1/events", "", 405, `{"error":"method not allowed","hint":"events go to POST /api/v1/events"}`}.check(t, s)
 }
 
 func TestActors(t *testing.T) {

@@ -75,7 +75,11 @@ func (rt route) build(a *API, o Options) *methods {
 	allow := strings.Join(slices.Sorted(maps.Keys(m.byName)), ", ")
 	m.other = protect(Endpoint{Pattern: rt.pattern}, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Allow", allow)
-		writeError(w, http.StatusMethodNotAllowed, "method not allowed")
+		hint := ""
+		if rt.pattern == eventRoutes[0].pattern {
+			hint = eventsHint
+		}
+		writeHint(w, http.StatusMethodNotAllowed, "method not allowed", hint)
 	}))
 	return m
 }

@@ -86,7 +86,7 @@ func TestEventsReachTheInputQueue(t *testing.T) {
 		{"blank lines are skipped, bad ones admitted", "{\"a\":1}\n{\"a\":2}\n\n{bad", "", 1 << 20, 200, `{"accepted":3}`, []string{`{"a":1}`, `{"a":2}`, `{bad`}},
 		{
 			"the line before a long one stays in", "{\"a\":1}\n" + long + "\n{\"a\":3}\n", "", 20 << 20, 413,
-			`{"error":"line exceeds maximum size","max_bytes":1048576,"accepted":1}`,
+			`{"error":"line exceeds maximum size","max_bytes":1048576,"accepted":1,"hint":"leave out the line that is too long and go on behind line 1, the last that was accepted"}`,
 			[]string{`{"a":1}`},
 		},
 		{"gzip", zipped.String(), "gzip", 1 << 20, 200, `{"accepted":2}`, []string{`{"a":1}`, `{"a":2}`}},
@@ -96,12 +96,20 @@ func TestEventsReachTheInputQueue(t *testing.T) {
 			`{"error":"request body is gzip, which no Content-Encoding says","accepted":0,"hint":"add the header Content-Encoding: gzip, and keep the content type of the events"}`, nil,
 		},
 		{
+			"UTF-16", "\xff\xfe{\x00}\x00\n\x00", "", 1 << 20, 415,
+			`{"error":"request body is UTF-16, which is not read","accepted":0,"hint":"send events as text in UTF-8: iconv -f UTF-16 -t UTF-8 FILE makes it of a file"}`, nil,
+		},
+		{
+			"zstd", "\x28\xb5\x2f\xfd....", "", 1 << 20, 415,
+			`{"error":"request body is zstd, which is not read","accepted":0,"hint":"send events as text in UTF-8: zstd -dc FILE makes it of a file"}`, nil,
+		},
+		{
 			"gzip within gzip", twice.String(), "gzip", 1 << 20, 415,
 			`{"error":"request body is gzip within gzip","accepted":0,"hint":"compress the events once: the client compresses what is compressed already"}`, nil,
 		},
 		{
 			"the inflated size counts", zipped.String(), "gzip", 10, 413,
-			`{"error":"request body exceeds maximum size","max_bytes":10,"accepted":1}`,
+			`{"error":"request body exceeds maximum size","max_bytes":10,"accepted":1,"hint":"split the body and go on behind line 1, the last that was accepted, or raise daemon.input.http.max_body_bytes, which counts inflated bytes"}`,
 			[]string{`{"a":1}`},
 		},
 	} {

@@ -24,6 +24,7 @@ type Problem struct {
 	ID       string `json:"id,omitempty"`
 	Stage    Stage  `json:"stage"`
 	Reason   string `json:"reason"`
+	Other    string `json:"-"` // another file that Reason names
 }
 
 // Error renders the problem on one line: place, document, title and reason. A problem

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/sluicehq/sluice/sigma/ast"
@@ -17,6 +18,7 @@ const (
 	Rendered        // event records as JSON: Event.System, Event.EventData
 	Shipped         // those of Winlogbeat and Elastic Agent: winlog.event_data
 	Flat            // EventID, Channel and the rest side by side
+	traced          // those of Fibratus, which no event is told by: ps.exe, evt.name
 	NumShapes       // how many there are
 )
 
@@ -52,9 +54,14 @@ func shapeOf(field string) Shape {
 		return Flat
 	case strings.HasPrefix(field, "Event."):
 		return Rendered
+	case slices.ContainsFunc(tracedObjects[:], func(o string) bool { return strings.HasPrefix(field, o) }):
+		return traced
 	}
 	return Shipped
 }
+
+// tracedObjects are what Fibratus has fields of and Elastic's schema has not.
+var tracedObjects = [...]string{"ps.", "evt.", "kevt.", "net.", "thread.", "image.", "module.", "dll.", "handle."}
 
 // readers are the rules that Windows records may meet by their fields, and what these
 // fields are called.
@@ -84,6 +91,7 @@ func readersOf(rules []*ast.Rule) (r readers) {
 				return true
 			})
 		}
+		has[Shipped] = has[Shipped] && !has[traced] // they share names
 		for shape, ok := range has {
 			if ok {
 				r.shaped[shape]++
@@ -99,14 +107,33 @@ func readersOf(rules []*ast.Rule) (r readers) {
 	return r
 }
 
-// fewReaders is the part of the rules, one in so many, that is not worth counting: some
-// rules are written for another shape than the rest.
-const fewReaders = 10
+// The part of the rules, one in so many, that is not worth counting: some rules are
+// written for another shape than the rest, and a pipeline leaves many names as they are,
+// which are flat.
+const (
+	fewReaders     = 10
+	fewFlatReaders = 2
+)
 
 // Misses reports whether hardly any of the rules that Windows records may meet looks at
 // fields that those of a shape have.
 func (s *Set) Misses(shape Shape) bool {
-	return shape != NoShape && s.readers.all > 0 && s.readers.shaped[shape]*fewReaders <= s.readers.all
+	few := fewReaders
+	if shape == Flat {
+		few = fewFlatReaders
+	}
+	return shape != NoShape && s.readers.all > 0 && s.readers.shaped[shape]*few <= s.readers.all
+}
+
+// Renamed reports whether most of these rules look at fields of one other shape that rules
+// are not written for, so that a pipeline has renamed them.
+func (s *Set) Renamed(shape Shape) bool {
+	for other, n := range s.readers.shaped {
+		if Shape(other) != shape && Shape(other) != Flat && 2*n > s.readers.all {
+			return true
+		}
+	}
+	return false
 }
 
 // ReadsRecords reports whether a rule is one that Windows records may meet by their

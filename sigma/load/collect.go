@@ -189,7 +189,11 @@ func (c *collector) warnDuplicates() {
 			continue
 		}
 		if before := first[d.ID]; before != nil {
+			told := len(d.Warnings)
 			d.warn(d.Line, "id %s is also that of %s; both documents are used", d.ID, before.place())
+			for i := range d.Warnings[told:] {
+				d.Warnings[told+i].Other = before.file
+			}
 			continue
 		}
 		first[d.ID] = d

@@ -36,6 +36,9 @@ type Scanner struct {
 // Open reports whether the end of a value has not been seen yet.
 func (s *Scanner) Open() bool { return s.mode != between }
 
+// Unclosed reports whether a top-level array has begun whose end has not been seen.
+func (s *Scanner) Unclosed() bool { return s.array }
+
 // Broken reports whether there may be a line break in the value at hand, or in the last
 // one.
 func (s *Scanner) Broken() bool { return s.broken }

@@ -20,8 +20,8 @@ const DefaultMaxBody = 20 << 20
 // commitWait is how long an answer may wait for its lines to end.
 const commitWait = 30 * time.Second
 
-// The outcomes of a body that was not taken in as asked. Anything else is an
-// *BodyError, or the error of the request's context.
+// The outcomes of a body that was not taken in as asked. Anything else is a
+// *sources.EncodingError, a *BodyError, or the error of the request's context.
 var (
 	ErrLineTooLong    = errors.New("line exceeds maximum size")
 	ErrBodyTooLarge   = errors.New("request body exceeds maximum size")
@@ -112,6 +112,7 @@ func (n *Intake) Ingest(ctx context.Context, body io.Reader, o Options) (accepte
 // outcome translates what ended a pump.
 func outcome(ctx context.Context, err error) error {
 	var broken *sources.ReadError
+	var encoded *sources.EncodingError
 	switch {
 	case err == nil:
 		return nil
@@ -123,6 +124,8 @@ func outcome(ctx context.Context, err error) error {
 		return ErrCompressed
 	case errors.Is(err, ErrTwiceGzip):
 		return ErrTwiceGzip
+	case errors.As(err, &encoded):
+		return encoded
 	case errors.As(err, &broken): // which ends ctx, too
 		return &BodyError{Err: broken.Err}
 	case ctx.Err() != nil:
@@ -131,13 +134,14 @@ func outcome(ctx context.Context, err error) error {
 	return ErrDraining
 }
 
-// capped fails with ErrBodyTooLarge when there is more than left bytes to read, and with
-// ErrCompressed or ErrTwiceGzip when what it reads is still compressed.
+// capped fails with ErrBodyTooLarge when there is more than left bytes to read, with
+// ErrCompressed or ErrTwiceGzip when what it reads is still compressed, and with a
+// *sources.EncodingError when it is no text for another reason.
 type capped struct {
 	src  io.Reader
 	left int64
 	gzip bool // src is inflated
-	mark sources.GzipMark
+	mark sources.Mark
 }
 
 func (c *capped) Read(p []byte) (int, error) {
@@ -145,10 +149,13 @@ func (c *capped) Read(p []byte) (int, error) {
 		p = p[:c.left+1]
 	}
 	n, err := c.src.Read(p)
-	if c.mark.In(p[:n]) {
-		if c.gzip {
-			return 0, ErrTwiceGzip
-		}
+	switch e := c.mark.In(p[:n]); {
+	case e == sources.Text8:
+	case e != sources.Gzip:
+		return 0, &sources.EncodingError{Encoding: e}
+	case c.gzip:
+		return 0, ErrTwiceGzip
+	default:
 		return 0, ErrCompressed
 	}
 	if int64(n) > c.left {

@@ -15,9 +15,9 @@ import (
 // Source reads events from one stream, usually standard input. Its lines carry
 // no token: what a crash takes with it is lost.
 type Source struct {
-	// Compressed, if it is set, is called when the stream turns out to be gzip, which
-	// is read as lines like all else.
-	Compressed func()
+	// Encoded, if it is set, is called when the stream shows that it is no text in UTF-8.
+	// It is read as lines like all else.
+	Encoded func(sources.Encoding)
 
 	in io.Reader
 }
@@ -25,17 +25,17 @@ type Source struct {
 // New returns a source of the lines of in.
 func New(in io.Reader) *Source { return &Source{in: in} }
 
-// watched tells when it reads the beginning of gzip.
+// watched tells when it reads the beginning of what is no text.
 type watched struct {
 	io.Reader
-	mark sources.GzipMark
-	tell func()
+	mark sources.Mark
+	tell func(sources.Encoding)
 }
 
 func (w *watched) Read(p []byte) (int, error) {
 	n, err := w.Reader.Read(p)
-	if w.mark.In(p[:n]) && w.tell != nil {
-		w.tell()
+	if e := w.mark.In(p[:n]); e != sources.Text8 && w.tell != nil {
+		w.tell(e)
 	}
 	return n, err
 }
@@ -48,7 +48,7 @@ func (s *Source) Run(ctx context.Context, in sources.Intake) error {
 	ended := make(chan error, 1)
 	go func() {
 		pump := sources.Pump{Intake: gate}
-		_, err := pump.Run(ctx, new(sources.Buffers).NewReader(&watched{Reader: s.in, tell: s.Compressed}))
+		_, err := pump.Run(ctx, new(sources.Buffers).NewReader(&watched{Reader: s.in, tell: s.Encoded}))
 		ended <- err
 	}()
 	var err error

@@ -65,11 +65,11 @@ func TestEndOfStream(t *testing.T) {
 	}
 }
 
-func TestGzipOnStdinIsTold(t *testing.T) {
-	for text, want := range map[string]int{"\x1f\x8b\x08\n\x1f\x8b": 1, "a\n\x1f\x8b": 0} {
+func TestAnEncodingOfStdinIsTold(t *testing.T) {
+	for text, want := range map[string]int{"\x1f\x8b\x08\n\x1f\x8b": 1, "a\n\x1f\x8b": 0, "\xff\xfe\n\xff\xfe": 1, "\x28\xb5\x2f\xfd\na": 1, "BZ\na": 0} {
 		told := 0
 		s := stdin.New(iotest.OneByteReader(strings.NewReader(text)))
-		s.Compressed = func() { told++ }
+		s.Encoded = func(sources.Encoding) { told++ }
 		in := sourcetest.NewIntake(10)
 		if err := s.Run(t.Context(), in); err != nil || told != want || len(in.Lines()) != 2 {
 			t.Errorf("%q: told %d times, want %d; lines %q, error %v", text, told, want, in.Lines(), err)

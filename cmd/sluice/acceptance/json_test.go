@@ -50,6 +50,23 @@ func TestGzipOnStdinIsWarnedOf(t *testing.T) {
 	}
 }
 
+// So is every other encoding that no line can be read from.
+func TestOtherEncodingsOnStdinAreWarnedOf(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "a.yml", "title: A\ndetection: {fields: {C: evil}, condition: fields}\n")
+	for head, told := range map[string]string{
+		"\xff\xfe{\x00}\x00": "standard input is UTF-16 and is read as lines, so its events are not found: send it through iconv -f UTF-16 -t UTF-8\"",
+		"\x28\xb5\x2f\xfd":   "standard input is zstd and is read as lines, so its events are not found: send it through zstd -dc\"",
+	} {
+		d := start(t, "-r", dir)
+		fmt.Fprintf(d.stdin, "%s\n%s\n", head, head)
+		d.stdin.Close()
+		if code := d.wait(); code != 0 || strings.Count(d.stderr.String(), told) != 1 {
+			t.Errorf("exit code %d, want 0 and once %q:\n%s", code, told, d.stderr.String())
+		}
+	}
+}
+
 // bodyCase is a request, its answer, and by what the counters grow.
 type bodyCase struct {
 	name, contentType, body string
@@ -79,7 +96,7 @@ func TestBodiesOfJSON(t *testing.T) {
 			{"the longest element", jsonType, "[" + long + "]", 200, `{"accepted":1}`, figures{processed: 1}},
 			{
 				"case 28j: an element that is too long", jsonType, `[{"a":1},{"a":2},` + long[:6] + "x" + long[6:] + `,{"a":4}]`, 413,
-				`{"error":"line exceeds maximum size","max_bytes":1048576,"accepted":2}`,
+				`{"error":"line exceeds maximum size","max_bytes":1048576,"accepted":2,"hint":"leave out the value that is too long and go on behind value 2, the last that was accepted"}`,
 				figures{processed: 2, errors: 1},
 			},
 			{"case 28l: another type of JSON", "application/vnd.acme+json; charset=utf-8", two, 200, `{"accepted":2}`, figures{processed: 2}},

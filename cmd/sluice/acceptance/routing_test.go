@@ -76,6 +76,24 @@ func TestEventsThatNoRuleLooksIntoAreTold(t *testing.T) {
 			`"hint":"leave out of pipelines the one that renames the fields of rules"`,
 			"hint: the events are Windows records with flat fields (EventID, Channel), and the rules look for others: leave out the pipeline that renames them (-p)\n",
 		},
+		{
+			"flat records and the pipeline of Elastic", `{"EventID":1,"Channel":"Security","Image":"x"}`,
+			[]string{"-p", "ecs_windows"},
+			`"hint":"leave out of pipelines the one that renames the fields of rules"`,
+			"hint: the events are Windows records with flat fields (EventID, Channel), and the rules look for others: leave out the pipeline that renames them (-p)\n",
+		},
+		{
+			"flat records and the pipeline of Fibratus", `{"EventID":1,"Channel":"Security","Image":"x"}`,
+			[]string{"-p", "fibratus_windows"},
+			`"hint":"leave out of pipelines the one that renames the fields of rules"`,
+			"hint: the events are Windows records with flat fields (EventID, Channel), and the rules look for others: leave out the pipeline that renames them (-p)\n",
+		},
+		{
+			"records of Winlogbeat and the pipeline of Fibratus", `{"winlog":{"event_id":1,"event_data":{"Image":"x"}}}`,
+			[]string{"-p", "fibratus_windows"},
+			`"hint":"add ecs_windows to pipelines in place of the one that renames the fields of rules"`,
+			"hint: the events are Windows records of Winlogbeat or Elastic Agent (winlog.event_data), and the rules do not look at the fields of those: add -p ecs_windows in place of the pipeline that renames them\n",
+		},
 		{"rendered records and their pipeline", `{"Event":{"System":{"EventID":1},"EventData":{"Image":"y"}}}`, []string{"-p", "windows_evtx"}, "", "Processed 300 events, 0 matches.\n"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -91,6 +109,36 @@ func TestEventsThatNoRuleLooksIntoAreTold(t *testing.T) {
 			got := sluice(t, strings.Repeat(tc.event+"\n", 300), append([]string{"engine", "eval", "-r", dir}, tc.args...)...)
 			if !strings.HasSuffix(got.stderr, tc.eval) {
 				t.Errorf("an evaluation ends with\n%s\nwant\n%s", got.stderr, tc.eval)
+			}
+		})
+	}
+}
+
+// What few events show is told at the end of the drain.
+func TestFewEventsThatNoRuleMeetsAreToldAtTheEnd(t *testing.T) {
+	for _, tc := range []struct {
+		name, product, event string
+		args                 []string
+		told                 string
+	}{
+		{"fields that no rule looks at", "windows", `{"Event":{"System":{"EventID":1},"EventData":{"Image":"x"}}}`, nil, `"hint":"add windows_evtx to pipelines"`},
+		{
+			"rules that are all skipped", "window", securityRecord, []string{"--logsource-routing"},
+			`"message":"every rule is skipped for every event: no log source of a rule fits theirs","rules":"window","events":"windows"`,
+		},
+		{
+			"a log source without routing", "windows", `{"a":1}`, []string{"--event-logsource", "product=windows"},
+			`"message":"has no effect without logsource_routing.enabled (--logsource-routing)","key":"daemon.logsource_routing.event_logsource"`,
+		},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			dir := t.TempDir()
+			write(t, dir, "a.yml", "title: a\nlogsource: {product: "+tc.product+"}\ndetection: {sel: {Image: x}, condition: sel}\n")
+			d := start(t, append([]string{"-r", dir, "--input", "http"}, tc.args...)...)
+			d.push(tc.event, tc.event)
+			d.stop()
+			if n := strings.Count(d.stderr.String(), tc.told); n != 1 {
+				t.Errorf("told %d times, want once %s:\n%s", n, tc.told, d.stderr.String())
 			}
 		})
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/sluicehq/sluice/actors/sink/webhook"
 	"github.com/sluicehq/sluice/cmd/sluice/config"
 	"github.com/sluicehq/sluice/cmd/sluice/daemon"
+	"github.com/sluicehq/sluice/cmd/sluice/ruleset"
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/http/server"
 	"github.com/sluicehq/sluice/internal/suggest"
@@ -103,6 +104,7 @@ func Eval(l *config.Loaded) (warnings config.Problems, err error) {
 		c.problems, c.warnings = l.Unavailable("eval")
 		c.index("eval", e.Index)
 	}
+	c.routing("eval", &e.LogsourceRouting)
 	if len(c.problems) > 0 {
 		return c.warnings, c.problems
 	}
@@ -131,6 +133,7 @@ func (c *checking) settings() {
 	}
 	c.transport()
 	c.secrets()
+	c.routing("daemon", &d.LogsourceRouting)
 	if on := d.API.Audit.Enabled; on != nil && *on && d.State.DB == "" {
 		c.fault("daemon.api.audit.enabled", errors.New("needs a state database (--state-db)"))
 	}
@@ -171,6 +174,15 @@ func (c *checking) secrets() {
 	}
 	if api.Auth != nil {
 		api.Auth.Secrets(c.getenv, func(key string, err error) { c.fault("daemon.api.auth."+key, err) })
+	}
+}
+
+// routing warns of settings of routing by log source that have no effect without it.
+func (c *checking) routing(section string, r *ruleset.LogsourceRouting) {
+	for _, key := range []string{"event_logsource", "field_map", "derive"} {
+		if path := section + ".logsource_routing." + key; !r.Enabled && c.l.Made(path) {
+			c.warn(path, errors.New("has no effect without logsource_routing.enabled (--logsource-routing)"))
+		}
 	}
 }
 
@@ -310,7 +322,7 @@ func (r *Report) Code() int {
 
 // Validate makes all checks and loads the rules. failed is the error of loading l.
 // With a file that cannot be read as a whole it is all there is to say. With
-// strict, unknown keys and settings that a flag may still give are problems.
+// strict, unknown keys, ignored variables and settings that a flag may still give are problems.
 func Validate(ctx context.Context, l *config.Loaded, failed error, getenv func(string) string, strict bool) *Report {
 	c := &checking{l: l, getenv: getenv, validating: true, strict: strict}
 	if !errors.As(failed, &c.problems) && failed != nil {
@@ -320,8 +332,9 @@ func Validate(ctx context.Context, l *config.Loaded, failed error, getenv func(s
 	if slices.ContainsFunc(c.problems, whole) { // nobody knows what a file says that cannot be read
 		return &Report{Problems: c.problems}
 	}
-	c.d, c.warnings = &l.Config.Daemon, slices.Clone(l.Warnings)
+	c.d, c.warnings = &l.Config.Daemon, slices.Concat(l.Ignored, l.Warnings)
 	if strict {
+		c.problems, c.warnings = append(c.problems, l.Ignored...), slices.Clone(l.Warnings)
 		for _, k := range l.UnknownKeys {
 			k.Message = "unknown config key"
 			c.problems = append(c.problems, k)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/sluicehq/sluice/cmd/sluice/terminal"
 	"github.com/sluicehq/sluice/internal/suggest"
 	"github.com/sluicehq/sluice/sigma/pipeline"
 )
@@ -23,7 +24,34 @@ func (e *env) pipelineList(c *cli.Context) error {
 	for i, d := range list {
 		rows[i] = []string{d.Name, strconv.Itoa(int(d.Priority)), d.Does, d.Events}
 	}
-	return writeList(out, list, []string{"NAME", "PRIORITY", "DESCRIPTION", "EVENTS"}, rows)
+	header := []string{"NAME", "PRIORITY", "DESCRIPTION", "EVENTS"}
+	if out.showFigures(); out.terminal && out.format == formatTable {
+		fitLast(header, rows, out.columns())
+	}
+	return writeList(out, list, header, rows)
+}
+
+// fitLast shortens the last two columns of a table so that no row is wider than the
+// terminal, each to half of the room that the others leave where it needs more.
+func fitLast(header []string, rows [][]string, width int) {
+	const gap = 2
+	most := make([]int, len(header))
+	for i, h := range header {
+		most[i] = len(h)
+		for _, r := range rows {
+			most[i] = max(most[i], terminal.Places(r[i]))
+		}
+	}
+	last, room := len(header)-1, width
+	for _, n := range most[:last-1] {
+		room -= n + gap
+	}
+	room = max(room-gap, 2*gap)
+	half := room / 2
+	first := max(min(most[last-1], half), room-most[last])
+	for _, r := range rows {
+		r[last-1], r[last] = terminal.Shorten(r[last-1], first), terminal.Shorten(r[last], room-first)
+	}
 }
 
 // pipelineShow prints the document of a built-in pipeline. One that has none is shown as

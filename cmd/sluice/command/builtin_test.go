@@ -197,10 +197,10 @@ detection: {sel: {C: x}, condition: sel}
 		want  string // titles
 		err   string
 	}{
-		{"derived by default", sysmon, nil, "Process", "Pruned 1 rules by log source; 0 events without one."},
-		{"off", sysmon, []string{"--logsource-derive", "off"}, "Process Registry", "Pruned 0 rules by log source; 1 events without one."},
+		{"derived by default", sysmon, nil, "Process", "Log sources: 1 rule check skipped; 0 events have no log source."},
+		{"off", sysmon, []string{"--logsource-derive", "off"}, "Process Registry", "Log sources: 0 rule checks skipped; 1 event has no log source."},
 		{"a pipeline that adds the service, on its event", sysmon, []string{"-p", "sysmon"}, "Process", ""},
-		{"a pipeline that adds the service, on another", strings.Replace(security, "4688", `4688,"x":1`, 1), []string{"-p", "sysmon"}, "", "Pruned 2 rules by log source"},
+		{"a pipeline that adds the service, on another", strings.Replace(security, "4688", `4688,"x":1`, 1), []string{"-p", "sysmon"}, "", "Log sources: 2 rule checks skipped"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			inEmptyDir(t)
@@ -228,5 +228,21 @@ detection: {sel: {C: x}, condition: sel}
 	sluice(t, "", "eval", "-r", "r", "--logsource-derive", "linux").wantCode(t, 3)
 	write(t, "f.yaml", "eval: {rules: r, logsource_routing: {enabled: true, derive: off}}\n")
 	got := sluice(t, sysmon+"\n", "eval", "--config", "f.yaml")
-	got.wantErr(t, "1 events without one.")
+	got.wantErr(t, "1 event has no log source.")
+}
+
+func TestTheListOfPipelinesFitsIntoTheTerminal(t *testing.T) {
+	for _, width := range []int{40, 60, 80, 120, 200} {
+		header := []string{"NAME", "PRIORITY", "DESCRIPTION", "EVENTS"}
+		rows := [][]string{{"ecs_windows", "20", strings.Repeat("d", 74), strings.Repeat("e", 64)}, {"sysmon", "10", "short", "x"}}
+		fitLast(header, rows, width)
+		for _, r := range rows {
+			if n := 11 + 2 + 8 + 2 + max(len("DESCRIPTION"), len(rows[0][2])) + 2 + len(r[3]); width >= 60 && n > width {
+				t.Errorf("%d columns: a row of %d: %q", width, n, r)
+			}
+		}
+		if whole := len(rows[0][2]) == 74 && len(rows[0][3]) == 64; whole != (width == 200) {
+			t.Errorf("%d columns: %q", width, rows[0])
+		}
+	}
 }

@@ -216,7 +216,11 @@ func usageError(c *cli.Context, err error, _ bool) error {
 			dashes = "-"
 		}
 		text := "unknown flag " + dashes + flag
-		if near := nearest(flag, flagNames(c)); near != "" {
+		near := nearest(flag, flagNames(c))
+		if flag == "c" && slices.Contains(flagNames(c), "config") { // the short form that other commands have
+			near = "config"
+		}
+		if near != "" {
 			text += fmt.Sprintf(", did you mean --%s?", near)
 		}
 		return configFaultf("%s (see %s --help)", text, name)

@@ -30,7 +30,7 @@ func (e *env) configCommands() []*cli.Command {
 		}, e.configInit),
 		command("validate", "load all layers and report what is wrong", "", []cli.Flag{
 			configFlag(true), format,
-			&cli.BoolFlag{Name: "strict", Usage: "Unknown keys, and settings left to flags, are problems"},
+			&cli.BoolFlag{Name: "strict", Usage: "Unknown keys, ignored variables, and settings left to flags, are problems"},
 		}, e.configValidate),
 		command("show", "print the merged configuration and where each value comes from", "", []cli.Flag{
 			configFlag(true),

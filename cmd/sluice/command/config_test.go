@@ -119,6 +119,30 @@ func TestConfigValidate(t *testing.T) {
 	}
 }
 
+func TestVariablesOfAWrongTypeAreProblemsWhenAsked(t *testing.T) {
+	inEmptyDir(t)
+	t.Setenv("SLUICE_DAEMON__LOGSOURCE_ROUTING__ENABLED", "1")
+	t.Setenv("SLUICE_DAEMON__LOGSOURCE_ROUTING__EVENT_LOGSOURCE", "windows")
+	ignored := []string{
+		"environment variable SLUICE_DAEMON__LOGSOURCE_ROUTING__ENABLED is ignored: daemon.logsource_routing.enabled: want ",
+		"environment variable SLUICE_DAEMON__LOGSOURCE_ROUTING__EVENT_LOGSOURCE is ignored: daemon.logsource_routing.event_logsource: ",
+	}
+	got := sluice(t, "", "config", "validate")
+	got.wantCode(t, 0)
+	got.wantErr(t, "warning: "+ignored[0], "warning: "+ignored[1], "Config is valid.\n")
+	got = sluice(t, "", "config", "validate", "--strict")
+	got.wantCode(t, 3)
+	got.wantErr(t, "\n"+ignored[1], ignored[0], "4 problems.\n")
+	if strings.Contains(got.err, "warning: environment") {
+		t.Errorf("a problem is a warning, too:\n%s", got.err)
+	}
+	got = sluice(t, "", "config", "validate", "--strict", "--format", "json")
+	got.wantCode(t, 3)
+	if !strings.Contains(got.out, `"ok":false`) || !strings.Contains(got.out, "ENABLED is ignored") {
+		t.Errorf("as JSON: %s", got.out)
+	}
+}
+
 // faulty has six faults: in the rules, a pipeline, a mailbox, a sink, the address
 // and a number.
 const faulty = `daemon:

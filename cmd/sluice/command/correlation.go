@@ -171,24 +171,34 @@ func (e *evaluation) sumUp(out *console, o *config.Eval) {
 	if m, ok := e.origins.Misplaced(); ok {
 		out.note("%s", misplacedHint(m))
 	}
-	if shape, ok := e.shapes.Unread(); ok {
-		out.note("%s", shapeHints[shape])
+	if s, ok := e.shapes.Skipped(); ok {
+		out.note("%s", skippedHint(s))
+	} else if shape, ok := e.shapes.Unread(); ok {
+		out.note("%s", shapeHint(shape, e.shapes.Renamed(shape)))
 	}
 }
 
 func (e *evaluation) sumUpResults(out *console, o *config.Eval) {
 	c := e.correlate
 	if c == nil {
-		summarise(out, o, &e.total, fmt.Sprintf("%d matches", e.total.matches))
+		summarise(out, o, &e.total, matchCount(e.total.matches, ""))
 		return
 	}
 	if c.truncated > 0 {
 		c.warn(fmt.Sprintf("%d results of correlations did not reach further ones: more than %d levels of correlations", c.truncated, correlation.MaxLevels))
 	}
-	summarise(out, o, &e.total, fmt.Sprintf("%d detection matches, %d correlation matches", e.total.matches, e.total.firings))
+	summarise(out, o, &e.total, matchCount(e.total.matches, "detection ")+", "+matchCount(e.total.firings, "correlation "))
 	if c.dumps {
 		dumpState(out.Err, c.step.Engine)
 	}
+}
+
+// matchCount says how many matches of a kind there are.
+func matchCount(n uint64, kind string) string {
+	if n == 1 {
+		return "1 " + kind + "match"
+	}
+	return fmt.Sprintf("%d %smatches", n, kind)
 }
 
 // dumpState writes the state of correlations as the routes of the service show it.

@@ -128,7 +128,7 @@ func TestEvalCorrelates(t *testing.T) {
 			[]string{`3,"timespan_secs":60,"events":[{"kind":"login","user":"ann","@timestamp":12}]`},
 			3, nil,
 		},
-		{"detections are withheld", "", logins(1, 2, 3), []string{"--no-detections"}, 0, []string{"3"}, 0, []string{"0 detection matches, 1 correlation matches."}},
+		{"detections are withheld", "", logins(1, 2, 3), []string{"--no-detections"}, 0, []string{"3"}, 0, []string{"0 detection matches, 1 correlation match."}},
 		{"a correlation asks for them", counting("generate: true"), logins(1, 2, 3), []string{"--no-detections"}, 0, []string{"3"}, 3, nil},
 		{"events without a time", "", strings.Repeat(`{"kind":"login"}`+"\n", 3), nil, 0, []string{"3"}, 3, nil},
 		{"events without a time are skipped", "", strings.Repeat(`{"kind":"login"}`+"\n", 3), []string{"--timestamp-fallback", "skip"}, 0, nil, 3, nil},

@@ -16,18 +16,50 @@ import (
 // events are what an evaluation reads: each of its readers to its end, in order.
 type events struct {
 	readers []sources.Reader
+	names   []string // of readers
 	files   []io.Closer
+	places  []spot // of the texts that were read last
+	taken   int    // of places
+}
+
+// input is a reader that says which lines its texts are on.
+type input interface {
+	sources.Reader
+	CountLines()
+}
+
+// add appends a reader.
+func (e *events) add(name string, r input) {
+	r.CountLines()
+	e.readers, e.names = append(e.readers, r), append(e.names, name)
+}
+
+// take appends the places of the next texts to dst. A nil *events knows none.
+func (e *events) take(dst []spot, n int) []spot {
+	if e == nil {
+		return dst
+	}
+	dst = append(dst, e.places[e.taken:e.taken+n]...)
+	e.taken += n
+	return dst
 }
 
 // Next implements sources.Reader.
 func (e *events) Next(dst []sources.Text) ([]sources.Text, error) {
 	for len(e.readers) > 0 {
 		run, err := e.readers[0].Next(dst)
-		if err != io.EOF { //nolint:errorlint // readers return it bare; what wraps it is a failure
-			return run, err
+		switch {
+		case err == nil:
+			e.places, e.taken = e.places[:0], 0
+			for _, text := range run[len(dst):] {
+				e.places = append(e.places, spot{e.names[0], text.Line})
+			}
+			return run, nil
+		case err != io.EOF: //nolint:errorlint // readers return it bare; what wraps it is a failure
+			return run, fmt.Errorf("%s: %w", e.names[0], err)
 		}
 		e.readers[0].Close()
-		e.readers = e.readers[1:]
+		e.readers, e.names = e.readers[1:], e.names[1:]
 	}
 	return dst, io.EOF
 }
@@ -51,10 +83,10 @@ func (e *events) release() {
 func (e *env) openEvents(names []string, d *format.Decoder) (*events, error) {
 	all := new(events)
 	if len(names) == 0 {
-		all.readers = append(all.readers, readerOf(e.In, d))
+		all.add("stdin", readerOf(e.In, d))
 	}
 	for _, name := range names {
-		if err := all.open(name, d); err != nil {
+		if err := all.open(name, e.In, d); err != nil {
 			all.release()
 			return nil, err
 		}
@@ -62,16 +94,19 @@ func (e *env) openEvents(names []string, d *format.Decoder) (*events, error) {
 	return all, nil
 }
 
-// open opens what one --event names. Files and stdin may be JSON on any lines where the
+// open opens what one --event names, standard input for @-. Files and stdin may be JSON on any lines where the
 // format is JSON; the text of inline events is JSON whatever the format is.
-func (e *events) open(name string, d *format.Decoder) error {
+func (e *events) open(name string, stdin io.Reader, d *format.Decoder) error {
 	path, file := strings.CutPrefix(name, "@")
 	switch {
 	case !file:
 		if fault, ok := format.FindFault([]byte(name), false); ok {
 			return fmt.Errorf("--event: not JSON at byte %d: %s (a file of events is @FILE)", fault.Offset, fault.Kind)
 		}
-		e.readers = append(e.readers, new(sources.Buffers).NewValueReader(strings.NewReader(name)))
+		e.add("--event", new(sources.Buffers).NewValueReader(strings.NewReader(name)))
+		return nil
+	case path == "-":
+		e.add("stdin", readerOf(stdin, d))
 		return nil
 	case strings.EqualFold(filepath.Ext(path), ".evtx"):
 		return fmt.Errorf("%s: this build does not read Windows event records: export them as JSON, for example with evtx_dump -o jsonl, and add -p windows_evtx", path)
@@ -85,7 +120,8 @@ func (e *events) open(name string, d *format.Decoder) error {
 	if err != nil {
 		return fmt.Errorf("read events: %w", err)
 	}
-	e.readers, e.files = append(e.readers, readerOf(f, d)), append(e.files, f)
+	e.add(path, readerOf(f, d))
+	e.files = append(e.files, f)
 	return nil
 }
 
@@ -104,7 +140,7 @@ func patienceWith(src io.Reader) time.Duration {
 }
 
 // readerOf reads a stream in the format, inflated when it is gzip.
-func readerOf(src io.Reader, d *format.Decoder) sources.Reader {
+func readerOf(src io.Reader, d *format.Decoder) input {
 	in := sources.NewInflatingReader(src)
 	if d.Format.Values() {
 		return new(sources.Buffers).NewSniffingReader(in, patienceWith(src))

@@ -40,6 +40,7 @@ const enoughResults = 10
 type job struct {
 	batch      graph.Batch
 	oversize   uint64 // lines too long for it
+	places     []spot
 	decoded    step.Decoded
 	detected   step.Detected
 	detections detections
@@ -74,6 +75,7 @@ func (e *evaluation) run(src sources.Reader) error {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
+	in.from, _ = src.(*events)
 	var wait sync.WaitGroup
 	for range workers {
 		wait.Go(func() { e.worker(in.work) })
@@ -99,6 +101,7 @@ func (e *evaluation) run(src sources.Reader) error {
 // intake gives the lines of the reader to the workers.
 type intake struct {
 	set               *graph.RuleSet
+	from              *events // what they are read from; nil when it does not tell places
 	free, work, order chan *job
 }
 
@@ -124,6 +127,7 @@ func (in *intake) put(ctx context.Context, lines []graph.Line, oversize uint64) 
 	case j := <-in.free:
 		j.batch.Set, j.batch.Arrival, j.oversize = in.set, time.Now().Unix(), oversize
 		j.batch.Lines = append(j.batch.Lines, lines...)
+		j.places = in.from.take(j.places[:0], len(lines)+int(oversize))
 		in.order <- j
 		in.work <- j
 		return nil
@@ -149,6 +153,7 @@ func (e *evaluation) worker(work <-chan *job) {
 // finish correlates and writes a batch.
 func (e *evaluation) finish(j *job) error {
 	b, t := &j.batch, &e.total
+	e.findFault(j)
 	undecoded := uint64(j.decoded.Undecodable) + j.oversize
 	t.events += uint64(b.Events.Len()+len(j.decoded.Poisoned)) + undecoded
 	t.undecoded += undecoded

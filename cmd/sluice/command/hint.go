@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/sluicehq/sluice/graph/step"
@@ -15,6 +16,21 @@ func misplacedHint(m step.Misplaced) string {
 	}
 	return fmt.Sprintf("hint: most results come from rules of products that the events are not from (results: %s; events: %s): "+
 		"skip such rules with --logsource-routing, or name a narrower directory with --rules", m.Results, m.Events)
+}
+
+// skippedHint says why no rule could match.
+func skippedHint(s step.Skipped) string {
+	return fmt.Sprintf("hint: every rule was skipped for every event, since no log source of a rule fits theirs (products of the rules: %s; of the events: %s): "+
+		"mend the log sources of the rules, or leave out --logsource-routing", cmp.Or(s.Rules, "none named"), cmp.Or(s.Events, "none stated"))
+}
+
+// shapeHint says what to do when rules do not look where events have their fields; renamed
+// when a pipeline has them look elsewhere.
+func shapeHint(shape engine.Shape, renamed bool) string {
+	if renamed && shape != engine.Flat {
+		return shapeHints[shape] + " in place of the pipeline that renames them"
+	}
+	return shapeHints[shape]
 }
 
 // shapeHints say which flag has the rules look where events of a shape have their fields.

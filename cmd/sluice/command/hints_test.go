@@ -18,7 +18,7 @@ func TestHints(t *testing.T) {
 		// commands
 		"engin", "engine statsu", "status", "validate", "reload", "engine validate", "nothing", "rule nothing", "--versio",
 		// flags
-		"daemon --ruls x", "engine daemon --rule x", "rule validate rules --pipelin sysmon", "config reload --wiat", "eval --event-file x", "daemon -x", "engine --ruls",
+		"daemon --ruls x", "engine daemon --rule x", "rule validate rules --pipelin sysmon", "config reload --wiat", "eval --event-file x", "daemon -x", "engine daemon -c sluice.yaml", "eval -c sluice.yaml", "engine --ruls",
 		// flags of what this version does not have are no suggestions
 		"daemon --enable-tal", "daemon --enricher x", "daemon --alert-pipelin x", "daemon --tls-crt x",
 		// values

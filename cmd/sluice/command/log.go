@@ -31,7 +31,7 @@ func tellWarnings(log *slog.Logger, l *config.Loaded, found config.Problems) {
 	for _, k := range l.UnknownKeys {
 		log.Warn("unknown config key", problemAttrs(k)...)
 	}
-	for _, w := range slices.Concat(l.Warnings, found) {
+	for _, w := range slices.Concat(l.Ignored, l.Warnings, found) {
 		log.Warn(w.Message, problemAttrs(w)...)
 	}
 }

@@ -188,7 +188,7 @@ func TestRowsFitIntoTheTerminal(t *testing.T) {
 		{200, ""},
 		{120, "1970-01-01T00:01:40Z  a-host-with-a-long...  critical  A title that is longer th...  detection  keyword=7777 in 7777 ..."},
 		{100, "1970-01-01T00:01:40Z  a-host-wi...  critical  A title that is longer th...  keyword=7777 in 7777 ..."},
-		{80, "1970-01-01T00:01:40Z  a-hos...  critical  A title that is longer th...  keywo..."},
+		{80, "1970-01-01T00:01:40Z  a-host-with-a-l...  critical  A title that is longer th..."},
 		{70, "1970-01-01T00:01:40Z  a-hos...  critical  A title that is longer th..."},
 		{60, "1970-01-01T00:01:40Z  critical  A title that is longer th..."},
 		{40, "critical  A title that is longer than..."},

@@ -88,7 +88,7 @@ func TestRuleValidate(t *testing.T) {
 			[]string{"r", "-q"},
 			0,
 			[]string{"compiled:          2\n"},
-			[]string{"warning: ", "is also that of"},
+			[]string{"warning: ", "is also that of r/"},
 		},
 		{
 			"as a table",

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 
 	"github.com/urfave/cli/v2"
@@ -135,7 +136,7 @@ func (e *env) loadChecked(c *cli.Context, section string) (*config.Loaded, *cons
 // notice prints what was odd about the load.
 func (e *env) notice(l *config.Loaded) {
 	e.warnUnknown(l)
-	for _, w := range l.Warnings {
+	for _, w := range slices.Concat(l.Ignored, l.Warnings) {
 		e.warn(w.Error())
 	}
 }

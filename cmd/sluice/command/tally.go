@@ -2,6 +2,7 @@ package command
 
 import (
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/sluicehq/sluice/cmd/sluice/config"
@@ -17,6 +18,7 @@ type tally struct {
 	firings           uint64 // results of rules over several events
 	failed            uint64 // lines that made a step panic
 	failure           error  // of the last of them
+	first             fault
 	engine.Stats
 }
 
@@ -28,7 +30,8 @@ func (t *tally) fail(poisoned ...step.Poisoned) {
 
 // summarise prints what an evaluation came to; matches says it of the results.
 func summarise(out *console, o *config.Eval, t *tally, matches string) {
-	text := fmt.Sprintf("Processed %d events, %s", t.events, matches)
+	t.tellFault(out)
+	text := fmt.Sprintf("Processed %s, %s", plural(int(t.events), "event"), matches)
 	if t.undecoded > 0 {
 		text += fmt.Sprintf(", %d not decoded", t.undecoded)
 	}
@@ -37,14 +40,38 @@ func summarise(out *console, o *config.Eval, t *tally, matches string) {
 	}
 	out.summary("%s.", text)
 	if o.LogsourceRouting.Enabled {
-		out.summary("Pruned %d rules by log source; %d events without one.", t.Pruned, t.WithoutLogsource)
+		out.summary("%s", t.routed())
 	}
+}
+
+// routed says what routing by log source came to.
+func (t *tally) routed() string {
+	checks, have := "checks", "events have"
+	if t.Pruned == 1 {
+		checks = "check"
+	}
+	if t.WithoutLogsource == 1 {
+		have = "event has"
+	}
+	return fmt.Sprintf("Log sources: %s rule %s skipped; %s %s no log source.", grouped(t.Pruned), checks, grouped(t.WithoutLogsource), have)
+}
+
+// grouped writes a number with commas between the thousands.
+func grouped(n uint64) string {
+	text := strconv.FormatUint(n, 10)
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
 }
 
 // hintJSON says what to do about lines that look like JSON and are none. It is the last
 // line that an evaluation prints.
 func (t *tally) hintJSON(out *console) {
-	const todo = "one event per line, for example with jq -c ."
+	todo := "taken as plain text"
+	if t.first.unfinished { // a value on several lines, which jq can put on one
+		todo = "one event per line, for example with jq -c ."
+	}
 	switch {
 	case t.suspects == 1:
 		out.note("1 line begins like JSON but is not valid: %s", todo)

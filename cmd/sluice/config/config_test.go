@@ -218,7 +218,7 @@ func TestBadVariablesAreSkippedWithAWarning(t *testing.T) {
 	if got := l.Config.Daemon.Output.Sinks; !slices.Equal(got, []string{"stdout"}) {
 		t.Errorf("sinks %q, want the default", got)
 	}
-	all := Problems(append(l.Warnings, l.UnknownKeys...)).Error()
+	all := Problems(slices.Concat(l.Ignored, l.Warnings, l.UnknownKeys)).Error()
 	for _, want := range []string{
 		"SLUICE_DAEMON__OUTPUT__SINKS is ignored", "environment variable SLUICE_DAEMON__NOPE: daemon.nope",
 		"daemon.nats.token",

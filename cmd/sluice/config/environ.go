@@ -24,7 +24,7 @@ func (l *Loaded) readEnviron(environ []string) *layer {
 		out.name, out.decoder = "environment variable "+name, decoder{}
 		out.parseVariable(l.root, strings.Split(strings.ToLower(rest), "__"), text)
 		for _, p := range out.problems {
-			l.Warnings = append(l.Warnings, Problem{Message: fmt.Sprintf("%s is ignored: %s", out.name, p.Error())})
+			l.Ignored = append(l.Ignored, Problem{Message: fmt.Sprintf("%s is ignored: %s", out.name, p.Error())})
 		}
 		l.note(out)
 	}

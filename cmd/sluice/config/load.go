@@ -34,10 +34,10 @@ type Flag struct {
 
 // Loaded is the merged configuration and what is known about its making.
 type Loaded struct {
-	Config      *Config
-	Files       []string  // that were read, lowest precedence first
-	Warnings    []Problem // unknown keys are no part of it
-	UnknownKeys []Problem // of files and variables
+	Config            *Config
+	Files             []string  // that were read, lowest precedence first
+	UnknownKeys       []Problem // of files and variables
+	Ignored, Warnings []Problem // wrong values of variables; what else is odd
 
 	section string
 	root    *field

@@ -35,8 +35,8 @@ func inputKinds() []inputKind {
 			name: "stdin", usage: "stdin", words: []string{"stdin", "stdin://"},
 			open: func(d *Daemon) (sources.Source, error) {
 				s := stdin.New(d.o.In)
-				s.Compressed = func() {
-					logging.Target(d.log, "sluice.sources").Warn("standard input is gzip and is read as lines, so its events are not found: send it through gzip -dc", "source", d.cfg.Input.Source)
+				s.Encoded = func(e sources.Encoding) {
+					logging.Target(d.log, "sluice.sources").Warn(fmt.Sprintf("standard input is %s and is read as lines, so its events are not found: send it through %s", e, strings.TrimSuffix(e.Tool(), " FILE")), "source", d.cfg.Input.Source)
 				}
 				return s, nil
 			},

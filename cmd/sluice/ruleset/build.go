@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"runtime/debug"
+	"slices"
 
 	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/actors/correlate"
@@ -71,7 +72,7 @@ func Compile(rules *Rules, s Settings, log *slog.Logger) (*Built, error) {
 			TimestampFields: s.Correlation.TimeFields(c.Defaults), Fields: program.Spec().Fields,
 			Background: s.Background, OnPanic: onPanic(log),
 		})
-		built.Doubts, built.Set = append(doubts, unknownProduct(set, s.Routing)...), &graph.RuleSet{Engine: set, Correlation: program, Rejected: len(c.Rejected)}
+		built.Doubts, built.Set = slices.Concat(doubts, unknownProduct(set, s.Routing), passedOver(s.Roots)), &graph.RuleSet{Engine: set, Correlation: program, Rejected: len(c.Rejected)}
 		return err
 	})
 	if err != nil {

@@ -3,6 +3,7 @@ package ruleset
 import (
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/sluicehq/sluice/sigma/ast"
 )
@@ -19,8 +20,12 @@ func Place(roots []string, name string) string {
 	return filepath.Join(roots[0], filepath.FromSlash(name))
 }
 
-// Placed is the problem of a document below roots with the Place of its file.
+// Placed is the problem of a document below roots with the Place of its file, and of the
+// other one that it names.
 func Placed(roots []string, p ast.Problem) ast.Problem {
+	if p.Other != "" {
+		p.Reason = strings.Replace(p.Reason, p.Other, Place(roots, p.Other), 1)
+	}
 	p.File = Place(roots, p.File)
 	return p
 }

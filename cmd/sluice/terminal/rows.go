@@ -28,7 +28,7 @@ const (
 	RuleMost    = 64
 	ruleLeast   = 28 // a title is not told from others by less
 	detailLeast = 24 // below it the others give way
-	detailFew   = 8  // below it nothing can be told
+	detailFew   = 16 // below it nothing can be told, and HOST and RULE need the room
 	gap         = 2  // between two columns
 
 )
