@@ -15,7 +15,6 @@ import (
 	"github.com/sluicehq/sluice/actors/reload"
 	"github.com/sluicehq/sluice/actors/sink"
 	"github.com/sluicehq/sluice/actors/sink/unix"
-	"github.com/sluicehq/sluice/actors/sink/webhook"
 	"github.com/sluicehq/sluice/cmd/sluice/config"
 	"github.com/sluicehq/sluice/cmd/sluice/daemon"
 	"github.com/sluicehq/sluice/cmd/sluice/ruleset"
@@ -59,8 +58,7 @@ type checking struct {
 	problems   config.Problems
 	warnings   config.Problems
 
-	webhooks     []*webhook.Webhook
-	webhooksFail bool
+	webhooks webhooks
 }
 
 func (c *checking) fault(path string, err error) {
@@ -232,15 +230,7 @@ func (c *checking) outputs() {
 	for i, text := range c.d.Output.Sinks {
 		c.destination(fmt.Sprintf("daemon.output.sinks[%d]", i), text, sink.RoleFindings)
 	}
-	webhooks, faults := c.d.Output.LoadWebhooks(c.getenv)
-	c.webhooks, c.webhooksFail = webhooks, len(faults) > 0
-	for _, f := range faults {
-		p := c.l.Problem(fmt.Sprintf("daemon.output.webhooks[%d]", f.Path), f.Err)
-		if f.File != "" { // else the setting is to blame
-			p.File, p.Line = f.File, f.Line
-		}
-		c.problems = append(c.problems, p)
-	}
+	c.loadWebhooks()
 }
 
 func (c *checking) destination(path, text string, role sink.Role) {
@@ -286,17 +276,14 @@ func (c *checking) mailboxes() {
 	for _, label := range sink.Labels(c.d.Output.Specs(func(int, error) {})) { // errors are reported already
 		known = append(known, "sink:"+label)
 	}
-	for _, w := range c.webhooks {
-		known = append(known, "sink:"+w.ID)
-	}
+	known = append(known, c.webhooks.actors()...)
 	off := unavailable.Actors()
 	for _, name := range slices.Sorted(maps.Keys(c.d.Mailboxes)) {
 		path := "daemon.mailboxes." + name
 		switch {
 		case slices.Contains(off, name), name == actors.NameDLQ && c.d.Output.DLQ == "":
 			c.warn(path, errors.New("mailbox of an actor that is off"))
-		case c.webhooksFail && strings.HasPrefix(name, "sink:"): // perhaps of one that is refused
-		case !slices.Contains(known, name):
+		case !slices.Contains(known, name) && !c.webhooks.mayHave(name):
 			c.fault(path, suggest.Wrap(fmt.Errorf("unknown actor '%s' (%s)", name, strings.Join(known, ", ")), name, known))
 		}
 	}
