@@ -2,7 +2,6 @@ package sources
 
 import (
 	"bytes"
-	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
@@ -48,13 +47,13 @@ func (r *InflatingReader) Read(p []byte) (int, error) {
 // inflated is what a stream of gzip holds.
 type inflated struct {
 	src io.Reader
-	z   *gzip.Reader // nil at the beginning
+	z   io.Reader // nil at the beginning
 }
 
 // Read implements io.Reader.
 func (r *inflated) Read(p []byte) (n int, err error) {
 	if r.z == nil {
-		r.z, err = gzip.NewReader(r.src)
+		r.z, err = NewGzipReader(r.src)
 	}
 	if err == nil {
 		n, err = r.z.Read(p)

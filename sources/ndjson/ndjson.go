@@ -3,7 +3,6 @@
 package ndjson
 
 import (
-	"compress/gzip"
 	"context"
 	"errors"
 	"io"
@@ -82,7 +81,7 @@ func (n *Intake) reader(body io.Reader, json bool) sources.Reader {
 // undecoded is how many of the lines that have ended could not be decoded.
 func (n *Intake) Ingest(ctx context.Context, body io.Reader, o Options) (accepted, undecoded int, err error) {
 	if o.Gzip {
-		inflated, err := gzip.NewReader(body)
+		inflated, err := sources.NewGzipReader(body)
 		switch {
 		case errors.Is(err, io.EOF):
 			return 0, 0, nil // nothing at all is an empty body
