@@ -71,10 +71,19 @@ type readers struct {
 	all    int
 }
 
+// meetsRecords reports whether a rule of this log source is about Windows records. One
+// that names none may be; one that names a category alone, such as webserver, hardly is.
+func meetsRecords(l ast.Logsource) bool {
+	if p := lower(l.Product); p != "" {
+		return p == windowsProduct
+	}
+	return l.Category == "" && l.Service == ""
+}
+
 func readersOf(rules []*ast.Rule) (r readers) {
 	r.rules = make([]uint64, (len(rules)+63)/64)
 	for i, rule := range rules {
-		if p := lower(rule.Logsource.Product); p != "" && p != windowsProduct {
+		if !meetsRecords(rule.Logsource) {
 			continue
 		}
 		var has [NumShapes]bool
