@@ -38,7 +38,7 @@ func TestABuildSaysWhatWasLeftOut(t *testing.T) {
 		{"validation of a sink", "config validate -c nats.yaml", 3, "daemon.output.sinks: output sink 'nats://127.0.0.1/found' is left out of this build"},
 		{"validation of dead letters", "config validate -c otlp.yaml", 3, "daemon.output.dlq: output sink 'otlphttps://127.0.0.1' is left out of this build"},
 		{"help", "dlq replay --help", 0, "(left out of this build: nats, otlp)"},
-		{"what remains", "engine eval -r r", 0, "Processed 1 events, 1 matches."},
+		{"what remains", "engine eval -r r", 0, "Processed 1 event, 1 match."},
 		{"commands that ask a daemon", "engine status --addr 127.0.0.1:1", 3, "connection refused"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
