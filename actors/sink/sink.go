@@ -46,6 +46,7 @@ type Sink struct {
 	counters *counters
 	noisy    ratelog.Limit          // retries
 	failing  ratelog.Limit          // deliveries given up
+	dropping ratelog.Limit          // what found the queue full
 	partial  ratelog.Limit          // deliveries of which the destination kept a part
 	late     func() context.Context // for dead letters after the end of the drain
 }
@@ -78,8 +79,13 @@ func (s *Sink) Form() graph.Form { return s.o.Form }
 // Drops reports whether a full queue drops items instead of making dispatch wait.
 func (s *Sink) Drops() bool { return s.o.OnFull == Drop }
 
-// Dropped counts an item that found the queue full.
-func (s *Sink) Dropped() { s.counters.dropped.add() }
+// Dropped counts an item that found the queue full, and tells it once in a while.
+func (s *Sink) Dropped() {
+	s.counters.dropped.add()
+	if kept, ok := s.dropping.Allow("", 1, time.Now()); ok {
+		s.o.Log.Warn("queue full, results dropped", "sink", s.o.Label, "suppressed", kept)
+	}
+}
 
 // Reopen makes a destination with a path look at it again, as after a rotation.
 func (s *Sink) Reopen() { s.o.Transport.Reopen() }
@@ -167,6 +173,11 @@ func (s *Sink) giveUp(r *graph.Rendered, from, to, attempts int, err error) {
 			r.Token.Settle()
 		}
 		return
+	}
+	if !late {
+		if kept, ok := s.failing.Allow("", 1, time.Now()); ok {
+			s.o.Log.Warn("delivery failed, its results become dead letters", "sink", s.o.Label, "err", Cause(err), "attempts", attempts, "suppressed", kept)
+		}
 	}
 	letter := []graph.DeadLetter{{
 		Original: r.AppendOriginal(nil, from, to), Error: Cause(err), Stage: StageDelivery, Sink: s.o.Label, Attempts: attempts, Token: r.Token,

@@ -34,12 +34,11 @@ func CheckHeader(value []byte) error {
 // URL, which may hold secrets.
 func ParseURL(rendered []byte) (*url.URL, error) {
 	u, err := url.Parse(string(rendered))
-	if err != nil {
-		var parse *url.Error
-		if errors.As(err, &parse) {
-			err = parse.Err
-		}
-		return nil, fmt.Errorf("the URL cannot be read: %w", err)
+	switch {
+	case err != nil && strings.HasSuffix(err.Error(), "invalid control character in URL"):
+		return nil, errors.New("the URL cannot be read: it has a control character")
+	case err != nil: // the text of any other fault may quote a password
+		return nil, errors.New("the URL cannot be read: in its host, port, user or an escape with %")
 	}
 	switch {
 	case u.Scheme != "http" && u.Scheme != "https":

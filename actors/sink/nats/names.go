@@ -49,9 +49,13 @@ func (n *names) of(i int) (reply, id string) {
 	return n.text[from:n.ends[2*i]], n.text[n.ends[2*i]:n.ends[2*i+1]]
 }
 
+// firstLabel is the label of the first sink of this kind.
+const firstLabel = "nats"
+
 // appendID appends the id by which the server tells a message that it has already.
 // Where the input can deliver the line again, the id is made of the line's place, so
-// that it is the same after a restart.
+// that it is the same after a restart. All sinks share the id of a delivery, so those
+// behind the first add their label: two of them may publish to one stream.
 func appendID(dst []byte, m *graph.Message, label string) []byte {
 	if p := &m.Position; p.Sequence != 0 {
 		dst = append(append(dst, p.Stream...), '-')
@@ -60,5 +64,9 @@ func appendID(dst []byte, m *graph.Message, label string) []byte {
 	} else {
 		dst = append(hex.AppendEncode(append(dst, "msg_"...), m.ID[:]), '-')
 	}
-	return strconv.AppendInt(dst, int64(m.Index), 10)
+	dst = strconv.AppendInt(dst, int64(m.Index), 10)
+	if m.Position.Sequence == 0 && label != "" && label != firstLabel {
+		dst = append(append(dst, '-'), label...)
+	}
+	return dst
 }

@@ -96,7 +96,7 @@ func endpoint(target, port string) (string, error) {
 	case target == "":
 		return "", errors.New("an OTLP sink needs a host")
 	case err != nil:
-		return "", fmt.Errorf("'%s' is no host with a port", target)
+		return "", errors.New("the address is no host with a port") // it may hold a password
 	case u.User != nil:
 		return "", errors.New("an OTLP sink takes no user name or password")
 	case u.Path != "" || u.Fragment != "":

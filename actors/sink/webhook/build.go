@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"golang.org/x/net/http/httpguts"
 
@@ -91,6 +92,10 @@ func (b *builder) build() *Webhook {
 	}
 	if w.tls, err = c.TLS.Load(egress.AddToSystem); err != nil {
 		b.each("tls", err)
+	} else if w.tls != nil && len(w.tls.Certificates) > 0 {
+		if end := w.tls.Certificates[0].Leaf.NotAfter; time.Now().After(end) {
+			b.failf("tls", "tls.client_cert: %s expired at %s; renew it", c.TLS.ClientCert, end.UTC().Format(time.RFC3339))
+		}
 	}
 	if c.Signing != nil {
 		if w.signer, err = signing.New(*c.Signing, w.form.names(), b.getenv); err != nil {
@@ -131,6 +136,8 @@ func (b *builder) request(w *Webhook) {
 	}
 	if strings.TrimSpace(b.c.URL) == "" {
 		b.fail("url", errors.New("missing required field 'url'"))
+	} else if reference, ok := choosesHost(b.c.URL); ok {
+		b.failf("url", "template reference '%s' in field 'url' stands in front of the path: an event may not choose the host", reference)
 	} else if f.url = b.template("url", b.c.URL); f.url != nil {
 		if text, literal := f.url.Literal(); literal {
 			w.usual = b.usual(text)
@@ -141,6 +148,28 @@ func (b *builder) request(w *Webhook) {
 		f.body = b.template("body", *b.c.Body)
 	}
 	f.plain = f.literal()
+}
+
+// choosesHost returns the first reference to a result that stands in front of the path of
+// a URL. Behind a variable, which may hold a whole URL, nobody knows where the path begins.
+func choosesHost(text string) (reference string, ok bool) {
+	_, rest, found := strings.Cut(text, "://")
+	if !found || strings.Contains(text[:len(text)-len(rest)], "${") {
+		rest = text
+	}
+	for {
+		literal, behind, found := strings.Cut(rest, "${")
+		name, after, closed := strings.Cut(behind, "}")
+		switch {
+		case !found, !closed, strings.ContainsAny(literal, `/?#\`):
+			return "", false
+		case strings.Contains(name, "."):
+			return "${" + name + "}", true
+		case name != "":
+			return "", false
+		}
+		rest = after
+	}
 }
 
 func (b *builder) template(field, text string) *binding.Template {

@@ -137,7 +137,6 @@ func TestAddresses(t *testing.T) {
 		{"a header beyond ASCII", "https://h/", "${detection.fields.U}", "é", "", "webhook w: header X-A: byte 1 is 0xc3: only visible ASCII characters, spaces and tabs can be sent"},
 		{"a variable that is unset", "${UNSET}/x", "a", "", "", "webhook w: the URL does not begin with http:// or https://"},
 		{"a host that is missing", "https://${UNSET}/x", "a", "", "", "webhook w: the URL has no host"},
-		{"a value cannot name the host", "https://${detection.fields.U}/x", "a", "evil.example/", "", "webhook w: the URL cannot be read: invalid URL escape \"%2F\""},
 		{"a value cannot climb", "https://h/a/${detection.fields.U}/b", "a", "..", "", "webhook w: the URL has the path segment '..', which leads elsewhere"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -131,6 +131,9 @@ func TestFaultsOfEntries(t *testing.T) {
 		{"a kind that is no text says so once", "{id: a, kind: 5, url: 'https://x'}", "w.yml:2: webhook 'a': field 'kind': want text, got 5 (quotes make it text)"},
 		{"no URL", "{id: a, kind: detection}", "w.yml:2: webhook 'a': missing required field 'url'"},
 		{"a blank URL", "{id: a, kind: detection, url: '  '}", "w.yml:2: webhook 'a': missing required field 'url'"},
+		{"an event that chooses the host", "{id: a, kind: detection, url: 'https://${detection.fields.H}:8/x'}", "w.yml:2: webhook 'a': template reference '${detection.fields.H}' in field 'url' stands in front of the path: an event may not choose the host"},
+		{"an event that chooses a part of the host", "{id: a, kind: correlation, url: 'https://a.${correlation.group_key.H}'}", "w.yml:2: webhook 'a': template reference '${correlation.group_key.H}' in field 'url' stands in front of the path: an event may not choose the host"},
+		{"an event that chooses everything", "{id: a, kind: detection, url: '${detection.event.u}'}", "w.yml:2: webhook 'a': template reference '${detection.event.u}' in field 'url' stands in front of the path: an event may not choose the host"},
 		{"a URL of another scheme", "{id: a, kind: detection, url: 'ftp://x'}", "w.yml:2: webhook 'a': field 'url': the URL does not begin with http:// or https://"},
 		{"a malformed and an unknown reference", "{id: a, kind: detection, url: 'https://x/${rule.title}', body: '${detection.rule.titel}'}", "w.yml:2: webhook 'a': malformed template reference '${rule.title}' in field 'url'|" +
 			"w.yml:2: webhook 'a': unknown template reference '${detection.rule.titel}' in field 'body' (did you mean 'detection.rule.title'?)"},
