@@ -12,10 +12,13 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/sluicehq/sluice/actors/sink"
+	"github.com/sluicehq/sluice/actors/sink/stdout"
 	"github.com/sluicehq/sluice/cmd/sluice/config"
 	"github.com/sluicehq/sluice/cmd/sluice/deadletters"
+	"github.com/sluicehq/sluice/cmd/sluice/logging"
 	"github.com/sluicehq/sluice/cmd/sluice/shell"
 	"github.com/sluicehq/sluice/cmd/sluice/terminal"
+	"github.com/sluicehq/sluice/internal/natsconn"
 	"github.com/sluicehq/sluice/sigma/timespan"
 )
 
@@ -108,7 +111,7 @@ func (e *env) newReplay(c *cli.Context, l *config.Loaded, out *console) (p *dead
 	o := &l.Config.Daemon.Output
 	retry := sink.Retry{Max: o.RetryMax, Base: time.Duration(o.BackoffBaseMS) * time.Millisecond, Cap: time.Duration(o.BackoffMaxMS) * time.Millisecond}
 	if p.To != "" {
-		if err := e.replayTarget(p, retry, c.Bool("dry-run"), out); err != nil {
+		if err := e.replayTarget(p, l, retry, c.Bool("dry-run"), out); err != nil {
 			return nil, "", err
 		}
 	}
@@ -128,7 +131,7 @@ func (e *env) newReplay(c *cli.Context, l *config.Loaded, out *console) (p *dead
 }
 
 // replayTarget opens the sink of --to; a dry run only looks at how it is named.
-func (e *env) replayTarget(p *deadletters.Replay, retry sink.Retry, dry bool, out *console) error {
+func (e *env) replayTarget(p *deadletters.Replay, l *config.Loaded, retry sink.Retry, dry bool, out *console) error {
 	spec, warnings, err := deadletters.ParseTarget(p.To)
 	e.warn(warnings...)
 	if err != nil {
@@ -137,7 +140,11 @@ func (e *env) replayTarget(p *deadletters.Replay, retry sink.Retry, dry bool, ou
 	if dry {
 		return nil
 	}
-	p.Target, err = deadletters.OpenTarget(spec, retry, e.Out, version(), func(attempt int, err error) {
+	log := e.commandLogger(l)
+	p.Target, err = deadletters.OpenTarget(spec, retry, sink.Environment{
+		Stdout: stdout.NewStream(e.Out), Now: time.Now, Version: version(), Label: "replay", Log: logging.Target(log, "sluice.sink"),
+		NATS: natsconn.Dialer{Config: l.Config.Daemon.NATS.Config, Log: logging.Target(log, "sluice.nats")},
+	}, func(attempt int, err error) {
 		out.note("attempt %d failed: %s", attempt, terminal.Printable(err.Error()))
 	})
 	if err != nil {
