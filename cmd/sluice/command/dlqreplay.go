@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -32,7 +34,7 @@ const (
 )
 
 func dlqReplayFlags() []cli.Flag {
-	return append(append(dlqFilterFlags(),
+	return slices.Concat(dlqFilterFlags(), []cli.Flag{
 		&cli.StringFlag{Name: "to", Usage: "Sink that takes the results of failed deliveries, as --output names one" + shell.SinksLeftOut()},
 		&cli.StringFlag{Name: "rate", Usage: "Dead letters a second, at most"},
 		&cli.StringFlag{Name: "patience", Value: patienceDefault, Usage: "Give up when the daemon takes nothing for so long"},
@@ -40,11 +42,30 @@ func dlqReplayFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "restart", Usage: "Forget how far an earlier replay came"},
 		&cli.BoolFlag{Name: "dry-run", Usage: "List what would be sent, and send nothing"},
 		&cli.BoolFlag{Name: "json", Usage: "With --dry-run: one JSON object a line, also on a terminal"},
-	), clientFlags()...)
+	}, natsFlags(), clientFlags())
+}
+
+// natsFlags are those of the daemon that say how to log in to NATS.
+func natsFlags() (flags []cli.Flag) {
+	for _, info := range config.FlagsOf("daemon") {
+		if !strings.HasPrefix(info.Flag, "nats-") || info.Key != "" {
+			continue
+		}
+		usage, vars := "NATS: "+info.Help, []string(nil)
+		if info.Env != "" {
+			usage, vars = fmt.Sprintf("%s ($%s)", usage, info.Env), []string{info.Env}
+		}
+		if info.Word == "" {
+			flags = append(flags, &cli.BoolFlag{Name: info.Flag, EnvVars: vars, Usage: usage})
+		} else {
+			flags = append(flags, &cli.StringFlag{Name: info.Flag, EnvVars: vars, Usage: usage})
+		}
+	}
+	return flags
 }
 
 func (e *env) dlqReplay(c *cli.Context) error {
-	l, out, err := e.loadChecked(c, "")
+	l, out, err := e.loadPart(c, "daemon", "")
 	if err != nil {
 		return err
 	}
@@ -137,13 +158,18 @@ func (e *env) replayTarget(p *deadletters.Replay, l *config.Loaded, retry sink.R
 	if err != nil {
 		return configFault(fmt.Errorf("--to: %w", err))
 	}
+	login := l.Config.Daemon.NATS.Config
+	login.Validate(func(flag string, fault error) { err = errors.Join(err, fmt.Errorf("%s: %w", flag, fault)) })
+	if err != nil {
+		return configFault(err)
+	}
 	if dry {
 		return nil
 	}
 	log := e.commandLogger(l)
 	p.Target, err = deadletters.OpenTarget(spec, retry, sink.Environment{
 		Stdout: stdout.NewStream(e.Out), Now: time.Now, Version: version(), Label: "replay", Log: logging.Target(log, "sluice.sink"),
-		NATS: natsconn.Dialer{Config: l.Config.Daemon.NATS.Config, Log: logging.Target(log, "sluice.nats")},
+		NATS: natsconn.Dialer{Config: login, Log: logging.Target(log, "sluice.nats")},
 	}, func(attempt int, err error) {
 		out.note("attempt %d failed: %s", attempt, terminal.Printable(err.Error()))
 	})

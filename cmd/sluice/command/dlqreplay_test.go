@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nats-io/nats-server/v2/server"
+
 	"github.com/sluicehq/sluice/actors/sink"
 	"github.com/sluicehq/sluice/internal/natsconn/natstest"
 	"github.com/sluicehq/sluice/otlp/otlptest"
@@ -122,6 +124,38 @@ func TestResultsAreReplayedToEveryKindOfSink(t *testing.T) {
 			}
 			if came := to.came(got); !slices.Equal(came, want) {
 				t.Errorf("%q came, want %q", came, want)
+			}
+		})
+	}
+}
+
+// A replay logs in to NATS as the daemon does.
+func TestAReplayLogsInToNATS(t *testing.T) {
+	s := natstest.Start(t, func(o *server.Options) { o.Authorization = "right-secret" })
+	for _, tc := range []struct {
+		name string
+		args []string
+		env  string
+		code int
+		want string
+	}{
+		{"a flag", []string{"--nats-token", "right-secret"}, "", 1, "2 results"},
+		{"a variable", nil, "right-secret", 1, "2 results"},
+		{"no login", nil, "", 3, "--to: connect to nats://127.0.0.1:"},
+		{"a wrong login", []string{"--nats-token", "wrong-secret"}, "", 3, "Authorization Violation (--nats-creds, "},
+		{"two ways", []string{"--nats-creds", "none"}, "right-secret", 3, "--nats-creds: excludes --nats-token"},
+		{"half of a way, without a delivery", []string{"--nats-user", "u", "--dry-run"}, "", 3, "--nats-user: --nats-user and --nats-password belong together"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			inEmptyDir(t)
+			write(t, "dead", deadLetters)
+			if tc.env != "" {
+				t.Setenv("NATS_TOKEN", tc.env)
+			}
+			got := sluice(t, "", append([]string{"dlq", "replay", "dead", "--to", "nats://" + s.Target("found")}, tc.args...)...)
+			got.wantCode(t, tc.code)
+			if !strings.Contains(got.err, tc.want) || strings.Contains(got.out+got.err, "secret") {
+				t.Errorf("want %q and no secret, got\n%s", tc.want, got.err)
 			}
 		})
 	}
