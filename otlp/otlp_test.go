@@ -212,7 +212,7 @@ func TestARequestIsWhatTheLibraryWrites(t *testing.T) {
 		for i := range records {
 			if i%3 == 2 {
 				body := fmt.Sprintf(`{"line":%d}`, i)
-				r.AddText([]byte(body))
+				r.Add(AppendBody(nil, body))
 				want.LogRecords = append(want.LogRecords, &logspb.LogRecord{Body: stringValue(body)})
 				continue
 			}

@@ -25,8 +25,7 @@ type Request struct {
 	resource []byte // with its field
 	scope    []byte // with its field
 	records  [][]byte
-	size     int    // of the records with their fields
-	text     []byte // records that it wrote itself
+	size     int // of the records with their fields
 }
 
 // NewRequest returns a request without records. The resource is the named service, and
@@ -47,20 +46,13 @@ func field(dst []byte, number protowire.Number, content []byte) []byte {
 // Reset takes all records out.
 func (r *Request) Reset() {
 	clear(r.records)
-	r.records, r.text, r.size = r.records[:0], r.text[:0], 0
+	r.records, r.size = r.records[:0], 0
 }
 
 // Add adds a record, which stays the caller's and must not change before Reset.
 func (r *Request) Add(record []byte) {
 	r.records = append(r.records, record)
 	r.size += 1 + uvarintSize(len(record)) + len(record)
-}
-
-// AddText adds a record that is a body and nothing else.
-func (r *Request) AddText(body []byte) {
-	at := len(r.text)
-	r.text = AppendBody(r.text, textOf(body))
-	r.Add(r.text[at:len(r.text):len(r.text)])
 }
 
 // Len is the number of records.

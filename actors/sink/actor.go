@@ -61,7 +61,7 @@ func (q *DLQ) Produce(actors.RestartState) actor.Actor {
 		open: func(d graph.DeadLetter, now time.Time) Delivery[graph.DeadLetter] {
 			q.o.Metrics.deadLetters.Inc()
 			return Delivery[graph.DeadLetter]{Item: d, Messages: []graph.Message{{
-				Envelope: &graph.Envelope{ID: q.ids.Next(), Time: now}, Kind: graph.KindDeadLetter, Body: AppendDeadLetter(nil, d, now),
+				Envelope: &graph.Envelope{ID: q.ids.Next(), Time: now}, Kind: graph.KindDeadLetter, Body: q.o.Kind.Body(AppendDeadLetter(nil, d, now)),
 			}}}
 		},
 		detail: func() any { return detailOf(q.o.Kind, Block, q.counters) },

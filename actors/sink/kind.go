@@ -43,6 +43,9 @@ type about struct {
 	check func(s Spec) error
 	// form is what its sinks take, and how; nil for lines in the format of the spec.
 	form func(s Spec, e Environment) graph.Form
+	// text makes the body of a message of a line that has no form, such as a dead letter;
+	// nil when the line itself is the body.
+	text func(dst, line []byte) []byte
 	// left names the build tag that left the kind out of this build. Such a kind has a
 	// row in a file of its own, so that its libraries are left out, too.
 	left string
@@ -88,6 +91,15 @@ func (k Kind) about() about {
 		return kinds[i]
 	}
 	return about{}
+}
+
+// Body makes the body of a message of a line that has no form, such as a dead letter. It
+// may be the line itself.
+func (k Kind) Body(line []byte) []byte {
+	if text := k.about().text; text != nil {
+		return text(nil, line)
+	}
+	return line
 }
 
 // usages lists how specs name the destinations that this version writes to.

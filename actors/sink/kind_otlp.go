@@ -13,6 +13,7 @@ var otlpKind = about{
 	kind: KindOTLP, schemes: otlp.Schemes, usage: "otlp://<host>[:<port>]", parameters: otlp.Parameters, unit: true, linger: true,
 	check: func(s Spec) error { return otlp.Check(s.Scheme, s.Target, s.Options, time.Now()) },
 	form:  func(Spec, Environment) graph.Form { return otlp.Form{} },
+	text:  otlp.AppendLine,
 	open: func(s Spec, e Environment) (Transport, error) {
 		return otlp.Open(s.Scheme, s.Target, s.Options, e.Version, e.Now, e.Log)
 	},

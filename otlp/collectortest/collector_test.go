@@ -171,7 +171,8 @@ func TestTheCollectorReadsWhatTheSinkWrites(t *testing.T) {
 			address := collector(t, tc.protocol, tc.tls, logs)
 			transport, form := open(t, fmt.Sprintf(tc.spec, address))
 			messages, lines := rendered(form, 12)
-			letter := graph.Message{Envelope: messages[0].Envelope, Kind: graph.KindDeadLetter, Body: []byte(`{"original_event":"x"}`)}
+			dead := `{"original_event":"x"}`
+			letter := graph.Message{Envelope: messages[0].Envelope, Kind: graph.KindDeadLetter, Body: sink.KindOTLP.Body([]byte(dead))}
 			if n, err := transport.Write(t.Context(), append(messages, letter)); n != 13 || err != nil {
 				t.Fatalf("%d confirmed, %v, want 13", n, err)
 			}
@@ -186,7 +187,7 @@ func TestTheCollectorReadsWhatTheSinkWrites(t *testing.T) {
 			for i, line := range lines {
 				check(t, scope.LogRecords().At(i), i, plain(t, line))
 			}
-			if r := scope.LogRecords().At(12); r.Body().Str() != string(letter.Body) || r.Attributes().Len() != 0 || r.Timestamp() != 0 || r.ObservedTimestamp() != 0 || r.SeverityNumber() != 0 {
+			if r := scope.LogRecords().At(12); r.Body().Str() != dead || r.Attributes().Len() != 0 || r.Timestamp() != 0 || r.ObservedTimestamp() != 0 || r.SeverityNumber() != 0 {
 				t.Errorf("the dead letter is %v", r.Body().AsRaw())
 			}
 		})

@@ -40,7 +40,7 @@ func partial(rejected uint64, message string) []byte {
 // request has one record.
 func request(body string) *otlp.Request {
 	r := otlp.NewRequest("sluice", "1.0.0")
-	r.AddText([]byte(body))
+	r.Add(otlp.AppendBody(nil, body))
 	return r
 }
 

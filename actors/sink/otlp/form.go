@@ -34,6 +34,9 @@ func (f Form) Append(dst []byte, p graph.Payload, m *graph.Message) (_ []byte, e
 	return otlp.AppendObservedTime(dst, m.Time), nil
 }
 
+// AppendLine appends the log record of a line that is no result: its body and nothing else.
+func AppendLine(dst, line []byte) []byte { return otlp.AppendBody(dst, string(line)) }
+
 // lines keeps memory for native lines that are read again.
 var lines = sync.Pool{New: func() any { return new([]byte) }}
 

@@ -67,11 +67,7 @@ func (t *Transport) Write(ctx context.Context, messages []graph.Message) (confir
 			if i > 0 && t.request.Size()+len(m.Body) > maxRequest {
 				break
 			}
-			if m.Kind == graph.KindDeadLetter {
-				t.request.AddText(m.Body)
-			} else {
-				t.request.Add(m.Body)
-			}
+			t.request.Add(m.Body)
 		}
 		n := t.request.Len()
 		if err := t.client.Send(ctx, t.request); err != nil {

@@ -82,7 +82,7 @@ func TestABatchIsOneRequestOfOneResource(t *testing.T) {
 func TestADeadLetterIsABodyAndNothingElse(t *testing.T) {
 	transport, receiver, _ := started(t)
 	line := `{"original_event":"x","error":"parse error"}`
-	m := []graph.Message{{Envelope: &graph.Envelope{Time: delivered}, Kind: graph.KindDeadLetter, Body: []byte(line)}}
+	m := []graph.Message{{Envelope: &graph.Envelope{Time: delivered}, Kind: graph.KindDeadLetter, Body: AppendLine(nil, []byte(line))}}
 	if n, err := transport.Write(t.Context(), m); n != 1 || err != nil {
 		t.Fatalf("%d confirmed, %v, want 1", n, err)
 	}

@@ -5,17 +5,22 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/sluicehq/sluice/actors/sink"
+	"github.com/sluicehq/sluice/actors/sink/stdout"
 	"github.com/sluicehq/sluice/cmd/sluice/config"
 	"github.com/sluicehq/sluice/cmd/sluice/deadletters"
+	"github.com/sluicehq/sluice/cmd/sluice/logging"
 	"github.com/sluicehq/sluice/cmd/sluice/shell"
 	"github.com/sluicehq/sluice/cmd/sluice/terminal"
+	"github.com/sluicehq/sluice/internal/natsconn"
 	"github.com/sluicehq/sluice/sigma/timespan"
 )
 
@@ -29,7 +34,7 @@ const (
 )
 
 func dlqReplayFlags() []cli.Flag {
-	return append(append(dlqFilterFlags(),
+	return slices.Concat(dlqFilterFlags(), []cli.Flag{
 		&cli.StringFlag{Name: "to", Usage: "Sink that takes the results of failed deliveries, as --output names one" + shell.SinksLeftOut()},
 		&cli.StringFlag{Name: "rate", Usage: "Dead letters a second, at most"},
 		&cli.StringFlag{Name: "patience", Value: patienceDefault, Usage: "Give up when the daemon takes nothing for so long"},
@@ -37,11 +42,30 @@ func dlqReplayFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "restart", Usage: "Forget how far an earlier replay came"},
 		&cli.BoolFlag{Name: "dry-run", Usage: "List what would be sent, and send nothing"},
 		&cli.BoolFlag{Name: "json", Usage: "With --dry-run: one JSON object a line, also on a terminal"},
-	), clientFlags()...)
+	}, natsFlags(), clientFlags())
+}
+
+// natsFlags are those of the daemon that say how to log in to NATS.
+func natsFlags() (flags []cli.Flag) {
+	for _, info := range config.FlagsOf("daemon") {
+		if !strings.HasPrefix(info.Flag, "nats-") || info.Key != "" {
+			continue
+		}
+		usage, vars := "NATS: "+info.Help, []string(nil)
+		if info.Env != "" {
+			usage, vars = fmt.Sprintf("%s ($%s)", usage, info.Env), []string{info.Env}
+		}
+		if info.Word == "" {
+			flags = append(flags, &cli.BoolFlag{Name: info.Flag, EnvVars: vars, Usage: usage})
+		} else {
+			flags = append(flags, &cli.StringFlag{Name: info.Flag, EnvVars: vars, Usage: usage})
+		}
+	}
+	return flags
 }
 
 func (e *env) dlqReplay(c *cli.Context) error {
-	l, out, err := e.loadChecked(c, "")
+	l, out, err := e.loadPart(c, "daemon", "")
 	if err != nil {
 		return err
 	}
@@ -108,7 +132,7 @@ func (e *env) newReplay(c *cli.Context, l *config.Loaded, out *console) (p *dead
 	o := &l.Config.Daemon.Output
 	retry := sink.Retry{Max: o.RetryMax, Base: time.Duration(o.BackoffBaseMS) * time.Millisecond, Cap: time.Duration(o.BackoffMaxMS) * time.Millisecond}
 	if p.To != "" {
-		if err := e.replayTarget(p, retry, c.Bool("dry-run"), out); err != nil {
+		if err := e.replayTarget(p, l, retry, c.Bool("dry-run"), out); err != nil {
 			return nil, "", err
 		}
 	}
@@ -128,16 +152,25 @@ func (e *env) newReplay(c *cli.Context, l *config.Loaded, out *console) (p *dead
 }
 
 // replayTarget opens the sink of --to; a dry run only looks at how it is named.
-func (e *env) replayTarget(p *deadletters.Replay, retry sink.Retry, dry bool, out *console) error {
+func (e *env) replayTarget(p *deadletters.Replay, l *config.Loaded, retry sink.Retry, dry bool, out *console) error {
 	spec, warnings, err := deadletters.ParseTarget(p.To)
 	e.warn(warnings...)
 	if err != nil {
 		return configFault(fmt.Errorf("--to: %w", err))
 	}
+	login := l.Config.Daemon.NATS.Config
+	login.Validate(func(flag string, fault error) { err = errors.Join(err, fmt.Errorf("%s: %w", flag, fault)) })
+	if err != nil {
+		return configFault(err)
+	}
 	if dry {
 		return nil
 	}
-	p.Target, err = deadletters.OpenTarget(spec, retry, e.Out, version(), func(attempt int, err error) {
+	log := e.commandLogger(l)
+	p.Target, err = deadletters.OpenTarget(spec, retry, sink.Environment{
+		Stdout: stdout.NewStream(e.Out), Now: time.Now, Version: version(), Label: "replay", Log: logging.Target(log, "sluice.sink"),
+		NATS: natsconn.Dialer{Config: login, Log: logging.Target(log, "sluice.nats")},
+	}, func(attempt int, err error) {
 		out.note("attempt %d failed: %s", attempt, terminal.Printable(err.Error()))
 	})
 	if err != nil {

@@ -122,12 +122,18 @@ func (e *env) loadLayers(c *cli.Context, section string, flags bool) (*config.Lo
 
 // loadChecked is load with warnings printed and the global settings checked.
 func (e *env) loadChecked(c *cli.Context, section string) (*config.Loaded, *console, error) {
+	return e.loadPart(c, section, section)
+}
+
+// loadPart is loadChecked for a command that has some flags of a section, of which it
+// uses what it checks itself.
+func (e *env) loadPart(c *cli.Context, section, checked string) (*config.Loaded, *console, error) {
 	l, err := e.load(c, section)
 	if err != nil {
 		return nil, nil, err
 	}
 	e.notice(l)
-	if problems := l.Check(section); len(problems) > 0 {
+	if problems := l.Check(checked); len(problems) > 0 {
 		return nil, nil, configFault(problems)
 	}
 	return l, e.console(fullName(c), l.Config.Global), nil

@@ -67,8 +67,19 @@ func TestCompressedFilesAreReadAsWhatTheyHold(t *testing.T) {
 	}
 	same(t, "records", read(t, bytes.NewReader(b.Bytes()), Stdin), "1 1 a; 2 2 b; ")
 	broken := read(t, bytes.NewReader(b.Bytes()[:b.Len()-6]), Stdin)
-	if !strings.Contains(broken, "failed: -: after line 2: unexpected EOF") {
+	if !strings.Contains(broken, "failed: -: after line 2: inflate gzip: it ends too early") {
 		t.Errorf("a file that breaks off reads %q", broken)
+	}
+}
+
+func TestFilesOfOtherEncodingsAreTold(t *testing.T) {
+	for _, tc := range []struct{ name, head, want string }{
+		{"zstd", "\x28\xb5\x2f\xfd\x04\x00", "failed: -: it is zstd, which is not read: send it through zstd -dc FILE"},
+		{"bzip2", "BZh91AY&SY\x00", "failed: -: it is bzip2, which is not read: send it through bzip2 -dc FILE"},
+		{"gzip that is none", "\x1f\x8bxxxxxxxxxxxxxxxx", "failed: -: inflate gzip: gzip: invalid header"},
+		{"gzip that ends with its mark", "\x1f\x8b", "failed: -: inflate gzip: it ends too early"},
+	} {
+		t.Run(tc.name, func(t *testing.T) { same(t, "what is told", read(t, strings.NewReader(tc.head), Stdin), tc.want) })
 	}
 }
 

@@ -3,11 +3,12 @@ package deadletters
 import (
 	"bufio"
 	"bytes"
-	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
 	"os"
+
+	"github.com/sluicehq/sluice/sources"
 )
 
 // maxLine is how long a line may be. A dead letter of the daemon is far shorter.
@@ -31,7 +32,7 @@ type stream struct {
 // open opens a file as far as it reaches now: what is appended from here on is not read.
 func open(name string, stdin io.Reader) (*stream, error) {
 	if name == Stdin {
-		return newStream(name, stdin, func() error { return nil })
+		return newStream(name, stdin, func() error { return nil }), nil
 	}
 	f, err := os.Open(name)
 	if err != nil {
@@ -48,23 +49,11 @@ func open(name string, stdin io.Reader) (*stream, error) {
 	if info.Mode().IsRegular() {
 		in = io.LimitReader(f, info.Size())
 	}
-	s, err := newStream(name, in, f.Close)
-	if err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return s, nil
+	return newStream(name, in, f.Close), nil
 }
 
-func newStream(name string, in io.Reader, closing func() error) (*stream, error) {
-	s := &stream{name: name, in: bufio.NewReaderSize(in, 64<<10), close: closing}
-	if magic, err := s.in.Peek(2); err == nil && magic[0] == 0x1f && magic[1] == 0x8b {
-		z, err := gzip.NewReader(s.in)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
-		}
-		s.in = bufio.NewReaderSize(z, 64<<10)
-	}
-	return s, nil
+func newStream(name string, in io.Reader, closing func() error) *stream {
+	return &stream{name: name, in: bufio.NewReaderSize(sources.NewInflatingReader(in), 64<<10), close: closing}
 }
 
 var (
@@ -87,6 +76,9 @@ func (s *stream) next() (text []byte, err error) {
 			continue
 		}
 		if err != nil && !errors.Is(err, io.EOF) {
+			if s.line == 0 {
+				return nil, fmt.Errorf("%s: %w", s.name, err)
+			}
 			return nil, fmt.Errorf("%s: after line %d: %w", s.name, s.line, err)
 		}
 		if err != nil && len(s.buf) == 0 && !long {

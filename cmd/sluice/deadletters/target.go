@@ -5,12 +5,10 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 
 	"github.com/sluicehq/sluice/actors/sink"
-	"github.com/sluicehq/sluice/actors/sink/stdout"
 	"github.com/sluicehq/sluice/graph"
 )
 
@@ -35,8 +33,8 @@ func ParseTarget(text string) (sink.Spec, []string, error) {
 }
 
 // OpenTarget opens the sink. retried is told of each failed attempt that is not the last.
-func OpenTarget(spec sink.Spec, retry sink.Retry, out io.Writer, version string, retried func(attempt int, err error)) (*Target, error) {
-	t, err := sink.Open(spec, sink.Environment{Stdout: stdout.NewStream(out), Now: time.Now, Version: version})
+func OpenTarget(spec sink.Spec, retry sink.Retry, e sink.Environment, retried func(attempt int, err error)) (*Target, error) {
+	t, err := sink.Open(spec, e)
 	if err != nil {
 		return nil, err
 	}
@@ -58,6 +56,11 @@ func (t *Target) File() string {
 // nil, or why its results will never be taken. With an error the rest of the records,
 // those without an outcome, were not delivered.
 func (t *Target) send(ctx context.Context, items [][]graph.Message) (done []error, err error) {
+	for _, messages := range items {
+		for i := range messages {
+			messages[i].Body = t.spec.Kind.Body(messages[i].Body)
+		}
+	}
 	outcomes := sink.Deliver(ctx, t.spec.Kind, t.transport, t.retry, items, t.retried)
 	for _, cause := range outcomes {
 		if cause != nil && !sink.IsPermanent(cause) {

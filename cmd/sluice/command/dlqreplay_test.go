@@ -1,0 +1,162 @@
+package command
+
+import (
+	"bufio"
+	"crypto/tls"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+
+	"github.com/sluicehq/sluice/actors/sink"
+	"github.com/sluicehq/sluice/internal/natsconn/natstest"
+	"github.com/sluicehq/sluice/otlp/otlptest"
+)
+
+// destination is a sink that is there, and what came to it.
+type destination struct {
+	spec string
+	came func(got outcome) []string
+}
+
+// destinations makes one of each scheme.
+var destinations = map[string]func(t *testing.T) destination{
+	"stdout": func(*testing.T) destination {
+		return destination{"stdout", func(got outcome) []string { return strings.Split(strings.TrimSpace(got.out), "\n") }}
+	},
+	"file://": func(t *testing.T) destination {
+		path := filepath.Join(t.TempDir(), "found")
+		return destination{"file://" + path, func(outcome) []string {
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return strings.Split(strings.TrimSpace(string(text)), "\n")
+		}}
+	},
+	"unix://": func(t *testing.T) destination {
+		path := filepath.Join(t.TempDir(), "s")
+		l, err := net.Listen("unix", path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := make(chan []string, 1)
+		go func() {
+			var lines []string
+			if c, err := l.Accept(); err == nil {
+				for in := bufio.NewScanner(c); in.Scan(); {
+					lines = append(lines, in.Text())
+				}
+				_ = c.Close()
+			}
+			all <- lines
+		}()
+		return destination{"unix://" + path, func(outcome) []string {
+			_ = l.Close()
+			return <-all
+		}}
+	},
+	"nats://": func(t *testing.T) destination {
+		s := natstest.Start(t, nil)
+		return destination{"nats://" + s.Target("found"), func(outcome) []string { return natstest.Bodies(s.Stored("sluice-found")) }}
+	},
+	"otlp://":      func(t *testing.T) destination { return collector(t, "otlp", false) },
+	"otlps://":     func(t *testing.T) destination { return collector(t, "otlps", true) },
+	"otlphttp://":  func(t *testing.T) destination { return collector(t, "otlphttp", false) },
+	"otlphttps://": func(t *testing.T) destination { return collector(t, "otlphttps", true) },
+}
+
+// collector is a receiver of OTLP. A record is its body, and nothing else.
+func collector(t *testing.T, scheme string, secure bool) destination {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec := scheme + "://" + l.Addr().String()
+	r := otlptest.New(t)
+	a := otlptest.NewAuthority(t, "ours")
+	config := a.Server("collector", time.Now().Add(time.Hour))
+	if secure {
+		spec += "?ca=" + a.File
+	} else {
+		config = nil
+	}
+	if strings.HasPrefix(scheme, "otlphttp") {
+		if secure {
+			l = tls.NewListener(l, config)
+		}
+		r.ServeHTTPOn(l)
+	} else {
+		r.ServeGRPCOn(l, config)
+	}
+	return destination{spec, func(outcome) []string {
+		for _, record := range r.Records() {
+			if len(record.Attributes) > 0 || record.TimeUnixNano != 0 || record.SeverityNumber != 0 {
+				t.Errorf("a record is more than its body: %v", record)
+			}
+		}
+		return r.Bodies()
+	}}
+}
+
+// A result that is replayed arrives as the line that it was, whatever takes it.
+func TestResultsAreReplayedToEveryKindOfSink(t *testing.T) {
+	want := []string{`{"rule_title":"Failed Login","level":"low"}`, `{"rule_title":"Guessing","correlation_type":"event_count"}`}
+	for _, scheme := range sink.Schemes() {
+		t.Run(strings.TrimSuffix(scheme, "://"), func(t *testing.T) {
+			make, known := destinations[scheme]
+			if !known {
+				t.Fatal("no test replays to it")
+			}
+			inEmptyDir(t)
+			write(t, "dead", deadLetters)
+			to := make(t)
+			got := sluice(t, "", "dlq", "replay", "dead", "--to", to.spec)
+			got.wantCode(t, 1) // one line of the file is damaged
+			if !strings.Contains(got.err, "2 results") {
+				t.Errorf("it tells\n%s", got.err)
+			}
+			if came := to.came(got); !slices.Equal(came, want) {
+				t.Errorf("%q came, want %q", came, want)
+			}
+		})
+	}
+}
+
+// A replay logs in to NATS as the daemon does.
+func TestAReplayLogsInToNATS(t *testing.T) {
+	s := natstest.Start(t, func(o *server.Options) { o.Authorization = "right-secret" })
+	for _, tc := range []struct {
+		name string
+		args []string
+		env  string
+		code int
+		want string
+	}{
+		{"a flag", []string{"--nats-token", "right-secret"}, "", 1, "2 results"},
+		{"a variable", nil, "right-secret", 1, "2 results"},
+		{"no login", nil, "", 3, "--to: connect to nats://127.0.0.1:"},
+		{"a wrong login", []string{"--nats-token", "wrong-secret"}, "", 3, "Authorization Violation (--nats-creds, "},
+		{"two ways", []string{"--nats-creds", "none"}, "right-secret", 3, "--nats-creds: excludes --nats-token"},
+		{"half of a way, without a delivery", []string{"--nats-user", "u", "--dry-run"}, "", 3, "--nats-user: --nats-user and --nats-password belong together"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			inEmptyDir(t)
+			write(t, "dead", deadLetters)
+			if tc.env != "" {
+				t.Setenv("NATS_TOKEN", tc.env)
+			}
+			got := sluice(t, "", append([]string{"dlq", "replay", "dead", "--to", "nats://" + s.Target("found")}, tc.args...)...)
+			got.wantCode(t, tc.code)
+			if !strings.Contains(got.err, tc.want) || strings.Contains(got.out+got.err, "secret") {
+				t.Errorf("want %q and no secret, got\n%s", tc.want, got.err)
+			}
+		})
+	}
+}
