@@ -12,7 +12,8 @@ import (
 //
 // The outcome of an item is nil, or what it failed with: an error for which IsPermanent
 // holds ended one message of it at least, and the rest went on. Any other error ends
-// the delivery, and the items behind it have one, too. retried is told before each pause.
+// the delivery, and the items behind it have one, too. retried is told before each pause,
+// and with attempt 0 what a destination remarked of messages that it took.
 func Deliver(ctx context.Context, k Kind, t Transport, r Retry, items [][]graph.Message, retried func(attempt int, err error)) []error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
@@ -36,6 +37,7 @@ func Deliver(ctx context.Context, k Kind, t Transport, r Retry, items [][]graph.
 			}
 		},
 		retried: retried,
+		partial: func(err error) { retried(0, err) },
 		panics:  func(string, []byte) {}, // the second panic of an item is its outcome
 	}}
 	c.deliver(ctx, batch)

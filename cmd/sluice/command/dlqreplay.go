@@ -171,6 +171,10 @@ func (e *env) replayTarget(p *deadletters.Replay, l *config.Loaded, retry sink.R
 		Stdout: stdout.NewStream(e.Out), Now: time.Now, Version: version(), Label: "replay", Log: logging.Target(log, "sluice.sink"),
 		NATS: natsconn.Dialer{Config: login, Log: logging.Target(log, "sluice.nats")},
 	}, func(attempt int, err error) {
+		if attempt == 0 {
+			out.note("taken with a remark: %s", terminal.Printable(err.Error()))
+			return
+		}
 		out.note("attempt %d failed: %s", attempt, terminal.Printable(err.Error()))
 	})
 	if err != nil {

@@ -119,7 +119,10 @@ func oneLine(raw []byte) []byte {
 // line is the raw line that a record holds, in a form in which a body of lines may carry it.
 func (r *Record) line() ([]byte, error) {
 	line := []byte(r.Original)
-	if !bytes.ContainsAny(line, "\r\n") {
+	switch {
+	case len(bytes.TrimSpace(line)) == 0:
+		return nil, errors.New("original_event is blank, and would come in as no line")
+	case !bytes.ContainsAny(line, "\r\n"):
 		return line, nil
 	}
 	if !json.Valid(line) {

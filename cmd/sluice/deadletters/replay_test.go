@@ -243,7 +243,7 @@ func TestResultsThatNobodyWillTakeAreToldAndTheRestGoesOn(t *testing.T) {
 	}
 	r := newReplay(fileOf(t,
 		undelivered("file", noon, "A", "bad", "B"), notResults("no JSON"), notResults("[1]"), notResults("7"), notResults("[]"),
-		notResults("{\n \"rule_title\":\"I\",\"incident_id\":\"1\"}"), notResults(`[{"rule_title":"K","correlation_type":"event_count"}]`), unread("two\nlines", noon), unread("{\"x\":\n1}", noon)))
+		notResults("{\n \"rule_title\":\"I\",\"incident_id\":\"1\"}"), notResults(`[{"rule_title":"K","correlation_type":"event_count"}]`), unread("two\nlines", noon), unread(" \t", noon), unread("{\"x\":\n1}", noon)))
 	r.recorder.fail = func(body string) error {
 		if strings.Contains(body, "bad") {
 			return permanent{errors.New("too large")}
@@ -251,10 +251,11 @@ func TestResultsThatNobodyWillTakeAreToldAndTheRestGoesOn(t *testing.T) {
 		return nil
 	}
 	counts := r.want(t, `{"x":1}|A B I K`)
-	same(t, "counts", counts, Counts{Lines: 1, Deliveries: 3, Results: 2, Refused: 5})
+	same(t, "counts", counts, Counts{Lines: 1, Deliveries: 3, Results: 2, Refused: 6})
 	same(t, "told", strings.Join(r.told, ", "), "2 refused: original_event holds no results: it is not JSON, "+
 		"3 refused: original_event holds no results: value 1 is no object, 4 refused: original_event holds no results: it is neither a list nor an object, "+
-		"8 refused: original_event holds a line break, and would come in as several lines, 1 refused: too large")
+		"8 refused: original_event holds a line break, and would come in as several lines, "+
+		"9 refused: original_event is blank, and would come in as no line, 1 refused: too large")
 	var kinds []string
 	for _, id := range r.recorder.ids {
 		_, kind, _ := strings.Cut(id, " ")
