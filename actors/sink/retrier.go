@@ -126,7 +126,8 @@ func (c *retrier[T]) unit(ctx context.Context, unit []Delivery[T]) bool {
 			c.condemn(unit, attempt+1, err)
 			attempt = 0
 		case attempt == c.retry.Max:
-			c.giveUp(unit, attempt+1, err)
+			c.spare(unit, attempt+1, err)
+			c.giveUp(unit[c.finish(unit):], attempt+1, err)
 			return true
 		default:
 			attempt++
@@ -229,6 +230,37 @@ func (c *retrier[T]) condemn(unit []Delivery[T], attempts int, err error) {
 		for ; n > 0; n-- {
 			c.park(d, attempts, err)
 		}
+	}
+}
+
+// spare ends the items of which the destination has confirmed messages behind the first
+// one that it has not: only the others are given up.
+func (c *retrier[T]) spare(unit []Delivery[T], attempts int, err error) {
+	var some interface{ Confirmed(i int) bool }
+	if !errors.As(err, &some) {
+		return
+	}
+	for at := 0; len(unit) > 0; unit = unit[1:] {
+		d := &unit[0]
+		left, confirmed := len(d.left()), 0
+		for i := range left {
+			if some.Confirmed(at + i) {
+				confirmed++
+			}
+		}
+		for i := range left {
+			switch {
+			case confirmed == 0:
+			case some.Confirmed(at + i):
+				d.Next++
+			default:
+				c.park(d, attempts, err)
+			}
+		}
+		if confirmed == 0 {
+			c.giveUp(unit[:1], attempts, err)
+		}
+		at += left
 	}
 }
 

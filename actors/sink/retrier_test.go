@@ -71,6 +71,14 @@ type collective struct {
 
 func (c collective) Messages() int { return c.n }
 
+// partly is an error that knows which messages behind the first one were taken.
+type partly struct {
+	error
+	taken []int
+}
+
+func (p partly) Confirmed(i int) bool { return slices.Contains(p.taken, i) }
+
 type patient struct {
 	error
 	after time.Duration
@@ -127,6 +135,16 @@ func TestDelivery(t *testing.T) {
 		{
 			name: "always failing ends after four attempts", batch: items("a"), answers: fail(9),
 			report: []string{"retry 1", "retry 2", "retry 3", "failed a [a] 4 sink delivery failure: I/O error: connection refused"}, calls: ms(0, 100, 300, 700),
+		},
+		{
+			name: "what was taken behind the first failure is done", retry: &Retry{}, whole: true, batch: items("a", "b", "c d", "e"),
+			answers: []answer{{err: partly{down, []int{1, 3}}}},
+			report: []string{
+				"failed a [a] 1 sink delivery failure: I/O error: connection refused",
+				"parked c 1 sink delivery failure: I/O error: connection refused",
+				"failed e [e] 1 sink delivery failure: I/O error: connection refused",
+				"done b", "done c d",
+			}, calls: ms(0),
 		},
 		{
 			name: "without retries one attempt", retry: &Retry{}, batch: items("a"), answers: fail(1),

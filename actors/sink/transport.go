@@ -13,7 +13,9 @@ type Transport interface {
 	// Fewer than all of them come with an error. An error beside all of them says what
 	// the destination made of them: it is counted and told, and nothing is tried again.
 	// A permanent error is about the first unconfirmed message, or about as many as its
-	// method Messages() int says. The first unconfirmed message is
+	// method Messages() int says. Its method Confirmed(i int) bool, if it has one, tells
+	// of messages behind the first unconfirmed one which were taken all the same: they are
+	// not given up with it. The first unconfirmed message is
 	// offered again first, so a transport that can write part of a message
 	// remembers that part until then. Write returns soon after the end of ctx, and
 	// keeps nothing of the messages.

@@ -124,8 +124,34 @@ func (t *Transport) settle(n int, cause error) (confirmed int, err error) {
 	if confirmed == n {
 		return n, nil
 	}
-	if err := t.entries[0].err; err != nil {
-		return confirmed, err
+	if t.entries[0].err != nil {
+		cause = t.entries[0].err
 	}
-	return confirmed, cause
+	return confirmed, t.unacknowledged(n-confirmed, cause)
+}
+
+// unacknowledged is an error that knows which of the messages behind the first one have
+// an acknowledgement all the same.
+type unacknowledged struct {
+	error
+	acked []bool
+}
+
+func (u *unacknowledged) Unwrap() error { return u.error }
+
+// Confirmed reports whether message i is stored, counted from the first one that is not.
+func (u *unacknowledged) Confirmed(i int) bool { return i < len(u.acked) && u.acked[i] }
+
+// unacknowledged adds to an error which of the first n entries are acknowledged.
+func (t *Transport) unacknowledged(n int, err error) error {
+	u := &unacknowledged{error: err}
+	for i := range n {
+		if t.entries[i].acked {
+			u.acked = append(append(u.acked, make([]bool, i-len(u.acked))...), true)
+		}
+	}
+	if u.acked == nil {
+		return err
+	}
+	return u
 }
