@@ -123,11 +123,13 @@ func TestFewEventsThatNoRuleMeetsAreToldAtTheEnd(t *testing.T) {
 	}{
 		{"fields that no rule looks at", "windows", `{"Event":{"System":{"EventID":1},"EventData":{"Image":"x"}}}`, nil, `"hint":"add windows_evtx to pipelines"`},
 		{
-			"rules that are all skipped", "window", securityRecord, []string{"--logsource-routing"},
+			"rules that are all skipped", "window", securityRecord,
+			[]string{"--logsource-routing"},
 			`"message":"every rule is skipped for every event: no log source of a rule fits theirs","rules":"window","events":"windows"`,
 		},
 		{
-			"a log source without routing", "windows", `{"a":1}`, []string{"--event-logsource", "product=windows"},
+			"a log source without routing", "windows", `{"a":1}`,
+			[]string{"--event-logsource", "product=windows"},
 			`"message":"has no effect without logsource_routing.enabled (--logsource-routing)","key":"daemon.logsource_routing.event_logsource"`,
 		},
 	} {
