@@ -41,6 +41,8 @@ type about struct {
 
 	// check reports a target or parameters that cannot be right; nil accepts any.
 	check func(s Spec) error
+	// login reads what its connections need, and reports what cannot be right; nil for nothing.
+	login func(c natsconn.Config, now time.Time, fault func(key string, err error))
 	// form is what its sinks take, and how; nil for lines in the format of the spec.
 	form func(s Spec, e Environment) graph.Form
 	// text makes the body of a message of a line that has no form, such as a dead letter;
@@ -60,7 +62,7 @@ type Environment struct {
 	Pretty  bool             // results on standard output are indented
 	Version string           // of the build
 	Log     *slog.Logger
-	NATS    natsconn.Dialer // makes connections to NATS
+	NATS    natsconn.Client // how connections to NATS are made
 	Label   string          // of the sink that is being opened
 }
 
@@ -91,6 +93,14 @@ func (k Kind) about() about {
 		return kinds[i]
 	}
 	return about{}
+}
+
+// CheckLogin reads what connections of sinks of kind k need, and reports what cannot be
+// right. No error shows what is in it.
+func (k Kind) CheckLogin(c natsconn.Config, now time.Time, fault func(key string, err error)) {
+	if login := k.about().login; login != nil {
+		login(c, now, fault)
+	}
 }
 
 // Body makes the body of a message of a line that has no form, such as a dead letter. It

@@ -2,12 +2,16 @@
 
 package sink
 
-import "github.com/sluicehq/sluice/actors/sink/nats"
+import (
+	"github.com/sluicehq/sluice/actors/sink/nats"
+	"github.com/sluicehq/sluice/internal/natsconn/dial"
+)
 
 var natsKind = about{
 	kind: KindNATS, schemes: []string{"nats"}, usage: "nats://host:port/subject", unit: true,
 	check: func(s Spec) error { return nats.Check(s.Target) },
+	login: dial.Check,
 	open: func(s Spec, e Environment) (Transport, error) {
-		return nats.Open(nats.Options{Dialer: e.NATS, Target: s.Target, Label: e.Label, Name: "sluice " + e.Label})
+		return nats.Open(nats.Options{Dialer: dial.Dialer{Config: e.NATS.Config, Log: e.NATS.Log}, Target: s.Target, Label: e.Label, Name: "sluice " + e.Label})
 	},
 }

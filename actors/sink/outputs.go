@@ -34,7 +34,7 @@ type OutputsOptions struct {
 	Bytes      int            // of a queue
 	Stream     io.Writer      // standard output
 	Version    string         // of the build
-	NATS       natsconn.Dialer
+	NATS       natsconn.Client
 	Egress     egress.Policy // of webhooks
 	Metrics    *Metrics
 	Log        *slog.Logger

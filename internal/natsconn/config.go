@@ -3,7 +3,10 @@ package natsconn
 import (
 	"errors"
 	"fmt"
+	"log/slog"
+	"net"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -19,6 +22,12 @@ type Config struct {
 	TLSKey     string `yaml:"-" flag:"nats-tls-key" help:"Key of the client certificate"`
 	TLSCA      string `yaml:"-" flag:"nats-tls-ca" help:"Roots of server certificates, beside those of the system"`
 	RequireTLS bool   `yaml:"-" flag:"nats-require-tls" help:"Refuse servers without TLS"`
+}
+
+// Client says how a process connects. Log is required.
+type Client struct {
+	Config Config
+	Log    *slog.Logger
 }
 
 // Validate reports ways to log in that exclude each other, and halves of pairs.
@@ -103,4 +112,13 @@ func Sanitised(filter string) string {
 		return "all"
 	}
 	return name
+}
+
+// checkHost wants host and port.
+func checkHost(text string) error {
+	host, port, err := net.SplitHostPort(text)
+	if n, bad := strconv.ParseUint(port, 10, 16); err != nil || host == "" || bad != nil || n == 0 {
+		return fmt.Errorf("'%s' is no host:port", text)
+	}
+	return nil
 }

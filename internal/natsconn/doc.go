@@ -1,8 +1,6 @@
-// Package natsconn connects to NATS: one way for sinks, inputs and whatever else
-// speaks to a server.
+// Package natsconn has what everybody may know of NATS: the settings of connections, and
+// how servers and subjects are written. It does without the client library, which package
+// dial uses.
 //
-// A connection is made once and then kept: when it breaks it is made again for
-// ever, with pauses that grow, and nothing is buffered meanwhile, so that whoever
-// publishes knows what the server has taken. The settings hold secrets, which no
-// message, record or error shows.
+// The settings hold secrets, which no message, record or error shows.
 package natsconn

@@ -18,6 +18,7 @@ import (
 
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/internal/natsconn"
+	"github.com/sluicehq/sluice/internal/natsconn/dial"
 )
 
 const (
@@ -27,7 +28,7 @@ const (
 
 // Options describe a sink.
 type Options struct {
-	Dialer natsconn.Dialer
+	Dialer dial.Dialer
 	Target string // "host:port/subject"
 	Label  string // of the sink; part of message ids
 	Name   string // of the connection, as the server shows it
@@ -36,7 +37,7 @@ type Options struct {
 // Transport publishes to one server. Reopen may be called from any goroutine, the
 // other methods belong to one sink.
 type Transport struct {
-	conn    *natsconn.Conn
+	conn    *dial.Conn
 	subject string // of messages without one of their own
 	label   string
 	inbox   string // of acknowledgements, with a dot at the end
@@ -91,7 +92,7 @@ func Open(o Options) (_ *Transport, err error) {
 	t.msg.Header = nats.Header{nats.MsgIdHdr: t.id[:]}
 	t.timer = time.NewTimer(ackWait)
 	t.timer.Stop()
-	t.conn, err = o.Dialer.Connect(server, o.Name, natsconn.Events{
+	t.conn, err = o.Dialer.Connect(server, o.Name, dial.Events{
 		Lost:    func() { t.giveUpWaiting(errLost) },
 		Refused: t.refused,
 	})

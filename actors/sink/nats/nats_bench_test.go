@@ -13,7 +13,7 @@ import (
 	"github.com/sluicehq/sluice/actors/sink/file"
 	"github.com/sluicehq/sluice/actors/sink/nats"
 	"github.com/sluicehq/sluice/graph"
-	"github.com/sluicehq/sluice/internal/natsconn"
+	"github.com/sluicehq/sluice/internal/natsconn/dial"
 	"github.com/sluicehq/sluice/internal/natsconn/natstest"
 )
 
@@ -44,7 +44,7 @@ func BenchmarkDelivery(b *testing.B) {
 			}},
 			{"nats", func(b *testing.B) (sink.Transport, error) {
 				b.Helper()
-				return nats.Open(nats.Options{Dialer: natsconn.Dialer{Log: slog.New(slog.DiscardHandler)}, Target: p.Addr + "/results", Label: "nats", Name: "bench"})
+				return nats.Open(nats.Options{Dialer: dial.Dialer{Log: slog.New(slog.DiscardHandler)}, Target: p.Addr + "/results", Label: "nats", Name: "bench"})
 			}},
 		} {
 			b.Run(fmt.Sprintf("%s/batch=%d", kind.name, size), func(b *testing.B) {

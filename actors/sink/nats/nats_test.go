@@ -19,6 +19,7 @@ import (
 	"github.com/sluicehq/sluice/actors/sink/nats"
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/internal/natsconn"
+	"github.com/sluicehq/sluice/internal/natsconn/dial"
 	"github.com/sluicehq/sluice/internal/natsconn/natstest"
 )
 
@@ -279,7 +280,7 @@ func TestAWriteEndsWithItsContext(t *testing.T) {
 }
 
 // latest makes connections, and knows the last one.
-func latest(s *natstest.Server) (natsconn.Dialer, func() *natstest.Deaf) {
+func latest(s *natstest.Server) (dial.Dialer, func() *natstest.Deaf) {
 	d := s.Dialer(natsconn.Config{})
 	var conn atomic.Pointer[natstest.Deaf]
 	d.Dial = func(ctx context.Context, network, address string) (net.Conn, error) {

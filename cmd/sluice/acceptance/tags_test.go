@@ -14,6 +14,10 @@ func TestABuildSaysWhatWasLeftOut(t *testing.T) {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
+	deps, err := exec.Command("go", "list", "-deps", "-tags", "no_nats", "github.com/sluicehq/sluice/cmd/sluice").Output()
+	if err != nil || strings.Contains(string(deps), "nats-io") {
+		t.Errorf("a build without NATS has its client library (%v):\n%s", err, deps)
+	}
 	run := func(args ...string) outcome {
 		cmd := command(t, args...)
 		cmd.Path = left

@@ -262,7 +262,7 @@ func (c *checking) nats() {
 		specs = append(specs, s)
 	}
 	if slices.ContainsFunc(specs, func(s sink.Spec) bool { return s.Kind == sink.KindNATS }) {
-		c.d.NATS.Check(time.Now(), func(key string, err error) { c.fault("daemon.nats."+key, err) })
+		sink.KindNATS.CheckLogin(c.d.NATS.Config, time.Now(), func(key string, err error) { c.fault("daemon.nats."+key, err) })
 	}
 }
 

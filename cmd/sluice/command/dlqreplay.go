@@ -169,7 +169,7 @@ func (e *env) replayTarget(p *deadletters.Replay, l *config.Loaded, retry sink.R
 	log := e.commandLogger(l)
 	p.Target, err = deadletters.OpenTarget(spec, retry, sink.Environment{
 		Stdout: stdout.NewStream(e.Out), Now: time.Now, Version: version(), Label: "replay", Log: logging.Target(log, "sluice.sink"),
-		NATS: natsconn.Dialer{Config: login, Log: logging.Target(log, "sluice.nats")},
+		NATS: natsconn.Client{Config: login, Log: logging.Target(log, "sluice.nats")},
 	}, func(attempt int, err error) {
 		if attempt == 0 {
 			out.note("taken with a remark: %s", terminal.Printable(err.Error()))

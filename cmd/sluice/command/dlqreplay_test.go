@@ -30,6 +30,7 @@ var destinations = map[string]func(t *testing.T) destination{
 		return destination{"stdout", func(got outcome) []string { return strings.Split(strings.TrimSpace(got.out), "\n") }}
 	},
 	"file://": func(t *testing.T) destination {
+		t.Helper()
 		path := filepath.Join(t.TempDir(), "found")
 		return destination{"file://" + path, func(outcome) []string {
 			text, err := os.ReadFile(path)
@@ -40,6 +41,7 @@ var destinations = map[string]func(t *testing.T) destination{
 		}}
 	},
 	"unix://": func(t *testing.T) destination {
+		t.Helper()
 		path := filepath.Join(t.TempDir(), "s")
 		l, err := net.Listen("unix", path)
 		if err != nil {
@@ -62,6 +64,7 @@ var destinations = map[string]func(t *testing.T) destination{
 		}}
 	},
 	"nats://": func(t *testing.T) destination {
+		t.Helper()
 		s := natstest.Start(t, nil)
 		return destination{"nats://" + s.Target("found"), func(outcome) []string { return natstest.Bodies(s.Stored("sluice-found")) }}
 	},
@@ -110,13 +113,13 @@ func TestResultsAreReplayedToEveryKindOfSink(t *testing.T) {
 	want := []string{`{"rule_title":"Failed Login","level":"low"}`, `{"rule_title":"Guessing","correlation_type":"event_count"}`}
 	for _, scheme := range sink.Schemes() {
 		t.Run(strings.TrimSuffix(scheme, "://"), func(t *testing.T) {
-			make, known := destinations[scheme]
+			begin, known := destinations[scheme]
 			if !known {
 				t.Fatal("no test replays to it")
 			}
 			inEmptyDir(t)
 			write(t, "dead", deadLetters)
-			to := make(t)
+			to := begin(t)
 			got := sluice(t, "", "dlq", "replay", "dead", "--to", to.spec)
 			got.wantCode(t, 1) // one line of the file is damaged
 			if !strings.Contains(got.err, "2 results") {

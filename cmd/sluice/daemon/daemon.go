@@ -166,7 +166,7 @@ func (d *Daemon) watch() {
 func (d *Daemon) build(set *graph.RuleSet) error {
 	out, err := sink.OpenOutputs(sink.OutputsOptions{
 		Config: d.cfg.Output, Capacity: d.cfg.Input.BufferSize, Capacities: d.cfg.Mailboxes, Bytes: int(d.cfg.Input.BufferBytes),
-		Stream: d.o.Out, Version: d.o.Version, NATS: natsconn.Dialer{Config: d.cfg.NATS.Config, Log: logging.Target(d.log, "sluice.nats")},
+		Stream: d.o.Out, Version: d.o.Version, NATS: natsconn.Client{Config: d.cfg.NATS.Config, Log: logging.Target(d.log, "sluice.nats")},
 		Egress: egress.Policy(d.cfg.Engine.EgressPolicy), Metrics: d.series.sinks, Log: logging.Target(d.log, "sluice.sink"),
 	})
 	if err != nil {

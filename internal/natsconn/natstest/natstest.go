@@ -18,6 +18,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/sluicehq/sluice/internal/natsconn"
+	"github.com/sluicehq/sluice/internal/natsconn/dial"
 )
 
 // wait is for what takes no time on an idle machine.
@@ -144,8 +145,8 @@ func (s *Server) Dial(ctx context.Context, network, address string) (net.Conn, e
 }
 
 // Dialer makes connections to the server.
-func (s *Server) Dialer(c natsconn.Config) natsconn.Dialer {
-	return natsconn.Dialer{Config: c, Log: slog.New(slog.DiscardHandler), Dial: s.Dial}
+func (s *Server) Dialer(c natsconn.Config) dial.Dialer {
+	return dial.Dialer{Config: c, Log: slog.New(slog.DiscardHandler), Dial: s.Dial}
 }
 
 // Client is a connection of the test itself, with options that log in.

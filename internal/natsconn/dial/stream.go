@@ -1,4 +1,4 @@
-package natsconn
+package dial
 
 import (
 	"cmp"
@@ -10,6 +10,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/sluicehq/sluice/internal/natsconn"
 )
 
 // Stream finds the stream that takes whatever filter matches, and makes one when there
@@ -42,7 +44,7 @@ func (c *Conn) stream(ctx context.Context, js jetstream.JetStream, filter string
 	if info, err := find(ctx, js, filter); info != nil || err != nil {
 		return info, err
 	}
-	name := StreamName(filter)
+	name := natsconn.StreamName(filter)
 	there, err := js.Stream(ctx, name)
 	if err == nil {
 		return nil, takesOthers(there.CachedInfo(), filter)
@@ -67,7 +69,7 @@ func find(ctx context.Context, js jetstream.JetStream, filter string) (*jetstrea
 	var fit []*jetstream.StreamInfo
 	list := js.ListStreams(ctx, jetstream.WithStreamListSubject(filter))
 	for info := range list.Info() {
-		if Covers(info.Config.Subjects, filter) {
+		if natsconn.Covers(info.Config.Subjects, filter) {
 			fit = append(fit, info)
 		}
 	}

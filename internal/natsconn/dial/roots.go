@@ -1,12 +1,10 @@
-package natsconn
+package dial
 
 import (
 	"crypto/x509"
 	"encoding/pem"
 	"fmt"
-	"net"
 	"os"
-	"strconv"
 )
 
 // readRoots reads the certificates of a PEM file.
@@ -34,13 +32,4 @@ func readRoots(path string) ([]*x509.Certificate, error) {
 		return nil, fmt.Errorf("%s holds no certificate in PEM", path)
 	}
 	return roots, nil
-}
-
-// checkHost wants host and port.
-func checkHost(text string) error {
-	host, port, err := net.SplitHostPort(text)
-	if n, bad := strconv.ParseUint(port, 10, 16); err != nil || host == "" || bad != nil || n == 0 {
-		return fmt.Errorf("'%s' is no host:port", text)
-	}
-	return nil
 }

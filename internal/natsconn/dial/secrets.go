@@ -1,4 +1,4 @@
-package natsconn
+package dial
 
 import (
 	"crypto/tls"
@@ -11,19 +11,21 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nkeys"
+
+	"github.com/sluicehq/sluice/internal/natsconn"
 )
 
-// Check reads the files and seeds that the settings name, and reports those that no
+// Check reads the files and seeds that settings name, and reports those that no
 // connection can be made with. No error shows what is in them.
-func (c Config) Check(now time.Time, fault func(key string, err error)) {
+func Check(c natsconn.Config, now time.Time, fault func(key string, err error)) {
 	for _, part := range []struct {
 		flag  string
 		check func() error
 	}{
-		{"--nats-creds", c.checkCreds},
-		{"--nats-nkey", c.checkNKey},
-		{"--nats-tls-cert", func() error { return c.checkCertificate(now) }},
-		{"--nats-tls-ca", func() error { return c.checkRoots(now) }},
+		{"--nats-creds", func() error { return checkCreds(c) }},
+		{"--nats-nkey", func() error { return checkNKey(c) }},
+		{"--nats-tls-cert", func() error { return checkCertificate(c, now) }},
+		{"--nats-tls-ca", func() error { return checkRoots(c, now) }},
 	} {
 		if err := part.check(); err != nil {
 			fault(part.flag, err)
@@ -31,7 +33,7 @@ func (c Config) Check(now time.Time, fault func(key string, err error)) {
 	}
 }
 
-func (c Config) checkCreds() error {
+func checkCreds(c natsconn.Config) error {
 	if c.Creds == "" {
 		return nil
 	}
@@ -51,7 +53,7 @@ func (c Config) checkCreds() error {
 	return nil
 }
 
-func (c Config) checkNKey() error {
+func checkNKey(c natsconn.Config) error {
 	if c.NKey == "" {
 		return nil
 	}
@@ -63,7 +65,7 @@ func (c Config) checkNKey() error {
 	return nil
 }
 
-func (c Config) checkCertificate(now time.Time) error {
+func checkCertificate(c natsconn.Config, now time.Time) error {
 	if c.TLSCert == "" || c.TLSKey == "" {
 		return nil
 	}
@@ -89,7 +91,7 @@ func current(leaf *x509.Certificate, now time.Time) error {
 }
 
 // checkRoots wants one root that may still sign.
-func (c Config) checkRoots(now time.Time) error {
+func checkRoots(c natsconn.Config, now time.Time) error {
 	if c.TLSCA == "" {
 		return nil
 	}
@@ -105,9 +107,9 @@ func (c Config) checkRoots(now time.Time) error {
 	return fmt.Errorf("%s: %w", c.TLSCA, err)
 }
 
-// tls is how servers are known, and what they know of us. The certificate is read
+// tlsOf is how servers are known, and what they know of us. The certificate is read
 // again for each handshake, so that a renewed one is used by the next connection.
-func (c Config) tls() (*tls.Config, error) {
+func tlsOf(c natsconn.Config) (*tls.Config, error) {
 	out := &tls.Config{MinVersion: tls.VersionTLS12}
 	if c.TLSCA != "" {
 		roots, err := readRoots(c.TLSCA)
@@ -134,7 +136,7 @@ func (c Config) tls() (*tls.Config, error) {
 }
 
 // login sets the one method that is configured.
-func (c Config) login(o *nats.Options) error {
+func login(c natsconn.Config, o *nats.Options) error {
 	switch {
 	case c.Creds != "":
 		return nats.UserCredentials(c.Creds)(o)

@@ -1,4 +1,4 @@
-package natsconn
+package dial
 
 import (
 	"context"
@@ -14,6 +14,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/sluicehq/sluice/internal/natsconn"
 	"github.com/sluicehq/sluice/internal/ratelog"
 )
 
@@ -30,7 +31,7 @@ const (
 
 // Dialer makes the connections of a process. Log is required.
 type Dialer struct {
-	Config Config
+	Config natsconn.Config
 	Log    *slog.Logger
 	// Dial makes a network connection; nil dials TCP.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)
@@ -86,7 +87,7 @@ func (d Dialer) options(c *Conn, name string) (o nats.Options, err error) {
 	o = nats.GetDefaultOptions()
 	o.Url, o.Name, o.CustomDialer = c.server, name, c.link
 	o.SkipHostLookup = true        // the link resolves names, which can be given up
-	o.SkipSubjectValidation = true // who publishes has called Concrete
+	o.SkipSubjectValidation = true // who publishes has called natsconn.Concrete
 	o.Timeout, o.FlusherTimeout = dialWait, writeWait
 	o.PingInterval, o.MaxPingsOut = pingEvery, pingsMissed
 	o.MaxReconnect, o.CustomReconnectDelayCB = -1, pause
@@ -101,11 +102,11 @@ func (d Dialer) options(c *Conn, name string) (o nats.Options, err error) {
 	o.AsyncErrorCB = c.refused
 	if d.Config.RequireTLS || d.Config.TLSCA != "" || d.Config.TLSCert != "" {
 		o.Secure = true
-		if o.TLSConfig, err = d.Config.tls(); err != nil {
+		if o.TLSConfig, err = tlsOf(d.Config); err != nil {
 			return o, err
 		}
 	}
-	return o, d.Config.login(&o)
+	return o, login(d.Config, &o)
 }
 
 // pause is the wait before another attempt to reconnect.

@@ -1,4 +1,4 @@
-package natsconn_test
+package dial_test
 
 import (
 	"bytes"
@@ -20,6 +20,7 @@ import (
 
 	"github.com/sluicehq/sluice/graph/leaktest"
 	"github.com/sluicehq/sluice/internal/natsconn"
+	"github.com/sluicehq/sluice/internal/natsconn/dial"
 	"github.com/sluicehq/sluice/internal/natsconn/natstest"
 )
 
@@ -53,7 +54,7 @@ func connect(t *testing.T, s *natstest.Server, c natsconn.Config) (logged string
 	if err != nil {
 		t.Fatal(err)
 	}
-	conn, err := d.Connect(url, "test", natsconn.Events{})
+	conn, err := d.Connect(url, "test", dial.Events{})
 	if err == nil {
 		if conn.RTT(); conn.Close() != nil {
 			t.Error("the connection does not close cleanly")
@@ -224,7 +225,7 @@ func TestFilesAreReadBeforeAnythingIsConnected(t *testing.T) {
 		{"roots that have expired", natsconn.Config{TLSCA: over}, "--nats-tls-ca: " + over + ": the certificate expired at "},
 	} {
 		var got []string
-		tc.cfg.Check(time.Now(), func(key string, err error) { got = append(got, key+": "+err.Error()) })
+		dial.Check(tc.cfg, time.Now(), func(key string, err error) { got = append(got, key+": "+err.Error()) })
 		if text := strings.Join(got, "\n"); tc.want == "" && text != "" || !strings.HasPrefix(text, tc.want) {
 			t.Errorf("%s: got %q, want %q", tc.name, text, tc.want)
 		}
@@ -239,7 +240,7 @@ func TestAConnectionIsMadeAgainForEver(t *testing.T) {
 		lost := make(chan struct{}, 100)
 		d := s.Dialer(natsconn.Config{})
 		d.Log = slog.New(slog.NewTextHandler(&log, nil))
-		c, err := d.Connect("nats://127.0.0.1:4222", "test", natsconn.Events{Lost: func() { lost <- struct{}{} }})
+		c, err := d.Connect("nats://127.0.0.1:4222", "test", dial.Events{Lost: func() { lost <- struct{}{} }})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -270,16 +271,16 @@ func TestAConnectionIsMadeAgainForEver(t *testing.T) {
 func TestACloseEndsWhateverTheServerDoes(t *testing.T) {
 	for _, tc := range []struct {
 		name string
-		hold func(s *natstest.Server, c *natsconn.Conn, p *pipe)
+		hold func(s *natstest.Server, c *dial.Conn, p *pipe)
 		want string // part of the error; empty for none
 	}{
-		{"with a server that answers", func(*natstest.Server, *natsconn.Conn, *pipe) {}, ""},
-		{"with a server that does not read", func(_ *natstest.Server, c *natsconn.Conn, p *pipe) {
+		{"with a server that answers", func(*natstest.Server, *dial.Conn, *pipe) {}, ""},
+		{"with a server that does not read", func(_ *natstest.Server, c *dial.Conn, p *pipe) {
 			p.stop()
 			_ = c.Publish("a", []byte("b"))
 		}, "deadline exceeded"},
-		{"without a server", func(s *natstest.Server, _ *natsconn.Conn, p *pipe) { s.Down(); p.lost() }, ""},
-		{"while it is dialling", func(s *natstest.Server, _ *natsconn.Conn, p *pipe) { p.hang(); s.Down(); p.lost(); p.dialling() }, ""},
+		{"without a server", func(s *natstest.Server, _ *dial.Conn, p *pipe) { s.Down(); p.lost() }, ""},
+		{"while it is dialling", func(s *natstest.Server, _ *dial.Conn, p *pipe) { p.hang(); s.Down(); p.lost(); p.dialling() }, ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			s := natstest.Start(t, nil)
@@ -287,7 +288,7 @@ func TestACloseEndsWhateverTheServerDoes(t *testing.T) {
 			d := s.Dialer(natsconn.Config{})
 			d.Dial = p.dial
 			url, _, _ := natsconn.Address(s.Target(""))
-			c, err := d.Connect(url, "test", natsconn.Events{Lost: func() { p.broken <- struct{}{} }})
+			c, err := d.Connect(url, "test", dial.Events{Lost: func() { p.broken <- struct{}{} }})
 			if err != nil {
 				t.Fatal(err)
 			}
