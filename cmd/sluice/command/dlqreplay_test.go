@@ -68,10 +68,10 @@ var destinations = map[string]func(t *testing.T) destination{
 		s := natstest.Start(t, nil)
 		return destination{"nats://" + s.Target("found"), func(outcome) []string { return natstest.Bodies(s.Stored("sluice-found")) }}
 	},
-	"otlp://":      func(t *testing.T) destination { return collector(t, "otlp", false) },
-	"otlps://":     func(t *testing.T) destination { return collector(t, "otlps", true) },
-	"otlphttp://":  func(t *testing.T) destination { return collector(t, "otlphttp", false) },
-	"otlphttps://": func(t *testing.T) destination { return collector(t, "otlphttps", true) },
+	"otlp://":      func(t *testing.T) destination { t.Helper(); return collector(t, "otlp", false) },
+	"otlps://":     func(t *testing.T) destination { t.Helper(); return collector(t, "otlps", true) },
+	"otlphttp://":  func(t *testing.T) destination { t.Helper(); return collector(t, "otlphttp", false) },
+	"otlphttps://": func(t *testing.T) destination { t.Helper(); return collector(t, "otlphttps", true) },
 }
 
 // collector is a receiver of OTLP. A record is its body, and nothing else.
