@@ -1,6 +1,7 @@
 package collectortest
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -55,7 +56,7 @@ func collector(t *testing.T, protocol string, tls map[string]any, logs consumer.
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := r.Shutdown(t.Context()); err != nil {
+		if err := r.Shutdown(context.Background()); err != nil { // that of the test has ended by now
 			t.Error(err)
 		}
 	})
