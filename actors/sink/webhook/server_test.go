@@ -241,13 +241,17 @@ func TestTLS(t *testing.T) {
 		{"another authority", caOnly, theirs, later, tls.NoClientCert, false, false, "certificate signed by unknown authority"},
 		{"an expired certificate", caOnly, ours, before, tls.NoClientCert, false, false, "certificate has expired"},
 		{"a client certificate that is demanded", both, ours, later, tls.RequireAndVerifyClientCert, false, false, ""},
-		{"a demand without one", caOnly, ours, later, tls.RequireAndVerifyClientCert, false, false, "certificate required"},
+		// TLS 1.2 verifies clients within the handshake, and says handshake_failure (RFC 5246,
+		// section 7.4.6). With 1.3 the client has begun to write
+		// by then, and may learn that the connection is closed before it learns why.
+		{"a demand of TLS 1.2 without one", caOnly, ours, later, tls.RequireAndVerifyClientCert, false, false, "remote error: tls: handshake failure"},
+		{"a demand of TLS 1.3 without one", caOnly, ours, later, tls.RequireAndVerifyClientCert, false, false, "I/O error: webhook w: "},
 		{"TLS to a server without", caOnly, ours, later, tls.NoClientCert, true, false, "first record does not look like a TLS handshake"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			to := answers(200)
 			pair, _, _ := tc.by.pair(tc.until, x509.ExtKeyUsageServerAuth)
-			server := serveTLS(t, to, tc.http2, &tls.Config{Certificates: []tls.Certificate{pair}, ClientAuth: tc.demand, ClientCAs: clientCAs})
+			server := serveTLS(t, to, tc.http2, &tls.Config{Certificates: []tls.Certificate{pair}, ClientAuth: tc.demand, ClientCAs: clientCAs, MaxVersion: map[bool]uint16{true: tls.VersionTLS12}[strings.Contains(tc.name, "TLS 1.2")]})
 			url := server.URL
 			if tc.plain {
 				clear := httptest.NewServer(to)
