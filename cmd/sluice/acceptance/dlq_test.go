@@ -1,16 +1,19 @@
 package acceptance
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // A disk that is full for a while costs nothing: the dead letters hold what is missing,
@@ -100,8 +103,8 @@ func TestAReplayThatIsKilledGoesOn(t *testing.T) {
 		mu    sync.Mutex
 		seen  = make(map[string]int)
 		posts int
-		kill  func() // is called in the middle of some requests
 	)
+	reached := make(chan struct{})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
@@ -116,7 +119,7 @@ func TestAReplayThatIsKilledGoesOn(t *testing.T) {
 		now := posts
 		mu.Unlock()
 		if now == 2 || now == 4 {
-			kill()
+			meet(reached)
 			<-r.Context().Done() // no answer ever comes
 			return
 		}
@@ -125,22 +128,10 @@ func TestAReplayThatIsKilledGoesOn(t *testing.T) {
 	defer server.Close()
 	rounds := 0
 	for ended := false; !ended; rounds++ {
-		cmd := command(t, "dlq", "replay", dead, "--addr", server.URL)
-		started := make(chan struct{})
-		kill = func() {
-			<-started
-			_ = cmd.Process.Kill()
-		}
-		var errs strings.Builder
-		cmd.Stderr = &errs
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		close(started)
-		_ = cmd.Wait()
-		ended = cmd.ProcessState.Success()
+		got := finishAt(t, command(t, "dlq", "replay", dead, "--addr", server.URL), reached, syscall.SIGKILL)
+		ended = got.code == 0
 		if rounds > 5 {
-			t.Fatal(errs.String())
+			t.Fatal(got.stderr)
 		}
 	}
 	repeated := 0
@@ -162,7 +153,7 @@ func TestAReplayThatIsInterruptedKnowsHowFarItCame(t *testing.T) {
 	dead := write(t, dir, "dead", strings.Repeat(`{"original_event":"x","error":"parse error","timestamp":"2026-03-01T10:00:00Z","stage":"parse"}`+"\n", 10))
 	var mu sync.Mutex
 	total := 0
-	cmd := command(t, "dlq", "replay", dead, "--rate", "4")
+	reached := make(chan struct{})
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		mu.Lock()
@@ -170,13 +161,13 @@ func TestAReplayThatIsInterruptedKnowsHowFarItCame(t *testing.T) {
 		n := total
 		mu.Unlock()
 		if n == 2 {
-			_ = cmd.Process.Signal(syscall.SIGINT)
+			meet(reached)
 		}
 		fmt.Fprintf(w, `{"accepted":%d}`, len(wholeLines(string(body))))
 	}))
 	defer server.Close()
-	cmd.Args = append(cmd.Args, "--addr", server.URL)
-	got := finish(t, cmd, "")
+	cmd := command(t, "dlq", "replay", dead, "--rate", "4", "--addr", server.URL)
+	got := finishAt(t, cmd, reached, syscall.SIGINT)
 	if got.code != 130 || !strings.Contains(got.stderr, "replayed 2 lines to ") {
 		t.Errorf("exit code %d, %s", got.code, got.stderr)
 	}
@@ -184,4 +175,37 @@ func TestAReplayThatIsInterruptedKnowsHowFarItCame(t *testing.T) {
 	if rest.code != 0 || !strings.Contains(rest.stderr, "replayed 8 lines to ") || total != 10 {
 		t.Errorf("exit code %d, %d lines, %s", rest.code, total, rest.stderr)
 	}
+}
+
+// finishAt runs a command to its end and sends it a signal where a server that
+// it talks to meets it, if that happens at all.
+func finishAt(t *testing.T, cmd *exec.Cmd, reached <-chan struct{}, signal os.Signal) outcome {
+	t.Helper()
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	over, told := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(told)
+		select {
+		case <-reached:
+			_ = cmd.Process.Signal(signal)
+			<-reached
+		case <-over:
+		}
+	}()
+	timer := time.AfterFunc(patience, func() { _ = cmd.Process.Kill() })
+	defer timer.Stop()
+	_ = cmd.Wait()
+	close(over)
+	<-told
+	return outcome{cmd.ProcessState.ExitCode(), out.String(), errs.String()}
+}
+
+// meet waits until finishAt has sent its signal.
+func meet(reached chan<- struct{}) {
+	reached <- struct{}{}
+	reached <- struct{}{}
 }
