@@ -80,6 +80,7 @@ var layout = map[string]place{
 	"sources/frame":                      {5, "sources", false},
 	"sources/stdin":                      {5, "sources", false},
 	"sources/sourcetest":                 {5, "sources", true},
+	"http/auth":                          {7, "http/auth", false},
 	"http/server":                        {7, "http/server", false},
 	"http/api":                           {7, "http/api", false},
 	"cmd/bench":                          {8, "cmd/bench", true},
@@ -150,7 +151,7 @@ func roomOf(pkg string) (room string, line int) {
 
 // aloof packages import nothing of ours outside their unit but layer 0, which is
 // for small things that need nothing and that everybody may need.
-var aloof = []string{"http/server", "state", "actors/mailbox"}
+var aloof = []string{"http/auth", "http/server", "state", "actors/mailbox"}
 
 // keepers name the only files that may import a third-party library, as
 // patterns of path.Match.
@@ -162,7 +163,7 @@ var keepers = map[string][]string{
 	"github.com/dgraph-io/badger": {"state/*.go"},
 	"github.com/klauspost":        {"state/*.go"},
 	"github.com/urfave/cli":       {"cmd/sluice/command/*.go", "cmd/sluice/shell/*.go"},
-	"google.golang.org/grpc":      {"otlp/*.go", "otlp/*/*.go", "http/server/*.go"},
+	"google.golang.org/grpc":      {"otlp/*.go", "otlp/*/*.go", "http/server/*.go", "http/auth/call.go"},
 	"github.com/nats-io":          {"sources/nats/*.go", "internal/natsconn/dial/*.go", "actors/sink/nats/*.go"},
 	"github.com/gorilla/mux":      {"http/api/*.go"},
 	"github.com/fsnotify":         {"actors/reload/*.go"},

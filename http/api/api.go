@@ -24,6 +24,11 @@ type Options struct {
 	// Protect wraps an endpoint in the permission check. Nil leaves every route
 	// open.
 	Protect func(Endpoint, http.Handler) http.Handler
+	// Caller names the token of a request, for the log of requests. Nil knows none.
+	Caller func(*http.Request) string
+	// Capture says that dispositions have events written to disk, which takes a
+	// permission of its own.
+	Capture bool
 	// Audit wraps the endpoints whose use is recorded. Nil records nothing.
 	Audit func(Endpoint, http.Handler) http.Handler
 }
@@ -34,6 +39,7 @@ type API struct {
 	log       *slog.Logger
 	health    Health
 	metrics   prometheus.Gatherer
+	caller    func(*http.Request) string
 	router    *mux.Router
 	resources atomic.Pointer[Resources]
 
@@ -43,7 +49,7 @@ type API struct {
 
 // New builds the API. It answers probes and metrics at once.
 func New(o Options) *API {
-	a := &API{log: o.Log, health: o.Health, metrics: o.Metrics}
+	a := &API{log: o.Log, health: o.Health, metrics: o.Metrics, caller: o.Caller}
 	a.draining, a.drain = context.WithCancel(context.Background())
 	a.router = mux.NewRouter().SkipClean(true).UseEncodedPath()
 	for _, r := range a.routes(o.Profiling) {
@@ -64,8 +70,7 @@ func (a *API) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	begin := time.Now()
 	defer func() {
 		a.recover(w, r, recover())
-		a.log.Debug("request", "method", r.Method, "route", r.Pattern,
-			"status", w.status, "duration", time.Since(begin))
+		a.trace(w, r, begin)
 	}()
 	if strings.HasPrefix(r.URL.Path, "/api/v1/") {
 		h := w.Header()
@@ -92,6 +97,18 @@ func (a *API) ServeHTTP(rw http.ResponseWriter, r *http.Request) {
 	m := match.Handler.(*methods)
 	r.Pattern = m.pattern
 	m.ServeHTTP(w, r)
+}
+
+// trace logs a request that has ended.
+func (a *API) trace(w *recorder, r *http.Request, begin time.Time) {
+	if !a.log.Enabled(r.Context(), slog.LevelDebug) {
+		return
+	}
+	attrs := []any{"method", r.Method, "route", r.Pattern, "status", w.status, "duration", time.Since(begin)}
+	if a.caller != nil && a.caller(r) != "" {
+		attrs = append(attrs, "token", a.caller(r))
+	}
+	a.log.Debug("request", attrs...)
 }
 
 // recover turns a panic into a 500. An answer that has begun cannot be taken

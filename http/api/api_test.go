@@ -527,6 +527,9 @@ func TestEndpointsAreThePermissionTable(t *testing.T) {
 		default:
 			b.WriteString(e.Permission)
 		}
+		if e.Also != "" {
+			b.WriteString(" and at times " + e.Also)
+		}
 		if e.Audited {
 			b.WriteString(" audited")
 		}

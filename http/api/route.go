@@ -14,6 +14,9 @@ type Endpoint struct {
 	Pattern string // with placeholders, never the concrete path
 	// Permission is what a caller needs; empty means the full grant.
 	Permission string
+	// Also is a second permission that a caller needs, looked at behind the first; empty
+	// for none. API.Endpoints names it also where it depends on a feature that is off.
+	Also string
 	// Open endpoints need no permission at all.
 	Open bool
 	// Audited endpoints are recorded, whatever their outcome.
@@ -31,6 +34,7 @@ type route struct {
 // load, or with serve.
 type endpoint struct {
 	permission    string
+	also          *condition // a second permission; nil for none
 	open, audited bool
 	early         http.HandlerFunc
 	serve         func(*Resources, http.ResponseWriter, *http.Request)
@@ -59,7 +63,10 @@ func (rt route) build(a *API, o Options) *methods {
 	}
 	m := &methods{pattern: rt.pattern, byName: make(map[string]http.Handler)}
 	for method, e := range rt.endpoints {
-		info := Endpoint{Method: method, Pattern: rt.pattern, Permission: e.permission, Open: e.open, Audited: e.audited}
+		info := e.info(method, rt.pattern)
+		if e.also != nil && !e.also.holds(o) {
+			info.Also = ""
+		}
 		h := e.handler(a)
 		if e.audited && o.Audit != nil {
 			h = o.Audit(info, h)
@@ -110,7 +117,7 @@ func (a *API) Endpoints() []Endpoint {
 	var all []Endpoint
 	for _, rt := range a.routes(false) {
 		for method, e := range rt.endpoints {
-			all = append(all, Endpoint{Method: method, Pattern: rt.pattern, Permission: e.permission, Open: e.open, Audited: e.audited})
+			all = append(all, e.info(method, rt.pattern))
 		}
 	}
 	slices.SortFunc(all, func(x, y Endpoint) int {

@@ -10,7 +10,7 @@ var unavailableRoutes = []route{
 	{pattern: "/api/v1/incidents/{id}/bundle", endpoints: get("incident-bundles:read", (*Resources).getBundle)},
 	{pattern: "/api/v1/dispositions", endpoints: table{
 		http.MethodGet:  {permission: "dispositions:read", serve: dispositionsDisabled},
-		http.MethodPost: mutation("dispositions:write", dispositionsDisabled),
+		http.MethodPost: mutation("dispositions:write", dispositionsDisabled).and("capture:write", whileCapturing),
 	}},
 	{pattern: "/api/v1/fields", endpoints: get("fields:read", fieldsDisabled)},
 	{pattern: "/api/v1/fields/unknown", endpoints: get("fields:read", fieldsDisabled)},

@@ -2,22 +2,6 @@ package unavailable
 
 import "github.com/sluicehq/sluice/sigma/timespan"
 
-// Auth grants permissions to tokens and to callers without one.
-type Auth struct {
-	AnonymousPermissions []string            `yaml:"anonymous_permissions" help:"What callers without a token may do"`
-	Roles                map[string][]string `yaml:"roles" help:"Roles of your own: name to permissions"`
-	Tokens               []Token             `yaml:"tokens" help:"Tokens: name, token_env, and role or permissions"`
-}
-
-// Token names the variable that holds a secret; the secret itself is never
-// part of a configuration.
-type Token struct {
-	Name        string   `yaml:"name" json:"name"`
-	TokenEnv    string   `yaml:"token_env" json:"token_env"`
-	Role        string   `yaml:"role" json:"role,omitempty"`
-	Permissions []string `yaml:"permissions" json:"permissions,omitempty"`
-}
-
 // Audit is the record of control-plane changes.
 type Audit struct {
 	Enabled      *bool             `yaml:"enabled" help:"Keep a record of changes; on by default with a state database"` // nil: on when there is a state database

@@ -92,10 +92,6 @@ var features = []Feature{
 		Refused: []string{"--tls-cert", "--tls-key", "--tls-key-password", "--tls-client-ca"}, Ignored: []string{"--tls-min-version"},
 	},
 	{
-		Name: "authentication", Sentence: "Everybody who reaches the API may use all of it.",
-		Refused: []string{"daemon.api.auth", "--api-token-env"},
-	},
-	{
 		Name: "the audit trail", Sentence: "Changes over the API are not recorded.",
 		Ignored: []string{"daemon.api.audit"}, Routes: []string{"/api/v1/audit"}, Actors: []string{"audit"},
 		Series: auditSeries,

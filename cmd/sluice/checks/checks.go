@@ -130,7 +130,7 @@ func (c *checking) settings() {
 		c.fault("daemon.input.source", err)
 	}
 	c.transport()
-	c.secrets()
+	c.auth()
 	c.routing("daemon", &d.LogsourceRouting)
 	if on := d.API.Audit.Enabled; on != nil && *on && d.State.DB == "" {
 		c.fault("daemon.api.audit.enabled", errors.New("needs a state database (--state-db)"))
@@ -156,22 +156,6 @@ func (c *checking) transport() {
 		c.fault(path, err)
 	default:
 		c.doubt(path, err)
-	}
-}
-
-func (c *checking) secrets() {
-	const path = "daemon.api.--api-token-env"
-	api := &c.d.API
-	if c.l.Made(path) {
-		if api.Auth != nil {
-			c.fault(path, errors.New("excludes daemon.api.auth"))
-		}
-		if strings.TrimSpace(c.getenv(api.TokenEnv)) == "" {
-			c.fault(path, fmt.Errorf("the variable %q is unset or empty", api.TokenEnv))
-		}
-	}
-	if api.Auth != nil {
-		api.Auth.Secrets(c.getenv, func(key string, err error) { c.fault("daemon.api.auth."+key, err) })
 	}
 }
 

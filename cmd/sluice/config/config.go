@@ -8,6 +8,7 @@ import (
 	"github.com/sluicehq/sluice/actors/sink"
 	"github.com/sluicehq/sluice/cmd/sluice/ruleset"
 	"github.com/sluicehq/sluice/graph/format"
+	"github.com/sluicehq/sluice/http/auth"
 	"github.com/sluicehq/sluice/http/server"
 	"github.com/sluicehq/sluice/internal/natsconn"
 	"github.com/sluicehq/sluice/internal/unavailable"
@@ -103,7 +104,7 @@ type NATS struct {
 type API struct {
 	server.Config `yaml:",inline"`
 	TokenEnv      string            `yaml:"-" flag:"api-token-env" help:"Variable that holds the one admin token"`
-	Auth          *unavailable.Auth `yaml:"auth" mode:"replace"` // nil: no authentication configured here
+	Auth          *auth.Config      `yaml:"auth" mode:"replace"` // nil: no authentication configured here
 	Audit         unavailable.Audit `yaml:"audit" mode:"replace"`
 	EnablePprof   bool              `yaml:"-" flag:"enable-pprof" help:"Serve profiles under /debug/pprof"`
 }

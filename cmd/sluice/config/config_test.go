@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/sluicehq/sluice/cmd/sluice/ruleset"
+	"github.com/sluicehq/sluice/http/auth"
 	"github.com/sluicehq/sluice/internal/unavailable"
 	"github.com/sluicehq/sluice/sigma/timespan"
 )
@@ -77,7 +78,7 @@ func TestLayersMergeLeafByLeaf(t *testing.T) {
 				"work/sluice.yaml": `daemon: {api: {auth: {anonymous_permissions: ["metrics:read"]}}}`,
 			},
 			want:  func(c *Config) any { return *c.Daemon.API.Auth },
-			value: unavailable.Auth{AnonymousPermissions: []string{"metrics:read"}}, path: "daemon.api.auth.tokens", layer: LayerDefault,
+			value: auth.Config{AnonymousPermissions: []string{"metrics:read"}}, path: "daemon.api.auth.tokens", layer: LayerDefault,
 		},
 		{
 			name: "audit is replaced whole",

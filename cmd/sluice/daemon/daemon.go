@@ -21,6 +21,7 @@ import (
 	"github.com/sluicehq/sluice/cmd/sluice/logging"
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/http/api"
+	"github.com/sluicehq/sluice/http/auth"
 	"github.com/sluicehq/sluice/http/server"
 	"github.com/sluicehq/sluice/internal/egress"
 	"github.com/sluicehq/sluice/internal/natsconn"
@@ -56,6 +57,7 @@ type Daemon struct {
 	series       *series
 	server       *server.Server
 	api          *api.API
+	policy       *auth.Policy // nil without authentication
 	system       *actors.System
 	rules        *rules
 	serving      atomic.Pointer[generation]
@@ -98,6 +100,9 @@ func New(ctx context.Context, o Options) (_ *Daemon, err error) {
 	if err != nil {
 		return nil, configFault(err)
 	}
+	if d.policy, err = newPolicy(d.cfg.API); err != nil {
+		return nil, err
+	}
 	if err := d.openState(); err != nil {
 		return nil, err
 	}
@@ -135,10 +140,14 @@ func (d *Daemon) bind(addr server.Address) (err error) {
 		return configFault(err)
 	}
 	d.health.system.Store(d.system)
-	d.api = api.New(api.Options{
+	o := api.Options{
 		Log: logging.Target(d.log, "sluice.http"), Health: &d.health, Metrics: d.registry, Profiling: d.cfg.API.EnablePprof,
-	})
-	if d.cfg.API.EnablePprof && !addr.Loopback() && !addr.Unix() {
+	}
+	if err := d.authenticate(&o); err != nil {
+		return configFault(err)
+	}
+	d.api = api.New(o)
+	if d.cfg.API.EnablePprof && o.Protect == nil && !addr.Loopback() && !addr.Unix() {
 		log.Warn("profiles are open to everybody who reaches the address", "addr", addr.String())
 	}
 	d.work.Go(func() {

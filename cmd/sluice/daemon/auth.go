@@ -1,0 +1,50 @@
+package daemon
+
+import (
+	"net/http"
+	"os"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/sluicehq/sluice/cmd/sluice/config"
+	"github.com/sluicehq/sluice/cmd/sluice/logging"
+	"github.com/sluicehq/sluice/http/api"
+	"github.com/sluicehq/sluice/http/auth"
+)
+
+// newPolicy reads the secrets of all tokens. It returns nil without authentication.
+func newPolicy(c config.API) (*auth.Policy, error) {
+	set, err := auth.Choose(c.TokenEnv, c.Auth)
+	if err != nil {
+		return nil, configFaultf("--api-token-env: %w", err)
+	}
+	if set == nil {
+		return nil, nil //nolint:nilnil // no policy is what a caller asks for
+	}
+	p, err := auth.New(*set, os.Getenv)
+	if err != nil {
+		return nil, configFaultf("daemon.api.auth: %w", err)
+	}
+	return p, nil
+}
+
+// authenticate has every endpoint ask the policy, if there is one.
+func (d *Daemon) authenticate(o *api.Options) error {
+	if d.policy == nil {
+		return nil
+	}
+	metrics, err := auth.NewMetrics(prometheus.WrapRegistererWithPrefix(metricPrefix, d.registry))
+	if err != nil {
+		return err
+	}
+	gate := auth.NewGate(d.policy, metrics, logging.Target(d.log, "sluice.auth"))
+	o.Caller = auth.Caller
+	o.Protect = func(e api.Endpoint, next http.Handler) http.Handler {
+		permissions := []string{e.Permission}
+		if e.Also != "" {
+			permissions = append(permissions, e.Also)
+		}
+		return gate.Protect(auth.Endpoint{Pattern: e.Pattern, Permissions: permissions, Open: e.Open}, next)
+	}
+	return nil
+}

@@ -1,0 +1,114 @@
+package auth
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/sluicehq/sluice/internal/ratelog"
+)
+
+// The texts of rejections are part of the API and do not change.
+const unauthorizedText = "missing or invalid bearer token"
+
+func forbiddenText(missing permission) string {
+	return fmt.Sprintf("token lacks required permission '%s'", missing)
+}
+
+// Gate lets requests pass that a Policy allows, and rejects, counts and logs the others.
+type Gate struct {
+	policy  *Policy
+	metrics *Metrics
+	log     *slog.Logger
+	repeats ratelog.Limit
+}
+
+// NewGate makes a gate. Its log names routes, tokens and permissions, never secrets.
+func NewGate(p *Policy, m *Metrics, log *slog.Logger) *Gate {
+	return &Gate{policy: p, metrics: m, log: log}
+}
+
+// Endpoint is what a gate stands before.
+type Endpoint struct {
+	Pattern string // how the log names it
+	// Permissions are all needed, and looked at in this order. An empty one is the full
+	// grant.
+	Permissions []string
+	Open        bool // needs no permission at all
+}
+
+// Protect hands the requests that may use e to next. Caller names their tokens. The
+// others are answered 401 or 403, and their bodies are not read.
+func (g *Gate) Protect(e Endpoint, next http.Handler) http.Handler {
+	if e.Open {
+		return next
+	}
+	needs := make([]permission, 0, len(e.Permissions))
+	for _, text := range e.Permissions {
+		needs = append(needs, required(text))
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		d := g.policy.decide(r.Header["Authorization"], needs)
+		switch d.reason {
+		case "":
+			if d.token != "" {
+				// In place, so that whoever logs the request knows the name, too.
+				*r = *r.WithContext(withToken(r.Context(), d.token))
+			}
+			next.ServeHTTP(w, r)
+		case Unauthorized:
+			g.reject(d, e.Pattern)
+			w.Header().Set("WWW-Authenticate", "Bearer")
+			writeError(w, http.StatusUnauthorized, unauthorizedText)
+		case Forbidden:
+			g.reject(d, e.Pattern)
+			writeError(w, http.StatusForbidden, forbiddenText(d.missing))
+		}
+	})
+}
+
+// reject counts and logs a rejection.
+func (g *Gate) reject(d decision, pattern string) {
+	g.metrics.rejected(d.reason)
+	kept, ok := g.repeats.Allow(string(d.reason)+" "+pattern+" "+d.token+" "+d.missing.String(), 1, time.Now())
+	if !ok {
+		return
+	}
+	attrs := []any{"reason", string(d.reason), "route", pattern}
+	if d.reason == Forbidden {
+		attrs = append(attrs, "token", d.token, "permission", d.missing.String())
+	}
+	g.log.Warn("request rejected", append(attrs, "suppressed", kept)...)
+}
+
+func writeError(w http.ResponseWriter, status int, text string) {
+	body, _ := json.Marshal(struct { // text encodes
+		Error string `json:"error"`
+	}{text})
+	body = append(body, '\n')
+	h := w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(status)
+	_, _ = w.Write(body) // a client that has left gets nothing
+}
+
+type tokenKey struct{}
+
+func withToken(ctx context.Context, name string) context.Context {
+	return context.WithValue(ctx, tokenKey{}, name)
+}
+
+// Token is the name of the token that the request of ctx has shown. It is empty for
+// callers without one, and without authentication.
+func Token(ctx context.Context) string {
+	name, _ := ctx.Value(tokenKey{}).(string)
+	return name
+}
+
+// Caller is Token for the handler of a request.
+func Caller(r *http.Request) string { return Token(r.Context()) }
