@@ -42,6 +42,7 @@ type watchedBody struct {
 	conn         *conn
 	begun, ended atomic.Bool
 	slow         atomic.Bool // it did not go on
+	taken        atomic.Int64
 
 	stream bool // of HTTP/2, whose deadline ends the body also between two reads
 
@@ -58,6 +59,7 @@ func (b *watchedBody) Read(p []byte) (int, error) {
 	b.begun.Store(true)
 	b.wait(readTimeout)
 	n, err := b.ReadCloser.Read(p)
+	b.taken.Add(int64(n))
 	if err != nil || b.stream {
 		b.wait(0) // the connection is listened to behind the body, for its end
 	}

@@ -278,6 +278,75 @@ func TestAClientThatSendsEverythingFirstSeesTheAnswer(t *testing.T) {
 	resp.Body.Close()
 }
 
+// What is left of a body behind an early answer is read up to a limit, so that the
+// connection stays. Who may not use the endpoint has a lower one.
+func TestASmallRestOfABodyKeepsTheConnection(t *testing.T) {
+	const kib = 1 << 10
+	for _, tc := range []struct {
+		name       string
+		status     int
+		read, size int // of the body
+		stays      bool
+	}{
+		{"a small upload without a token", http.StatusUnauthorized, 0, 60 * kib, true},
+		{"the limit itself", http.StatusUnauthorized, 0, 64 * kib, true},
+		{"one byte above it", http.StatusUnauthorized, 0, 64*kib + 1, false},
+		{"a large upload without a token", http.StatusUnauthorized, 0, 10 << 20, false},
+		{"a small upload without the permission", http.StatusForbidden, 0, 60 * kib, true},
+		{"a large upload without the permission", http.StatusForbidden, 0, 10 << 20, false},
+		{"other answers leave more unread", http.StatusServiceUnavailable, 0, 256 * kib, true},
+		{"and have a limit, too", http.StatusServiceUnavailable, 0, 256*kib + 1, false},
+		{"what the handler has read does not count", http.StatusRequestEntityTooLarge, 1 << 20, 1<<20 + 200*kib, true},
+		{"an answer that is no error", http.StatusOK, 0, 10, true},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			s := serve(t, loopback, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.Method == http.MethodGet {
+					ok(w, r)
+					return
+				}
+				io.CopyN(io.Discard, r.Body, int64(tc.read))
+				w.Header().Set("Content-Length", "5")
+				w.WriteHeader(tc.status)
+				io.WriteString(w, "early")
+			}))
+			c := dial(t, s)
+			sent := make(chan struct{})
+			go func() { // a large one does not fit into the buffers between
+				defer close(sent)
+				fmt.Fprintf(c, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n", tc.size)
+				c.Write(make([]byte, tc.size))
+			}()
+			br := bufio.NewReader(c)
+			resp, err := http.ReadResponse(br, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			body, err := io.ReadAll(resp.Body)
+			if resp.StatusCode != tc.status || string(body) != "early" || err != nil {
+				t.Fatalf("got %d %q %v, want %d early", resp.StatusCode, body, err, tc.status)
+			}
+			if resp.Close == tc.stays {
+				t.Errorf("the answer announces the end of the connection: %v, want %v", resp.Close, !tc.stays)
+			}
+			if !tc.stays {
+				c.Close()
+			}
+			<-sent
+			if !tc.stays {
+				return
+			}
+			fmt.Fprint(c, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+			if resp, err = http.ReadResponse(br, nil); err != nil {
+				t.Fatalf("the next request: %v", err)
+			}
+			if body, _ := io.ReadAll(resp.Body); string(body) != "ok" {
+				t.Errorf("the next request: got %q, want ok", body)
+			}
+		})
+	}
+}
+
 func TestABodyReadToItsEndKeepsTheConnection(t *testing.T) {
 	s := serve(t, loopback, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		n, _ := io.Copy(io.Discard, r.Body)
