@@ -1,0 +1,97 @@
+package auth
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+)
+
+// hundred is a policy of a hundred tokens, secret-0 to secret-99.
+func hundred(t testing.TB) *Policy {
+	t.Helper()
+	var c Config
+	for i := range 100 {
+		c.Tokens = append(c.Tokens, token(fmt.Sprintf("token-%d", i), fmt.Sprint(i), "", "status:read"))
+	}
+	p, err := New(c, func(name string) string { return "the secret of token " + name })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func TestEveryTokenIsFoundWhereverItStands(t *testing.T) {
+	p := hundred(t)
+	needs := []permission{required("status:read")}
+	for i := range 100 {
+		d := p.decide([]string{fmt.Sprintf("Bearer the secret of token %d", i)}, needs)
+		if want := fmt.Sprintf("token-%d", i); d.reason != "" || d.token != want {
+			t.Errorf("got %+v, want %s", d, want)
+		}
+	}
+}
+
+// The digest of nothing is not that of a policy without tokens.
+func TestAPolicyWithoutTokensKnowsNone(t *testing.T) {
+	p, err := New(Config{AnonymousPermissions: []string{"*"}}, secrets)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, value := range []string{"", "Bearer", "Bearer ", "Bearer x"} {
+		if d := p.decide([]string{value}, []permission{required("status:read")}); d.reason != Unauthorized {
+			t.Errorf("%q: got %+v, want unauthorized", value, d)
+		}
+	}
+	if _, known := p.compare([sha256.Size]byte{}); known {
+		t.Error("a digest of zeros is known")
+	}
+}
+
+// What a guess is compared with is a digest, as long for every secret, and each is looked
+// at whatever the others gave: near and far guesses take the same time.
+func BenchmarkCompare(b *testing.B) {
+	p := hundred(b)
+	near := sha256.Sum256([]byte("the secret of token 0"))
+	near[sha256.Size-1] ^= 1
+	far := p.digests[0]
+	for i := range far {
+		far[i] ^= 0xff
+	}
+	for _, tc := range []struct {
+		name  string
+		shown [sha256.Size]byte
+	}{
+		{"the first token", p.digests[0]},
+		{"the last token", p.digests[99]},
+		{"all but the last bit of the first", near},
+		{"no bit of the first", far},
+	} {
+		b.Run(tc.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				p.compare(tc.shown)
+			}
+		})
+	}
+}
+
+// A request with one of a hundred tokens.
+func BenchmarkProtect(b *testing.B) {
+	g := NewGate(hundred(b), &Metrics{}, nil)
+	h := g.Protect(Endpoint{Pattern: "/api/v1/status", Permissions: []string{"status:read"}}, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	w := httptest.NewRecorder()
+	for _, tc := range []struct{ name, header string }{{"first", "Bearer the secret of token 0"}, {"last", "Bearer the secret of token 99"}} {
+		b.Run(tc.name, func(b *testing.B) {
+			r := httptest.NewRequest(http.MethodGet, "/api/v1/status", nil)
+			r.Header.Set("Authorization", tc.header)
+			ctx := r.Context()
+			b.ReportAllocs()
+			for b.Loop() {
+				h.ServeHTTP(w, r)
+				*r = *r.WithContext(ctx) // as a new request
+			}
+		})
+	}
+}
