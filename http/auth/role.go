@@ -20,6 +20,13 @@ func BuiltIn() []Role {
 	}
 }
 
+// Grants reports whether permissions cover what an endpoint asks for. Those that are
+// malformed cover nothing.
+func Grants(permissions []string, needed string) bool {
+	b := builder{fault: func(string, error) {}}
+	return covered(b.grants("", "", permissions), required(needed))
+}
+
 func builtIn(name string) bool {
 	return slices.ContainsFunc(BuiltIn(), func(r Role) bool { return r.Name == name })
 }

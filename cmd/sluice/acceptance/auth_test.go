@@ -58,9 +58,7 @@ func guarded(t *testing.T, anonymous string, args ...string) *daemon {
 // secured starts a daemon with further variables.
 func secured(t *testing.T, dir string, env []string, args ...string) *daemon {
 	t.Helper()
-	cmd := command(t, append([]string{"engine", "daemon", "--api-addr", "127.0.0.1:0"}, args...)...)
-	cmd.Env = append(cmd.Env, env...)
-	d := launchCommand(t, dir, cmd)
+	d := launchWith(t, dir, env, args...)
 	d.awaitLog("API server listening")
 	return d
 }

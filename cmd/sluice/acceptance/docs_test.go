@@ -58,7 +58,7 @@ func TestPagesTellTheTruth(t *testing.T) {
 			t.Skipf("the pages use %s: %v", tool, err)
 		}
 	}
-	for _, page := range []string{"README.md", "docs/inputs.md", "docs/http-api.md", "docs/rules.md", "docs/public-rules.md", "docs/records.md", "docs/operations.md", "docs/webhooks.md", "docs/deployment.md"} {
+	for _, page := range []string{"README.md", "docs/inputs.md", "docs/http-api.md", "docs/rules.md", "docs/public-rules.md", "docs/records.md", "docs/operations.md", "docs/webhooks.md", "docs/deployment.md", "docs/security.md"} {
 		t.Run(page, func(t *testing.T) {
 			r := newReader(t)
 			all := fences(t, page)
@@ -177,6 +177,7 @@ func outsideFences(page string) string {
 type reader struct {
 	t      *testing.T
 	dir    string
+	env    []string // what blocks have exported
 	daemon *daemon
 }
 
@@ -212,17 +213,36 @@ func (r *reader) follow(f fence) string {
 		r.serve(strings.Fields(strings.ReplaceAll(args, "\\\n", " ")))
 		return ""
 	}
+	if strings.HasPrefix(script, "export ") {
+		for line := range strings.Lines(script) {
+			r.export(f, line)
+		}
+		return ""
+	}
 	if r.daemon != nil {
 		script = strings.ReplaceAll(script, documented, r.daemon.addr)
 	}
 	cmd := exec.Command("sh", "-e", "-c", script)
 	cmd.Dir = r.dir
-	cmd.Env = []string{"HOME=" + r.dir, "PATH=" + os.Getenv("PATH"), "TZ=UTC"}
+	cmd.Env = append([]string{"HOME=" + r.dir, "PATH=" + os.Getenv("PATH"), "TZ=UTC"}, r.env...)
 	got := finish(r.t, cmd, "")
 	if got.code != 0 {
 		r.t.Errorf("%s: exit code %d\n%s%s", f, got.code, got.stdout, got.stderr)
 	}
 	return got.stdout
+}
+
+// export keeps a variable for the blocks that follow, and for their daemons.
+func (r *reader) export(f fence, line string) {
+	r.t.Helper()
+	name, _, _ := strings.Cut(strings.TrimPrefix(line, "export "), "=")
+	cmd := exec.Command("sh", "-e", "-c", line+`printf %s "$`+name+`"`)
+	cmd.Dir, cmd.Env = r.dir, []string{"PATH=" + os.Getenv("PATH")}
+	got := finish(r.t, cmd, "")
+	if got.code != 0 || got.stdout == "" {
+		r.t.Fatalf("%s: exit code %d\n%s", f, got.code, got.stderr)
+	}
+	r.env = append(r.env, name+"="+got.stdout)
 }
 
 func (r *reader) serve(args []string) {
@@ -235,7 +255,8 @@ func (r *reader) serve(args []string) {
 			args[i] = "127.0.0.1:0"
 		}
 	}
-	r.daemon = startIn(r.t, r.dir, args...)
+	r.daemon = launchWith(r.t, r.dir, r.env, args...)
+	r.daemon.awaitLog("API server listening")
 }
 
 func mustHaveTarget(t *testing.T, f fence, target string) {

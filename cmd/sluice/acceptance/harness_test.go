@@ -164,11 +164,19 @@ func launch(t *testing.T, args ...string) *daemon {
 
 func launchIn(t *testing.T, dir string, args ...string) *daemon {
 	t.Helper()
+	return launchWith(t, dir, nil, args...)
+}
+
+// launchWith is launchIn with further variables.
+func launchWith(t *testing.T, dir string, env []string, args ...string) *daemon {
+	t.Helper()
 	all := append([]string{"engine", "daemon"}, args...)
 	if !strings.Contains(strings.Join(args, " "), "--api-addr") {
 		all = append(all, "--api-addr", "127.0.0.1:0")
 	}
-	return launchCommand(t, dir, command(t, all...))
+	cmd := command(t, all...)
+	cmd.Env = append(cmd.Env, env...)
+	return launchCommand(t, dir, cmd)
 }
 
 // launchCommand is launchIn for a command that becomes a daemon.

@@ -324,6 +324,78 @@ func TestProbesSurviveAFailedReload(t *testing.T) {
 	}
 }
 
+// The patch has the daemon of the Deployment ask for the tokens that it names.
+func TestThePatchForTokens(t *testing.T) {
+	raw, err := os.ReadFile(filepath.Join(root, "examples", "kubernetes", "patches", "tokens.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var patch struct {
+		Spec struct {
+			Template struct {
+				Spec struct {
+					Containers []struct {
+						Name string `yaml:"name"`
+						Env  []struct {
+							Name  string `yaml:"name"`
+							Value string `yaml:"value"`
+							From  struct {
+								Secret struct {
+									Name string `yaml:"name"`
+									Key  string `yaml:"key"`
+								} `yaml:"secretKeyRef"`
+							} `yaml:"valueFrom"`
+						} `yaml:"env"`
+					} `yaml:"containers"`
+				} `yaml:"spec"`
+			} `yaml:"template"`
+		} `yaml:"spec"`
+	}
+	dec := yaml.NewDecoder(bytes.NewReader(raw))
+	dec.KnownFields(true)
+	if err := dec.Decode(&patch); err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile(filepath.Join(root, "docs", "security.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	container := patch.Spec.Template.Spec.Containers[0]
+	if want := workloads(t)[0].Spec.Template.Spec.Containers[0].Name; container.Name != want {
+		t.Errorf("it patches the container %q, want %q", container.Name, want)
+	}
+	var env []string
+	for _, e := range container.Env {
+		value := e.Value
+		if secret := e.From.Secret; secret.Name != "" {
+			value = "the secret of " + secret.Key
+			if !strings.Contains(string(page), "secret generic "+secret.Name) || !strings.Contains(string(page), "--from-literal="+secret.Key+"=") {
+				t.Errorf("the page does not make the key %s of the Secret %s", secret.Key, secret.Name)
+			}
+		}
+		env = append(env, e.Name+"="+value)
+	}
+	dir := t.TempDir()
+	write(t, dir, "a.yml", rule("A", "evil"))
+	d := launchWith(t, dir, env, "-r", dir, "--input", "http")
+	d.awaitLog("API server listening")
+	for token, path := range map[string]string{"admin": "/api/v1/status", "prometheus": "/metrics"} {
+		if got := d.do("GET", path, "", "Authorization", "Bearer the secret of "+token); got.status != 200 {
+			t.Errorf("%s: got %d %s", token, got.status, got.body)
+		}
+	}
+	if got := d.do("POST", "/api/v1/events", event("evil"), "Authorization", "Bearer the secret of shipper"); got.status != 200 {
+		t.Errorf("shipper: got %d %s", got.status, got.body)
+	}
+	if got := d.get("/metrics"); got.status != 401 {
+		t.Errorf("nobody: got %d, want 401", got.status)
+	}
+	if got := d.get("/readyz"); got.status != 200 {
+		t.Errorf("a probe: got %d, want 200", got.status)
+	}
+	d.stop()
+}
+
 func bytesOf(t *testing.T, text string) int64 {
 	t.Helper()
 	if strings.HasSuffix(text, "i") { // as Kubernetes writes it

@@ -33,6 +33,19 @@ func TestPrometheusUnderstandsTheAlerts(t *testing.T) {
 	}
 }
 
+// A Prometheus that shows a token finds it in a file, which is not part of the examples.
+func TestPrometheusUnderstandsTheConfigurationWithAToken(t *testing.T) {
+	promtool := sigmatest.Tool(t, "promtool", "prometheus")
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS(watching("prometheus"))); err != nil {
+		t.Fatal(err)
+	}
+	write(t, dir, "sluice-token", "secret")
+	if got := finish(t, exec.Command(promtool, "check", "config", filepath.Join(dir, "authorization.yml")), ""); got.code != 0 {
+		t.Errorf("exit code %d\n%s%s", got.code, got.stdout, got.stderr)
+	}
+}
+
 // alerts are the alert rules, as far as the tests read them.
 func alerts(t *testing.T) (all []struct{ Alert, Expr string }) {
 	t.Helper()

@@ -20,6 +20,7 @@ import (
 	"github.com/sluicehq/sluice/cmd/sluice/config"
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/http/api"
+	"github.com/sluicehq/sluice/http/auth"
 	"github.com/sluicehq/sluice/internal/unavailable"
 )
 
@@ -39,6 +40,7 @@ func TestReferencePagesAreFresh(t *testing.T) {
 		"docs/dataflow.md":      stagesReference,
 		"docs/http-api.md":      routesReference,
 		"docs/inputs.md":        clientsTable,
+		"docs/security.md":      permissionsReference,
 	} {
 		t.Run(page, func(t *testing.T) {
 			name := filepath.Join(root, page)
@@ -152,10 +154,12 @@ func metricsReference(t *testing.T) string {
 	write(t, dir, "rules/a.yml", rule("A", "evil"))
 	write(t, dir, "rules/b.yml", "title: B\ncorrelation: {type: event_count, rules: id-A, timespan: 1m, condition: {gte: 1}}\n")
 	hooks := write(t, dir, "hooks.yml", "webhooks: [{id: chat, kind: correlation, url: 'http://127.0.0.1:1/', scope: {rules: [none]}}]\n")
-	d := start(t, "-r", filepath.Join(dir, "rules"), "--input", "http", "--webhook", hooks, "--dlq", "file://"+filepath.Join(dir, "dlq"),
+	keys := write(t, dir, "sluice.yaml", "daemon: {api: {auth: {anonymous_permissions: ['*']}}}\n")
+	d := start(t, "--config", keys, "-r", filepath.Join(dir, "rules"), "--input", "http", "--webhook", hooks, "--dlq", "file://"+filepath.Join(dir, "dlq"),
 		"--output", "stdout", "--output", "file://"+filepath.Join(dir, "out"),
 		"--state-db", filepath.Join(dir, "state"), "--logsource-routing")
 	d.push(event("evil"))
+	d.do("GET", "/metrics", "", "Authorization", "Bearer unknown")
 	families := make(map[string]*metricFamily)
 	scan := bufio.NewScanner(strings.NewReader(d.get("/metrics").body))
 	for scan.Scan() {
@@ -255,10 +259,37 @@ func routesReference(t *testing.T) string {
 		if e.Open {
 			permission = "none"
 		}
+		if e.Also != "" {
+			permission += ", `" + e.Also + "`"
+		}
 		if e.Audited {
 			audited = "yes"
 		}
 		fmt.Fprintf(&b, "| `%s %s` | %s | %s | %s |\n", e.Method, e.Pattern, permission, audited, unavailableRoute(e.Pattern))
+	}
+	return b.String()
+}
+
+// permissionsReference lists what each permission opens, and which roles have it.
+func permissionsReference(t *testing.T) string {
+	t.Helper()
+	a := api.New(api.Options{Log: slog.New(slog.DiscardHandler), Metrics: prometheus.NewRegistry()})
+	opens := make(map[string][]string)
+	for _, e := range a.Endpoints() {
+		for _, permission := range []string{e.Permission, e.Also} {
+			opens[permission] = append(opens[permission], "`"+e.Method+" "+e.Pattern+"`")
+		}
+	}
+	var b strings.Builder
+	b.WriteString("| Permission | Opens | Roles |\n|---|---|---|\n")
+	for _, permission := range api.Permissions() {
+		var who []string
+		for _, r := range auth.BuiltIn() {
+			if auth.Grants(r.Permissions, permission) {
+				who = append(who, "`"+r.Name+"`")
+			}
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", permission, strings.Join(opens[permission], ", "), strings.Join(who, ", "))
 	}
 	return b.String()
 }
