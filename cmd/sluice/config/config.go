@@ -8,6 +8,7 @@ import (
 	"github.com/sluicehq/sluice/actors/sink"
 	"github.com/sluicehq/sluice/cmd/sluice/ruleset"
 	"github.com/sluicehq/sluice/graph/format"
+	"github.com/sluicehq/sluice/http/audit"
 	"github.com/sluicehq/sluice/http/server"
 	"github.com/sluicehq/sluice/internal/natsconn"
 	"github.com/sluicehq/sluice/internal/unavailable"
@@ -104,7 +105,7 @@ type API struct {
 	server.Config `yaml:",inline"`
 	TokenEnv      string            `yaml:"-" flag:"api-token-env" help:"Variable that holds the one admin token"`
 	Auth          *unavailable.Auth `yaml:"auth" mode:"replace"` // nil: no authentication configured here
-	Audit         unavailable.Audit `yaml:"audit" mode:"replace"`
+	Audit         audit.Config      `yaml:"audit" mode:"replace"`
 	EnablePprof   bool              `yaml:"-" flag:"enable-pprof" help:"Serve profiles under /debug/pprof"`
 }
 
@@ -140,7 +141,7 @@ func Default() *Config {
 		Global:  Global{Color: "auto"},
 		Daemon: Daemon{
 			Input:       Input{Config: parse.DefaultConfig(), HTTP: ndjson.DefaultConfig(), Unix: unavailable.DefaultUnix},
-			API:         API{Config: server.DefaultConfig(), Audit: unavailable.DefaultAudit},
+			API:         API{Config: server.DefaultConfig(), Audit: audit.DefaultConfig()},
 			Output:      sink.DefaultConfig(),
 			Correlation: correlate.DefaultConfig(),
 			State:       state.DefaultConfig(),
