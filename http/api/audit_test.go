@@ -235,6 +235,8 @@ func (a *asking) Page(q audit.Query) (audit.Page, error) { a.q = q; return audit
 func TestTheAuditTrailIsOffWithoutADatabase(t *testing.T) {
 	d := &daemon{}
 	s := start(t, d).everything(d)
-	row{"whatever the parameters are", "GET", "/api/v1/audit?limit=abc", "", 503,
-		`{"error":"audit trail disabled","hint":"--state-db switches it on, unless daemon.api.audit.enabled is false"}`}.check(t, s)
+	row{
+		"whatever the parameters are", "GET", "/api/v1/audit?limit=abc", "", 503,
+		`{"error":"audit trail disabled","hint":"--state-db switches it on, unless daemon.api.audit.enabled is false"}`,
+	}.check(t, s)
 }

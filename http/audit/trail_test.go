@@ -23,6 +23,7 @@ import (
 	"github.com/sluicehq/sluice/actors/actorstest"
 	"github.com/sluicehq/sluice/actors/sink"
 	"github.com/sluicehq/sluice/actors/sink/sinktest"
+	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/graph/leaktest"
 	"github.com/sluicehq/sluice/sigma/timespan"
 	"github.com/sluicehq/sluice/state"
@@ -130,15 +131,18 @@ func TestARecordLooksTheSameEverywhere(t *testing.T) {
 		want string
 	}{
 		{
-			"with a token and no body", Record{42, 1714500000, "POST", "/api/v1/silences/{id}", "op", nil, 200},
+			"with a token and no body",
+			Record{42, 1714500000, "POST", "/api/v1/silences/{id}", "op", nil, 200},
 			`{"id":42,"ts":1714500000,"method":"POST","endpoint":"/api/v1/silences/{id}","token":"op","payload_digest":null,"status":200}`,
 		},
 		{
-			"without a token, with a body", Record{1, -1, "PATCH", "/api/v1/actors/{name}", "", &digest, 413},
+			"without a token, with a body",
+			Record{1, -1, "PATCH", "/api/v1/actors/{name}", "", &digest, 413},
 			`{"id":1,"ts":-1,"method":"PATCH","endpoint":"/api/v1/actors/{name}","payload_digest":"` + digest + `","status":413}`,
 		},
 		{
-			"the name of a token as it is written", Record{1, 1, "POST", "/x", "a<b>&\"c", nil, 200},
+			"the name of a token as it is written",
+			Record{1, 1, "POST", "/x", "a<b>&\"c", nil, 200},
 			`{"id":1,"ts":1,"method":"POST","endpoint":"/x","token":"a<b>&\"c","payload_digest":null,"status":200}`,
 		},
 	} {
@@ -546,5 +550,59 @@ func TestSeriesOfATrailThatIsOff(t *testing.T) {
 	all, err := reg.Gather()
 	if err != nil || len(all) != 1 || all[0].GetName() != "audit_write_errors_total" {
 		t.Errorf("got %v, %v, want the errors alone", all, err)
+	}
+}
+
+// stuck is a destination that takes nothing until it is let go.
+type stuck struct {
+	sinktest.Recorder
+	free chan struct{}
+}
+
+func (s *stuck) Write(ctx context.Context, messages []graph.Message) (int, error) {
+	select {
+	case <-s.free:
+		return s.Recorder.Write(ctx, messages)
+	case <-ctx.Done():
+		return 0, ctx.Err()
+	}
+}
+
+// With on_full=block an answer waits for room in the queue, but its row does not, and
+// neither do those who read.
+func TestASinkThatBlocksHoldsAnswersAndNotRows(t *testing.T) {
+	to := &stuck{free: make(chan struct{})}
+	r := open(t, t.TempDir())
+	lines := sink.NewLines(sink.LinesOptions{
+		Name: Name, About: Name, Kind: sink.KindFile, OnFull: sink.Block, Transport: to, Retry: sink.DefaultRetry(), BatchMax: 1, Capacity: 1,
+		Lost: r.lost, Log: r.log.Logger(),
+	})
+	system := actorstest.System(t, actors.Options{MaxRestarts: 10})
+	if _, err := system.Spawn(lines.Cell(), lines.Produce); err != nil {
+		t.Fatal(err)
+	}
+	r.Feed([]*sink.Lines{lines})
+	const requests = 5 // of which two find room
+	answered := make(chan struct{}, requests)
+	for range requests {
+		go func() {
+			r.record(t.Context(), Record{Method: "POST", Endpoint: "/x", Status: 200})
+			answered <- struct{}{}
+		}()
+	}
+	begin := time.Now()
+	for r.page(t, All()).Count < requests {
+		if time.Since(begin) > patience {
+			t.Fatal("rows wait for the sink")
+		}
+	}
+	r.prune()
+	close(to.free)
+	for range requests {
+		<-answered
+	}
+	system.DrainControl(t.Context())
+	if got := to.Lines(); len(got) != requests || r.counts() != fmt.Sprint(requests, 0) {
+		t.Errorf("%d lines, %s, want %d and no error", len(got), r.counts(), requests)
 	}
 }

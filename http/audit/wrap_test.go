@@ -253,7 +253,8 @@ type sending struct {
 	sent *bool
 }
 
-func (s *sending) WriteHeader(status int)      { *s.sent = true; s.ResponseRecorder.WriteHeader(status) }
+func (s *sending) WriteHeader(status int) { *s.sent = true; s.ResponseRecorder.WriteHeader(status) }
+
 func (s *sending) Write(p []byte) (int, error) { *s.sent = true; return s.ResponseRecorder.Write(p) }
 func (s *sending) FlushError() error           { *s.sent = true; return nil }
 
