@@ -55,6 +55,12 @@ func (c *child) suspended() bool {
 	return c.state == StateSuspended
 }
 
+func (c *child) stopped() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.state == StateStopped
+}
+
 // Panicked records a panic at the actor's boundary.
 func (c *child) Panicked(p mailbox.Panic) {
 	c.mu.Lock()

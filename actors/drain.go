@@ -104,6 +104,21 @@ func (s *System) DrainActor(ctx context.Context, name string) (Drained, error) {
 	return c.drain(limits), nil
 }
 
+// DrainControl stops the control actors that still run, side by side, each when its
+// lane is empty and its workers are idle. It is for the end, when nobody sends to them
+// any more. When ctx ends, whoever is left puts aside what it holds.
+func (s *System) DrainControl(ctx context.Context) {
+	limits, release := newDrainLimits(ctx)
+	defer release()
+	var wg sync.WaitGroup
+	for _, c := range s.listed() {
+		if c.cell.Kind() == KindControl && !c.stopped() {
+			wg.Go(func() { c.drain(limits) })
+		}
+	}
+	wg.Wait()
+}
+
 // drainLimits are the deadline of a drain and its end, a grace later.
 type drainLimits struct {
 	soft, hard context.Context

@@ -10,6 +10,9 @@ import (
 // ErrSpace is wrapped when the disk is too full to write to.
 var ErrSpace = errors.New("too little space is left on the disk")
 
+// ErrClosed is wrapped when a table of a closed store is used.
+var ErrClosed = badger.ErrDBClosed
+
 // spareBytes is what has to be free on the disk for a write to begin: badger
 // maps its files, and a mapped file that the disk has no room for ends the
 // process instead of giving an error.

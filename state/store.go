@@ -23,7 +23,8 @@ type Store struct {
 	free func(dir string) (int64, error) // bytes left on the disk
 	sync func() error                    // makes what was written durable
 
-	compacting sync.Mutex // series are cleaned up one at a time
+	using      sync.RWMutex // held for reading by whoever uses a table, and by Close
+	compacting sync.Mutex   // series are cleaned up one at a time
 	closed     atomic.Bool
 }
 
@@ -88,8 +89,11 @@ func Open(dir string, log *slog.Logger) (*Store, error) {
 
 // Close flushes and unlocks the directory. On a full disk it leaves the
 // directory as a crash would, which loses nothing, and locked for as long as the
-// process lives; the error then wraps ErrSpace. Closing again does nothing.
+// process lives; the error then wraps ErrSpace. It waits for the tables that are
+// in use at the moment, which get errors from then on. Closing again does nothing.
 func (s *Store) Close() error {
+	s.using.Lock()
+	defer s.using.Unlock()
 	if err := s.room(); err != nil && !errors.Is(err, badger.ErrDBClosed) {
 		return fmt.Errorf("close state directory: %w", err)
 	}

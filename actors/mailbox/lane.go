@@ -117,21 +117,31 @@ func (l *Lane[T]) Put(ctx context.Context, run []T) (admitted int, err error) {
 	if l.Closed() {
 		return admitted, &Refusal{Actor: l.cell.name, Reason: ErrStopped}
 	}
+	n, err := l.Queue(run[admitted:])(ctx)
+	return admitted + n, err
+}
+
+// Queue gives run its place behind everybody who waits for room, at once. The returned
+// function, which has to be called, waits like Put. So a sender that owes others an
+// order keeps it without making them wait.
+func (l *Lane[T]) Queue(run []T) (wait func(ctx context.Context) (admitted int, err error)) {
 	in := make(chan struct{})
-	takeBack := l.Park(run[admitted:], func() { close(in) })
-	select {
-	case <-in:
-		return len(run), nil
-	case <-ctx.Done():
-		err = ctx.Err()
-	case <-l.cell.box.drain.refusing:
-		err = &Refusal{Actor: l.cell.name, Reason: ErrStopped}
+	takeBack := l.Park(run, func() { close(in) })
+	return func(ctx context.Context) (admitted int, err error) {
+		select {
+		case <-in:
+			return len(run), nil
+		case <-ctx.Done():
+			err = ctx.Err()
+		case <-l.cell.box.drain.refusing:
+			err = &Refusal{Actor: l.cell.name, Reason: ErrStopped}
+		}
+		left := len(takeBack())
+		if left == 0 {
+			return len(run), nil // it was admitted meanwhile
+		}
+		return len(run) - left, err
 	}
-	left := len(takeBack())
-	if left == 0 {
-		return len(run), nil // it was admitted meanwhile
-	}
-	return len(run) - left, err
 }
 
 // Closed reports whether the lane takes nothing any more.

@@ -16,7 +16,7 @@ import (
 // still take what a worker held.
 const spillWait = time.Second
 
-// shell is the actor of a sink and of the dead letter queue. It gives runs to
+// shell is the actor of a sink, of the dead letter queue and of a sink of lines. It gives runs to
 // its one worker, where everything that waits happens.
 type shell[T any] struct {
 	lane    *mailbox.Lane[T]
@@ -70,6 +70,20 @@ func (q *DLQ) Produce(actors.RestartState) actor.Actor {
 				q.o.Log.Error("further dead letters not written", "count", kept)
 			}
 		},
+	}
+}
+
+// Produce makes an instance of the actor.
+func (l *Lines) Produce(actors.RestartState) actor.Actor {
+	return &shell[*Line]{
+		lane: l.Lane(), pool: l.pool, retrier: &l.retrier, label: l.o.Name, log: l.o.Log,
+		open: func(line *Line, now time.Time) Delivery[*Line] {
+			return Delivery[*Line]{Item: line, Messages: []graph.Message{{
+				Envelope: &graph.Envelope{ID: l.ids.Next(), Time: now}, Kind: l.o.About, Body: l.o.Kind.Body(line.Body),
+			}}}
+		},
+		detail: func() any { return l.detail() },
+		leave:  func() {},
 	}
 }
 

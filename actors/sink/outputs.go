@@ -13,6 +13,7 @@ import (
 
 	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/actors/sink/stdout"
+	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/internal/egress"
 	"github.com/sluicehq/sluice/internal/natsconn"
 )
@@ -23,7 +24,8 @@ const closeGrace = time.Second
 // Outputs are the sinks of a process and its dead letter queue.
 type Outputs struct {
 	Sinks []*Sink
-	DLQ   *DLQ // nil without one
+	DLQ   *DLQ     // nil without one
+	Lines []*Lines // in the order of their options
 }
 
 // OutputsOptions describe the outputs. Stream, Metrics and Log are required.
@@ -36,8 +38,18 @@ type OutputsOptions struct {
 	Version    string         // of the build
 	NATS       natsconn.Client
 	Egress     egress.Policy // of webhooks
+	Lines      []LineSink    // beside those of Config
 	Metrics    *Metrics
 	Log        *slog.Logger
+}
+
+// LineSink describes a sink of lines that another part of the configuration asks for.
+type LineSink struct {
+	Name     string // of the actor
+	About    graph.Kind
+	Spec     Spec
+	Capacity int // unless OutputsOptions.Capacities has the actor
+	Lost     func(err error)
 }
 
 // OpenOutputs opens every destination that is configured. On an error nothing stays
@@ -67,6 +79,13 @@ func OpenOutputs(o OutputsOptions) (_ *Outputs, err error) {
 			return nil, fmt.Errorf("sink %s: %w", label, err)
 		}
 		out.Sinks = append(out.Sinks, s)
+	}
+	for _, line := range o.Lines {
+		l, err := o.openLines(line, env)
+		if err != nil {
+			return nil, fmt.Errorf("sink %s: %w", line.Name, err)
+		}
+		out.Lines = append(out.Lines, l)
 	}
 	webhooks, err := o.openWebhooks(deadLetters)
 	if err != nil {
@@ -130,6 +149,22 @@ func (o *OutputsOptions) open(spec Spec, label string, env Environment, deadLett
 	return s, nil
 }
 
+func (o *OutputsOptions) openLines(s LineSink, env Environment) (*Lines, error) {
+	env.Label = s.Name
+	t, err := Open(s.Spec, env)
+	if err != nil {
+		return nil, err
+	}
+	capacity, given := o.Capacities[s.Name]
+	if !given {
+		capacity = s.Capacity
+	}
+	return NewLines(LinesOptions{
+		Name: s.Name, About: s.About, Kind: s.Spec.Kind, OnFull: s.Spec.OnFull, Transport: t, Retry: o.retry(), BatchMax: o.Config.BatchMax,
+		Capacity: capacity, Bytes: o.Bytes, Lost: s.Lost, Log: o.Log,
+	}), nil
+}
+
 // DeadLetters is the lane of the dead letter queue, nil without one.
 func (out *Outputs) DeadLetters() actors.DeadLetters {
 	if out.DLQ == nil {
@@ -167,12 +202,18 @@ func (out *Outputs) Feature() actors.Feature {
 	for _, s := range out.Sinks {
 		f.Actors = append(f.Actors, s)
 	}
+	for _, l := range out.Lines {
+		f.Actors = append(f.Actors, l)
+	}
 	return f
 }
 
 func (out *Outputs) reopen() {
 	for _, s := range out.Sinks {
 		s.Reopen()
+	}
+	for _, l := range out.Lines {
+		l.Reopen()
 	}
 	if out.DLQ != nil {
 		out.DLQ.Reopen()
@@ -185,6 +226,9 @@ func (out *Outputs) close() error {
 	closers := make(map[string]func() error)
 	for _, s := range out.Sinks {
 		closers[s.Label()] = s.Close
+	}
+	for _, l := range out.Lines {
+		closers[l.o.Name] = l.Close
 	}
 	if out.DLQ != nil {
 		closers[actors.NameDLQ] = out.DLQ.Close

@@ -75,6 +75,9 @@ func Cause(err error) string {
 // errDrainTimeout ends what a sink still held when the drain was over.
 var errDrainTimeout = errors.New("drain timeout")
 
+// errQueueFull ends a line that found no room in its queue.
+var errQueueFull = errors.New("queue full")
+
 // panicError is a transport that panicked on the same item twice.
 type panicError struct{ text string }
 

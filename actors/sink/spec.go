@@ -58,6 +58,9 @@ type Spec struct {
 // ignored; an error means that the sink cannot be built.
 func ParseSpec(text string, role Role) (Spec, []string, error) {
 	s := Spec{Text: text, OnFull: Block, Format: FormatNative}
+	if role == RoleAudit {
+		s.OnFull = Drop // unless the spec asks for something else
+	}
 	base, query, found := strings.Cut(text, "?")
 	scheme, target, hasScheme := strings.Cut(base, "://")
 	i := slices.IndexFunc(kinds, func(a about) bool { return slices.Contains(a.schemes, scheme) })

@@ -83,6 +83,7 @@ var layout = map[string]place{
 	"http/auth":                          {7, "http/auth", false},
 	"http/server":                        {7, "http/server", false},
 	"http/api":                           {7, "http/api", false},
+	"http/audit":                         {6, "http/audit", false}, // its records are what a route of the API shows
 	"cmd/bench":                          {8, "cmd/bench", true},
 	"cmd/sluice":                         {8, "cmd/sluice", false},
 	"cmd/sluice/acceptance":              {8, "cmd/sluice", true},

@@ -340,7 +340,6 @@ func TestFeaturesThatAreOff(t *testing.T) {
 		{"suggestions", "GET", "/api/v1/schemas/suggestions", "", 503, schemas},
 		{"tap", "GET", "/api/v1/tap?stage=x", "", 503, `~{"error":"event tap disabled","hint":"`},
 		{"tail", "GET", "/api/v1/detections/stream?level=x", "", 503, `~{"error":"detection tail disabled","hint":"`},
-		{"audit", "GET", "/api/v1/audit?limit=abc", "", 503, `~{"error":"audit trail disabled","hint":"`},
 	} {
 		t.Run(tc.name, func(t *testing.T) { tc.check(t, s) })
 	}

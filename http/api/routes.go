@@ -37,6 +37,8 @@ type Resources struct {
 	Actors       Actors
 	Correlations Correlations
 	Ingest       Ingest
+	// Audit is nil without an audit trail.
+	Audit Audit
 	// MaxIngestBody is the bound Ingest has for a body, which its 413 shows.
 	MaxIngestBody int64
 }
@@ -46,7 +48,7 @@ func (a *API) routes(profiling bool) []route {
 	all := slices.Concat(
 		a.probeRoutes(), a.metricsRoutes(),
 		statusRoutes, ruleRoutes, reloadRoutes, eventRoutes, actorRoutes, correlationRoutes,
-		incidentRoutes, riskRoutes, sourceRoutes, unavailableRoutes,
+		incidentRoutes, riskRoutes, sourceRoutes, auditRoutes, unavailableRoutes,
 	)
 	if profiling {
 		all = append(all, a.profileRoutes()...)

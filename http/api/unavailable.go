@@ -23,7 +23,6 @@ var unavailableRoutes = []route{
 	{pattern: "/api/v1/schemas/suggestions", endpoints: get("schemas:read", schemasDisabled)},
 	{pattern: "/api/v1/tap", stream: true, endpoints: get("tap:read", absent("event tap disabled"))},
 	{pattern: "/api/v1/detections/stream", stream: true, endpoints: get("detections:read", absent("detection tail disabled"))},
-	{pattern: "/api/v1/audit", endpoints: get("audit:read", absent("audit trail disabled"))},
 }
 
 var (

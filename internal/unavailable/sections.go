@@ -2,15 +2,6 @@ package unavailable
 
 import "github.com/sluicehq/sluice/sigma/timespan"
 
-// Audit is the record of control-plane changes.
-type Audit struct {
-	Enabled      *bool             `yaml:"enabled" help:"Keep a record of changes; on by default with a state database"` // nil: on when there is a state database
-	MaxEntries   int               `yaml:"max_entries" min:"0" help:"Newest entries kept"`
-	MaxAge       timespan.Duration `yaml:"max_age" help:"Age at which entries are dropped"`
-	MaxBodyBytes timespan.Bytes    `yaml:"max_body_bytes" min:"0" help:"Largest body of an audited route"`
-	Sink         string            `yaml:"sink" help:"Sink that gets every audit record"`
-}
-
 // EvalSchema is the part of schema recognition that one-shot evaluation has.
 type EvalSchema struct {
 	Routing        bool   `yaml:"routing" flag:"schema-routing" help:"Evaluate events by the rules of their schema"`
@@ -80,7 +71,6 @@ type Capture struct {
 
 // The defaults of the sections above.
 var (
-	DefaultAudit        = Audit{MaxEntries: 10_000, MaxAge: 30 * timespan.Day, MaxBodyBytes: 64 * timespan.KiB}
 	DefaultNATS         = NATS{AckMode: "delivered"}
 	DefaultUnix         = Unix{MaxConnections: 1024}
 	DefaultTap          = Tap{BufferEvents: 8192, MaxSessions: 2, MaxDuration: timespan.Seconds(5 * 60)}

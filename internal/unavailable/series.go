@@ -37,9 +37,6 @@ var (
 )
 
 var (
-	auditSeries = []Series{
-		{Name: "audit_write_errors_total", Help: "Audit entries that could not be stored, pruned or passed to the audit sink."},
-	}
 	sourceSeries = []Series{
 		{Name: "source_resolve_seconds", Help: "Time of each attempt to resolve a dynamic source.", Kind: Histogram, Buckets: resolves},
 		{Name: "source_cache_hits_total", Help: "Cached values served because a fetch failed."},

@@ -92,11 +92,6 @@ var features = []Feature{
 		Refused: []string{"--tls-cert", "--tls-key", "--tls-key-password", "--tls-client-ca"}, Ignored: []string{"--tls-min-version"},
 	},
 	{
-		Name: "the audit trail", Sentence: "Changes over the API are not recorded.",
-		Ignored: []string{"daemon.api.audit"}, Routes: []string{"/api/v1/audit"}, Actors: []string{"audit"},
-		Series: auditSeries,
-	},
-	{
 		Name: "the field observer", Sentence: "The fields of events are not counted.",
 		Refused: []string{"--observe-fields-report"}, Ignored: []string{"--observe-fields", "--observe-fields-max-keys"},
 		Routes: []string{"/api/v1/fields", "/api/v1/fields/unknown", "/api/v1/fields/missing", "/api/v1/fields/observer"},

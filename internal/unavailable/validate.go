@@ -50,11 +50,3 @@ func (c Capture) Validate(fault func(key string, err error)) {
 		fault("max_event_bytes", errors.New("max_event_bytes, max_bytes_per_incident and max_capture_bytes must ascend"))
 	}
 }
-
-// Validate reports a sink with a format: records have only one.
-func (a Audit) Validate(fault func(key string, err error)) {
-	_, query, _ := strings.Cut(a.Sink, "?")
-	if strings.HasPrefix(query, "format=") || strings.Contains(query, "&format=") {
-		fault("sink", errors.New("format= is only supported on findings sinks"))
-	}
-}

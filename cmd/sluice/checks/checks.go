@@ -19,6 +19,7 @@ import (
 	"github.com/sluicehq/sluice/cmd/sluice/daemon"
 	"github.com/sluicehq/sluice/cmd/sluice/ruleset"
 	"github.com/sluicehq/sluice/graph"
+	"github.com/sluicehq/sluice/http/audit"
 	"github.com/sluicehq/sluice/http/server"
 	"github.com/sluicehq/sluice/internal/suggest"
 	"github.com/sluicehq/sluice/internal/unavailable"
@@ -214,6 +215,7 @@ func (c *checking) outputs() {
 	for i, text := range c.d.Output.Sinks {
 		c.destination(fmt.Sprintf("daemon.output.sinks[%d]", i), text, sink.RoleFindings)
 	}
+	c.auditSink()
 	c.loadWebhooks()
 }
 
@@ -241,10 +243,7 @@ func (c *checking) destination(path, text string, role sink.Role) {
 
 // nats reads what the connections to NATS need, if there are any.
 func (c *checking) nats() {
-	specs := c.d.Output.Specs(func(int, error) {}) // errors are reported already
-	if s, _, err := sink.ParseSpec(c.d.Output.DLQ, sink.RoleDLQ); err == nil {
-		specs = append(specs, s)
-	}
+	specs := append(c.specs(), c.auditSpecs()...)
 	if slices.ContainsFunc(specs, func(s sink.Spec) bool { return s.Kind == sink.KindNATS }) {
 		sink.KindNATS.CheckLogin(c.d.NATS.Config, time.Now(), func(key string, err error) { c.fault("daemon.nats."+key, err) })
 	}
@@ -253,7 +252,7 @@ func (c *checking) nats() {
 // mailboxes refuses capacities for actors that this configuration does not know,
 // and warns of those that do not run.
 func (c *checking) mailboxes() {
-	known := []string{actors.NameDLQ, reload.Name}
+	known := []string{actors.NameDLQ, reload.Name, audit.Name}
 	for _, s := range graph.Stages() {
 		known = append(known, string(s))
 	}
@@ -265,7 +264,7 @@ func (c *checking) mailboxes() {
 	for _, name := range slices.Sorted(maps.Keys(c.d.Mailboxes)) {
 		path := "daemon.mailboxes." + name
 		switch {
-		case slices.Contains(off, name), name == actors.NameDLQ && c.d.Output.DLQ == "":
+		case slices.Contains(off, name), name == actors.NameDLQ && c.d.Output.DLQ == "", name == audit.Name && len(c.auditSpecs()) == 0:
 			c.warn(path, errors.New("mailbox of an actor that is off"))
 		case !slices.Contains(known, name) && !c.webhooks.mayHave(name):
 			c.fault(path, suggest.Wrap(fmt.Errorf("unknown actor '%s' (%s)", name, strings.Join(known, ", ")), name, known))

@@ -279,6 +279,12 @@ func TestConfigValidateChangesNothingOnDisk(t *testing.T) {
 		{"a parameter nobody knows", "output: {sinks: ['stdout?on_ful=drop']}", 3, "unknown parameter 'on_ful' (did you mean 'on_full'?)"},
 		{"a policy nobody knows", "output: {sinks: ['stdout?on_full=drp']}", 0, "warning: ./sluice.yaml:1: daemon.output.sinks: sink 'stdout?on_full=drp': unknown on_full"},
 		{"a mailbox of an actor that is off", "mailboxes: {capture: 5}", 0, "warning: ./sluice.yaml:1: daemon.mailboxes.capture: mailbox of an actor that is off"},
+		{"a mailbox of the audit trail without a sink", "mailboxes: {audit: 5}, state: {db: state}", 0, "daemon.mailboxes.audit: mailbox of an actor that is off"},
+		{"a mailbox of the audit trail without a database", "mailboxes: {audit: 5}", 0, "daemon.mailboxes.audit: mailbox of an actor that is off"},
+		{"an audit sink in a directory that does not exist", "state: {db: state}, api: {addr: '127.0.0.1:0', audit: {sink: 'file://gone/out'}}", 3, "daemon.api.audit.sink: sink 'file://gone/out': stat gone: no such file"},
+		{"an audit sink on the file of another", "state: {db: state}, output: {dlq: 'file://r/out'}, api: {addr: '127.0.0.1:0', audit: {sink: 'file://r/../r/out'}}", 3, "daemon.api.audit.sink: sinks 'file://r/out' and 'file://r/../r/out' write to the same file"},
+		{"an audit sink with a policy nobody knows", "state: {db: state}, api: {addr: '127.0.0.1:0', audit: {sink: 'stdout?on_full=drp'}}", 0, "daemon.api.audit.sink: sink 'stdout?on_full=drp': unknown on_full"},
+		{"an audit sink without a database", "api: {addr: '127.0.0.1:0', audit: {sink: 'stdout'}}", 0, "daemon.api.audit.sink: has no effect without the audit trail"},
 		{"an input nobody knows", "input: {source: stdinn}", 3, "(did you mean 'stdin'?)"},
 		{"an input that is not in this build", "input: {source: 'nats://h:1/s'}", 3, "not in this build"},
 		{"a feature that is not in this build", "risk: r.yml", 3, "./sluice.yaml:1: daemon.risk: not in this build (the risk layer)"},
@@ -286,7 +292,11 @@ func TestConfigValidateChangesNothingOnDisk(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			inEmptyDir(t)
 			write(t, "r/a.yml", goodRule)
-			write(t, "sluice.yaml", "daemon: {rules: r, api: {addr: '127.0.0.1:0'}, "+tc.file+"}")
+			api := ", api: {addr: '127.0.0.1:0'}"
+			if strings.Contains(tc.file, "api:") {
+				api = "" // the row has its own
+			}
+			write(t, "sluice.yaml", "daemon: {rules: r, "+tc.file+api+"}")
 			before := tree(t)
 			got := sluice(t, "", "config", "validate")
 			got.wantCode(t, tc.code)

@@ -8,6 +8,7 @@ import (
 	"github.com/sluicehq/sluice/actors/sink"
 	"github.com/sluicehq/sluice/cmd/sluice/ruleset"
 	"github.com/sluicehq/sluice/graph/format"
+	"github.com/sluicehq/sluice/http/audit"
 	"github.com/sluicehq/sluice/http/auth"
 	"github.com/sluicehq/sluice/http/server"
 	"github.com/sluicehq/sluice/internal/natsconn"
@@ -103,10 +104,10 @@ type NATS struct {
 // API is the listener, who may use it, and the record of who did.
 type API struct {
 	server.Config `yaml:",inline"`
-	TokenEnv      string            `yaml:"-" flag:"api-token-env" help:"Variable that holds the one admin token"`
-	Auth          *auth.Config      `yaml:"auth" mode:"replace"` // nil: no authentication configured here
-	Audit         unavailable.Audit `yaml:"audit" mode:"replace"`
-	EnablePprof   bool              `yaml:"-" flag:"enable-pprof" help:"Serve profiles under /debug/pprof"`
+	TokenEnv      string       `yaml:"-" flag:"api-token-env" help:"Variable that holds the one admin token"`
+	Auth          *auth.Config `yaml:"auth" mode:"replace"` // nil: no authentication configured here
+	Audit         audit.Config `yaml:"audit" mode:"replace"`
+	EnablePprof   bool         `yaml:"-" flag:"enable-pprof" help:"Serve profiles under /debug/pprof"`
 }
 
 // Eval is the section of one-shot evaluation. What daemon files call
@@ -141,7 +142,7 @@ func Default() *Config {
 		Global:  Global{Color: "auto"},
 		Daemon: Daemon{
 			Input:       Input{Config: parse.DefaultConfig(), HTTP: ndjson.DefaultConfig(), Unix: unavailable.DefaultUnix},
-			API:         API{Config: server.DefaultConfig(), Audit: unavailable.DefaultAudit},
+			API:         API{Config: server.DefaultConfig(), Audit: audit.DefaultConfig()},
 			Output:      sink.DefaultConfig(),
 			Correlation: correlate.DefaultConfig(),
 			State:       state.DefaultConfig(),

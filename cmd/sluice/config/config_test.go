@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/sluicehq/sluice/cmd/sluice/ruleset"
+	"github.com/sluicehq/sluice/http/audit"
 	"github.com/sluicehq/sluice/http/auth"
 	"github.com/sluicehq/sluice/internal/unavailable"
 	"github.com/sluicehq/sluice/sigma/timespan"
@@ -87,14 +88,14 @@ func TestLayersMergeLeafByLeaf(t *testing.T) {
 				"work/sluice.yaml": `daemon: {api: {audit: {max_age: 1h}}}`,
 			},
 			want:  func(c *Config) any { return c.Daemon.API.Audit },
-			value: unavailable.Audit{MaxEntries: 10_000, MaxAge: timespan.Seconds(3600), MaxBodyBytes: 64 * timespan.KiB}, path: "daemon.api.audit.max_entries", layer: LayerDefault,
+			value: audit.Config{MaxEntries: 10_000, MaxAge: timespan.Seconds(3600), MaxBodyBytes: 64 * timespan.KiB}, path: "daemon.api.audit.max_entries", layer: LayerDefault,
 		},
 		{
 			name:  "two variables of one replaced section stand together",
 			files: map[string]string{"sys/config.yaml": `daemon: {api: {audit: {sink: "file:///a"}}}`},
 			env:   []string{"SLUICE_DAEMON__API__AUDIT__MAX_ENTRIES=5", "SLUICE_DAEMON__API__AUDIT__MAX_AGE=1h"},
 			want:  func(c *Config) any { return c.Daemon.API.Audit },
-			value: unavailable.Audit{MaxEntries: 5, MaxAge: timespan.Seconds(3600), MaxBodyBytes: 64 * timespan.KiB}, path: "daemon.api.audit.max_age", layer: LayerEnv,
+			value: audit.Config{MaxEntries: 5, MaxAge: timespan.Seconds(3600), MaxBodyBytes: 64 * timespan.KiB}, path: "daemon.api.audit.max_age", layer: LayerEnv,
 		},
 		{
 			name:  "a variable beats a file",

@@ -21,6 +21,7 @@ import (
 	"github.com/sluicehq/sluice/cmd/sluice/logging"
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/http/api"
+	"github.com/sluicehq/sluice/http/audit"
 	"github.com/sluicehq/sluice/http/auth"
 	"github.com/sluicehq/sluice/http/server"
 	"github.com/sluicehq/sluice/internal/egress"
@@ -69,6 +70,7 @@ type Daemon struct {
 	input        inputKind
 	source       sources.Source // nil for the input http
 	checkpointer *checkpointer  // nil without a state database
+	trail        *audit.Trail   // nil when changes over the API are not recorded
 
 	ended     chan struct{} // closed when a finite input has ended
 	suspended chan string   // an actor used up its restart budget
@@ -139,9 +141,13 @@ func (d *Daemon) bind(addr server.Address) (err error) {
 	if err := d.register(); err != nil {
 		return configFault(err)
 	}
+	if err := d.openAudit(); err != nil {
+		return configFault(err)
+	}
 	d.health.system.Store(d.system)
 	o := api.Options{
 		Log: logging.Target(d.log, "sluice.http"), Health: &d.health, Metrics: d.registry, Profiling: d.cfg.API.EnablePprof,
+		Audit: d.audited(),
 	}
 	if err := d.authenticate(&o); err != nil {
 		return configFault(err)
@@ -173,15 +179,22 @@ func (d *Daemon) watch() {
 
 // build builds the features and restores what is stored of them.
 func (d *Daemon) build(set *graph.RuleSet) error {
+	lines, err := d.auditSinks()
+	if err != nil {
+		return configFault(err)
+	}
 	out, err := sink.OpenOutputs(sink.OutputsOptions{
 		Config: d.cfg.Output, Capacity: d.cfg.Input.BufferSize, Capacities: d.cfg.Mailboxes, Bytes: int(d.cfg.Input.BufferBytes),
 		Stream: d.o.Out, Version: d.o.Version, NATS: natsconn.Client{Config: d.cfg.NATS.Config, Log: logging.Target(d.log, "sluice.nats")},
-		Egress: egress.Policy(d.cfg.Engine.EgressPolicy), Metrics: d.series.sinks, Log: logging.Target(d.log, "sluice.sink"),
+		Egress: egress.Policy(d.cfg.Engine.EgressPolicy), Lines: lines, Metrics: d.series.sinks, Log: logging.Target(d.log, "sluice.sink"),
 	})
 	if err != nil {
 		return configFault(err)
 	}
 	d.outputs = out
+	if d.trail != nil {
+		d.trail.Feed(out.Lines)
+	}
 	d.features = append(d.features, out.Feature(), d.ruleSet())
 	if d.dataflow, err = newDataflow(d.cfg, set, out, d.series.stages, d.log); err != nil {
 		return err

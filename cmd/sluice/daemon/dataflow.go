@@ -58,6 +58,9 @@ func (d *Daemon) resources() api.Resources {
 	if d.intake != nil {
 		r.Ingest = d.intake
 	}
+	if d.trail != nil {
+		r.Audit = d.trail
+	}
 	return r
 }
 

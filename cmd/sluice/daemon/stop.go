@@ -47,7 +47,10 @@ func (d *Daemon) Stop() error {
 	}
 	close(d.over)
 	err := lastAnswers(ctx, served, cut)
-	return errors.Join(err, d.closeState(drained), d.release())
+	ended := d.drainControl(ctx)
+	err = errors.Join(err, d.closeState(drained))
+	<-ended
+	return errors.Join(err, d.release())
 }
 
 // lastAnswers waits for the requests in flight: to the end of ctx, and a moment
@@ -86,6 +89,24 @@ func (d *Daemon) abandonReload(ctx context.Context) <-chan struct{} {
 		if _, err := d.system.DrainActor(now, reload.Name); err != nil {
 			d.log.Debug("reload was not running", "err", err)
 		}
+	})
+	return done
+}
+
+// drainControl ends the control actors, now that no request sends them anything. They
+// have the rest of the drain, and a moment at least. It closes what it returns when they
+// have ended.
+func (d *Daemon) drainControl(ctx context.Context) <-chan struct{} {
+	grace, cancel := context.WithTimeout(context.Background(), stopGrace)
+	if deadline, ok := ctx.Deadline(); ok && time.Until(deadline) > stopGrace {
+		cancel()
+		grace, cancel = context.WithDeadline(context.Background(), deadline)
+	}
+	done := make(chan struct{})
+	d.work.Go(func() {
+		defer close(done)
+		defer cancel()
+		d.system.DrainControl(grace)
 	})
 	return done
 }
