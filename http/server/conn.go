@@ -58,9 +58,10 @@ type conn struct {
 	late    atomic.Bool  // a body did not go on
 
 	// Of its reader alone.
-	shaken bool // the handshake is over
-	frames frames
-	armed  time.Time // the deadline of HTTP/2
+	shaken  bool  // the handshake is over
+	refused error // it has failed
+	frames  frames
+	armed   time.Time // the deadline of HTTP/2
 }
 
 // end closes the connection.
@@ -89,13 +90,14 @@ func (c *conn) Close() error {
 
 // shake makes the handshake of TLS. The time of the first header begins behind it. Of its
 // failure net/http only learns that nothing has come: the client has been told the rest.
-func (c *conn) shake() error {
+func (c *conn) shake() {
 	c.shaken = true
 	if c.session.shake() != nil {
 		_ = c.cut()
-		return io.EOF
+		c.refused = io.EOF
+		return
 	}
-	return c.SetReadDeadline(time.Now().Add(headerTimeout))
+	_ = c.SetReadDeadline(time.Now().Add(headerTimeout)) // fails with the read
 }
 
 // NetConn is the connection below, TLS or that of the system.
@@ -113,9 +115,10 @@ func (c *conn) entered(s http.ConnState) {
 // does not go on. An idle connection that ends after its time is none.
 func (c *conn) Read(p []byte) (int, error) {
 	if c.session != nil && !c.shaken {
-		if err := c.shake(); err != nil {
-			return 0, err
-		}
+		c.shake()
+	}
+	if c.refused != nil {
+		return 0, c.refused
 	}
 	for {
 		if by, _ := c.frames.due(); !by.IsZero() && (c.armed.IsZero() || by.Before(c.armed)) {
