@@ -263,7 +263,7 @@ func TestASlowReaderGetsEverything(t *testing.T) {
 			if err != nil {
 				break
 			}
-			time.Sleep(10 * time.Second)
+			time.Sleep(8 * time.Second)
 		}
 		if got := s.closedFor(t); total < 4<<20 || got != "" {
 			t.Errorf("%d bytes arrived, counted %q, want all and nothing", total, got)

@@ -307,7 +307,7 @@ func TestRenewedCertificates(t *testing.T) {
 			t.Fatal(err)
 		}
 		certstest.Write(t, tc.path, []byte(tc.text))
-		if _, err := s.Certificates().Renew(); err == nil || !strings.Contains(err.Error(), tc.path+" "+tc.want) {
+		if _, err := s.Certificates().Renew(); err == nil || !strings.Contains(err.Error(), tc.path+": the file "+tc.want) {
 			t.Errorf("%s: got %v, want %q", tc.name, err, tc.want)
 		}
 		check(tc.name, "second", true)
@@ -374,7 +374,7 @@ func TestFaultsOfTheFilesRefuseTheStart(t *testing.T) {
 		{"a certificate that is missing", TLS{Cert: "/no/cert", Key: key, MinVersion: "1.3"}, "Failed to initialize TLS: /no/cert: no such file or directory"},
 		{"a key that is missing", TLS{Cert: cert, Key: "/no/key", MinVersion: "1.3"}, "Failed to initialize TLS: /no/key: no such file or directory"},
 		{"a bundle that is missing", TLS{Cert: cert, Key: key, ClientCA: "/no/ca", MinVersion: "1.3"}, "Failed to initialize TLS: /no/ca: no such file or directory"},
-		{"a bundle of keys", TLS{Cert: cert, Key: key, ClientCA: key, MinVersion: "1.3"}, "Failed to initialize TLS: " + key + " holds no certificate but: PRIVATE KEY"},
+		{"a bundle of keys", TLS{Cert: cert, Key: key, ClientCA: key, MinVersion: "1.3"}, "Failed to initialize TLS: " + key + ": the file holds no certificate, but: PRIVATE KEY"},
 		{"all at once", TLS{Cert: "/no/cert", Key: "/no/key", ClientCA: "/no/ca", MinVersion: "1.3"}, "Failed to initialize TLS: /no/cert: no such file or directory\n/no/key: no such file or directory\n/no/ca: no such file or directory"},
 	} {
 		if _, err := tc.o.Load(quiet()); err == nil || err.Error() != tc.want {

@@ -57,8 +57,8 @@ func TestFilesOfCertificates(t *testing.T) {
 	secret := f.write("pkcs8.key", block("ENCRYPTED PRIVATE KEY", []byte("x")))
 	old := f.write("old.key", pem.EncodeToMemory(&pem.Block{Type: "RSA PRIVATE KEY", Headers: map[string]string{"Proc-Type": "4,ENCRYPTED", "DEK-Info": "AES-256-CBC,00"}, Bytes: []byte("x")}))
 	swapped := f.write("swapped.pem", block("CERTIFICATE", ours.Cert.Raw), certPEM)
-	const decrypt = ": encrypted keys are not supported; decrypt it with: openssl pkey -in "
-	const der = " holds nothing in PEM (openssl x509 -inform DER -in "
+	const decrypt = ": the key is encrypted, and encrypted keys are not supported; decrypt it with: openssl pkey -in "
+	const der = ": the file holds nothing in PEM (openssl x509 -inform DER -in "
 	for _, tc := range []struct{ name, cert, key, want string }{
 		{"a certificate and its key in PKCS#8", cert, key, ""},
 		{"a key in SEC 1", f.write("sec1.pem", block("CERTIFICATE", ours.Sign("x", time.Hour, ec.Public()))), f.write("sec1.key", block("EC PRIVATE KEY", sec1)), ""},
@@ -70,20 +70,20 @@ func TestFilesOfCertificates(t *testing.T) {
 		{"a certificate that is missing", none, key, none + ": no such file or directory"},
 		{"a key that is missing", cert, none, none + ": no such file or directory"},
 		{"both missing", none, none + "2", none + ": no such file or directory\n" + none + "2: no such file or directory"},
-		{"a certificate that is a directory", f.dir, key, f.dir + " is a directory, not a file"},
-		{"a certificate that is a device", os.DevNull, key, os.DevNull + " is no regular file"},
-		{"an empty certificate", empty, key, empty + " is empty"},
-		{"an empty key", cert, empty, empty + " is empty"},
+		{"a certificate that is a directory", f.dir, key, f.dir + ": is a directory"},
+		{"a certificate that is a device", os.DevNull, key, os.DevNull + ": is no regular file"},
+		{"an empty certificate", empty, key, empty + ": the file is empty"},
+		{"an empty key", cert, empty, empty + ": the file is empty"},
 		{"a certificate without PEM", garbage, key, garbage + der + garbage + " converts a certificate, openssl pkey -inform DER -in " + garbage + " a key)"},
 		{"half a certificate", half, key, half + der},
 		{"a certificate that cannot be parsed", broken, key, broken + ": certificate 1 cannot be parsed: x509: malformed certificate"},
-		{"a file that is too large", huge, key, huge + " is larger than 1048576 bytes, and no file of certificates"},
-		{"a key in the place of a certificate", key, key, key + " holds no certificate but: PRIVATE KEY"},
-		{"a certificate in the place of a key", cert, cert, cert + " holds no private key but: CERTIFICATE"},
-		{"a key that cannot be parsed", cert, brokenKey, brokenKey + " holds a key that cannot be parsed (supported: RSA, ECDSA and Ed25519, in PKCS#8, PKCS#1 or SEC 1)"},
-		{"an encrypted key in PKCS#8", cert, secret, secret + " is encrypted" + decrypt + secret + " -out decrypted.key"},
-		{"an encrypted key of the old form", cert, old, old + " is encrypted" + decrypt + old + " -out decrypted.key"},
-		{"another certificate's key", cert, otherKey, otherKey + " is not the key of the certificate " + cert + " (tls: private key does not match public key)"},
+		{"a file that is too large", huge, key, huge + ": the file is larger than 1048576 bytes, and none of certificates"},
+		{"a key in the place of a certificate", key, key, key + ": the file holds no certificate, but: PRIVATE KEY"},
+		{"a certificate in the place of a key", cert, cert, cert + ": the file holds no private key, but: CERTIFICATE"},
+		{"a key that cannot be parsed", cert, brokenKey, brokenKey + ": the key cannot be parsed (supported: RSA, ECDSA and Ed25519, in PKCS#8, PKCS#1 or SEC 1)"},
+		{"an encrypted key in PKCS#8", cert, secret, secret + decrypt + secret + " -out decrypted.key"},
+		{"an encrypted key of the old form", cert, old, old + decrypt + old + " -out decrypted.key"},
+		{"another certificate's key", cert, otherKey, otherKey + ": is not the key of the certificate " + cert + " (tls: private key does not match public key)"},
 		{"a chain in the wrong order", swapped, key, swapped + ": the key " + key + " is that of certificate 2; put that one first, and those that lead to a root behind it"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -25,8 +25,12 @@ func Decrypt(path string) string {
 func Pair(cert, key string) (*tls.Certificate, error) {
 	chain, certErr := certificates(cert)
 	keyBlock, keyErr := privateKey(key)
-	if err := errors.Join(certErr, keyErr); err != nil {
-		return nil, err
+	var fault *Fault
+	if errors.As(keyErr, &fault) {
+		fault.Key = true
+	}
+	if certErr != nil || keyErr != nil {
+		return nil, errors.Join(certErr, keyErr)
 	}
 	var text bytes.Buffer
 	for _, c := range chain {
@@ -78,12 +82,12 @@ func certificates(path string) ([]*x509.Certificate, error) {
 		}
 		c, err := x509.ParseCertificate(b.Bytes)
 		if err != nil {
-			return nil, fmt.Errorf("%s: certificate %d cannot be parsed: %w", path, len(list)+1, err)
+			return nil, faultf(path, err, "certificate %d cannot be parsed: %v", len(list)+1, err)
 		}
 		list = append(list, c)
 	}
 	if len(list) == 0 {
-		return nil, fmt.Errorf("%s holds no certificate but: %s", path, kinds(blocks))
+		return nil, faultf(path, nil, "the file holds no certificate, but: %s", kinds(blocks))
 	}
 	return list, nil
 }
@@ -97,15 +101,15 @@ func privateKey(path string) (*pem.Block, error) {
 	for _, b := range blocks {
 		switch {
 		case encrypted(b):
-			return nil, fmt.Errorf("%s is encrypted: %w; %s", path, ErrEncrypted, Decrypt(path))
+			return nil, faultf(path, ErrEncrypted, "the key is encrypted, and %v; %s", ErrEncrypted, Decrypt(path))
 		case strings.HasSuffix(b.Type, keySuffix):
 			if _, err := parseKey(b.Bytes); err != nil {
-				return nil, fmt.Errorf("%s holds a key that cannot be parsed (supported: RSA, ECDSA and Ed25519, in PKCS#8, PKCS#1 or SEC 1)", path)
+				return nil, faultf(path, err, "the key cannot be parsed (supported: RSA, ECDSA and Ed25519, in PKCS#8, PKCS#1 or SEC 1)")
 			}
 			return b, nil
 		}
 	}
-	return nil, fmt.Errorf("%s holds no private key but: %s", path, kinds(blocks))
+	return nil, faultf(path, nil, "the file holds no private key, but: %s", kinds(blocks))
 }
 
 // parseKey tries every form, as the headers of files are not always right.
@@ -124,13 +128,19 @@ func mismatch(cert, key string, chain []*x509.Certificate, b *pem.Block, cause e
 	parsed, err := parseKey(b.Bytes)
 	signer, ok := parsed.(crypto.Signer)
 	if err != nil || !ok {
-		return fmt.Errorf("%s with %s: %w", cert, key, cause)
+		return ofKey(key, cause, "makes no pair with the certificate %s (%v)", cert, cause)
 	}
 	public, comparable := signer.Public().(interface{ Equal(crypto.PublicKey) bool })
 	for i, c := range chain {
 		if comparable && i > 0 && public.Equal(c.PublicKey) {
-			return fmt.Errorf("%s: the key %s is that of certificate %d; put that one first, and those that lead to a root behind it", cert, key, i+1)
+			return faultf(cert, cause, "the key %s is that of certificate %d; put that one first, and those that lead to a root behind it", key, i+1)
 		}
 	}
-	return fmt.Errorf("%s is not the key of the certificate %s (%w)", key, cert, cause)
+	return ofKey(key, cause, "is not the key of the certificate %s (%v)", cert, cause)
+}
+
+func ofKey(path string, cause error, format string, args ...any) *Fault {
+	f := faultf(path, cause, format, args...)
+	f.Key = true
+	return f
 }

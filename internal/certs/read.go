@@ -20,6 +20,39 @@ const (
 	keySuffix        = "PRIVATE KEY"
 )
 
+// Fault is what is wrong with a file.
+type Fault struct {
+	Path  string
+	What  string // with how to mend it
+	Key   bool   // it is the file of a key
+	cause error  // may be nil
+}
+
+// Error names the file.
+func (f *Fault) Error() string { return f.Path + ": " + f.What }
+
+// Unwrap gives the cause.
+func (f *Fault) Unwrap() error { return f.cause }
+
+func faultf(path string, cause error, format string, args ...any) *Fault {
+	return &Fault{Path: path, What: fmt.Sprintf(format, args...), cause: cause}
+}
+
+// Retell has tell put each Fault that err joins into words of its own.
+func Retell(err error, tell func(*Fault) error) error {
+	if several, ok := err.(interface{ Unwrap() []error }); ok {
+		var list []error
+		for _, e := range several.Unwrap() {
+			list = append(list, Retell(e, tell))
+		}
+		return errors.Join(list...)
+	}
+	if f, ok := err.(*Fault); ok {
+		return tell(f)
+	}
+	return err
+}
+
 // read returns the blocks of a PEM file, at least one.
 func read(path string) ([]*pem.Block, error) {
 	data, err := readBytes(path)
@@ -27,7 +60,7 @@ func read(path string) ([]*pem.Block, error) {
 		return nil, err
 	}
 	if len(bytes.TrimSpace(data)) == 0 {
-		return nil, fmt.Errorf("%s is empty", path)
+		return nil, faultf(path, nil, "the file is empty")
 	}
 	var blocks []*pem.Block
 	for {
@@ -38,7 +71,7 @@ func read(path string) ([]*pem.Block, error) {
 		blocks = append(blocks, b)
 	}
 	if len(blocks) == 0 {
-		return nil, fmt.Errorf("%s holds nothing in PEM (openssl x509 -inform DER -in %[1]s converts a certificate, openssl pkey -inform DER -in %[1]s a key)", path)
+		return nil, faultf(path, nil, "the file holds nothing in PEM (openssl x509 -inform DER -in %[1]s converts a certificate, openssl pkey -inform DER -in %[1]s a key)", path)
 	}
 	return blocks, nil
 }
@@ -49,9 +82,9 @@ func readBytes(path string) ([]byte, error) {
 	case err != nil:
 		return nil, told(path, err)
 	case info.IsDir():
-		return nil, fmt.Errorf("%s is a directory, not a file", path)
+		return nil, faultf(path, nil, "is a directory")
 	case !info.Mode().IsRegular():
-		return nil, fmt.Errorf("%s is no regular file", path)
+		return nil, faultf(path, nil, "is no regular file")
 	}
 	f, err := os.Open(path)
 	if err != nil {
@@ -63,7 +96,7 @@ func readBytes(path string) ([]byte, error) {
 	case err != nil:
 		return nil, told(path, err)
 	case len(data) > maxBytes:
-		return nil, fmt.Errorf("%s is larger than %d bytes, and no file of certificates", path, maxBytes)
+		return nil, faultf(path, nil, "the file is larger than %d bytes, and none of certificates", maxBytes)
 	}
 	return data, nil
 }
@@ -75,9 +108,9 @@ func told(path string, err error) error {
 		err = fault.Err
 	}
 	if errors.Is(err, fs.ErrPermission) {
-		return fmt.Errorf("%s: %w (the user of the process must be able to read the file)", path, err)
+		return faultf(path, err, "%v (the user of the process must be able to read the file)", err)
 	}
-	return fmt.Errorf("%s: %w", path, err)
+	return faultf(path, err, "%v", err)
 }
 
 // kinds names the types of blocks, each once.

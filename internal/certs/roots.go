@@ -2,7 +2,6 @@ package certs
 
 import (
 	"crypto/x509"
-	"fmt"
 	"time"
 )
 
@@ -20,7 +19,7 @@ func CurrentRoots(path string, now time.Time) ([]*x509.Certificate, error) {
 			return roots, nil
 		}
 	}
-	return nil, fmt.Errorf("%s: %w", path, err)
+	return nil, faultf(path, err, "%v", err)
 }
 
 // Pool is a pool of these roots alone.
