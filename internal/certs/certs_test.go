@@ -15,6 +15,7 @@ import (
 
 	"github.com/sluicehq/sluice/internal/certs"
 	"github.com/sluicehq/sluice/internal/certs/certstest"
+	"github.com/sluicehq/sluice/internal/sigmatest"
 )
 
 // files are those of one directory, by name.
@@ -116,11 +117,7 @@ func TestFilesOfCertificates(t *testing.T) {
 
 // What the message advises works, with the keys that openssl makes.
 func TestTheAdviceOnEncryptedKeysWorks(t *testing.T) {
-	openssl, err := exec.LookPath("openssl")
-	if err != nil {
-		t.Skip("openssl is not installed")
-	}
-	dir := t.TempDir()
+	openssl, dir := sigmatest.Tool(t, "openssl", "openssl"), t.TempDir()
 	run := func(args ...string) {
 		t.Helper()
 		cmd := exec.Command(openssl, args...)
@@ -131,7 +128,7 @@ func TestTheAdviceOnEncryptedKeysWorks(t *testing.T) {
 	}
 	run("req", "-x509", "-newkey", "rsa:2048", "-subj", "/CN=x", "-days", "1", "-keyout", "a.key", "-out", "a.crt", "-passout", "pass:secret")
 	cert, key := filepath.Join(dir, "a.crt"), filepath.Join(dir, "a.key")
-	_, err = certs.Pair(cert, key)
+	_, err := certs.Pair(cert, key)
 	if !errors.Is(err, certs.ErrEncrypted) {
 		t.Fatalf("got %v, want that the key is encrypted", err)
 	}
