@@ -183,7 +183,7 @@ func TestConnectionsThatDoNotGoOnAreClosed(t *testing.T) {
 			}
 			io.WriteString(c, "0\r\n\r\n")
 		}, 20*(readTimeout-time.Second) + idleTimeout, "HTTP/1.1 200 OK", ""},
-		{"an answer that nobody reads", func(c net.Conn) { io.WriteString(c, "GET /large HTTP/1.1\r\nHost: x\r\n\r\n"); <-gone(c) }, writeTimeout, "", "write_timeout 1"},
+		{"an answer that nobody reads", func(c net.Conn) { io.WriteString(c, "GET /large HTTP/1.1\r\nHost: x\r\n\r\n"); <-never(c) }, writeTimeout, "", "write_timeout 1"},
 	} {
 		bothWays(t, tc.name, func(t *testing.T, secured bool) {
 			over := make(chan struct{}) // ends the clients that do not read
@@ -239,7 +239,7 @@ func TestConnectionsThatDoNotGoOnAreClosed(t *testing.T) {
 
 var blocked chan struct{} // until the end of the test in hand
 
-func gone(net.Conn) <-chan struct{} { return blocked }
+func never(net.Conn) <-chan struct{} { return blocked }
 
 // request sends a request and reads its answer.
 func request(c net.Conn, text string) {

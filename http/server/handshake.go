@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/sluicehq/sluice/internal/clip"
@@ -44,7 +45,16 @@ const (
 // wire is the connection below TLS.
 type wire struct {
 	net.Conn
+	begun  bool // something has come; of its reader alone
 	ending atomic.Bool
+}
+
+func (w *wire) Read(p []byte) (int, error) {
+	n, err := w.Conn.Read(p)
+	if n > 0 && !w.begun {
+		w.begun = true
+	}
+	return n, err
 }
 
 // NetConn is the connection below.
@@ -121,7 +131,9 @@ func (c *Certificates) failed(w *wire, err error) {
 		kind, text = kindPlain, "the client speaks plain HTTP, and has to use https://"
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		kind, text = kindSlow, "it was not complete within "+handshakeTimeout.String()
-	case errors.Is(err, io.EOF), errors.Is(err, net.ErrClosed):
+	case gone(err) && !w.begun:
+		return // it only asked whether anybody listens, as probes of a port do
+	case gone(err):
 		kind, text = kindGone, "the client left"
 	}
 	if held, ok := c.noisy.Allow(kind, 1, time.Now()); ok {
@@ -134,6 +146,10 @@ func (c *Certificates) failed(w *wire, err error) {
 	if kind == kindPlain {
 		refusePlain(w)
 	}
+}
+
+func gone(err error) bool {
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) || errors.Is(err, syscall.ECONNRESET)
 }
 
 // looksLikeHTTP reports whether what came in the place of a handshake is the beginning of

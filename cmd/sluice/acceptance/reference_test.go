@@ -2,6 +2,7 @@ package acceptance
 
 import (
 	"bufio"
+	"crypto/tls"
 	"flag"
 	"fmt"
 	"go/parser"
@@ -20,6 +21,7 @@ import (
 	"github.com/sluicehq/sluice/cmd/sluice/config"
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/http/api"
+	"github.com/sluicehq/sluice/internal/certs/certstest"
 	"github.com/sluicehq/sluice/internal/unavailable"
 )
 
@@ -152,9 +154,12 @@ func metricsReference(t *testing.T) string {
 	write(t, dir, "rules/a.yml", rule("A", "evil"))
 	write(t, dir, "rules/b.yml", "title: B\ncorrelation: {type: event_count, rules: id-A, timespan: 1m, condition: {gte: 1}}\n")
 	hooks := write(t, dir, "hooks.yml", "webhooks: [{id: chat, kind: correlation, url: 'http://127.0.0.1:1/', scope: {rules: [none]}}]\n")
-	d := start(t, "-r", filepath.Join(dir, "rules"), "--input", "http", "--webhook", hooks, "--dlq", "file://"+filepath.Join(dir, "dlq"),
+	ours := certstest.New(t, "ours")
+	cert, key := ours.Issue("localhost", year)
+	d := start(t, "-r", filepath.Join(dir, "rules"), "--tls-cert", cert, "--tls-key", key, "--input", "http", "--webhook", hooks, "--dlq", "file://"+filepath.Join(dir, "dlq"),
 		"--output", "stdout", "--output", "file://"+filepath.Join(dir, "out"),
 		"--state-db", filepath.Join(dir, "state"), "--logsource-routing")
+	d.tls = &tls.Config{RootCAs: ours.Pool}
 	d.push(event("evil"))
 	families := make(map[string]*metricFamily)
 	scan := bufio.NewScanner(strings.NewReader(d.get("/metrics").body))
