@@ -46,6 +46,8 @@ var layout = map[string]place{
 	"graph/ocsf":                         {2, "graph", false},
 	"graph/step/steptest":                {2, "graph", true},
 	"internal/ratelog":                   {0, "internal/ratelog", false},
+	"internal/certs":                     {0, "internal/certs", false},
+	"internal/certs/certstest":           {0, "internal/certs", true},
 	"internal/natsconn":                  {1, "internal/natsconn", false},
 	"internal/natsconn/dial":             {1, "internal/natsconn", false},
 	"internal/natsconn/natstest":         {1, "internal/natsconn", true},

@@ -22,6 +22,10 @@ type acceptor struct {
 func (a *acceptor) Accept() (net.Conn, error) {
 	c, err := a.Listener.Accept()
 	if err == nil {
+		if a.server.certs != nil {
+			session := a.server.certs.secure(c)
+			return &conn{Conn: session, session: session, server: a.server}, nil
+		}
 		return &conn{Conn: c, server: a.server}, nil
 	}
 	if !errors.Is(err, net.ErrClosed) {

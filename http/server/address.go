@@ -67,5 +67,5 @@ func (a Address) CheckTransport(tls, allowPlaintext bool) error {
 	case tls || allowPlaintext || a.Loopback():
 		return nil
 	}
-	return fmt.Errorf("%w on %s: choose a loopback or unix:// address (--api-addr), or say that the network is trusted (--allow-plaintext)", ErrPlaintext, a)
+	return fmt.Errorf("%w on %s: serve TLS (--tls-cert, --tls-key), choose a loopback or unix:// address (--api-addr), or say that the network is trusted (--allow-plaintext)", ErrPlaintext, a)
 }

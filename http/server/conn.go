@@ -2,6 +2,7 @@ package server
 
 import (
 	"errors"
+	"io"
 	"net"
 	"net/http"
 	"os"
@@ -49,26 +50,57 @@ func (s *Server) count(r reason) { s.closed.WithLabelValues(string(r)).Inc() }
 // conn is a connection whose client is expected to go on.
 type conn struct {
 	net.Conn
-	server *Server
-	state  atomic.Int32 // http.ConnState
-	began  atomic.Bool  // bytes have come since the last request ended
-	ended  atomic.Bool  // and counted
-	late   atomic.Bool  // a body did not go on
+	session *session // the same as Conn; nil without TLS
+	server  *Server
+	state   atomic.Int32 // http.ConnState
+	began   atomic.Bool  // bytes have come since the last request ended
+	ended   atomic.Bool  // and counted
+	late    atomic.Bool  // a body did not go on
 
 	// Of its reader alone.
-	frames frames
-	armed  time.Time // the deadline of HTTP/2
+	shaken  bool  // the handshake is over
+	refused error // it has failed
+	frames  frames
+	armed   time.Time // the deadline of HTTP/2
 }
 
 // end closes the connection.
 func (c *conn) end(r reason) {
 	if c.ended.CompareAndSwap(false, true) {
 		c.server.count(r)
-		_ = c.Close()
+		_ = c.cut()
 	}
 }
 
-// NetConn is the connection below.
+// cut closes the connection without another word to its client.
+func (c *conn) cut() error {
+	if c.session != nil {
+		return c.session.cut()
+	}
+	return c.Conn.Close()
+}
+
+// Close closes the connection. A server that cuts everything off waits for nobody.
+func (c *conn) Close() error {
+	if c.session != nil && c.server.cutting.Load() {
+		return c.session.cut()
+	}
+	return c.Conn.Close()
+}
+
+// shake makes the handshake of TLS. The time of the first header begins behind it. Of its
+// failure net/http only learns that nothing has come: the client has been told the rest.
+func (c *conn) shake() {
+	c.shaken = true
+	if c.session.shake() != nil {
+		_ = c.cut()
+		c.refused = io.EOF
+		return
+	}
+	_ = c.SetReadDeadline(time.Now().Add(headerTimeout)) // fails with the read
+}
+
+// NetConn is the connection below, TLS or that of the system.
 func (c *conn) NetConn() net.Conn { return c.Conn }
 
 // entered notes the state of a connection.
@@ -82,6 +114,12 @@ func (c *conn) entered(s http.ConnState) {
 // Read counts a header that does not come, and ends an HTTP/2 connection whose client
 // does not go on. An idle connection that ends after its time is none.
 func (c *conn) Read(p []byte) (int, error) {
+	if c.session != nil && !c.shaken {
+		c.shake()
+	}
+	if c.refused != nil {
+		return 0, c.refused
+	}
 	for {
 		if by, _ := c.frames.due(); !by.IsZero() && (c.armed.IsZero() || by.Before(c.armed)) {
 			c.arm(by)
@@ -125,7 +163,7 @@ func (c *conn) timedOut() bool {
 		return false
 	}
 	if r == readTimedOut && c.late.Load() { // its stream has been counted
-		_ = c.Close()
+		_ = c.cut()
 	} else {
 		c.end(r)
 	}

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -19,12 +20,15 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/sluicehq/sluice/internal/certs/certstest"
 )
 
 // pipes is a listener of connections in memory, for tests in virtual time.
 type pipes struct {
 	conns chan net.Conn
 	done  chan struct{}
+	tls   *tls.Config // of clients; nil for plaintext
 }
 
 func (p *pipes) Accept() (net.Conn, error) {
@@ -53,11 +57,32 @@ func (p *pipes) dial(t *testing.T) net.Conn {
 	client, server := net.Pipe()
 	t.Cleanup(func() { client.Close() })
 	p.conns <- server
-	return client
+	if p.tls == nil {
+		return client
+	}
+	secured := tls.Client(client, p.tls)
+	if err := secured.Handshake(); err != nil {
+		t.Errorf("handshake: %v", err)
+	}
+	return secured
+}
+
+// bothWays runs a test in a bubble of virtual time, with clients that speak plaintext and
+// with those that speak TLS.
+func bothWays(t *testing.T, name string, test func(t *testing.T, secured bool)) {
+	t.Helper()
+	for _, secured := range []bool{false, true} {
+		if secured {
+			name += " over TLS"
+		}
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { test(t, secured) })
+		})
+	}
 }
 
 // serveInTime starts a server in a bubble of virtual time.
-func serveInTime(t *testing.T, h http.HandlerFunc) (*Server, *pipes) {
+func serveInTime(t *testing.T, secured bool, h http.HandlerFunc) (*Server, *pipes) {
 	t.Helper()
 	s, err := Listen(loopback, quiet())
 	if err != nil {
@@ -66,6 +91,12 @@ func serveInTime(t *testing.T, h http.HandlerFunc) (*Server, *pipes) {
 	s.listener.Close()
 	p := &pipes{conns: make(chan net.Conn), done: make(chan struct{})}
 	s.listener = p
+	if secured {
+		ours := certstest.New(t, "ours")
+		s.Secure(load(t, s.log, settings(ours.Issue("localhost", 90*24*time.Hour))))
+		s.certs.serving.Load().config.SessionTicketsDisabled = true // a pipe holds nothing for clients that do not read
+		p.tls = &tls.Config{RootCAs: ours.Pool, ServerName: "localhost"}
+	}
 	done := make(chan error, 1)
 	go func() { done <- s.Serve(h) }()
 	t.Cleanup(func() {
@@ -84,8 +115,8 @@ func (s *Server) closedFor(t *testing.T) string {
 		t.Fatal(err)
 	}
 	families, err := reg.Gather()
-	if err != nil || len(families) != 1 || len(families[0].GetMetric()) != 4 {
-		t.Fatalf("got %v, %v, want one family with all reasons", families, err)
+	if err != nil || len(families) == 0 || len(families[0].GetMetric()) != 4 {
+		t.Fatalf("got %v, %v, want a family with all reasons", families, err)
 	}
 	var out []string
 	for _, m := range families[0].GetMetric() {
@@ -152,65 +183,63 @@ func TestConnectionsThatDoNotGoOnAreClosed(t *testing.T) {
 			}
 			io.WriteString(c, "0\r\n\r\n")
 		}, 20*(readTimeout-time.Second) + idleTimeout, "HTTP/1.1 200 OK", ""},
-		{"an answer that nobody reads", func(c net.Conn) { io.WriteString(c, "GET /large HTTP/1.1\r\nHost: x\r\n\r\n"); <-gone(c) }, writeTimeout, "", "write_timeout 1"},
+		{"an answer that nobody reads", func(c net.Conn) { io.WriteString(c, "GET /large HTTP/1.1\r\nHost: x\r\n\r\n"); <-never(c) }, writeTimeout, "", "write_timeout 1"},
 	} {
-		t.Run(tc.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				over := make(chan struct{}) // ends the clients that do not read
-				defer close(over)
-				blocked = over
-				s, p := serveInTime(t, func(w http.ResponseWriter, r *http.Request) {
-					if _, err := io.Copy(io.Discard, r.Body); err != nil {
-						var status interface{ Status() int }
-						if errors.As(err, &status) {
-							w.WriteHeader(status.Status())
-						} else {
-							w.WriteHeader(http.StatusBadRequest)
-						}
-						return
+		bothWays(t, tc.name, func(t *testing.T, secured bool) {
+			over := make(chan struct{}) // ends the clients that do not read
+			defer close(over)
+			blocked = over
+			s, p := serveInTime(t, secured, func(w http.ResponseWriter, r *http.Request) {
+				if _, err := io.Copy(io.Discard, r.Body); err != nil {
+					var status interface{ Status() int }
+					if errors.As(err, &status) {
+						w.WriteHeader(status.Status())
+					} else {
+						w.WriteHeader(http.StatusBadRequest)
 					}
-					if r.URL.Path == "/large" {
-						for {
-							if _, err := w.Write(make([]byte, 1<<20)); err != nil {
-								return
-							}
+					return
+				}
+				if r.URL.Path == "/large" {
+					for {
+						if _, err := w.Write(make([]byte, 1<<20)); err != nil {
+							return
 						}
 					}
-					io.WriteString(w, "ok")
-				})
-				begin := time.Now()
-				c := p.dial(t)
-				ended := make(chan string, 1)
-				silent := strings.Contains(tc.name, "nobody reads")
-				go func() {
-					if silent {
-						return
-					}
-					tc.client(c)
-					raw, _ := io.ReadAll(c)
-					line, _, _ := strings.Cut(string(raw), "\r\n")
-					ended <- line
-				}()
-				if silent {
-					go tc.client(c)
-					time.Sleep(writeTimeout + time.Second)
-					synctest.Wait()
-				} else if got := <-ended; got != tc.answer {
-					t.Errorf("answer %q, want %q", got, tc.answer)
-				} else if took := time.Since(begin); took < tc.after || took > tc.after+2*discardTime {
-					t.Errorf("ended after %s, want %s", took, tc.after)
 				}
-				if got := s.closedFor(t); got != tc.want {
-					t.Errorf("counted %q, want %q", got, tc.want)
-				}
+				io.WriteString(w, "ok")
 			})
+			begin := time.Now()
+			c := p.dial(t)
+			ended := make(chan string, 1)
+			silent := strings.Contains(tc.name, "nobody reads")
+			go func() {
+				if silent {
+					return
+				}
+				tc.client(c)
+				raw, _ := io.ReadAll(c)
+				line, _, _ := strings.Cut(string(raw), "\r\n")
+				ended <- line
+			}()
+			if silent {
+				go tc.client(c)
+				time.Sleep(writeTimeout + time.Second)
+				synctest.Wait()
+			} else if got := <-ended; got != tc.answer {
+				t.Errorf("answer %q, want %q", got, tc.answer)
+			} else if took := time.Since(begin); took < tc.after || took > tc.after+2*discardTime {
+				t.Errorf("ended after %s, want %s", took, tc.after)
+			}
+			if got := s.closedFor(t); got != tc.want {
+				t.Errorf("counted %q, want %q", got, tc.want)
+			}
 		})
 	}
 }
 
 var blocked chan struct{} // until the end of the test in hand
 
-func gone(net.Conn) <-chan struct{} { return blocked }
+func never(net.Conn) <-chan struct{} { return blocked }
 
 // request sends a request and reads its answer.
 func request(c net.Conn, text string) {
@@ -223,18 +252,18 @@ func request(c net.Conn, text string) {
 
 // A client that reads slowly is not one that does not read.
 func TestASlowReaderGetsEverything(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s, p := serveInTime(t, func(w http.ResponseWriter, _ *http.Request) { w.Write(make([]byte, 4<<20)) })
+	bothWays(t, "a slow reader", func(t *testing.T, secured bool) {
+		s, p := serveInTime(t, secured, func(w http.ResponseWriter, _ *http.Request) { w.Write(make([]byte, 4<<20)) })
 		c := p.dial(t)
 		io.WriteString(c, "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
 		total, piece := 0, make([]byte, 32<<10)
 		for {
-			n, err := c.Read(piece)
+			n, err := io.ReadFull(c, piece)
 			total += n
 			if err != nil {
 				break
 			}
-			time.Sleep(10 * time.Second)
+			time.Sleep(8 * time.Second)
 		}
 		if got := s.closedFor(t); total < 4<<20 || got != "" {
 			t.Errorf("%d bytes arrived, counted %q, want all and nothing", total, got)
@@ -245,7 +274,7 @@ func TestASlowReaderGetsEverything(t *testing.T) {
 // A handler may wait for room as long as it takes, in the middle of a body.
 func TestAHandlerThatWaitsIsNotTakenForItsClient(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, p := serveInTime(t, func(w http.ResponseWriter, r *http.Request) {
+		s, p := serveInTime(t, false, func(w http.ResponseWriter, r *http.Request) {
 			one := make([]byte, 1)
 			for range 2 {
 				if _, err := io.ReadFull(r.Body, one); err != nil {
@@ -269,8 +298,8 @@ func TestAHandlerThatWaitsIsNotTakenForItsClient(t *testing.T) {
 // Uploads that are idle when the server leaves get an answer, soon.
 func TestIdleUploadsAreAnsweredWhenTheServerLeaves(t *testing.T) {
 	for _, sent := range []string{"", "2\r\nab\r\n", "10\r\nab", "2\r\nab\r\n0\r\nX-"} {
-		synctest.Test(t, func(t *testing.T) {
-			s, p := serveInTime(t, func(w http.ResponseWriter, r *http.Request) {
+		bothWays(t, fmt.Sprintf("after %q", sent), func(t *testing.T, secured bool) {
+			s, p := serveInTime(t, secured, func(w http.ResponseWriter, r *http.Request) {
 				_, err := io.Copy(io.Discard, r.Body)
 				var status interface{ Status() int }
 				if errors.As(err, &status) {
@@ -314,51 +343,49 @@ func TestStreamsThatDoNotGoOnAreReset(t *testing.T) {
 		{"a body that does not come", true, "read_timeout 1"},
 		{"an answer that is not read", false, "write_timeout 1"},
 	} {
-		t.Run(tc.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				var done atomic.Bool
-				s, p := serveInTime(t, func(w http.ResponseWriter, r *http.Request) {
-					defer done.Store(true)
-					if r.Method == "POST" {
-						_, err := io.Copy(io.Discard, r.Body)
-						if !errors.Is(err, os.ErrDeadlineExceeded) {
-							t.Errorf("got %v, want a timeout", err)
-						}
+		bothWays(t, tc.name, func(t *testing.T, secured bool) {
+			var done atomic.Bool
+			s, p := serveInTime(t, secured, func(w http.ResponseWriter, r *http.Request) {
+				defer done.Store(true)
+				if r.Method == "POST" {
+					_, err := io.Copy(io.Discard, r.Body)
+					if !errors.Is(err, os.ErrDeadlineExceeded) {
+						t.Errorf("got %v, want a timeout", err)
+					}
+					return
+				}
+				for {
+					if _, err := w.Write(make([]byte, 1<<16)); err != nil {
 						return
 					}
-					for {
-						if _, err := w.Write(make([]byte, 1<<16)); err != nil {
-							return
-						}
-					}
-				})
-				protocols := new(http.Protocols)
-				protocols.SetUnencryptedHTTP2(true)
-				transport := &http.Transport{Protocols: protocols, DialContext: func(context.Context, string, string) (net.Conn, error) { return p.dial(t), nil }}
-				defer transport.CloseIdleConnections()
-				method, body := "GET", io.Reader(nil)
-				if tc.body {
-					r, w := io.Pipe()
-					defer w.Close()
-					method, body = "POST", r
-				}
-				req, err := http.NewRequest(method, "http://x/", body)
-				if err != nil {
-					t.Fatal(err)
-				}
-				go func() {
-					resp, err := transport.RoundTrip(req)
-					if err == nil {
-						<-t.Context().Done()
-						resp.Body.Close()
-					}
-				}()
-				time.Sleep(readTimeout + time.Second)
-				synctest.Wait()
-				if got := s.closedFor(t); !done.Load() || got != tc.want {
-					t.Errorf("handler ended: %t, counted %q, want %q", done.Load(), got, tc.want)
 				}
 			})
+			protocols := new(http.Protocols)
+			protocols.SetUnencryptedHTTP2(true)
+			transport := &http.Transport{Protocols: protocols, DialContext: func(context.Context, string, string) (net.Conn, error) { return p.dial(t), nil }}
+			defer transport.CloseIdleConnections()
+			method, body := "GET", io.Reader(nil)
+			if tc.body {
+				r, w := io.Pipe()
+				defer w.Close()
+				method, body = "POST", r
+			}
+			req, err := http.NewRequest(method, "http://x/", body)
+			if err != nil {
+				t.Fatal(err)
+			}
+			go func() {
+				resp, err := transport.RoundTrip(req)
+				if err == nil {
+					<-t.Context().Done()
+					resp.Body.Close()
+				}
+			}()
+			time.Sleep(readTimeout + time.Second)
+			synctest.Wait()
+			if got := s.closedFor(t); !done.Load() || got != tc.want {
+				t.Errorf("handler ended: %t, counted %q, want %q", done.Load(), got, tc.want)
+			}
 		})
 	}
 }

@@ -97,41 +97,39 @@ func TestHTTP2ConnectionsThatDoNotGoOnAreClosed(t *testing.T) {
 		{"one that is idle behind a request", greeting + frame(frameHeaders, flagEndHeaders|endStream, get), nil, idleTimeout, ""},
 		{"pings do not keep a connection", greeting, again(frame(framePing, 0, "12345678"), 9*time.Second, 20), idleTimeout, ""},
 	} {
-		t.Run(tc.name, func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				s, p := serveInTime(t, func(w http.ResponseWriter, r *http.Request) {
-					if r.URL.Path == "/busy" {
-						time.Sleep(17 * (readTimeout - time.Second))
-					}
-					io.Copy(io.Discard, r.Body)
-					io.WriteString(w, "ok")
-				})
-				c := p.dial(t)
-				begin := time.Now()
-				go func(c net.Conn) {
-					io.WriteString(c, tc.sent)
-					if tc.then != nil {
-						tc.then(c)
-					}
-				}(c)
-				io.Copy(io.Discard, c)
-				if took := time.Since(begin); took < tc.after || took > tc.after+2*discardTime {
-					t.Errorf("ended after %s, want %s", took, tc.after)
+		bothWays(t, tc.name, func(t *testing.T, secured bool) {
+			s, p := serveInTime(t, secured, func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Path == "/busy" {
+					time.Sleep(17 * (readTimeout - time.Second))
 				}
-				time.Sleep(20 * readTimeout) // for clients and handlers that wait
-				if got := s.closedFor(t); got != tc.want {
-					t.Errorf("counted %q, want %q", got, tc.want)
-				}
+				io.Copy(io.Discard, r.Body)
+				io.WriteString(w, "ok")
 			})
+			c := p.dial(t)
+			begin := time.Now()
+			go func(c net.Conn) {
+				io.WriteString(c, tc.sent)
+				if tc.then != nil {
+					tc.then(c)
+				}
+			}(c)
+			io.Copy(io.Discard, c)
+			if took := time.Since(begin); took < tc.after || took > tc.after+2*discardTime {
+				t.Errorf("ended after %s, want %s", took, tc.after)
+			}
+			time.Sleep(20 * readTimeout) // for clients and handlers that wait
+			if got := s.closedFor(t); got != tc.want {
+				t.Errorf("counted %q, want %q", got, tc.want)
+			}
 		})
 	}
 }
 
 // A deadline that was met does not end a connection that goes on.
 func TestAnHTTP2ConnectionThatGoesOnStays(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
+	bothWays(t, "many requests", func(t *testing.T, secured bool) {
 		served := 0
-		s, p := serveInTime(t, func(http.ResponseWriter, *http.Request) { served++ })
+		s, p := serveInTime(t, secured, func(http.ResponseWriter, *http.Request) { served++ })
 		c := p.dial(t)
 		go io.Copy(io.Discard, c)
 		io.WriteString(c, greeting)

@@ -40,7 +40,10 @@ type Server struct {
 	log      *slog.Logger
 	calls    atomic.Pointer[http.Handler]
 
+	certs  *Certificates          // nil: plaintext
 	closed *prometheus.CounterVec // connections, by reason
+
+	cutting atomic.Bool // connections are closed without a word
 
 	leaving atomic.Int64 // when bodies that do not come are given up, in Unix nanoseconds; 0 before Shutdown
 
@@ -73,8 +76,21 @@ func Listen(addr Address, log *slog.Logger) (*Server, error) {
 	return s, nil
 }
 
+// Secure has the server speak TLS, and nothing else. It is called before Register and
+// Serve, or not at all.
+func (s *Server) Secure(c *Certificates) { s.certs = c }
+
+// Certificates are those of the server, nil without TLS.
+func (s *Server) Certificates() *Certificates { return s.certs }
+
 // Register registers the server's series.
-func (s *Server) Register(reg prometheus.Registerer) error { return reg.Register(s.closed) }
+func (s *Server) Register(reg prometheus.Registerer) error {
+	err := reg.Register(s.closed)
+	if s.certs != nil {
+		err = errors.Join(err, s.certs.register(reg))
+	}
+	return err
+}
 
 // Addr is the bound address, with the real port.
 func (s *Server) Addr() Address { return s.addr }
@@ -87,6 +103,9 @@ func (s *Server) MountCalls(h http.Handler) { s.calls.Store(&h) }
 func (s *Server) Serve(h http.Handler) error {
 	h = s.bounded(h)
 	s.http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if s.certs != nil {
+			r.TLS = &r.Context().Value(connKey{}).(*conn).session.state
+		}
 		if headerSize(r) > headerBytes {
 			refuseHeader(w)
 			return
@@ -114,6 +133,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	// A server that never served does not know its listener.
 	_ = s.listener.Close()
 	if err != nil {
+		s.cutting.Store(true)
 		return errors.Join(fmt.Errorf("requests still running: %w", err), s.http.Close())
 	}
 	return nil
@@ -122,6 +142,7 @@ func (s *Server) Shutdown(ctx context.Context) error {
 // Close ends every connection and removes the socket file, unless another
 // process has bound the path since. It may follow Shutdown, and be repeated.
 func (s *Server) Close() error {
+	s.cutting.Store(true)
 	err := s.http.Close()
 	if errors.Is(err, net.ErrClosed) {
 		err = nil

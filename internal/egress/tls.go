@@ -2,10 +2,10 @@ package egress
 
 import (
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
-	"os"
+
+	"github.com/sluicehq/sluice/internal/certs"
 )
 
 // TLS is a section named tls, with the files of a connection's certificates.
@@ -55,47 +55,48 @@ func (t TLS) loadCA(c *tls.Config, roots Roots) error {
 	if t.CA == "" {
 		return nil
 	}
-	bundle, err := read("ca", t.CA)
+	bundle, err := certs.Roots(t.CA)
 	if err != nil {
-		return err
+		return told("ca", err)
 	}
-	if roots == AddToSystem {
-		c.RootCAs, err = x509.SystemCertPool()
-	}
-	if err != nil || c.RootCAs == nil {
-		c.RootCAs = x509.NewCertPool() // a system without roots of its own
-	}
-	if !c.RootCAs.AppendCertsFromPEM(bundle) {
-		return fmt.Errorf("failed to read tls.ca '%s': no certificate in PEM", t.CA)
+	if c.RootCAs = certs.Pool(bundle); roots == AddToSystem {
+		c.RootCAs = certs.PoolWithSystem(bundle)
 	}
 	return nil
 }
 
+// loadPair has each handshake show what the files hold then.
 func (t TLS) loadPair(c *tls.Config) error {
 	if t.ClientCert == "" {
 		return nil
 	}
-	cert, certErr := read("client_cert", t.ClientCert)
-	key, keyErr := read("client_key", t.ClientKey)
-	if err := errors.Join(certErr, keyErr); err != nil {
-		return err
-	}
-	pair, err := tls.X509KeyPair(cert, key)
+	keep, err := certs.NewKeep(t.ClientCert, t.ClientKey)
 	if err != nil {
-		return fmt.Errorf("failed to read tls.client_cert '%s' and tls.client_key '%s': %w", t.ClientCert, t.ClientKey, err)
+		return told("client_cert", err)
 	}
-	c.Certificates = []tls.Certificate{pair}
+	pair, err := keep.Now()
+	if err != nil {
+		return told("client_cert", err)
+	}
+	c.Certificates, c.GetClientCertificate = []tls.Certificate{*pair}, keep.GetClientCertificate
 	return nil
 }
 
-func read(key, path string) ([]byte, error) {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		var fault *os.PathError
-		if errors.As(err, &fault) {
-			err = fault.Err // the path is in front
+// told tells errors by the setting that names the file.
+func told(setting string, err error) error {
+	return certs.Retell(err, func(f *certs.Fault) error {
+		key := setting
+		if f.Key {
+			key = "client_key"
 		}
-		return nil, fmt.Errorf("failed to read tls.%s '%s': %w", key, path, err)
-	}
-	return data, nil
+		return &readError{fmt.Sprintf("failed to read tls.%s '%s': %s", key, f.Path, f.What), f}
+	})
 }
+
+type readError struct {
+	text  string
+	cause error
+}
+
+func (e *readError) Error() string { return e.text }
+func (e *readError) Unwrap() error { return e.cause }

@@ -83,6 +83,9 @@ func TestFaultsOfTheFiles(t *testing.T) {
 	if err := os.WriteFile(empty, []byte("no PEM"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	noPEM := func(path string) string {
+		return "the file holds nothing in PEM (openssl x509 -inform DER -in " + path + " converts a certificate, openssl pkey -inform DER -in " + path + " a key)"
+	}
 	const together = "tls.client_cert and tls.client_key must be set together for mutual TLS"
 	for _, tc := range []struct {
 		name     string
@@ -93,7 +96,7 @@ func TestFaultsOfTheFiles(t *testing.T) {
 		{"a key without a certificate", TLS{ClientKey: none}, together},
 		{"a bundle that is missing", TLS{CA: none}, "failed to read tls.ca '" + none + "': no such file or directory"},
 		{"a bundle that is a directory", TLS{CA: dir}, "failed to read tls.ca '" + dir + "': is a directory"},
-		{"a bundle without certificates", TLS{CA: empty}, "failed to read tls.ca '" + empty + "': no certificate in PEM"},
+		{"a bundle without certificates", TLS{CA: empty}, "failed to read tls.ca '" + empty + "': " + noPEM(empty)},
 		{
 			"all files are missing",
 			TLS{CA: none, ClientCert: none, ClientKey: none},
@@ -102,12 +105,12 @@ func TestFaultsOfTheFiles(t *testing.T) {
 		{
 			"a key of another certificate",
 			TLS{ClientCert: cert, ClientKey: otherKey},
-			"failed to read tls.client_cert '" + cert + "' and tls.client_key '" + otherKey + "': tls: private key does not match public key",
+			"failed to read tls.client_key '" + otherKey + "': is not the key of the certificate " + cert + " (tls: private key does not match public key)",
 		},
 		{
 			"a certificate that is none",
 			TLS{ClientCert: empty, ClientKey: key},
-			"failed to read tls.client_cert '" + empty + "' and tls.client_key '" + key + "': tls: failed to find any PEM data in certificate input",
+			"failed to read tls.client_cert '" + empty + "': " + noPEM(empty),
 		},
 	} {
 		if got, err := tc.settings.Load(AddToSystem); got != nil || err == nil || err.Error() != tc.want {

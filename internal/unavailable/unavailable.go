@@ -58,7 +58,7 @@ func Actors() []string {
 	return all
 }
 
-var features = []Feature{
+var features = append(left, []Feature{
 	{
 		Name: "dynamic sources", Sentence: "Pipelines that refer to sources are applied without their values.",
 		Refused: []string{"--source"}, Ignored: []string{"--allow-remote-include"},
@@ -87,10 +87,6 @@ var features = []Feature{
 	{Name: "the jq event filter", Sentence: "A line's value is one event.", Refused: []string{"--jq"}},
 	{Name: "the JSONPath event filter", Sentence: "A line's value is one event.", Refused: []string{"--jsonpath"}},
 	{Name: "the unix socket input", Sentence: "Events come from stdin or over HTTP.", Ignored: []string{"daemon.input.unix"}},
-	{
-		Name: "TLS", Sentence: "The API is served in clear text.",
-		Refused: []string{"--tls-cert", "--tls-key", "--tls-key-password", "--tls-client-ca"}, Ignored: []string{"--tls-min-version"},
-	},
 	{
 		Name: "the field observer", Sentence: "The fields of events are not counted.",
 		Refused: []string{"--observe-fields-report"}, Ignored: []string{"--observe-fields", "--observe-fields-max-keys"},
@@ -139,4 +135,4 @@ var features = []Feature{
 	{Name: "the command rule scorecard", Sentence: "Rules get no verdict to keep, tune or retire them.", Ignored: []string{"scorecard"}},
 	{Name: "the command rule hygiene", Sentence: "Candidates for retirement are not listed.", Ignored: []string{"hygiene"}},
 	{Name: "the command rule doc", Sentence: "The documentation of rules is not checked.", Ignored: []string{"doc"}},
-}
+}...)

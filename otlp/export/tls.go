@@ -2,11 +2,11 @@ package export
 
 import (
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
-	"os"
 	"time"
+
+	"github.com/sluicehq/sluice/internal/certs"
 )
 
 // TLS says how a receiver is verified, and how the client shows itself. The zero value
@@ -22,14 +22,11 @@ type TLS struct {
 func (t *TLS) Load(now time.Time) (*tls.Config, error) {
 	c := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: t.Domain}
 	if t.CA != "" {
-		bundle, err := os.ReadFile(t.CA)
+		roots, err := certs.Roots(t.CA)
 		if err != nil {
 			return nil, fmt.Errorf("ca: %w", err)
 		}
-		c.RootCAs = x509.NewCertPool()
-		if !c.RootCAs.AppendCertsFromPEM(bundle) {
-			return nil, fmt.Errorf("ca: %s holds no certificate in PEM form", t.CA)
-		}
+		c.RootCAs = certs.Pool(roots)
 	}
 	if t.Cert == "" && t.Key == "" {
 		return c, nil
@@ -37,13 +34,17 @@ func (t *TLS) Load(now time.Time) (*tls.Config, error) {
 	if t.Cert == "" || t.Key == "" {
 		return nil, errors.New("client_cert and client_key must be set together for mutual TLS")
 	}
-	pair, err := tls.LoadX509KeyPair(t.Cert, t.Key)
+	keep, err := certs.NewKeep(t.Cert, t.Key)
 	if err != nil {
-		return nil, fmt.Errorf("client_cert %s with client_key %s: %w", t.Cert, t.Key, err)
+		return nil, fmt.Errorf("client_cert with client_key: %w", err)
 	}
-	if end := pair.Leaf.NotAfter; now.After(end) {
-		return nil, fmt.Errorf("client_cert: %s expired at %s; renew it", t.Cert, end.UTC().Format(time.RFC3339))
+	pair, err := keep.Now()
+	if err != nil {
+		return nil, fmt.Errorf("client_cert with client_key: %w", err)
 	}
-	c.Certificates = []tls.Certificate{pair}
+	if err := certs.Current(pair.Leaf, now); err != nil {
+		return nil, fmt.Errorf("client_cert: %s: %w", t.Cert, err)
+	}
+	c.GetClientCertificate = keep.GetClientCertificate
 	return c, nil
 }

@@ -235,14 +235,14 @@ func TestFilesOfTLS(t *testing.T) {
 	}{
 		{"none at all", export.TLS{}, ""},
 		{"all of them", export.TLS{CA: ours.File, Cert: cert, Key: key, Domain: "x"}, ""},
-		{"a bundle that is not there", export.TLS{CA: garbage + "x"}, "ca: open " + garbage + "x: no such file"},
-		{"a bundle that holds none", export.TLS{CA: garbage}, "ca: " + garbage + " holds no certificate in PEM form"},
+		{"a bundle that is not there", export.TLS{CA: garbage + "x"}, "ca: " + garbage + "x: no such file"},
+		{"a bundle that holds none", export.TLS{CA: garbage}, "ca: " + garbage + ": the file holds nothing in PEM"},
 		{"a certificate alone", export.TLS{Cert: cert}, "client_cert and client_key must be set together"},
 		{"a key alone", export.TLS{Key: key}, "client_cert and client_key must be set together"},
-		{"a certificate that is none", export.TLS{Cert: garbage, Key: key}, "client_cert " + garbage},
+		{"a certificate that is none", export.TLS{Cert: garbage, Key: key}, "client_cert with client_key: " + garbage},
 		{"a key that is not there", export.TLS{Cert: cert, Key: key + "x"}, "no such file"},
 		{"another one's key", export.TLS{Cert: cert, Key: otherKey}, "private key does not match public key"},
-		{"a certificate that has expired", export.TLS{Cert: expired, Key: expiredKey}, "client_cert: " + expired + " expired at "},
+		{"a certificate that has expired", export.TLS{Cert: expired, Key: expiredKey}, "client_cert: " + expired + ": the certificate expired at "},
 	} {
 		_, err := tc.tls.Load(time.Now())
 		if tc.want == "" && err != nil || tc.want != "" && (err == nil || !strings.Contains(err.Error(), tc.want)) {

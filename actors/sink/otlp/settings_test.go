@@ -76,7 +76,7 @@ func TestParametersOfASpec(t *testing.T) {
 		{"a bundle without TLS", "otlp", parameters{"ca": ours.File}, "ca= needs TLS: write otlps://"},
 		{"a name without TLS", "otlphttp", parameters{"tls_domain": "x"}, "tls_domain= needs TLS: write otlphttps://"},
 		{"a bundle that is not there", "otlps", parameters{"ca": garbage + "x"}, "no such file"},
-		{"a bundle that is none", "otlps", parameters{"ca": garbage}, "holds no certificate in PEM form"},
+		{"a bundle that is none", "otlps", parameters{"ca": garbage}, "holds nothing in PEM"},
 		{"a bundle without a name", "otlps", parameters{"ca": ""}, "ca= has no value"},
 		{"a certificate alone", "otlps", parameters{"client_cert": cert}, "client_cert and client_key must be set together"},
 		{"a key alone", "otlphttps", parameters{"client_key": key}, "client_cert and client_key must be set together"},

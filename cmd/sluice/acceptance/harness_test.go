@@ -3,6 +3,7 @@ package acceptance
 import (
 	"bufio"
 	"bytes"
+	"crypto/tls"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -57,6 +58,7 @@ type daemon struct {
 	stdout output
 	stderr *capture
 	addr   string
+	tls    *tls.Config // of clients; nil for plaintext
 	done   chan struct{}
 	code   int
 }
@@ -307,7 +309,11 @@ func (a answer) json(t *testing.T) map[string]any {
 
 func (d *daemon) do(method, path, body string, headers ...string) answer {
 	d.t.Helper()
-	req, err := http.NewRequest(method, "http://"+d.addr+path, strings.NewReader(body))
+	scheme := "http"
+	if d.tls != nil {
+		scheme = "https"
+	}
+	req, err := http.NewRequest(method, scheme+"://"+d.addr+path, strings.NewReader(body))
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -315,6 +321,9 @@ func (d *daemon) do(method, path, body string, headers ...string) answer {
 		req.Header.Set(headers[i], headers[i+1])
 	}
 	client := &http.Client{Timeout: patience + 10*time.Second}
+	if d.tls != nil {
+		client.Transport = &http.Transport{TLSClientConfig: d.tls.Clone(), ForceAttemptHTTP2: true}
+	}
 	defer client.CloseIdleConnections()
 	resp, err := client.Do(req)
 	if err != nil {

@@ -112,8 +112,9 @@ type container struct {
 
 type probe struct {
 	HTTPGet struct {
-		Path string `yaml:"path"`
-		Port string `yaml:"port"`
+		Path   string `yaml:"path"`
+		Port   string `yaml:"port"`
+		Scheme string `yaml:"scheme"`
 	} `yaml:"httpGet"`
 	Period    int `yaml:"periodSeconds"`
 	Threshold int `yaml:"failureThreshold"`
@@ -197,6 +198,7 @@ func TestTheKubernetesAPIKnowsTheManifests(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	files = append(files, filepath.Join(root, "examples", "kubernetes", "tls", "deployment.yaml"))
 	for i := range files {
 		if files[i], err = filepath.Abs(files[i]); err != nil {
 			t.Fatal(err)

@@ -2,6 +2,7 @@ package acceptance
 
 import (
 	"bufio"
+	"crypto/tls"
 	"flag"
 	"fmt"
 	"go/parser"
@@ -21,6 +22,7 @@ import (
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/http/api"
 	"github.com/sluicehq/sluice/http/auth"
+	"github.com/sluicehq/sluice/internal/certs/certstest"
 	"github.com/sluicehq/sluice/internal/unavailable"
 )
 
@@ -155,9 +157,12 @@ func metricsReference(t *testing.T) string {
 	write(t, dir, "rules/b.yml", "title: B\ncorrelation: {type: event_count, rules: id-A, timespan: 1m, condition: {gte: 1}}\n")
 	hooks := write(t, dir, "hooks.yml", "webhooks: [{id: chat, kind: correlation, url: 'http://127.0.0.1:1/', scope: {rules: [none]}}]\n")
 	keys := write(t, dir, "sluice.yaml", "daemon: {api: {auth: {anonymous_permissions: ['*']}}}\n")
-	d := start(t, "--config", keys, "-r", filepath.Join(dir, "rules"), "--input", "http", "--webhook", hooks, "--dlq", "file://"+filepath.Join(dir, "dlq"),
+	ours := certstest.New(t, "ours")
+	cert, key := ours.Issue("localhost", year)
+	d := start(t, "--config", keys, "-r", filepath.Join(dir, "rules"), "--tls-cert", cert, "--tls-key", key, "--input", "http", "--webhook", hooks, "--dlq", "file://"+filepath.Join(dir, "dlq"),
 		"--output", "stdout", "--output", "file://"+filepath.Join(dir, "out"),
 		"--state-db", filepath.Join(dir, "state"), "--logsource-routing")
+	d.tls = &tls.Config{RootCAs: ours.Pool}
 	d.push(event("evil"))
 	d.do("GET", "/metrics", "", "Authorization", "Bearer unknown")
 	families := make(map[string]*metricFamily)

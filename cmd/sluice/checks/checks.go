@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 	"slices"
 	"strings"
@@ -40,6 +41,7 @@ var daemonChecks = []check{
 	{"state directory", (*checking).state},
 	{"files of sinks and webhooks", (*checking).outputs},
 	{"logins and certificates of NATS", (*checking).nats},
+	{"certificate of the API", (*checking).certificate},
 	{"settings of indexes", func(c *checking) {
 		if c.validating { // a start says so in its log
 			c.index("daemon.engine", c.d.Engine.Index)
@@ -157,6 +159,22 @@ func (c *checking) transport() {
 		c.fault(path, err)
 	default:
 		c.doubt(path, err)
+	}
+}
+
+// certificate reads the files of TLS. A start that finds them expired says so in its log.
+func (c *checking) certificate() {
+	tls := c.d.API.TLS
+	if tls.Cert == "" || tls.Key == "" {
+		return // reported already, or none
+	}
+	const path = "daemon.api.tls.cert"
+	loaded, err := tls.Load(slog.New(slog.DiscardHandler))
+	switch {
+	case err != nil:
+		c.fault(path, err)
+	case c.validating && loaded.Expiry(time.Now()) != "":
+		c.warn(path, errors.New(loaded.Expiry(time.Now())))
 	}
 }
 

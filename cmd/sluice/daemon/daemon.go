@@ -133,6 +133,13 @@ func (d *Daemon) bind(addr server.Address) (err error) {
 		return configFaultf("%w (is another daemon running? --api-addr chooses another address, port 0 any free one)", err)
 	case err != nil:
 		return configFault(err)
+	case d.cfg.API.TLS.On():
+		certificates, err := d.cfg.API.TLS.Load(log)
+		if err != nil {
+			return configFault(err)
+		}
+		certificates.Warn(time.Now())
+		d.server.Secure(certificates)
 	}
 	d.system = actors.NewSystem(actors.Options{
 		Log: logging.Target(d.log, "sluice.actor"), MaxRestarts: d.cfg.Actors.MaxRestarts,
@@ -166,14 +173,18 @@ func (d *Daemon) bind(addr server.Address) (err error) {
 }
 
 // watch watches the files of the rules, before they are first read: a change that
-// comes while they are is a reason for a reload as soon as the daemon serves.
+// comes while they are is a reason for a reload as soon as the daemon serves. So is
+// a certificate that has changed since it was read.
 func (d *Daemon) watch() {
 	log := logging.Target(d.log, "sluice.reload")
 	d.reloader = reload.New(reload.Options{
-		Components: d.ruleSet().Components, Metrics: d.series.reloads, Log: log, Capacity: d.cfg.Mailboxes[reload.Name],
+		Components: append(d.ruleSet().Components, d.tls().Components...), Metrics: d.series.reloads, Log: log, Capacity: d.cfg.Mailboxes[reload.Name],
 	})
 	if err := d.reloader.Watch(); err != nil {
 		log.Warn("files are not watched: reload by signal and request only", "err", err)
+	}
+	if c := d.server.Certificates(); c != nil && c.Stale() {
+		d.reloader.Trigger(reload.File, "certificate")
 	}
 }
 
@@ -195,7 +206,7 @@ func (d *Daemon) build(set *graph.RuleSet) error {
 	if d.trail != nil {
 		d.trail.Feed(out.Lines)
 	}
-	d.features = append(d.features, out.Feature(), d.ruleSet())
+	d.features = append(d.features, out.Feature(), d.ruleSet(), d.tls())
 	if d.dataflow, err = newDataflow(d.cfg, set, out, d.series.stages, d.log); err != nil {
 		return err
 	}

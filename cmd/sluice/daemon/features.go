@@ -77,6 +77,26 @@ func (d *Daemon) ruleSet() actors.Feature {
 	}
 }
 
+// tls is the row of the API's certificate. Handshakes that follow a reload use what the
+// files hold then.
+func (d *Daemon) tls() actors.Feature {
+	certificates := d.server.Certificates()
+	if certificates == nil {
+		return actors.Feature{Name: "tls"}
+	}
+	warn := func(context.Context) error { certificates.Warn(time.Now()); return nil }
+	return actors.Feature{Name: "tls", Components: []actors.Component{{
+		Name: "tls", Paths: certificates.Files, Unchanged: warn,
+		Build: func(context.Context) (func(context.Context) error, error) {
+			publish, err := certificates.Renew()
+			if err == nil && publish == nil {
+				err = actors.ErrUnchanged
+			}
+			return func(ctx context.Context) error { publish(); return warn(ctx) }, err
+		},
+	}}}
+}
+
 // serve has the stages serve the next rules.
 func (d *Daemon) serve(ctx context.Context, next *generation) error {
 	if err := d.publish(ctx, next.set); err != nil {

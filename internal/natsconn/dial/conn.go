@@ -102,7 +102,7 @@ func (d Dialer) options(c *Conn, name string) (o nats.Options, err error) {
 	o.AsyncErrorCB = c.refused
 	if d.Config.RequireTLS || d.Config.TLSCA != "" || d.Config.TLSCert != "" {
 		o.Secure = true
-		if o.TLSConfig, err = tlsOf(d.Config); err != nil {
+		if o.TLSConfig, err = tlsOf(d.Config, c.stale); err != nil {
 			return o, err
 		}
 	}
@@ -135,6 +135,11 @@ func (d Dialer) explain(err error, l *link) error {
 		return fmt.Errorf("%w (does the server demand another client certificate? --nats-tls-cert and --nats-tls-key give it)", err)
 	}
 	return err
+}
+
+// stale tells of a renewed certificate that cannot be read.
+func (c *Conn) stale(err error) {
+	c.tell(slog.LevelWarn, "the client certificate cannot be read again, the one before is used", "err", err)
 }
 
 func (c *Conn) lost(nc *nats.Conn, err error) {

@@ -2,7 +2,6 @@ package dial
 
 import (
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"os"
@@ -12,6 +11,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nkeys"
 
+	"github.com/sluicehq/sluice/internal/certs"
 	"github.com/sluicehq/sluice/internal/natsconn"
 )
 
@@ -69,23 +69,12 @@ func checkCertificate(c natsconn.Config, now time.Time) error {
 	if c.TLSCert == "" || c.TLSKey == "" {
 		return nil
 	}
-	pair, err := tls.LoadX509KeyPair(c.TLSCert, c.TLSKey)
+	pair, err := certs.Pair(c.TLSCert, c.TLSKey)
 	if err != nil {
-		return fmt.Errorf("read the client certificate: %w", err)
+		return err
 	}
-	if err := current(pair.Leaf, now); err != nil {
+	if err := certs.Current(pair.Leaf, now); err != nil {
 		return fmt.Errorf("%s: %w", c.TLSCert, err)
-	}
-	return nil
-}
-
-// current reports a certificate of another time.
-func current(leaf *x509.Certificate, now time.Time) error {
-	switch {
-	case now.After(leaf.NotAfter):
-		return fmt.Errorf("the certificate expired at %s", leaf.NotAfter.UTC().Format(time.RFC3339))
-	case now.Before(leaf.NotBefore):
-		return fmt.Errorf("the certificate is not valid before %s", leaf.NotBefore.UTC().Format(time.RFC3339))
 	}
 	return nil
 }
@@ -95,42 +84,28 @@ func checkRoots(c natsconn.Config, now time.Time) error {
 	if c.TLSCA == "" {
 		return nil
 	}
-	roots, err := readRoots(c.TLSCA)
-	if err != nil {
-		return err
-	}
-	for _, root := range roots {
-		if err = current(root, now); err == nil {
-			return nil
-		}
-	}
-	return fmt.Errorf("%s: %w", c.TLSCA, err)
+	_, err := certs.CurrentRoots(c.TLSCA, now)
+	return err
 }
 
-// tlsOf is how servers are known, and what they know of us. The certificate is read
-// again for each handshake, so that a renewed one is used by the next connection.
-func tlsOf(c natsconn.Config) (*tls.Config, error) {
+// tlsOf is how servers are known, and what they know of us. A certificate that has been
+// renewed is used by the next connection. failed is told when it cannot be read then; the
+// one before is used.
+func tlsOf(c natsconn.Config, failed func(error)) (*tls.Config, error) {
 	out := &tls.Config{MinVersion: tls.VersionTLS12}
 	if c.TLSCA != "" {
-		roots, err := readRoots(c.TLSCA)
+		roots, err := certs.Roots(c.TLSCA)
 		if err != nil {
 			return nil, fmt.Errorf("--nats-tls-ca: %w", err)
 		}
-		if out.RootCAs, err = x509.SystemCertPool(); err != nil {
-			out.RootCAs = x509.NewCertPool() // a system without roots
-		}
-		for _, root := range roots {
-			out.RootCAs.AddCert(root)
-		}
+		out.RootCAs = certs.PoolWithSystem(roots)
 	}
 	if c.TLSCert != "" {
-		out.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
-			pair, err := tls.LoadX509KeyPair(c.TLSCert, c.TLSKey)
-			if err != nil {
-				return nil, fmt.Errorf("read the client certificate: %w", err)
-			}
-			return &pair, nil
+		keep, err := certs.NewKeep(c.TLSCert, c.TLSKey)
+		if err != nil {
+			return nil, fmt.Errorf("--nats-tls-cert: %w", err)
 		}
+		keep.Failed, out.GetClientCertificate = failed, keep.GetClientCertificate
 	}
 	return out, nil
 }

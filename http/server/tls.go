@@ -1,0 +1,153 @@
+package server
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/sluicehq/sluice/internal/certs"
+	"github.com/sluicehq/sluice/internal/ratelog"
+)
+
+// soon is how long before its end a certificate is warned of.
+const soon = 30 * 24 * time.Hour
+
+// suites are those of TLS 1.2 that are offered: with forward secrecy, and authenticated.
+// TLS 1.3 has no others.
+var suites = []uint16{
+	tls.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, tls.TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,
+	tls.TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384, tls.TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384,
+	tls.TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256, tls.TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256,
+}
+
+// Certificates are what a server shows and demands, as the files had it when they were
+// last read. It is safe for concurrent use.
+type Certificates struct {
+	files   TLS
+	log     *slog.Logger
+	serving atomic.Pointer[material]
+
+	active atomic.Int64 // connections whose handshake is complete
+	noisy  ratelog.Limit
+}
+
+// material is what handshakes use. Each has ticket keys of its own, so that a session is
+// never resumed past certificates that have changed.
+type material struct {
+	config  *tls.Config
+	pair    *tls.Certificate
+	clients *x509.CertPool // nil: none are demanded
+}
+
+// Load reads the files of t. The error begins "Failed to initialize TLS" and names
+// each file that is at fault.
+func (t TLS) Load(log *slog.Logger) (*Certificates, error) {
+	c := &Certificates{files: t, log: log}
+	m, err := c.read()
+	if err != nil {
+		return nil, fmt.Errorf("Failed to initialize TLS: %w", err) //nolint:staticcheck // users find the text in scripts
+	}
+	c.serving.Store(m)
+	return c, nil
+}
+
+func (c *Certificates) read() (*material, error) {
+	version, err := c.files.Version()
+	if err != nil {
+		return nil, err
+	}
+	m := &material{}
+	var pairErr, rootsErr error
+	m.pair, pairErr = certs.Pair(c.files.Cert, c.files.Key)
+	if c.files.ClientCA != "" {
+		var roots []*x509.Certificate
+		roots, rootsErr = certs.Roots(c.files.ClientCA)
+		m.clients = certs.Pool(roots)
+	}
+	if err := errors.Join(pairErr, rootsErr); err != nil {
+		return nil, err
+	}
+	m.config = &tls.Config{
+		Certificates: []tls.Certificate{*m.pair}, MinVersion: tls.VersionTLS13, CipherSuites: suites,
+		NextProtos: []string{"h2", "http/1.1"},
+	}
+	if version == "1.2" {
+		m.config.MinVersion = tls.VersionTLS12
+	}
+	if m.clients != nil {
+		m.config.ClientAuth, m.config.ClientCAs = tls.RequireAndVerifyClientCert, m.clients
+	}
+	return m, nil
+}
+
+// Files are the paths of the files.
+func (c *Certificates) Files() []string {
+	paths := []string{c.files.Cert, c.files.Key}
+	if c.files.ClientCA != "" {
+		paths = append(paths, c.files.ClientCA)
+	}
+	return paths
+}
+
+// Renew reads the files again and returns the function that has the next handshakes use
+// them. It is nil when they hold what is used already.
+func (c *Certificates) Renew() (publish func(), err error) {
+	next, err := c.read()
+	if err != nil {
+		return nil, err
+	}
+	if now := c.serving.Load(); certs.Same(next.pair, now.pair) && (next.clients == nil || next.clients.Equal(now.clients)) {
+		return nil, nil
+	}
+	return func() {
+		c.serving.Store(next)
+		c.log.Info("certificate renewed", "path", c.files.Cert, "not_after", next.pair.Leaf.NotAfter.UTC().Format(time.RFC3339))
+	}, nil
+}
+
+// Stale reports whether the files hold something else than is used, or nothing that can
+// be.
+func (c *Certificates) Stale() bool {
+	publish, err := c.Renew()
+	return publish != nil || err != nil
+}
+
+// Warn tells of a certificate that has expired or will soon.
+func (c *Certificates) Warn(now time.Time) {
+	if text := c.Expiry(now); text != "" {
+		c.log.Warn(text, "path", c.files.Cert, "not_after", c.leaf().NotAfter.UTC().Format(time.RFC3339))
+	}
+}
+
+// Expiry says that the certificate has expired, or in how many whole days it will when
+// those are less than 30. Else it is empty.
+func (c *Certificates) Expiry(now time.Time) string {
+	switch left := c.leaf().NotAfter.Sub(now); {
+	case left < 0:
+		return "the certificate of the API has expired: clients refuse it"
+	case left < 24*time.Hour:
+		return "the certificate of the API expires in less than a day"
+	case left < soon:
+		return fmt.Sprintf("the certificate of the API expires in %d days", int(left/(24*time.Hour)))
+	}
+	return ""
+}
+
+func (c *Certificates) leaf() *x509.Certificate { return c.serving.Load().pair.Leaf }
+
+// register registers the series, which exist only with certificates.
+func (c *Certificates) register(reg prometheus.Registerer) error {
+	return errors.Join(
+		reg.Register(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "tls_certificate_expiry_seconds", Help: "Seconds until the certificate of the API expires; negative afterwards.",
+		}, func() float64 { return time.Until(c.leaf().NotAfter).Seconds() })),
+		reg.Register(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "tls_active_connections", Help: "TLS connections whose handshake is complete.",
+		}, func() float64 { return float64(c.active.Load()) })))
+}
