@@ -14,12 +14,14 @@ import (
 const (
 	profileRoot       = "/debug/pprof/"
 	maxProfileSeconds = 60
+	// profilePermission is the full grant: profiles show what the memory holds.
+	profilePermission = "*:*"
 )
 
 func (a *API) profileRoutes() []route {
 	return []route{
-		{pattern: "/debug/pprof", endpoints: get("", a.getProfile)},
-		{pattern: "/debug/pprof/{profile:.*}", endpoints: get("", a.getProfile)},
+		{pattern: "/debug/pprof", endpoints: get(profilePermission, a.getProfile)},
+		{pattern: "/debug/pprof/{profile:.*}", endpoints: get(profilePermission, a.getProfile)},
 	}
 }
 

@@ -29,10 +29,11 @@ func disabled(text, hint string) handler {
 
 // Resources is what the routes speak to once the daemon has loaded. Status,
 // Rules, Reloader, Actors and Correlations are always there. A nil Ingest is an
-// input other than http.
+// input other than http, a nil LogLevel a log that nobody can change.
 type Resources struct {
 	Status       Status
 	Rules        Rules
+	LogLevel     LogLevel
 	Reloader     Reloader
 	Actors       Actors
 	Correlations Correlations
@@ -46,7 +47,7 @@ func (a *API) routes(profiling bool) []route {
 	all := slices.Concat(
 		a.probeRoutes(), a.metricsRoutes(),
 		statusRoutes, ruleRoutes, reloadRoutes, eventRoutes, actorRoutes, correlationRoutes,
-		incidentRoutes, riskRoutes, sourceRoutes, unavailableRoutes,
+		incidentRoutes, riskRoutes, sourceRoutes, logLevelRoutes, unavailableRoutes,
 	)
 	if profiling {
 		all = append(all, a.profileRoutes()...)

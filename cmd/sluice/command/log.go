@@ -14,14 +14,17 @@ import (
 	"github.com/sluicehq/sluice/cmd/sluice/terminal"
 )
 
-// logFilter reads the filter of the log. The flag wins over SLUICE_LOG, and an
-// unreadable filter is no reason not to start.
-func logFilter(l *config.Loaded) (logging.Filter, error) {
-	text := os.Getenv("SLUICE_LOG")
+// logFilter reads the filter of the log, and says where it comes from. The flag wins
+// over SLUICE_LOG, and an unreadable filter is no reason not to start.
+func logFilter(l *config.Loaded) (f logging.Filter, origin string, err error) {
+	text, origin := os.Getenv("SLUICE_LOG"), "SLUICE_LOG"
 	if level := l.Config.Global.LogLevel; level != "" {
-		text = level
+		text, origin = level, "--log-level"
 	}
-	return logging.ParseFilter(text)
+	if f, err = logging.ParseFilter(text); err != nil || text == "" {
+		origin = logging.OriginDefault
+	}
+	return f, origin, err
 }
 
 // tellWarnings logs what is odd about a configuration that is good enough to start with:
@@ -99,7 +102,7 @@ func (e *env) commandLogger(l *config.Loaded) *slog.Logger {
 	if l.Config.Global.LogFormat == "" {
 		return logging.Discard()
 	}
-	filter, err := logFilter(l)
+	filter, _, err := logFilter(l)
 	log := logging.New(e.Err, logging.Format(l.Config.Global.LogFormat), filter)
 	tellFilter(log, err)
 	return log

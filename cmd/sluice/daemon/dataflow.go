@@ -58,6 +58,9 @@ func (d *Daemon) resources() api.Resources {
 	if d.intake != nil {
 		r.Ingest = d.intake
 	}
+	if level := logging.LevelOf(d.o.Log); level != nil {
+		r.LogLevel = logLevel{level}
+	}
 	return r
 }
 
