@@ -43,6 +43,7 @@ var layout = map[string]place{
 	"graph":                              {2, "graph", false},
 	"graph/leaktest":                     {2, "graph", true},
 	"graph/step":                         {2, "graph", false},
+	"graph/catalog":                      {2, "graph", false},
 	"graph/ocsf":                         {2, "graph", false},
 	"graph/step/steptest":                {2, "graph", true},
 	"internal/ratelog":                   {0, "internal/ratelog", false},

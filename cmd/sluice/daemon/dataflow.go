@@ -52,7 +52,7 @@ func newStageMetrics(reg prometheus.Registerer, cfg *config.Daemon) (*dataflow.M
 // resources are what the routes of the API speak to.
 func (d *Daemon) resources() api.Resources {
 	r := api.Resources{
-		Status: d, Rules: d, Reloader: d.reloader, Actors: d.system,
+		Status: d, Rules: d, Catalog: d, Reloader: d.reloader, Actors: d.system,
 		Correlations: d.dataflow.Correlate.Client(), MaxIngestBody: int64(d.cfg.Input.HTTP.MaxBodyBytes),
 	}
 	if d.intake != nil {

@@ -118,7 +118,7 @@ func (l *Level) comeBack(n int) {
 func (l *Level) put(c choice) {
 	attrs := []any{"level", c.filter.String(), "origin", c.origin}
 	if !l.until.IsZero() {
-		attrs = append(attrs, "until", l.until.UTC().Truncate(time.Second))
+		attrs = append(attrs, "until", l.until.UTC().Format(time.RFC3339))
 	}
 	log := l.log.Load()
 	before := log != nil && log.Enabled(context.Background(), slog.LevelInfo)
