@@ -47,6 +47,7 @@ var layout = map[string]place{
 	"graph/ocsf":                         {2, "graph", false},
 	"graph/step/steptest":                {2, "graph", true},
 	"internal/ratelog":                   {0, "internal/ratelog", false},
+	"internal/redact":                    {0, "internal/redact", false},
 	"internal/natsconn":                  {1, "internal/natsconn", false},
 	"internal/natsconn/dial":             {1, "internal/natsconn", false},
 	"internal/natsconn/natstest":         {1, "internal/natsconn", true},

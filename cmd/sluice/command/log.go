@@ -12,6 +12,7 @@ import (
 	"github.com/sluicehq/sluice/cmd/sluice/config"
 	"github.com/sluicehq/sluice/cmd/sluice/logging"
 	"github.com/sluicehq/sluice/cmd/sluice/terminal"
+	"github.com/sluicehq/sluice/internal/redact"
 )
 
 // logFilter reads the filter of the log, and says where it comes from. The flag wins
@@ -79,7 +80,7 @@ func announce(log *slog.Logger, l *config.Loaded) {
 		sinks = sink.DefaultConfig().Sinks
 	}
 	for i, s := range sinks {
-		sinks[i] = sink.WithoutPassword(s)
+		sinks[i] = redact.Text(s)
 	}
 	attrs := []any{
 		"version", version(), "config", cmp.Or(strings.Join(l.Files, ", "), "none"), "rules", strings.Join(d.Rules, ", "),
@@ -87,9 +88,9 @@ func announce(log *slog.Logger, l *config.Loaded) {
 	if len(d.Pipelines) > 0 {
 		attrs = append(attrs, "pipelines", strings.Join(d.Pipelines, ", "))
 	}
-	attrs = append(attrs, "input", sink.WithoutPassword(d.Input.Source), "sinks", strings.Join(sinks, ", "))
+	attrs = append(attrs, "input", redact.Text(d.Input.Source), "sinks", strings.Join(sinks, ", "))
 	if d.Output.DLQ != "" {
-		attrs = append(attrs, "dlq", sink.WithoutPassword(d.Output.DLQ))
+		attrs = append(attrs, "dlq", redact.Text(d.Output.DLQ))
 	}
 	logging.Target(log, "sluice.server").Info("starting", append(attrs, "addr", d.API.Addr)...)
 	if flags := d.Engine.Given(); len(flags) > 0 {
