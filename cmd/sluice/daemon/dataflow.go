@@ -21,6 +21,7 @@ import (
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/graph/format"
 	"github.com/sluicehq/sluice/http/api"
+	"github.com/sluicehq/sluice/internal/redact"
 )
 
 // newDataflow builds the stages as they are configured.
@@ -34,7 +35,7 @@ func newDataflow(cfg *config.Daemon, set *graph.RuleSet, out *sink.Outputs, m *d
 		BufferSize: cfg.Input.BufferSize, Capacities: cfg.Mailboxes, Bytes: int(cfg.Input.BufferBytes),
 		DeadLetters: out.DeadLetters(), Set: set, Metrics: m,
 		Parse: parse.Options{
-			BatchSize: cfg.Input.BatchSize, Decoder: decoder, Source: cfg.Input.Source, Log: engineLog,
+			BatchSize: cfg.Input.BatchSize, Decoder: decoder, Source: redact.Text(cfg.Input.Source), Log: engineLog,
 		},
 		Evaluate: evaluate.Options{Workers: workers(engineLog), Timed: cfg.Correlation.RequireTime(), Log: engineLog},
 		Correlate: correlate.Options{
