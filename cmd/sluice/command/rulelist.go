@@ -25,8 +25,13 @@ const rulesAtOnce = 1000
 
 // ruleFilters are the flags that are sent as they are, with the parameters they make.
 var ruleFilters = []struct{ flag, parameter string }{
-	{"level", "level"}, {"product", "product"}, {"category", "category"}, {"service", "service"},
-	{"search", "q"}, {"hit", "hit"}, {"sort", "sort"},
+	{"level", "level"},
+	{"product", "product"},
+	{"category", "category"},
+	{"service", "service"},
+	{"search", "q"},
+	{"hit", "hit"},
+	{"sort", "sort"},
 }
 
 func (e *env) rulesCommand() *cli.Command {

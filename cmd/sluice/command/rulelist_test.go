@@ -50,11 +50,14 @@ func TestRulesOfADaemon(t *testing.T) {
 		{"in pages", []string{"--search", "paged"}, 0, all, "", "/api/v1/rules/list?limit=1000&offset=0&q=paged /api/v1/rules/list?limit=1000&offset=1&q=paged"},
 		{"so many at most", []string{"--limit", "1"}, 0, whoamiListed + "\n", "", "/api/v1/rules/list?limit=1&offset=0"},
 		{
-			"filters are the daemon's", []string{"--level", "high", "--product", "a b", "--category", "c", "--service", "s", "--hit", "true", "--sort", "hits"},
+			"filters are the daemon's",
+			[]string{"--level", "high", "--product", "a b", "--category", "c", "--service", "s", "--hit", "true", "--sort", "hits"},
 			0, all, "", "/api/v1/rules/list?category=c&hit=true&level=high&limit=1000&offset=0&product=a+b&service=s&sort=hits",
 		},
 		{
-			"as records", []string{"--output-format", "csv"}, 0,
+			"as records",
+			[]string{"--output-format", "csv"},
+			0,
 			"LEVEL,HITS,LAST HIT,TITLE,LOGSOURCE,FILE,ID\nhigh,12,2026-03-02T12:00:00Z,Whoami,windows/process_creation,rules/win/a.yml,0a1b\n-,0,,Sudo\x1b[2J,linux/auth,rules/b.yml,\n", "", plain,
 		},
 		{"what the daemon says of a wrong filter", []string{"--level", "wrong"}, 3, "", "query parameter 'level' must be one of informational, low", "/api/v1/rules/list?level=wrong&limit=1000&offset=0"},
