@@ -51,6 +51,7 @@ type Batch struct {
 	Events      *engine.Events
 	Results     *result.Batch
 	EventOf     []uint32 // by result: its event; none unless the step that detects was told to say so
+	Withheld    []uint32 // load index of the rule of each result that is left out, as it only feeds others
 	Matches     []Match  // none when nothing counts them
 	Records     []byte   // what the records of Matches lie in
 	Barrier     *Barrier
@@ -69,14 +70,20 @@ func (b *Batch) Reset() {
 	if cap(b.Records) > maxRecords {
 		b.Records = nil
 	}
+	if cap(b.Withheld) > maxWithheld {
+		b.Withheld = nil
+	}
 	*b = Batch{
 		Lines: b.Lines[:0], Outcomes: b.Outcomes[:0], Events: b.Events,
-		Matches: b.Matches[:0], Records: b.Records[:0], Release: b.Release,
+		Matches: b.Matches[:0], Records: b.Records[:0], Withheld: b.Withheld[:0], Release: b.Release,
 	}
 }
 
 // maxRecords is how many bytes of records Reset keeps room for.
 const maxRecords = 1 << 20
+
+// maxWithheld is how many results left out Reset keeps room for.
+const maxWithheld = 1 << 16
 
 // SizeOfBatch is the size of a batch in a data lane: one unit per line, at least
 // one, so that empty batches and barriers are bounded too, and the bytes of lines,

@@ -3,6 +3,7 @@ package graph
 import (
 	"sync/atomic"
 
+	"github.com/sluicehq/sluice/graph/catalog"
 	"github.com/sluicehq/sluice/sigma/correlation"
 	"github.com/sluicehq/sluice/sigma/engine"
 )
@@ -14,6 +15,7 @@ type RuleSet struct {
 	Engine      *engine.Set
 	Correlation *correlation.Program // of correlations over the engine's rules; nil is none
 	Rejected    int                  // documents left out
+	Catalog     *catalog.Catalog     // lists the rules and counts their hits; nil counts nothing
 }
 
 // Publication carries a rule set through an idle graph, in a batch without lines.

@@ -151,7 +151,7 @@ func (s *shell) begin(b *graph.Batch) {
 		s.log.Warn("correlation state dropped", "correlation", d.Correlation, "reason", d.Reason, "groups", d.Groups)
 		s.metrics.effects.reload.Add(float64(d.Groups))
 	}
-	s.metrics.count(b, begun)
+	s.metrics.count(b, begun, s.now)
 	s.times = times{events: begun.Events}
 	s.begun = b
 }
@@ -196,7 +196,7 @@ func (s *shell) count(b *graph.Batch, i int) error {
 		}
 	}
 	for _, f := range counted.Firings {
-		s.metrics.fired(f.Result.Rule)
+		s.metrics.fired(f.Result.Rule, s.now)
 	}
 	s.times.counting += time.Since(begin)
 	return err

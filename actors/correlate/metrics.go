@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/sluicehq/sluice/graph"
+	"github.com/sluicehq/sluice/graph/catalog"
 	"github.com/sluicehq/sluice/graph/step"
 	"github.com/sluicehq/sluice/sigma/correlation"
 	"github.com/sluicehq/sluice/sigma/result"
@@ -42,16 +43,19 @@ type Metrics struct {
 	observers                           map[phase]prometheus.Observer
 	effects                             effects
 
-	rules  []perRule            // by load index of the serving set
-	met    []*result.Rule       // memory for those that a batch met
-	uppers []prometheus.Counter // by load index of the serving set, made when first needed
-	series map[ruleSeries]int   // those there are; how many sets in a row have not had the rule
+	rules   []perRule            // by load index of the serving set
+	met     []uint32             // memory for load indexes of those that a batch met
+	uppers  []prometheus.Counter // by load index of the serving set, made when first needed
+	catalog *catalog.Catalog     // of the serving set; nil for none
+	series  map[ruleSeries]int   // those there are; how many sets in a row have not had the rule
 }
 
 // perRule is the series of a rule.
 type perRule struct {
-	counter prometheus.Counter // made when first needed
-	times   int                // that the batch in hand met the rule
+	counter  prometheus.Counter // made when first needed
+	rule     *result.Rule       // of results
+	results  int                // of the batch in hand
+	withheld int                // likewise, of a rule that only feeds others
 }
 
 // ruleSeries are the labels of a rule's series; kind is empty for detections.
@@ -129,6 +133,7 @@ func NewFallbacks(reg prometheus.Registerer, timed bool) (*atomic.Uint64, error)
 func (m *Metrics) serve(set *graph.RuleSet) {
 	rules, p := set.Engine.Rules(), set.Correlation
 	m.rules, m.met, m.uppers = make([]perRule, len(rules)), nil, nil
+	m.catalog = set.Catalog
 	if p != nil {
 		m.uppers = make([]prometheus.Counter, p.Len())
 	}
@@ -183,13 +188,13 @@ func label(s string) string {
 	return s[:n]
 }
 
-// count adds what a batch came to.
-func (m *Metrics) count(b *graph.Batch, begun step.Begun) {
+// count adds what a batch came to at wall time now in Unix seconds.
+func (m *Metrics) count(b *graph.Batch, begun step.Begun, now int64) {
 	if begun.Events == 0 {
 		return
 	}
 	m.processed.Add(float64(begun.Events))
-	if begun.Detections == 0 {
+	if begun.Detections == 0 && len(b.Withheld) == 0 {
 		return
 	}
 	m.detections.Add(float64(begun.Detections))
@@ -197,19 +202,36 @@ func (m *Metrics) count(b *graph.Batch, begun step.Begun) {
 	for i := range b.Results.Len() {
 		r := b.Results.At(i).Rule
 		p := &m.rules[r.Index]
-		if p.times++; p.times == 1 {
-			met = append(met, r)
+		if p.results++; p.results == 1 {
+			p.rule = r
+			met = append(met, uint32(r.Index))
 		}
 	}
-	for _, r := range met {
-		p := &m.rules[r.Index]
-		if p.counter == nil {
-			p.counter = m.rule(r)
+	for _, index := range b.Withheld {
+		p := &m.rules[index]
+		if p.withheld++; p.withheld == 1 && p.results == 0 {
+			met = append(met, index)
 		}
-		p.counter.Add(float64(p.times))
-		p.times = 0
+	}
+	for _, index := range met {
+		m.hit(index, now)
 	}
 	m.met = met
+}
+
+// hit counts what the batch came to of one rule.
+func (m *Metrics) hit(index uint32, now int64) {
+	p := &m.rules[index]
+	if p.results > 0 {
+		if p.counter == nil {
+			p.counter = m.rule(p.rule)
+		}
+		p.counter.Add(float64(p.results))
+	}
+	if m.catalog != nil {
+		m.catalog.Detection(int(index)).Add(p.results+p.withheld, now)
+	}
+	p.results, p.withheld = 0, 0
 }
 
 func (m *Metrics) rule(r *result.Rule) prometheus.Counter {
@@ -218,9 +240,12 @@ func (m *Metrics) rule(r *result.Rule) prometheus.Counter {
 	return m.byRule.WithLabelValues(s.title, s.level)
 }
 
-// fired counts the result of a correlation.
-func (m *Metrics) fired(r *correlation.Rule) {
+// fired counts the result of a correlation at wall time now.
+func (m *Metrics) fired(r *correlation.Rule, now int64) {
 	m.correlations.Inc()
+	if m.catalog != nil {
+		m.catalog.Correlation(r.Index).Add(1, now)
+	}
 	c := m.uppers[r.Index]
 	if c == nil {
 		s := upperSeriesOf(r)

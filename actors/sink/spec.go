@@ -3,13 +3,12 @@ package sink
 import (
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
+	"github.com/sluicehq/sluice/internal/redact"
 	"github.com/sluicehq/sluice/internal/suggest"
 )
 
@@ -72,7 +71,7 @@ func ParseSpec(text string, role Role) (Spec, []string, error) {
 	if found {
 		var err error
 		if warnings, err = s.parameters(query, role); err != nil {
-			return Spec{}, nil, fmt.Errorf("sink '%s': %w", WithoutPassword(text), err)
+			return Spec{}, nil, fmt.Errorf("sink '%s': %w", redact.Text(text), err)
 		}
 	}
 	if kinds[i].open == nil {
@@ -80,30 +79,10 @@ func ParseSpec(text string, role Role) (Spec, []string, error) {
 	}
 	if check := kinds[i].check; check != nil {
 		if err := check(s); err != nil {
-			return Spec{}, nil, fmt.Errorf("sink '%s': %w", WithoutPassword(text), err)
+			return Spec{}, nil, fmt.Errorf("sink '%s': %w", redact.Text(text), err)
 		}
 	}
 	return s, warnings, nil
-}
-
-// WithoutPassword hides what stands before the host of a URL, but for a user's name.
-func WithoutPassword(text string) string {
-	scheme, rest, found := strings.Cut(text, "://")
-	at := strings.LastIndexByte(rest, '@')
-	if !found || at < 0 || scheme == "file" || scheme == "unix" {
-		return text
-	}
-	authority, _, _ := strings.Cut(rest, "/")
-	if _, port, err := net.SplitHostPort(authority); err == nil && !strings.Contains(authority, "@") {
-		if _, err := strconv.ParseUint(port, 10, 16); err == nil {
-			return text // the sign belongs to what follows
-		}
-	}
-	user, _, both := strings.Cut(rest[:at], ":")
-	if both {
-		return scheme + "://" + user + ":xxxxx" + rest[at:]
-	}
-	return scheme + "://xxxxx" + rest[at:]
 }
 
 func unsupported(base string) error {
@@ -115,9 +94,9 @@ func unsupported(base string) error {
 	}
 	scheme, _, _ := strings.Cut(base, "://")
 	if i := slices.IndexFunc(kinds, func(a about) bool { return slices.Contains(a.schemes, scheme) }); i >= 0 && kinds[i].left != "" {
-		return fmt.Errorf("output sink '%s' is left out of this build, which was made with the tag %s (supported: %s)", WithoutPassword(base), kinds[i].left, usages())
+		return fmt.Errorf("output sink '%s' is left out of this build, which was made with the tag %s (supported: %s)", redact.Text(base), kinds[i].left, usages())
 	}
-	err := fmt.Errorf("Unsupported output sink '%s' (supported: %s)", WithoutPassword(base), usages()) //nolint:staticcheck // users find the text in scripts
+	err := fmt.Errorf("Unsupported output sink '%s' (supported: %s)", redact.Text(base), usages()) //nolint:staticcheck // users find the text in scripts
 	return suggest.Wrap(err, scheme, schemes)
 }
 

@@ -198,19 +198,3 @@ func TestTwoSinksMayNotWriteToOneFile(t *testing.T) {
 		})
 	}
 }
-
-func TestPasswordsOfURLsAreHidden(t *testing.T) {
-	for _, tc := range []struct{ name, text, want string }{
-		{"a word", "stdout", "stdout"},
-		{"a path, whatever it holds", "file:///a b@c?on_full=drop", "file:///a b@c?on_full=drop"},
-		{"a password", "nats://u:secret@h:1/s", "nats://u:xxxxx@h:1/s"},
-		{"a token", "nats://secret@h:1/s", "nats://xxxxx@h:1/s"},
-		{"a password with signs that end a host", "nats://u:se/c@ret@h:1/s", "nats://u:xxxxx@h:1/s"},
-		{"a URL without one", "nats://h:1/s", "nats://h:1/s"},
-		{"a subject with the sign", "nats://h:1/s@t", "nats://h:1/s@t"},
-	} {
-		if got := WithoutPassword(tc.text); got != tc.want {
-			t.Errorf("%s: got %q, want %q", tc.name, got, tc.want)
-		}
-	}
-}

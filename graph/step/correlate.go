@@ -189,7 +189,13 @@ func (d *Detect) match(e uint32, from int) {
 		d.source.Open(d.worker, b.Events, int(e))
 		b.Records = d.extractor.Append(b.Records, d.rules, at, d.source)
 	}
-	b.Results.Keep(from, func(r *result.Detection) bool { return d.set.Correlation.Emits(r.Rule.Index) })
+	b.Results.Keep(from, func(r *result.Detection) bool {
+		emitted := d.set.Correlation.Emits(r.Rule.Index)
+		if !emitted {
+			b.Withheld = append(b.Withheld, uint32(r.Rule.Index))
+		}
+		return emitted
+	})
 	if known || !d.timed {
 		b.Matches = append(b.Matches, graph.Match{
 			Record: b.Records[record:len(b.Records):len(b.Records)], Results: uint32(b.Results.Len()), Event: e,

@@ -30,8 +30,11 @@ type Detect struct {
 	TellEvents bool
 }
 
+// sizeOfIndex is what a load index takes in a batch.
+const sizeOfIndex = 4
+
 // lengths are how much of a batch's memory is used.
-type lengths struct{ results, matches, records, held int }
+type lengths struct{ results, withheld, matches, records, held int }
 
 // Detected is what happened while the events of a batch were evaluated.
 type Detected struct {
@@ -56,7 +59,7 @@ func (d *Detect) Batch(g Isolate, b *graph.Batch) Detected {
 		b.Results = new(result.Batch)
 	}
 	b.Results.Truncate(0)
-	b.Matches, b.Records, b.EventOf, b.Held = b.Matches[:0], b.Records[:0], b.EventOf[:0], 0
+	b.Matches, b.Records, b.Withheld, b.EventOf, b.Held = b.Matches[:0], b.Records[:0], b.Withheld[:0], b.EventOf[:0], 0
 	if b.Events.Len() == 0 {
 		return Detected{}
 	}
@@ -65,7 +68,7 @@ func (d *Detect) Batch(g Isolate, b *graph.Batch) Detected {
 	d.batch, d.outcome = b, Detected{}
 	held := b.Results.Held()
 	g.Each(0, len(b.Lines), d.step, d.undo, d.poisoned)
-	b.Held = b.Results.Held() - held + len(b.Records)
+	b.Held = b.Results.Held() - held + len(b.Records) + sizeOfIndex*len(b.Withheld)
 	d.products.count(b)
 	d.worker.Rest()
 	d.outcome.Stats = d.worker.TakeStats()
@@ -90,7 +93,7 @@ func (d *Detect) Watch(o *Origins, s *Shapes) { d.origins, d.shapes = o, s }
 func (d *Detect) line(i int) {
 	b := d.batch
 	outcome := &b.Outcomes[i]
-	d.before = lengths{b.Results.Len(), len(b.Matches), len(b.Records), b.Results.Held()}
+	d.before = lengths{b.Results.Len(), len(b.Withheld), len(b.Matches), len(b.Records), b.Results.Held()}
 	for e := outcome.Events.From; e < outcome.Events.To; e++ {
 		from := b.Results.Len()
 		d.worker.Evaluate(b.Events, int(e), b.Arrival, b.Results)
@@ -124,6 +127,7 @@ func (d *Detect) forget(int) {
 	b.Results.Truncate(d.before.results)
 	d.products.forget(d.before.results)
 	b.Matches, b.Records = b.Matches[:d.before.matches], b.Records[:d.before.records]
+	b.Withheld = b.Withheld[:d.before.withheld]
 }
 
 func (d *Detect) quarantine(i int, cause error) {

@@ -65,20 +65,21 @@ func TestWhatCorrelationsGetOfALine(t *testing.T) {
 		behind  []uint32 // results of the batch up to each
 		results string   // titles of rules
 		late    uint64   // events without a time
+		left    int      // results that were withheld
 	}{
-		{"nothing without correlations", false, whoami, correlation.Options{}, []string{`{"CommandLine":"whoami"}`}, nil, nil, "Whoami", 0},
-		{"nothing of a match that concerns no correlation", false, counted, correlation.Options{}, []string{plain, `{}`}, nil, nil, "B", 0},
-		{"the time of the event, else of its arrival", false, counted, correlation.Options{}, []string{evil, plain, both}, []int64{5, 77}, []uint32{1, 4}, "A B A B", 1},
-		{"nothing of an event without a time that is to be skipped", true, counted, correlation.Options{}, []string{both, evil}, []int64{5}, []uint32{3}, "A B A", 1},
-		{"withheld results are gone, others stay", false, counted, correlation.Options{NoDetections: true}, []string{both, evil, plain}, []int64{77, 5}, []uint32{1, 1}, "B B", 1},
-		{"withheld also when the event is skipped", true, counted, correlation.Options{NoDetections: true}, []string{both}, nil, nil, "B", 1},
+		{"nothing without correlations", false, whoami, correlation.Options{}, []string{`{"CommandLine":"whoami"}`}, nil, nil, "Whoami", 0, 0},
+		{"nothing of a match that concerns no correlation", false, counted, correlation.Options{}, []string{plain, `{}`}, nil, nil, "B", 0, 0},
+		{"the time of the event, else of its arrival", false, counted, correlation.Options{}, []string{evil, plain, both}, []int64{5, 77}, []uint32{1, 4}, "A B A B", 1, 0},
+		{"nothing of an event without a time that is to be skipped", true, counted, correlation.Options{}, []string{both, evil}, []int64{5}, []uint32{3}, "A B A", 1, 0},
+		{"withheld results are gone, others stay", false, counted, correlation.Options{NoDetections: true}, []string{both, evil, plain}, []int64{77, 5}, []uint32{1, 1}, "B B", 1, 2},
+		{"withheld also when the event is skipped", true, counted, correlation.Options{NoDetections: true}, []string{both}, nil, nil, "B", 1, 1},
 		{
 			"withholding spares detections that events share", false, words,
 			correlation.Options{NoDetections: true},
 			[]string{both, both, both},
 			[]int64{77, 77, 77},
 			[]uint32{1, 2, 3},
-			"B B B", 3,
+			"B B B", 3, 3,
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -93,6 +94,9 @@ func TestWhatCorrelationsGetOfALine(t *testing.T) {
 				}
 				if s := strings.Join(got, " "); s != tc.results {
 					t.Errorf("results of %s, want of %s", s, tc.results)
+				}
+				if len(b.Withheld) != tc.left || tc.left > 0 && b.Withheld[0] != 0 {
+					t.Errorf("withheld %v, want %d of rule 0", b.Withheld, tc.left)
 				}
 				if out.Fallbacks != tc.late || len(out.Poisoned) > 0 {
 					t.Errorf("outcome %+v, want %d without a time", out, tc.late)

@@ -24,6 +24,7 @@ import (
 
 	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/actors/mailbox"
+	"github.com/sluicehq/sluice/graph/catalog"
 	"github.com/sluicehq/sluice/internal/unavailable"
 	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/correlation"
@@ -37,6 +38,7 @@ type daemon struct {
 	dying      string
 	report     []actors.Member
 	rules      RuleReport
+	catalog    *catalog.Catalog
 	views      []correlation.Entry
 	groups     []correlation.GroupEntry
 	filter     correlation.Filter
@@ -55,6 +57,7 @@ func (d *daemon) Ready() bool                                 { return !d.notRea
 func (d *daemon) Failing() (string, bool)                     { return d.dying, d.dying != "" }
 func (d *daemon) Status() []actors.Member                     { return d.report }
 func (d *daemon) Rules() RuleReport                           { return d.rules }
+func (d *daemon) Catalog() *catalog.Catalog                   { return d.catalog }
 func (d *daemon) Request()                                    { d.reloads++ }
 func (d *daemon) Records() []actors.Record                    { return d.records }
 func (d *daemon) Detail(context.Context, string) (detail any) { return d.detail }
@@ -126,7 +129,7 @@ func start(t *testing.T, d *daemon, adapt ...func(*Options)) service {
 
 // everything mounts d as all resources.
 func (s service) everything(d *daemon) service {
-	s.Mount(Resources{Status: d, Rules: d, Reloader: d, Actors: d, Correlations: d, Ingest: d, MaxIngestBody: 20 << 20})
+	s.Mount(Resources{Status: d, Rules: d, Catalog: d, Reloader: d, Actors: d, Correlations: d, Ingest: d, MaxIngestBody: 20 << 20})
 	return s
 }
 

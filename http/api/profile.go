@@ -4,22 +4,28 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/pprof"
+	"os"
 	runtimepprof "runtime/pprof"
 	"strconv"
 	"strings"
+
+	"github.com/sluicehq/sluice/internal/redact"
 )
 
 const (
 	profileRoot       = "/debug/pprof/"
 	maxProfileSeconds = 60
+	// profilePermission is the full grant: profiles show what the memory holds.
+	profilePermission = "*:*"
 )
 
 func (a *API) profileRoutes() []route {
 	return []route{
-		{pattern: "/debug/pprof", endpoints: get("", a.getProfile)},
-		{pattern: "/debug/pprof/{profile:.*}", endpoints: get("", a.getProfile)},
+		{pattern: "/debug/pprof", endpoints: get(profilePermission, a.getProfile)},
+		{pattern: "/debug/pprof/{profile:.*}", endpoints: get(profilePermission, a.getProfile)},
 	}
 }
 
@@ -54,13 +60,20 @@ func (a *API) getProfile(_ *Resources, w http.ResponseWriter, r *http.Request) {
 	jw.finish()
 }
 
+// cmdline is the profile of the arguments. Those that are secret are hidden.
+func cmdline(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("X-Content-Type-Options", "nosniff")
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	_, _ = io.WriteString(w, strings.Join(redact.Args(os.Args), "\x00")) // a client that has left gets nothing
+}
+
 // profileHandler returns nil for a profile that does not exist.
 func profileHandler(name string) http.HandlerFunc {
 	switch name {
 	case "":
 		return pprof.Index
 	case "cmdline":
-		return pprof.Cmdline
+		return cmdline
 	case "profile":
 		return pprof.Profile
 	case "symbol":

@@ -28,11 +28,13 @@ func disabled(text, hint string) handler {
 }
 
 // Resources is what the routes speak to once the daemon has loaded. Status,
-// Rules, Reloader, Actors and Correlations are always there. A nil Ingest is an
-// input other than http.
+// Rules, Catalog, Reloader, Actors and Correlations are always there. A nil Ingest is an
+// input other than http, a nil LogLevel a log that nobody can change.
 type Resources struct {
 	Status       Status
 	Rules        Rules
+	Catalog      RuleCatalog
+	LogLevel     LogLevel
 	Reloader     Reloader
 	Actors       Actors
 	Correlations Correlations
@@ -48,7 +50,7 @@ func (a *API) routes(profiling bool) []route {
 	all := slices.Concat(
 		a.probeRoutes(), a.metricsRoutes(),
 		statusRoutes, ruleRoutes, reloadRoutes, eventRoutes, actorRoutes, correlationRoutes,
-		incidentRoutes, riskRoutes, sourceRoutes, auditRoutes, unavailableRoutes,
+		incidentRoutes, riskRoutes, sourceRoutes, auditRoutes, ruleListRoutes, logLevelRoutes, unavailableRoutes,
 	)
 	if profiling {
 		all = append(all, a.profileRoutes()...)

@@ -238,6 +238,13 @@ func (d *daemon) logged(text string) map[string]any {
 			if m, _ := entry.Fields["message"].(string); strings.Contains(m, text) {
 				return entry.Fields
 			}
+		} else if _, rest, ok := strings.Cut(line, ": "+text); ok { // a log of text
+			fields := map[string]any{"message": text}
+			for pair := range strings.FieldsSeq(rest) {
+				name, value, _ := strings.Cut(pair, "=")
+				fields[name] = value
+			}
+			return fields
 		}
 	}
 	return nil

@@ -22,6 +22,7 @@ import (
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/http/audit"
 	"github.com/sluicehq/sluice/http/server"
+	"github.com/sluicehq/sluice/internal/redact"
 	"github.com/sluicehq/sluice/internal/suggest"
 	"github.com/sluicehq/sluice/internal/unavailable"
 	"github.com/sluicehq/sluice/sigma/pipeline"
@@ -246,7 +247,7 @@ func (c *checking) destination(path, text string, role sink.Role) {
 		return // the value is reported already
 	}
 	for _, w := range warnings {
-		c.warn(path, fmt.Errorf("sink '%s': %s", text, w))
+		c.warn(path, fmt.Errorf("sink '%s': %s", redact.Text(text), w))
 	}
 	switch spec.Kind {
 	case sink.KindFile:
@@ -255,7 +256,7 @@ func (c *checking) destination(path, text string, role sink.Role) {
 		err = unix.Present(spec.Target)
 	}
 	if err != nil {
-		c.fault(path, fmt.Errorf("sink '%s': %w", text, err))
+		c.fault(path, fmt.Errorf("sink '%s': %w", redact.Text(text), err))
 	}
 }
 

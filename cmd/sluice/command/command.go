@@ -101,7 +101,7 @@ func (e *env) app() *cli.App {
 		Name:  "sluice",
 		Usage: "evaluate Sigma rules on streams of events",
 		Commands: []*cli.Command{
-			group("engine", "run or question the detection engine", daemon, eval, e.statusCommand()),
+			group("engine", "run or question the detection engine", daemon, eval, e.statusCommand(), e.rulesCommand(), e.logLevelCommand()),
 			group("rule", "check and print rules", e.ruleCommands()...),
 			group("pipeline", "look into processing pipelines", e.pipelineCommands()...),
 			group("dlq", "look into dead letters, and send them on their way again", e.dlqCommands()...),

@@ -16,7 +16,7 @@ func TestCompletionKnowsWhatMayFollow(t *testing.T) {
 		want  []string // all of them, without what they are about
 	}{
 		{"a command of the program", []string{"con"}, []string{"config"}},
-		{"a command of a group", []string{"engine", ""}, []string{"daemon", "eval", "status"}},
+		{"a command of a group", []string{"engine", ""}, []string{"daemon", "eval", "status", "rules", "log-level"}},
 		{"a command behind flags", []string{"-q", "engine", "st"}, []string{"status"}},
 		{"a flag", []string{"engine", "daemon", "--input-"}, []string{"--input-format"}},
 		{"a flag of every command", []string{"version", "--no"}, []string{"--no-stats"}},
@@ -26,6 +26,7 @@ func TestCompletionKnowsWhatMayFollow(t *testing.T) {
 		{"a value where the shell breaks words", []string{"daemon", "--input-format", "=", "js"}, []string{"json"}},
 		{"a switch that takes a value", []string{"daemon", "--syslog-strip-bom", ""}, []string{"true", "false"}},
 		{"a value of a flag that is no setting", []string{"config", "show", "--format", ""}, []string{"text", "json", "yaml"}},
+		{"an order of a list", []string{"engine", "rules", "--sort", "h"}, []string{"hits"}},
 		{"a built-in pipeline, or a file", []string{"eval", "-p", "sys"}, []string{":files", "sysmon"}},
 		{"a value that may be a file", []string{"eval", "--config", ""}, []string{":files"}},
 		{"a number", []string{"eval", "--batch-size", ""}, nil},

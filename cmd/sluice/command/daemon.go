@@ -43,8 +43,8 @@ func (e *env) runDaemon(c *cli.Context) error {
 		return e.checked(warnings, err)
 	}
 	close(e.handedOver)
-	filter, err := logFilter(l)
-	log, queue := logging.NewQueued(e.Err, e.daemonLogFormat(l), filter)
+	filter, origin, err := logFilter(l)
+	log, queue := logging.NewQueued(e.Err, e.daemonLogFormat(l), logging.NewLevel(filter, origin))
 	announce(log, l)
 	tellWarnings(log, l, warnings)
 	tellFilter(log, err)

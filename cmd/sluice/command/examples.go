@@ -23,6 +23,16 @@ var examples = map[string][]string{
 		"sluice engine status --addr 127.0.0.1:9090",
 		"sluice engine status --addr 127.0.0.1:9090 --output-format json",
 	},
+	"engine rules": {
+		"sluice engine rules --addr 127.0.0.1:9090",
+		"sluice engine rules --addr 127.0.0.1:9090 --hit false --product windows",
+		"sluice engine rules --addr 127.0.0.1:9090 --sort hits --limit 10",
+	},
+	"engine log-level": {
+		"sluice engine log-level --addr 127.0.0.1:9090",
+		"sluice engine log-level debug --for 10m --addr 127.0.0.1:9090",
+		"sluice engine log-level info,sluice.sink=debug --addr 127.0.0.1:9090",
+	},
 	"rule validate": {
 		"sluice rule validate rules/",
 		"sluice rule validate rules/ -v -p sysmon",

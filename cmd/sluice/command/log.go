@@ -12,16 +12,20 @@ import (
 	"github.com/sluicehq/sluice/cmd/sluice/config"
 	"github.com/sluicehq/sluice/cmd/sluice/logging"
 	"github.com/sluicehq/sluice/cmd/sluice/terminal"
+	"github.com/sluicehq/sluice/internal/redact"
 )
 
-// logFilter reads the filter of the log. The flag wins over SLUICE_LOG, and an
-// unreadable filter is no reason not to start.
-func logFilter(l *config.Loaded) (logging.Filter, error) {
-	text := os.Getenv("SLUICE_LOG")
+// logFilter reads the filter of the log, and says where it comes from. The flag wins
+// over SLUICE_LOG, and an unreadable filter is no reason not to start.
+func logFilter(l *config.Loaded) (f logging.Filter, origin string, err error) {
+	text, origin := os.Getenv("SLUICE_LOG"), "SLUICE_LOG"
 	if level := l.Config.Global.LogLevel; level != "" {
-		text = level
+		text, origin = level, "--log-level"
 	}
-	return logging.ParseFilter(text)
+	if f, err = logging.ParseFilter(text); err != nil || text == "" {
+		origin = logging.OriginDefault
+	}
+	return f, origin, err
 }
 
 // tellWarnings logs what is odd about a configuration that is good enough to start with:
@@ -76,7 +80,7 @@ func announce(log *slog.Logger, l *config.Loaded) {
 		sinks = sink.DefaultConfig().Sinks
 	}
 	for i, s := range sinks {
-		sinks[i] = sink.WithoutPassword(s)
+		sinks[i] = redact.Text(s)
 	}
 	attrs := []any{
 		"version", version(), "config", cmp.Or(strings.Join(l.Files, ", "), "none"), "rules", strings.Join(d.Rules, ", "),
@@ -84,9 +88,9 @@ func announce(log *slog.Logger, l *config.Loaded) {
 	if len(d.Pipelines) > 0 {
 		attrs = append(attrs, "pipelines", strings.Join(d.Pipelines, ", "))
 	}
-	attrs = append(attrs, "input", sink.WithoutPassword(d.Input.Source), "sinks", strings.Join(sinks, ", "))
+	attrs = append(attrs, "input", redact.Text(d.Input.Source), "sinks", strings.Join(sinks, ", "))
 	if d.Output.DLQ != "" {
-		attrs = append(attrs, "dlq", sink.WithoutPassword(d.Output.DLQ))
+		attrs = append(attrs, "dlq", redact.Text(d.Output.DLQ))
 	}
 	logging.Target(log, "sluice.server").Info("starting", append(attrs, "addr", d.API.Addr)...)
 	if flags := d.Engine.Given(); len(flags) > 0 {
@@ -99,7 +103,7 @@ func (e *env) commandLogger(l *config.Loaded) *slog.Logger {
 	if l.Config.Global.LogFormat == "" {
 		return logging.Discard()
 	}
-	filter, err := logFilter(l)
+	filter, _, err := logFilter(l)
 	log := logging.New(e.Err, logging.Format(l.Config.Global.LogFormat), filter)
 	tellFilter(log, err)
 	return log

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sluicehq/sluice/internal/redact"
 	"github.com/sluicehq/sluice/internal/suggest"
 	"github.com/sluicehq/sluice/internal/unavailable"
 )
@@ -105,7 +106,7 @@ func (f *field) allows(text string) error {
 	if f.words == nil || slices.Contains(f.words, text) {
 		return nil
 	}
-	return suggest.Wrap(fmt.Errorf("%q is not allowed (%s)", text, strings.Join(f.words, ", ")), text, f.words)
+	return suggest.Wrap(fmt.Errorf("%q is not allowed (%s)", redact.Text(text), strings.Join(f.words, ", ")), text, f.words)
 }
 
 func (c *checker) number(f *field, path string, n int64) {

@@ -10,6 +10,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
+	"github.com/sluicehq/sluice/internal/redact"
 	"github.com/sluicehq/sluice/internal/suggest"
 )
 
@@ -45,7 +46,7 @@ func (d *decoder) fault(n *yaml.Node, path string, err error) bool {
 }
 
 func (d *decoder) mismatch(n *yaml.Node, path, want string) bool {
-	got := fmt.Sprintf("%q", n.Value)
+	got := fmt.Sprintf("%q", redact.Text(n.Value))
 	switch n.Kind {
 	case yaml.MappingNode:
 		got = "a mapping"

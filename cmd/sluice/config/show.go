@@ -8,7 +8,7 @@ import (
 
 	"gopkg.in/yaml.v3"
 
-	"github.com/sluicehq/sluice/actors/sink"
+	"github.com/sluicehq/sluice/internal/redact"
 	"github.com/sluicehq/sluice/sigma/timespan"
 )
 
@@ -71,11 +71,11 @@ func plain(v reflect.Value) any {
 	}
 	switch k := v.Kind(); {
 	case k == reflect.String && v.Len() > 0:
-		return sink.WithoutPassword(v.String())
+		return redact.Text(v.String())
 	case k == reflect.Slice && v.Len() > 0 && v.Type().Elem().Kind() == reflect.String:
 		shown := make([]string, v.Len())
 		for i := range shown {
-			shown[i] = sink.WithoutPassword(v.Index(i).String())
+			shown[i] = redact.Text(v.Index(i).String())
 		}
 		return shown
 	case k == reflect.Pointer && v.IsNil(), k == reflect.String && v.Len() == 0:

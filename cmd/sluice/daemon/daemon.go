@@ -217,7 +217,7 @@ func (d *Daemon) build(set *graph.RuleSet) error {
 		d.checkpointer.begin(d.features.saved())
 	}
 	if err := d.openInput(); err != nil {
-		return configFaultf("--input %s: %w", d.cfg.Input.Source, err)
+		return configFaultf("--input %s: %w", d.sourceName(), err)
 	}
 	return nil
 }
@@ -242,7 +242,7 @@ func (d *Daemon) Start() error {
 	d.api.Mount(d.resources())
 	d.health.serving.Store(true)
 	logging.Target(d.log, "sluice.server").Info("API server listening", "addr", d.server.Addr().String(), "sinks", len(d.outputs.Sinks))
-	logging.Target(d.log, "sluice.sources").Info("source started", "source", d.cfg.Input.Source)
+	logging.Target(d.log, "sluice.sources").Info("source started", "source", d.sourceName())
 	if d.source != nil {
 		d.read(d.dataflow.Parse.Intake(d.input.name, time.Now))
 	}

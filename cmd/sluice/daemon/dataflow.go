@@ -21,6 +21,7 @@ import (
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/graph/format"
 	"github.com/sluicehq/sluice/http/api"
+	"github.com/sluicehq/sluice/internal/redact"
 )
 
 // newDataflow builds the stages as they are configured.
@@ -34,7 +35,7 @@ func newDataflow(cfg *config.Daemon, set *graph.RuleSet, out *sink.Outputs, m *d
 		BufferSize: cfg.Input.BufferSize, Capacities: cfg.Mailboxes, Bytes: int(cfg.Input.BufferBytes),
 		DeadLetters: out.DeadLetters(), Set: set, Metrics: m,
 		Parse: parse.Options{
-			BatchSize: cfg.Input.BatchSize, Decoder: decoder, Source: cfg.Input.Source, Log: engineLog,
+			BatchSize: cfg.Input.BatchSize, Decoder: decoder, Source: redact.Text(cfg.Input.Source), Log: engineLog,
 		},
 		Evaluate: evaluate.Options{Workers: workers(engineLog), Timed: cfg.Correlation.RequireTime(), Log: engineLog},
 		Correlate: correlate.Options{
@@ -52,7 +53,7 @@ func newStageMetrics(reg prometheus.Registerer, cfg *config.Daemon) (*dataflow.M
 // resources are what the routes of the API speak to.
 func (d *Daemon) resources() api.Resources {
 	r := api.Resources{
-		Status: d, Rules: d, Reloader: d.reloader, Actors: d.system,
+		Status: d, Rules: d, Catalog: d, Reloader: d.reloader, Actors: d.system,
 		Correlations: d.dataflow.Correlate.Client(), MaxIngestBody: int64(d.cfg.Input.HTTP.MaxBodyBytes),
 	}
 	if d.intake != nil {
@@ -60,6 +61,9 @@ func (d *Daemon) resources() api.Resources {
 	}
 	if d.trail != nil {
 		r.Audit = d.trail
+	}
+	if level := logging.LevelOf(d.o.Log); level != nil {
+		r.LogLevel = logLevel{level}
 	}
 	return r
 }

@@ -4,6 +4,7 @@ import (
 	"sync/atomic"
 
 	"github.com/sluicehq/sluice/actors"
+	"github.com/sluicehq/sluice/graph/catalog"
 	"github.com/sluicehq/sluice/http/api"
 )
 
@@ -39,3 +40,6 @@ func (d *Daemon) Status() []actors.Member { return d.features.status() }
 
 // Rules tells what the serving rule set was made of.
 func (d *Daemon) Rules() api.RuleReport { return d.serving.Load().summary(d.cfg.Rules) }
+
+// Catalog lists the rules that serve.
+func (d *Daemon) Catalog() *catalog.Catalog { return d.serving.Load().set.Catalog }

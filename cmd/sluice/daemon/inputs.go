@@ -10,6 +10,7 @@ import (
 
 	"github.com/sluicehq/sluice/cmd/sluice/logging"
 	"github.com/sluicehq/sluice/graph/format"
+	"github.com/sluicehq/sluice/internal/redact"
 	"github.com/sluicehq/sluice/internal/suggest"
 	"github.com/sluicehq/sluice/sources"
 	"github.com/sluicehq/sluice/sources/ndjson"
@@ -36,7 +37,7 @@ func inputKinds() []inputKind {
 			open: func(d *Daemon) (sources.Source, error) {
 				s := stdin.New(d.o.In)
 				s.Encoded = func(e sources.Encoding) {
-					logging.Target(d.log, "sluice.sources").Warn(fmt.Sprintf("standard input is %s and is read as lines, so its events are not found: send it through %s", e, strings.TrimSuffix(e.Tool(), " FILE")), "source", d.cfg.Input.Source)
+					logging.Target(d.log, "sluice.sources").Warn(fmt.Sprintf("standard input is %s and is read as lines, so its events are not found: send it through %s", e, strings.TrimSuffix(e.Tool(), " FILE")), "source", d.sourceName())
 				}
 				return s, nil
 			},
@@ -76,9 +77,9 @@ func findInput(source string, kinds []inputKind) (inputKind, error) {
 	switch {
 	case i < 0:
 		scheme, _, _ := strings.Cut(source, "://")
-		return inputKind{}, suggest.Wrap(fmt.Errorf("%q is no input (%s)", source, strings.Join(here, ", ")), scheme, names)
+		return inputKind{}, suggest.Wrap(fmt.Errorf("%q is no input (%s)", redact.Text(source), strings.Join(here, ", ")), scheme, names)
 	case kinds[i].open == nil:
-		return inputKind{}, fmt.Errorf("%q is not in this build (%s)", source, strings.Join(here, ", "))
+		return inputKind{}, fmt.Errorf("%q is not in this build (%s)", redact.Text(source), strings.Join(here, ", "))
 	}
 	return kinds[i], nil
 }
@@ -109,10 +110,10 @@ func (d *Daemon) read(in sources.Intake) {
 	d.work.Go(func() {
 		defer close(d.ended)
 		if err := d.source.Run(ctx, in); err != nil {
-			log.Warn("source ended", "source", d.cfg.Input.Source, "err", err)
+			log.Warn("source ended", "source", d.sourceName(), "err", err)
 			return
 		}
-		log.Info("source ended", "source", d.cfg.Input.Source)
+		log.Info("source ended", "source", d.sourceName())
 	})
 }
 
@@ -126,3 +127,6 @@ func (d *Daemon) closeInput(ctx context.Context) error {
 	defer cancel()
 	return r.Close(ctx)
 }
+
+// sourceName is the input as log lines and errors name it.
+func (d *Daemon) sourceName() string { return redact.Text(d.cfg.Input.Source) }

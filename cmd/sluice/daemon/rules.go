@@ -16,6 +16,7 @@ import (
 	"github.com/sluicehq/sluice/cmd/sluice/config"
 	"github.com/sluicehq/sluice/cmd/sluice/ruleset"
 	"github.com/sluicehq/sluice/graph"
+	"github.com/sluicehq/sluice/graph/catalog"
 	"github.com/sluicehq/sluice/http/api"
 	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/load"
@@ -87,7 +88,7 @@ func (r *rules) build(ctx context.Context, serving *generation) (*generation, er
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if err := r.compile(g); err != nil {
+	if err := r.compile(g, serving); err != nil {
 		return nil, err
 	}
 	return g, nil
@@ -150,8 +151,17 @@ func (r *rules) changed(ctx context.Context, g *generation) (string, error) {
 	return "", nil
 }
 
-// compile makes the set of a generation from its documents and pipelines.
-func (r *rules) compile(g *generation) error {
+// catalog is that of the generation's set; nil of none.
+func (g *generation) catalog() *catalog.Catalog {
+	if g == nil {
+		return nil
+	}
+	return g.set.Catalog
+}
+
+// compile makes the set of a generation from its documents and pipelines. Hits of the
+// rules that serve go on.
+func (r *rules) compile(g, serving *generation) error {
 	defer debug.FreeOSMemory() // loading needs several times what it leaves behind
 	loaded, err := ruleset.Transform(g.documents, g.pipelines, r.settings.Options)
 	if err != nil {
@@ -166,6 +176,7 @@ func (r *rules) compile(g *generation) error {
 	}
 	g.set, g.counts = built.Set, built.Counts()
 	g.refused = built.Acceptable(r.cfg.Engine.StrictRules)
+	g.set.Catalog = built.Catalog(serving.catalog())
 	g.collection = built.WithoutRules()
 	g.notes, g.details, g.doubts = built.Notes, built.Details, built.Doubts
 	if !built.Usable() {

@@ -54,6 +54,17 @@ func ParseFilter(text string) (Filter, error) {
 	return f, nil
 }
 
+// String writes the filter as ParseFilter reads it, the level of all other targets
+// first.
+func (f Filter) String() string {
+	var b strings.Builder
+	b.WriteString(filterLevel(f.rest))
+	for _, r := range f.rules {
+		b.WriteString("," + r.target + "=" + filterLevel(r.level))
+	}
+	return b.String()
+}
+
 // Enabled reports whether a line of this level and target is written.
 func (f Filter) Enabled(target string, level slog.Level) bool {
 	least, best := f.rest, -1
@@ -81,6 +92,14 @@ func parseLevel(name string) (slog.Level, bool) {
 		return LevelTrace, true
 	}
 	return 0, false
+}
+
+// filterLevel is the word of a level in a filter.
+func filterLevel(l slog.Level) string {
+	if l == levelOff {
+		return "off"
+	}
+	return strings.ToLower(levelName(l))
 }
 
 func levelName(l slog.Level) string {

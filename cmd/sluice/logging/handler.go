@@ -33,7 +33,16 @@ const (
 
 // New returns the root logger. Target gives each part its own.
 func New(w io.Writer, format Format, filter Filter) *slog.Logger {
+	return newLogger(w, format, filter)
+}
+
+func newLogger(w io.Writer, format Format, filter enabler) *slog.Logger {
 	return slog.New(&handler{out: &output{w: w}, format: format, filter: filter, target: "sluice"})
+}
+
+// enabler decides which lines are written: a Filter, or a *Level.
+type enabler interface {
+	Enabled(target string, level slog.Level) bool
 }
 
 // Discard returns a logger for commands nobody asked to log.
@@ -62,7 +71,7 @@ type output struct {
 type handler struct {
 	out    *output
 	format Format
-	filter Filter
+	filter enabler
 	target string
 	spans  [][]slog.Attr // outermost first
 	attrs  []slog.Attr

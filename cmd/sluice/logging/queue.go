@@ -35,8 +35,8 @@ type Queue struct {
 }
 
 // NewQueued returns a root logger like New's, and the queue in front of w that its
-// records go through.
-func NewQueued(w io.Writer, format Format, filter Filter) (*slog.Logger, *Queue) {
+// records go through. The level tells its changes there.
+func NewQueued(w io.Writer, format Format, level *Level) (*slog.Logger, *Queue) {
 	reporter := &handler{format: format, target: "sluice.server"}
 	q := &Queue{
 		w: w, work: make(chan struct{}, 1), room: make(chan struct{}, 1), finished: make(chan struct{}),
@@ -46,7 +46,9 @@ func NewQueued(w io.Writer, format Format, filter Filter) (*slog.Logger, *Queue)
 		},
 	}
 	go q.run()
-	return New(q, format, filter), q
+	log := newLogger(q, format, level)
+	level.log.Store(Target(log, "sluice.server"))
+	return log, q
 }
 
 // Write takes a record, or counts it as lost. It never fails.

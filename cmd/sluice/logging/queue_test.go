@@ -40,7 +40,7 @@ func TestAWriterThatTakesNothingCostsRecordsAndNotTime(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				w := &gate{open: make(chan struct{})}
-				log, q := NewQueued(w, tc.format, DefaultFilter())
+				log, q := NewQueued(w, tc.format, NewLevel(DefaultFilter(), OriginDefault))
 				text, begin := strings.Repeat("x", tc.size), time.Now()
 				for range tc.records {
 					log.Info(text)
@@ -88,7 +88,7 @@ func TestAWriterThatTakesNothingCostsRecordsAndNotTime(t *testing.T) {
 func TestTheEndDoesNotWaitForAStuckWriter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &gate{open: make(chan struct{})}
-		log, q := NewQueued(w, JSON, DefaultFilter())
+		log, q := NewQueued(w, JSON, NewLevel(DefaultFilter(), OriginDefault))
 		log.Info("x")
 		begin := time.Now()
 		q.Close(time.Second)
@@ -107,7 +107,7 @@ func TestTheEndDoesNotWaitForAStuckWriter(t *testing.T) {
 func TestAPatientWriterWaitsForRoomButNotForEver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &gate{open: make(chan struct{})}
-		_, q := NewQueued(w, JSON, DefaultFilter())
+		_, q := NewQueued(w, JSON, NewLevel(DefaultFilter(), OriginDefault))
 		p, begin := q.Patient(), time.Now()
 		problem := []byte("sluice: a problem\n")
 		for range queueRecords + 3 {
@@ -135,7 +135,7 @@ func TestAPipeThatNobodyReadsHoldsNobodyUp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	log, q := NewQueued(w, JSON, DefaultFilter())
+	log, q := NewQueued(w, JSON, NewLevel(DefaultFilter(), OriginDefault))
 	for i := range 50_000 {
 		log.Info("x", "n", i)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/actors/correlate"
 	"github.com/sluicehq/sluice/graph"
+	"github.com/sluicehq/sluice/graph/catalog"
 	"github.com/sluicehq/sluice/sigma/engine"
 	"github.com/sluicehq/sluice/sigma/load"
 	"github.com/sluicehq/sluice/sigma/result"
@@ -80,6 +81,13 @@ func Compile(rules *Rules, s Settings, log *slog.Logger) (*Built, error) {
 	}
 	built.Rules = &Rules{Collection: collection, Roots: rules.Roots, Files: rules.Files, Notes: rules.Notes, Details: rules.Details}
 	return built, nil
+}
+
+// Catalog lists the rules. Hits of those in the catalog of the set before, which may be
+// nil, go on.
+func (b *Built) Catalog(before *catalog.Catalog) *catalog.Catalog {
+	place := func(file string) string { return Place(b.Roots, file) }
+	return catalog.New(b.Collection.Rules, b.Collection.Correlations, place, before)
 }
 
 // onPanic logs what an engine has to say of work that failed beside the evaluation.

@@ -1,0 +1,124 @@
+package command
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/urfave/cli/v2"
+)
+
+const logLevelPath = "/api/v1/log-level"
+
+func (e *env) logLevelCommand() *cli.Command {
+	flags := append(clientFlags(), &cli.StringFlag{Name: "for", Usage: "How long the level is in force, such as 10m; until the next change when absent"})
+	return command("log-level", "show or change what a running daemon logs", "[LEVEL]", flags, e.logLevel)
+}
+
+// logLevelState is what the daemon says of its level.
+type logLevelState struct {
+	Level  string     `json:"level"`
+	Origin string     `json:"origin"`
+	Until  *time.Time `json:"until"`
+	Then   string     `json:"then"`
+}
+
+func (e *env) logLevel(c *cli.Context) error {
+	switch {
+	case c.Args().Len() > 1:
+		return configFaultf("engine log-level takes one level, got %q as well (several targets are one argument: info,sluice.sink=debug)", c.Args().Get(1))
+	case c.IsSet("for") && !c.Args().Present():
+		return configFaultf("--for: a level is missing, such as engine log-level debug --for %s", c.String("for"))
+	}
+	l, out, err := e.loadChecked(c, "")
+	if err != nil {
+		return err
+	}
+	out.showFigures()
+	cl, err := e.client(c, l)
+	if err != nil {
+		return err
+	}
+	method, body := http.MethodGet, []byte(nil)
+	if c.Args().Present() {
+		method = http.MethodPut
+		if body, err = json.Marshal(logLevelChange{c.Args().First(), c.String("for")}); err != nil {
+			return configFault(err)
+		}
+	}
+	answer, err := cl.send(c.Context, method, logLevelPath, body)
+	if err != nil {
+		return err
+	}
+	var state logLevelState
+	if err := json.Unmarshal(answer, &state); err != nil || state.Level == "" {
+		return configFaultf("%s %s%s: 200 OK: unreadable answer", method, cl.base, logLevelPath)
+	}
+	return out.writeLogLevel(state, answer)
+}
+
+// logLevelChange asks for another level.
+type logLevelChange struct {
+	Level string `json:"level"`
+	For   string `json:"for,omitempty"`
+}
+
+func (c *console) writeLogLevel(s logLevelState, answer []byte) error {
+	if !c.tabular() {
+		return c.writeObject(answer)
+	}
+	rows := [][]string{{"level", s.Level}, {"origin", s.Origin}}
+	if s.Until != nil {
+		rows = append(rows, []string{"until", s.Until.Format(time.RFC3339)}, []string{"then", s.Then})
+	}
+	return c.writeTable([]string{"LOG", "VALUE"}, rows)
+}
+
+// writeObject writes what the daemon said: on one line, or indented.
+func (c *console) writeObject(object []byte) error {
+	var b bytes.Buffer
+	var err error
+	if c.pretty() {
+		err = json.Indent(&b, object, "", "  ")
+	} else {
+		err = json.Compact(&b, object)
+	}
+	if err != nil {
+		return configFault(err)
+	}
+	_, err = fmt.Fprintf(c.Out, "%s\n", bytes.TrimSpace(b.Bytes()))
+	return err
+}
+
+// send is ask with a body of JSON; nil is none.
+func (c *client) send(ctx context.Context, method, path string, body []byte) ([]byte, error) {
+	if body == nil {
+		return c.ask(ctx, method, path)
+	}
+	target := c.base + path
+	req, err := http.NewRequestWithContext(ctx, method, target, bytes.NewReader(body))
+	if err != nil {
+		return nil, configFault(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	if c.token != "" {
+		req.Header.Set("Authorization", "Bearer "+c.token)
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return nil, configFaultf("%s %s: %w", method, target, cause(err))
+	}
+	defer func() { _ = resp.Body.Close() }() // the body has been read
+	answer, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
+	switch {
+	case err != nil:
+		return nil, configFaultf("%s %s: %s: %w", method, target, resp.Status, err)
+	case resp.StatusCode/100 != 2:
+		return nil, configFaultf("%s %s: %s%s", method, target, resp.Status, complaint(answer))
+	}
+	return answer, nil
+}
