@@ -165,7 +165,8 @@ func TestWhatIsProbablyNotMeantIsTold(t *testing.T) {
 		{"an unknown resource with any action", grants("silence:*"), []string{`anonymous_permissions: anonymous_permissions: no endpoint asks for the permission silence:*`}},
 		{"malformed permissions are told elsewhere", grants("Silences:read"), nil},
 		{
-			"a role and a token", Config{Roles: map[string][]string{"r": {"a:b"}}, Tokens: []TokenConfig{token("t", "GOOD", "", "c:d")}},
+			"a role and a token",
+			Config{Roles: map[string][]string{"r": {"a:b"}}, Tokens: []TokenConfig{token("t", "GOOD", "", "c:d")}},
 			[]string{`roles.r: role "r": no endpoint asks for the permission a:b`, `tokens[0]: token "t": no endpoint asks for the permission c:d`},
 		},
 	} {

@@ -1,7 +1,6 @@
 package auth
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -81,20 +80,20 @@ func asked(p permission, known []string) bool {
 
 // weaknesses says what is wrong with a secret, without showing it. A missing one is
 // reported elsewhere.
-func weaknesses(secret string) []error {
+func weaknesses(secret string) []string {
 	if strings.TrimSpace(secret) == "" {
 		return nil
 	}
-	var out []error
+	var out []string
 	odd := func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }
 	switch {
 	case strings.TrimRightFunc(secret, unicode.IsSpace) != secret:
-		out = append(out, errors.New("ends with white space, such as a line break, so no request can match it"))
+		out = append(out, "ends with white space, such as a line break, so no request can match it")
 	case strings.ContainsFunc(secret, odd):
-		out = append(out, errors.New("holds white space or control characters, which clients may not be able to send"))
+		out = append(out, "holds white space or control characters, which clients may not be able to send")
 	}
 	if len(secret) < shortSecret {
-		out = append(out, fmt.Errorf("has fewer than %d bytes and can be guessed", shortSecret))
+		out = append(out, fmt.Sprintf("has fewer than %d bytes and can be guessed", shortSecret))
 	}
 	return out
 }

@@ -21,9 +21,6 @@ func (p permission) covers(required permission) bool {
 	return (p.resource == "*" || p.resource == required.resource) && (p.action == "*" || p.action == required.action)
 }
 
-// wild reports whether p grants more than one permission.
-func (p permission) wild() bool { return p.resource == "*" || p.action == "*" }
-
 // covered reports whether one of grants is enough for what is required.
 func covered(grants []permission, required permission) bool {
 	return slices.ContainsFunc(grants, func(p permission) bool { return p.covers(required) })

@@ -9,15 +9,15 @@ import (
 )
 
 // hundred is a policy of a hundred tokens, secret-0 to secret-99.
-func hundred(t testing.TB) *Policy {
-	t.Helper()
+func hundred(tb testing.TB) *Policy {
+	tb.Helper()
 	var c Config
 	for i := range 100 {
 		c.Tokens = append(c.Tokens, token(fmt.Sprintf("token-%d", i), fmt.Sprint(i), "", "status:read"))
 	}
 	p, err := New(c, func(name string) string { return "the secret of token " + name })
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return p
 }

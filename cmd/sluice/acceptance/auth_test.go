@@ -496,3 +496,26 @@ func TestHeadersThatAreNoToken(t *testing.T) {
 	d.silent()
 	d.stop()
 }
+
+// Profiles show what a process holds. Who serves them to everybody is told.
+func TestProfilesThatEverybodyReachesAreTold(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "a.yml", rule("A", "evil"))
+	for _, tc := range []struct {
+		name, args string
+		told       bool
+	}{
+		{"on all addresses", "--api-addr 0.0.0.0:0 --allow-plaintext --enable-pprof", true},
+		{"with authentication", "--api-addr 0.0.0.0:0 --allow-plaintext --enable-pprof --api-token-env ADMIN", false},
+		{"on a loopback address", "--api-addr 127.0.0.1:0 --enable-pprof", false},
+		{"without profiles", "--api-addr 0.0.0.0:0 --allow-plaintext", false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			d := secured(t, dir, environment(), append([]string{"-r", dir}, strings.Fields(tc.args)...)...)
+			d.stop()
+			if got := strings.Contains(d.stderr.String(), "profiles are open to everybody who reaches the address"); got != tc.told {
+				t.Errorf("told: %v, want %v", got, tc.told)
+			}
+		})
+	}
+}
