@@ -19,15 +19,21 @@ import (
 type child struct {
 	cmd  *exec.Cmd
 	addr string
+	access
 }
 
 // spawn starts a daemon that takes events over HTTP and throws its results away.
 // It returns when the daemon serves.
 func spawn(ctx context.Context, program, rules string, more ...string) (*child, error) {
+	return spawnBy(ctx, access{}, program, rules, more...)
+}
+
+// spawnBy is spawn for a daemon that is spoken to in a certain way.
+func spawnBy(ctx context.Context, by access, program, rules string, more ...string) (*child, error) {
 	args := append([]string{
 		"engine", "daemon", "--rules", rules, "--input", "http", "--api-addr", "127.0.0.1:0", "--output", "file://" + os.DevNull,
 	}, more...)
-	c := &child{cmd: exec.CommandContext(ctx, program, args...)}
+	c := &child{cmd: exec.CommandContext(ctx, program, args...), access: by}
 	stderr, err := c.cmd.StderrPipe()
 	if err != nil {
 		return nil, err
@@ -43,7 +49,7 @@ func spawn(ctx context.Context, program, rules string, more ...string) (*child, 
 	if c.addr = <-addr; c.addr == "" {
 		return nil, fmt.Errorf("the daemon did not serve: %w", c.cmd.Wait())
 	}
-	if err := waitReady(ctx, c.addr, 30*time.Second); err != nil {
+	if err := waitReady(ctx, c.access, c.addr, 30*time.Second); err != nil {
 		c.stop()
 		return nil, err
 	}
@@ -86,11 +92,13 @@ type spent struct {
 
 // spent reads the daemon's own figures, which /metrics takes at one moment.
 func (c *child) spent(ctx context.Context) (spent, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+c.addr+"/metrics", nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, c.url(c.addr, "/metrics"), nil)
 	if err != nil {
 		return spent{}, err
 	}
-	resp, err := http.DefaultClient.Do(req)
+	client := c.client(1)
+	defer client.CloseIdleConnections()
+	resp, err := c.ask(client, req)
 	if err != nil {
 		return spent{}, err
 	}

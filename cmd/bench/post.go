@@ -25,6 +25,7 @@ type post struct {
 	contentType   string
 	wait          time.Duration
 	accepted      atomic.Int64
+	access
 }
 
 // The content types of bodies of lines and of arrays.
@@ -67,7 +68,7 @@ func (p *post) run(ctx context.Context) (int64, time.Duration, error) {
 		return 0, 0, err
 	}
 	bodies := p.bodies(data)
-	if err := waitReady(ctx, p.addr, p.wait); err != nil {
+	if err := waitReady(ctx, p.access, p.addr, p.wait); err != nil {
 		return 0, 0, err
 	}
 	begin := time.Now()
@@ -98,7 +99,7 @@ func (p *post) bodies(data []byte) [][]byte {
 func (p *post) send(ctx context.Context, bodies [][]byte, more func(round int) bool) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: p.connections}}
+	client := p.client(p.connections)
 	defer client.CloseIdleConnections()
 	work := make(chan []byte)
 	var wg sync.WaitGroup
@@ -127,7 +128,7 @@ feed:
 }
 
 func (p *post) sendOne(ctx context.Context, client *http.Client, body []byte) error {
-	url := "http://" + p.addr + "/api/v1/events"
+	url := p.url(p.addr, "/api/v1/events")
 	if p.commit {
 		url += "?commit=true"
 	}
@@ -136,7 +137,7 @@ func (p *post) sendOne(ctx context.Context, client *http.Client, body []byte) er
 		return err
 	}
 	req.Header.Set("Content-Type", p.contentType)
-	resp, err := client.Do(req)
+	resp, err := p.ask(client, req)
 	if err != nil {
 		return err
 	}
@@ -180,18 +181,20 @@ func readEvents(name string) ([]byte, error) {
 
 // waitReady asks /readyz until it answers 200 or the time is up. No time means
 // no question.
-func waitReady(ctx context.Context, addr string, limit time.Duration) error {
+func waitReady(ctx context.Context, by access, addr string, limit time.Duration) error {
 	if limit <= 0 {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
+	client := by.client(1)
+	defer client.CloseIdleConnections()
 	for {
-		req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+addr+"/readyz", nil)
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, by.url(addr, "/readyz"), nil)
 		if err != nil {
 			return err
 		}
-		resp, err := http.DefaultClient.Do(req)
+		resp, err := by.ask(client, req)
 		if err == nil {
 			_ = resp.Body.Close()
 			if resp.StatusCode == http.StatusOK {
