@@ -32,6 +32,7 @@ type route struct {
 type endpoint struct {
 	permission    string
 	open, audited bool
+	operation     operation // what the OpenAPI document tells of it
 	early         http.HandlerFunc
 	serve         func(*Resources, http.ResponseWriter, *http.Request)
 }
