@@ -14,7 +14,7 @@ RELEASE   := -trimpath -buildvcs=false -ldflags '$(LDFLAGS) -s -w -buildid='
 export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 0)
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test race lint fuzz bench bench-corpus bench-correlation bench-daemon bench-bodies bench-sinks hostile docs tags check clean
+.PHONY: help build demo test race lint fuzz bench bench-corpus bench-correlation bench-daemon bench-bodies bench-sinks hostile scan docs tags check clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -66,6 +66,9 @@ bench-sinks: build ## daemons with several sinks against one with a single sink,
 
 hostile: ## ten minutes of ordinary events among those that mean harm, with 512 MiB of memory
 	SLUICE_HOSTILE=$(or $(SPAN),10m) $(GO) test ./cmd/sluice/acceptance -run TestOrdinaryEventsDoNotNoticeHostileOnes -count=1 -v -timeout 30m
+
+scan: build ## 20,000 requests of Schemathesis to a daemon, every answer compared with the OpenAPI document
+	@sh .ci/scan $(BIN)/sluice $(or $(REQUESTS),20000) $(or $(SEED),1)
 
 docs: ## rewrite the generated parts of the reference pages
 	$(GO) test ./cmd/sluice/acceptance -run TestReferencePagesAreFresh -count=1 -update

@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
-	"strconv"
 
 	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/actors/alert"
@@ -47,7 +47,7 @@ var (
 	resizeActor = operation{
 		id: "resizeActor", summary: "Change the capacity of a mailbox", path: actorPath,
 		text: "A larger capacity wakes senders at once. A smaller one drops nothing: the depth stays above it until enough is worked off. The change holds until the next start.",
-		body: reads(resize{}, true, "The new capacity. Further members are refused."), whole: true,
+		body: reads(resize{}, true, "The new capacity."), whole: true,
 		answers: []openapi.Answer{
 			replies(http.StatusOK, actors.Record{}, "The actor with its new capacity."),
 			failsAs(http.StatusNotFound, noSuchActor{}, "No actor has this name.", unknownActor),
@@ -81,6 +81,9 @@ func (actorMembers) OneOf() []any {
 type resize struct {
 	MailboxCapacity int `json:"mailbox_capacity" min:"1" max:"1000000"`
 }
+
+// Closed says that further members are refused.
+func (resize) Closed() {}
 
 // Actors shows the actors and resizes their mailboxes. All but Detail answer
 // without asking the actor. *actors.System is one.
@@ -172,11 +175,10 @@ func parseCapacity(body []byte) (int, error) {
 	if !ok {
 		return 0, fmt.Errorf("missing member %s", member)
 	}
-	var number json.Number
-	if value[0] != '"' && json.Unmarshal(value, &number) == nil {
-		if n, err := strconv.Atoi(number.String()); err == nil && n >= 1 && n <= actors.MaxCapacity {
-			return n, nil
-		}
+	// 532.0 is an integer, too.
+	var n float64
+	if json.Unmarshal(value, &n) == nil && n >= 1 && n <= actors.MaxCapacity && n == math.Trunc(n) {
+		return int(n), nil
 	}
 	return 0, fmt.Errorf("%s must be an integer from 1 to %d", member, actors.MaxCapacity)
 }

@@ -26,12 +26,12 @@ var sendEvents = operation{
 		param("commit", "Whether to answer only when every line has come to its end, for which it waits up to 30 seconds.", boolean(false)),
 	},
 	header: []openapi.Parameter{{
-		Name: "Content-Encoding", In: "header", Description: "How the body is compressed, in any letter case.", Schema: word(nil, "identity", "gzip"),
+		Name: "Content-Encoding", In: "header", Description: "How the body is compressed, in any letter case. An empty value is as good as none.", Schema: word(nil, "identity", "gzip", ""),
 	}},
 	body: &openapi.Request{
 		Description: "A body of JSON holds values on any lines, and an array stands for its elements. Any other body holds one event per line, in the input format of the daemon; bodies of multipart, " +
 			"image, audio and video types, and of binary formats such as application/x-protobuf, are refused. A line or a value may have 1 MiB, a body what daemon.input.http.max_body_bytes says, after inflation.",
-		Content: []openapi.Content{{Type: "application/x-ndjson", Body: ""}, {Type: "text/plain", Body: ""}, {Type: typeJSON}},
+		Content: []openapi.Content{{Type: "application/x-ndjson"}, {Type: "text/plain"}, {Type: typeJSON}}, // any bytes
 	},
 	answers: []openapi.Answer{
 		with(replies(http.StatusOK, accepted{}, "All lines were taken."), undecodedHeader, "With commit, how many lines the input format could not read; absent when it is none.", number(nil, 1, math.MaxInt64)),

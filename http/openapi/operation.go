@@ -32,7 +32,7 @@ type Request struct {
 }
 
 // Content is a body of one media type. Body is a value of the type that is encoded; nil
-// stands for any JSON value, and a string for text.
+// stands for anything, and a string for text.
 type Content struct {
 	Type string
 	Body any

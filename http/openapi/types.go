@@ -87,6 +87,9 @@ func (s *schemas) structure(t reflect.Type) *Schema {
 	return some
 }
 
+// Closed is a struct whose JSON may have no members but its fields.
+type Closed interface{ Closed() }
+
 // component refers to the schema of a struct. A struct without a name is no component.
 func (s *schemas) component(t reflect.Type) *Schema {
 	if t.Name() == "" {
@@ -119,7 +122,7 @@ func (s *schemas) object(t reflect.Type) *Schema {
 	if reflect.PointerTo(t).Implements(reflect.TypeFor[json.Marshaler]()) {
 		return s.errorf("type %s encodes itself: describe its JSON by another type", t)
 	}
-	o := &Schema{Type: "object"}
+	o := &Schema{Type: "object", Closed: t.Implements(reflect.TypeFor[Closed]())}
 	s.members(o, t)
 	return o
 }

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -20,6 +21,8 @@ import (
 // lists, although clients are told to expect more.
 type Checker struct {
 	document document
+
+	mu       sync.Mutex // guards the rest
 	compiler *jsonschema.Compiler
 	seen     map[string]bool // method, path and status
 }
@@ -94,10 +97,12 @@ func shut(v any) {
 	}
 }
 
-// Check reports what the document does not say of an answer. What it says nothing of is
+// Check may be called by several goroutines at once. It reports what the document does not say of an answer. What it says nothing of is
 // answered with 404, and with 405 where only the method is unknown.
 func (c *Checker) Check(t testing.TB, a Answer) {
 	t.Helper()
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	path, methods := c.find(a.Target)
 	o, known := methods[strings.ToLower(a.Method)]
 	switch {
@@ -141,6 +146,8 @@ func (c *Checker) Operations() map[string][]string {
 // Unseen lists the answers that the document has and that no call of Check was about, each
 // as method, path and status.
 func (c *Checker) Unseen() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	var unseen []string
 	for path, methods := range c.document.Paths {
 		for method, o := range methods {
