@@ -95,6 +95,7 @@ type operation struct {
 	Tags        []string              `json:"tags"`
 	Security    []map[string][]string `json:"security"`
 	Permission  string                `json:"x-sluice-permission,omitempty"`
+	Also        string                `json:"x-sluice-permission-also,omitempty"`
 	Audited     bool                  `json:"x-sluice-audited,omitempty"`
 	Parameters  []parameter           `json:"parameters,omitempty"`
 	RequestBody *requestBody          `json:"requestBody,omitempty"`
@@ -157,12 +158,15 @@ func (m *maker) add(o *Operation) {
 		slices.SortFunc(m.tags, func(a, b tag) int { return strings.Compare(a.Name, b.Name) })
 	}
 	out := &operation{
-		OperationID: o.ID, Summary: o.Summary, Description: o.Description, Tags: []string{o.Tag}, Permission: o.Permission,
+		OperationID: o.ID, Summary: o.Summary, Description: o.Description, Tags: []string{o.Tag}, Permission: o.Permission, Also: o.Also,
 		Security: []map[string][]string{}, Audited: o.Audited, Responses: m.answers(where, o.Answers),
 	}
 	if o.Permission != "" {
 		out.Security = append(out.Security, map[string][]string{bearer: {}})
 		out.Description = strings.TrimSpace(out.Description + " Needs the permission `" + o.Permission + "`.")
+	}
+	if o.Also != "" {
+		out.Description += " Under some configurations, it needs `" + o.Also + "`, too."
 	}
 	for _, p := range o.Parameters {
 		if p.Description == "" || p.Schema == nil {

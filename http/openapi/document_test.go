@@ -70,11 +70,12 @@ func TestSharedAnswersStandOnce(t *testing.T) {
 	shared.Shared = "Unauthorized"
 	other := shared
 	other.Description = "Another."
-	one := Operation{ID: "a", Method: "GET", Path: "/a", Tag: "x", Summary: "A", Permission: "x:read", Answers: []Answer{shared}}
+	one := Operation{ID: "a", Method: "GET", Path: "/a", Tag: "x", Summary: "A", Permission: "x:read", Also: "y:write", Answers: []Answer{shared}}
 	two := Operation{ID: "b", Method: "POST", Path: "/a", Tag: "x", Summary: "B", Audited: true, Answers: []Answer{shared, reply(401, 1)}}
 	got, err := compact(t, one, two)
 	for _, want := range []string{
-		`"security":[{"bearer":[]}],"x-sluice-permission":"x:read","responses":{"401":{"$ref":"#/components/responses/Unauthorized"}}`,
+		"\"description\":\"Needs the permission `x:read`. Under some configurations, it needs `y:write`, too.\"",
+		`"security":[{"bearer":[]}],"x-sluice-permission":"x:read","x-sluice-permission-also":"y:write","responses":{"401":{"$ref":"#/components/responses/Unauthorized"}}`,
 		`"security":[],"x-sluice-audited":true,"responses":{"401":{"description":"It is so. It is so.","content":`,
 		`"responses":{"Unauthorized":{"description":"It is so.","content":`, `"tags":[{"name":"x"}]`,
 	} {

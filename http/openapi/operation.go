@@ -10,6 +10,8 @@ type Operation struct {
 	Description string
 	// Permission is what a caller needs. Without one, everybody may call the operation.
 	Permission string
+	// Also is a second permission that callers need under some configurations.
+	Also       string
 	Audited    bool
 	Parameters []Parameter
 	Request    *Request
