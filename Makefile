@@ -14,7 +14,7 @@ RELEASE   := -trimpath -buildvcs=false -ldflags '$(LDFLAGS) -s -w -buildid='
 export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 0)
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test race lint fuzz bench bench-corpus bench-correlation bench-daemon bench-bodies bench-sinks bench-tls hostile docs tags check clean
+.PHONY: help build demo test race lint fuzz bench bench-corpus bench-correlation bench-daemon bench-bodies bench-sinks bench-tls hostile scan docs tags check clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -30,6 +30,7 @@ test: ## all tests, shuffled; needs only Go
 	$(GO) test -shuffle=on -timeout 30m ./...
 	$(GO) test -tags no_otlp ./actors/sink
 	cd otlp/collectortest && $(GO) test -shuffle=on ./...
+	cd http/openapi/validatortest && $(GO) test -shuffle=on ./...
 
 race: ## all tests under the race detector; needs a C compiler
 	CGO_ENABLED=1 $(GO) test -race -shuffle=on -timeout 30m ./...
@@ -38,6 +39,7 @@ lint: ## static checks
 	$(GO) vet ./...
 	$(GO) vet -tags no_otlp ./...
 	cd otlp/collectortest && $(GO) vet ./...
+	cd http/openapi/validatortest && $(GO) vet ./...
 	$(GO) run $(LINT) run ./...
 
 fuzz: ## every fuzz target for ten seconds
@@ -67,6 +69,9 @@ bench-tls: build ## a daemon that speaks TLS against one in clear, against its b
 
 hostile: ## ten minutes of ordinary events among those that mean harm, with 512 MiB of memory
 	SLUICE_HOSTILE=$(or $(SPAN),10m) $(GO) test ./cmd/sluice/acceptance -run TestOrdinaryEventsDoNotNoticeHostileOnes -count=1 -v -timeout 30m
+
+scan: build ## 20,000 requests of Schemathesis to a daemon, every answer compared with the OpenAPI document
+	@sh .ci/scan $(BIN)/sluice $(or $(REQUESTS),20000) $(or $(SEED),1)
 
 docs: ## rewrite the generated parts of the reference pages
 	$(GO) test ./cmd/sluice/acceptance -run TestReferencePagesAreFresh -count=1 -update

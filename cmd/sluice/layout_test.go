@@ -88,6 +88,9 @@ var layout = map[string]place{
 	"http/server":                        {7, "http/server", false},
 	"http/api":                           {7, "http/api", false},
 	"http/audit":                         {6, "http/audit", false}, // its records are what a route of the API shows
+	"http/openapi":                       {1, "http/openapi", false},
+	"http/openapi/openapitest":           {1, "http/openapi", true},
+	"http/openapi/validatortest":         {8, "http/openapi", true}, // a module of its own
 	"cmd/bench":                          {8, "cmd/bench", true},
 	"cmd/sluice":                         {8, "cmd/sluice", false},
 	"cmd/sluice/acceptance":              {8, "cmd/sluice", true},

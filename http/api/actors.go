@@ -5,20 +5,85 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
-	"strconv"
 
 	"github.com/sluicehq/sluice/actors"
+	"github.com/sluicehq/sluice/actors/alert"
+	"github.com/sluicehq/sluice/actors/correlate"
+	"github.com/sluicehq/sluice/actors/dispatch"
+	"github.com/sluicehq/sluice/actors/enrich"
+	"github.com/sluicehq/sluice/actors/evaluate"
+	"github.com/sluicehq/sluice/actors/observe"
+	"github.com/sluicehq/sluice/actors/parse"
+	"github.com/sluicehq/sluice/actors/reload"
+	"github.com/sluicehq/sluice/actors/risk"
+	"github.com/sluicehq/sluice/actors/sink"
+	"github.com/sluicehq/sluice/http/openapi"
 	"github.com/sluicehq/sluice/internal/suggest"
 )
 
 var actorRoutes = []route{
-	{pattern: "/api/v1/actors", endpoints: get("actors:read", (*Resources).getActors)},
+	{pattern: "/api/v1/actors", endpoints: get("actors:read", (*Resources).getActors, listActors)},
 	{pattern: "/api/v1/actors/{name}", endpoints: table{
-		http.MethodGet:   {permission: "actors:read", serve: (*Resources).getActor},
-		http.MethodPatch: mutation("actors:write", (*Resources).patchActor),
+		http.MethodGet:   {permission: "actors:read", serve: (*Resources).getActor, operation: showActor},
+		http.MethodPatch: mutation("actors:write", (*Resources).patchActor, resizeActor),
 	}},
 }
+
+var (
+	listActors = operation{
+		id: "listActors", summary: "List the actors with their mailboxes",
+		text:    "Every stage, every sink, the dead-letter queue and what stands beside them. No actor is asked, so one that is stuck is listed, too.",
+		answers: []openapi.Answer{replies(http.StatusOK, actorList{}, "The actors: stages in the order of the dataflow, sinks in that of the configuration, the others by name.")},
+	}
+	showActor = operation{
+		id: "getActor", summary: "Show one actor", path: actorPath,
+		answers: []openapi.Answer{
+			replies(http.StatusOK, describedActor{}, "The actor, with what only this actor tells."),
+			failsAs(http.StatusNotFound, noSuchActor{}, "No actor has this name.", unknownActor),
+		},
+	}
+	resizeActor = operation{
+		id: "resizeActor", summary: "Change the capacity of a mailbox", path: actorPath,
+		text: "A larger capacity wakes senders at once. A smaller one drops nothing: the depth stays above it until enough is worked off. The change holds until the next start.",
+		body: reads(resize{}, true, "The new capacity."), whole: true,
+		answers: []openapi.Answer{
+			replies(http.StatusOK, actors.Record{}, "The actor with its new capacity."),
+			failsAs(http.StatusNotFound, noSuchActor{}, "No actor has this name.", unknownActor),
+		},
+	}
+)
+
+const (
+	actorPath    = "Name of the actor, such as `evaluate` or `sink:stdout`."
+	unknownActor = "no such actor"
+)
+
+// describedActor is what actorDetail looks like.
+type describedActor struct {
+	actors.Record
+	Detail *actorMembers `json:"detail" doc:"The members that only this actor has; null when it does not answer within a second"`
+}
+
+// actorMembers is the detail of any actor.
+type actorMembers struct{}
+
+// OneOf lists the details of all actors.
+func (actorMembers) OneOf() []any {
+	return []any{
+		parse.Detail{}, observe.Detail{}, evaluate.Detail{}, correlate.Detail{}, enrich.Detail{}, risk.Detail{}, alert.Detail{},
+		dispatch.Detail{}, sink.Detail{}, reload.Detail{},
+	}
+}
+
+// resize is the body of a request for another capacity.
+type resize struct {
+	MailboxCapacity int `json:"mailbox_capacity" min:"1" max:"1000000"`
+}
+
+// Closed says that further members are refused.
+func (resize) Closed() {}
 
 // Actors shows the actors and resizes their mailboxes. All but Detail answer
 // without asking the actor. *actors.System is one.
@@ -86,7 +151,7 @@ func (res *Resources) writeActorError(w http.ResponseWriter, name string, err er
 		for _, a := range res.Actors.Records() {
 			known = append(known, a.Name)
 		}
-		writeJSON(w, http.StatusNotFound, noSuchActor{"no such actor", name, suggest.Text(name, known)})
+		writeJSON(w, http.StatusNotFound, noSuchActor{unknownActor, name, suggest.Text(name, known)})
 	case errors.Is(err, actors.ErrCapacity):
 		writeError(w, http.StatusBadRequest, err.Error())
 	default:
@@ -110,11 +175,10 @@ func parseCapacity(body []byte) (int, error) {
 	if !ok {
 		return 0, fmt.Errorf("missing member %s", member)
 	}
-	var number json.Number
-	if value[0] != '"' && json.Unmarshal(value, &number) == nil {
-		if n, err := strconv.Atoi(number.String()); err == nil && n >= 1 && n <= actors.MaxCapacity {
-			return n, nil
-		}
+	// 532.0 is an integer, too.
+	var n float64
+	if json.Unmarshal(value, &n) == nil && n >= 1 && n <= actors.MaxCapacity && n == math.Trunc(n) {
+		return int(n), nil
 	}
 	return 0, fmt.Errorf("%s must be an integer from 1 to %d", member, actors.MaxCapacity)
 }

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"runtime/debug"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -42,6 +43,7 @@ type API struct {
 	caller    func(*http.Request) string
 	router    *mux.Router
 	resources atomic.Pointer[Resources]
+	document  func() ([]byte, error) // of what it serves, made when it is first asked for
 
 	draining context.Context
 	drain    context.CancelFunc
@@ -50,6 +52,7 @@ type API struct {
 // New builds the API. It answers probes and metrics at once.
 func New(o Options) *API {
 	a := &API{log: o.Log, health: o.Health, metrics: o.Metrics, caller: o.Caller}
+	a.document = sync.OnceValues(func() ([]byte, error) { return Document(o.Profiling) })
 	a.draining, a.drain = context.WithCancel(context.Background())
 	a.router = mux.NewRouter().SkipClean(true).UseEncodedPath()
 	for _, r := range a.routes(o.Profiling) {

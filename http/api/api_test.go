@@ -39,6 +39,8 @@ type daemon struct {
 	report     []actors.Member
 	rules      RuleReport
 	catalog    *catalog.Catalog
+	level      LogLevel
+	trail      Audit
 	views      []correlation.Entry
 	groups     []correlation.GroupEntry
 	filter     correlation.Filter
@@ -129,7 +131,7 @@ func start(t *testing.T, d *daemon, adapt ...func(*Options)) service {
 
 // everything mounts d as all resources.
 func (s service) everything(d *daemon) service {
-	s.Mount(Resources{Status: d, Rules: d, Catalog: d, Reloader: d, Actors: d, Correlations: d, Ingest: d, MaxIngestBody: 20 << 20})
+	s.Mount(Resources{Status: d, Rules: d, Catalog: d, LogLevel: d.level, Reloader: d, Actors: d, Correlations: d, Audit: d.trail, Ingest: d, MaxIngestBody: 20 << 20})
 	return s
 }
 

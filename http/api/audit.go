@@ -9,9 +9,26 @@ import (
 	"strconv"
 
 	"github.com/sluicehq/sluice/http/audit"
+	"github.com/sluicehq/sluice/http/openapi"
 )
 
-var auditRoutes = []route{{pattern: "/api/v1/audit", endpoints: get("audit:read", (*Resources).getAudit)}}
+var auditRoutes = []route{{pattern: "/api/v1/audit", endpoints: get("audit:read", (*Resources).getAudit, listAudit)}}
+
+var listAudit = operation{
+	id: "listAudit", summary: "List recorded changes",
+	text: "Who changed what over the API, and with which outcome.",
+	query: []openapi.Parameter{
+		param("limit", fmt.Sprintf("How many entries to list; more than %d are as many.", maxAuditPage), number(auditPage, 0, math.MaxInt64)),
+		param("offset", "How many entries to leave out.", number(0, 0, math.MaxInt64)),
+		param("since", "Only entries from this time on, in Unix seconds.", number(nil, math.MinInt64, math.MaxInt64)),
+		param("until", "Only entries up to this time, in Unix seconds.", number(nil, math.MinInt64, math.MaxInt64)),
+	},
+	answers: []openapi.Answer{
+		replies(http.StatusOK, audit.Page{}, "The entries, newest first."),
+		fails(http.StatusInternalServerError, "The state database cannot be read. The log has the details.", auditUnreadable),
+		off(auditDisabled),
+	},
+}
 
 // Audit shows who changed what over the API. *audit.Trail is one.
 type Audit interface {
@@ -25,7 +42,12 @@ const (
 	maxAuditPage = 1000
 )
 
-var auditOff = disabled("audit trail disabled", "--state-db switches it on, unless daemon.api.audit.enabled is false")
+const (
+	auditDisabled   = "audit trail disabled"
+	auditUnreadable = "the audit trail cannot be read"
+)
+
+var auditOff = disabled(auditDisabled, "--state-db switches it on, unless daemon.api.audit.enabled is false")
 
 func (res *Resources) getAudit(w http.ResponseWriter, r *http.Request) {
 	if res.Audit == nil {
@@ -39,7 +61,7 @@ func (res *Resources) getAudit(w http.ResponseWriter, r *http.Request) {
 	}
 	page, err := res.Audit.Page(q)
 	if err != nil {
-		writeHint(w, http.StatusInternalServerError, "the audit trail cannot be read", "the log of the daemon says why")
+		writeHint(w, http.StatusInternalServerError, auditUnreadable, "the log of the daemon says why")
 		return
 	}
 	writeJSON(w, http.StatusOK, page)

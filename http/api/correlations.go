@@ -13,12 +13,63 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/sluicehq/sluice/http/openapi"
 	"github.com/sluicehq/sluice/sigma/correlation"
 )
 
 var correlationRoutes = []route{
-	{pattern: "/api/v1/correlations", endpoints: get("correlations:read", (*Resources).getCorrelations)},
-	{pattern: "/api/v1/correlations/state", endpoints: get("correlations:read", (*Resources).getCorrelationState)},
+	{pattern: "/api/v1/correlations", endpoints: get("correlations:read", (*Resources).getCorrelations, listCorrelations)},
+	{pattern: "/api/v1/correlations/state", endpoints: get("correlations:read", (*Resources).getCorrelationState, listCorrelationState)},
+}
+
+var (
+	listCorrelations = operation{
+		id: "listCorrelations", summary: "List the correlation rules", asks: true,
+		answers: []openapi.Answer{replies(http.StatusOK, correlationList{}, "The rules in the order in which they were loaded.")},
+	}
+	listCorrelationState = operation{
+		id: "listCorrelationState", summary: "Show the window of every group of a correlation", asks: true,
+		text: "How far each group is from firing, and when it is forgotten. The answer is made page by page while it is read; a group that lives all the while is in it once.",
+		query: []openapi.Parameter{
+			param("id", "Only the correlation with this id, name or title.", text()),
+			param("group", "Only groups whose displayed key contains this text.", text()),
+			param("offset", "How many groups to leave out.", number(nil, 0, math.MaxInt32)),
+			param("limit", "How many groups to list; all when absent.", number(nil, 1, math.MaxInt32)),
+			param("window", "Whether to list what the windows hold.", boolean(true)),
+		},
+		answers: []openapi.Answer{replies(http.StatusOK, correlationState{}, "The groups, by correlation and then by their displayed key.")},
+	}
+)
+
+// correlationState is what the pages of getCorrelationState add up to.
+type correlationState struct {
+	Correlations []correlation.Entry `json:"correlations"`
+	Groups       []describedGroup    `json:"groups"`
+	Count        int                 `json:"count" doc:"Groups that pass id and group, before offset and limit"`
+}
+
+// describedGroup is what correlation.GroupEntry looks like.
+type describedGroup struct {
+	correlation.GroupEntry
+	Window *describedWindow `json:"window,omitempty" doc:"What the window holds, in one member that says of which kind it is"`
+}
+
+// describedWindow is what correlation.WindowEntries looks like.
+type describedWindow struct {
+	EventCount *struct {
+		Timestamps []int64 `json:"timestamps" doc:"Seconds since 1970 that hold entries, each once"`
+		Counts     []int64 `json:"counts,omitempty" doc:"Entries of each second; absent when each holds one"`
+	} `json:"EventCount,omitempty"`
+	ValueCount *struct {
+		Entries [][2]any `json:"entries" doc:"Second and counted value of each entry"`
+	} `json:"ValueCount,omitempty"`
+	NumericAgg *struct {
+		Entries [][2]float64 `json:"entries" doc:"Second and number of each entry"`
+	} `json:"NumericAgg,omitempty"`
+	Temporal *struct {
+		RuleHits map[string][]int64 `json:"rule_hits" doc:"Seconds that hold entries, by rule"`
+		Counts   map[string][]int64 `json:"counts,omitempty" doc:"Entries of each second, for rules of which a second holds several"`
+	} `json:"Temporal,omitempty"`
 }
 
 // Correlations shows the correlation rules and their state, as it is between

@@ -5,15 +5,45 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"strconv"
 	"strings"
 
+	"github.com/sluicehq/sluice/http/openapi"
 	"github.com/sluicehq/sluice/sources"
 	"github.com/sluicehq/sluice/sources/ndjson"
 )
 
-var eventRoutes = []route{{pattern: "/api/v1/events", endpoints: table{http.MethodPost: {permission: "events:ingest", serve: (*Resources).postEvents}}}}
+var eventRoutes = []route{{pattern: "/api/v1/events", endpoints: table{
+	http.MethodPost: {permission: "events:ingest", serve: (*Resources).postEvents, operation: sendEvents},
+}}}
+
+var sendEvents = operation{
+	id: "sendEvents", summary: "Send events",
+	text: "Takes events where the daemon was started with `--input http`. Lines that were taken before an error stay taken: `accepted` counts them.",
+	query: []openapi.Parameter{
+		param("commit", "Whether to answer only when every line has come to its end, for which it waits up to 30 seconds.", boolean(false)),
+	},
+	header: []openapi.Parameter{{
+		Name: "Content-Encoding", In: "header", Description: "How the body is compressed, in any letter case. An empty value is as good as none.", Schema: word(nil, "identity", "gzip", ""),
+	}},
+	body: &openapi.Request{
+		Description: "A body of JSON holds values on any lines, and an array stands for its elements. Any other body holds one event per line, in the input format of the daemon; bodies of multipart, " +
+			"image, audio and video types, and of binary formats such as application/x-protobuf, are refused. A line or a value may have 1 MiB, a body what daemon.input.http.max_body_bytes says, after inflation.",
+		Content: []openapi.Content{{Type: "application/x-ndjson"}, {Type: "text/plain"}, {Type: typeJSON}}, // any bytes
+	},
+	answers: []openapi.Answer{
+		with(replies(http.StatusOK, accepted{}, "All lines were taken."), undecodedHeader, "With commit, how many lines the input format could not read; absent when it is none.", number(nil, 1, math.MaxInt64)),
+		failsAs(http.StatusBadRequest, refusedBody{}, "The body cannot be read or inflated, or commit is neither true nor false or is given more than once."),
+		fails(http.StatusNotFound, "The input is not http.", ingestionNotOn),
+		failsAs(http.StatusRequestTimeout, refusedBody{}, "The body did not go on for a minute."),
+		failsAs(http.StatusRequestEntityTooLarge, refusedBody{}, "A line, a value or the body is too large; `hint` says where to go on.", lineTooLong, bodyTooLarge),
+		failsAs(http.StatusUnsupportedMediaType, refusedBody{}, "The body is compressed in a way that no header says, or is no text in UTF-8."),
+		fails(http.StatusUnsupportedMediaType, "The content type holds no events, or the content encoding is not known."),
+		failsAs(http.StatusServiceUnavailable, refusedBody{}, "The daemon is shutting down, or not all lines have ended within 30 seconds; they go on.", channelClosed, commitLate),
+	},
+}
 
 // Ingest takes events that clients send in request bodies. *ndjson.Intake is
 // one, and its package says which errors mean what.
@@ -48,16 +78,16 @@ func meant(r *http.Request) bool {
 }
 
 type accepted struct {
-	Accepted int `json:"accepted"`
+	Accepted int `json:"accepted" min:"0" doc:"Lines, or values of a body of JSON, that were taken, whatever becomes of them"`
 }
 
 // refusedBody carries what was accepted before, so that the client knows where
 // to go on.
 type refusedBody struct {
 	Error    string `json:"error"`
-	MaxBytes int64  `json:"max_bytes,omitempty"`
-	Accepted int    `json:"accepted"`
-	Hint     string `json:"hint,omitempty"`
+	MaxBytes int64  `json:"max_bytes,omitempty" doc:"What was exceeded"`
+	Accepted int    `json:"accepted" min:"0" doc:"Lines, or values of a body of JSON, that were taken and stay taken"`
+	Hint     string `json:"hint,omitempty" doc:"What to do"`
 }
 
 func (res *Resources) postEvents(w http.ResponseWriter, r *http.Request) {

@@ -1,6 +1,10 @@
 package api
 
-import "net/http"
+import (
+	"net/http"
+
+	"github.com/sluicehq/sluice/http/openapi"
+)
 
 // Health is what the probes tell. It is asked before anything is loaded, and
 // never waits.
@@ -14,15 +18,48 @@ type Health interface {
 
 func (a *API) probeRoutes() []route {
 	return []route{
-		{pattern: "/healthz", endpoints: table{http.MethodGet: {open: true, early: a.getHealth}}},
-		{pattern: "/readyz", endpoints: table{http.MethodGet: {open: true, early: a.getReady}}},
+		{pattern: "/healthz", endpoints: table{http.MethodGet: {open: true, early: a.getHealth, operation: probeHealth}}},
+		{pattern: "/readyz", endpoints: table{http.MethodGet: {open: true, early: a.getReady, operation: probeReadiness}}},
 	}
 }
 
+var (
+	probeHealth = operation{
+		id: "probeHealth", summary: "Tell whether the process lives",
+		text: "Answers from the first moment on, while rules load and after a reload that failed.",
+		answers: []openapi.Answer{
+			replies(http.StatusOK, health{}, "It lives."),
+			replies(http.StatusServiceUnavailable, failing{}, "An actor has used up its restarts, and the process is about to end."),
+		},
+	}
+	probeReadiness = operation{
+		id: "probeReadiness", summary: "Tell whether the rules that were last asked for serve",
+		answers: []openapi.Answer{
+			replies(http.StatusOK, ready{}, "They serve."),
+			replies(http.StatusServiceUnavailable, notReady{}, "The rules are loading, the daemon is shutting down, or the last reload failed, in which case the previous rules serve."),
+		},
+	}
+)
+
+// What the answers of the probes look like.
+type (
+	health struct {
+		Status string `json:"status" enum:"ok"`
+	}
+	ready struct {
+		Status      string `json:"status" enum:"ready"`
+		RulesLoaded bool   `json:"rules_loaded"`
+	}
+	notReady struct {
+		Status      string `json:"status" enum:"not_ready"`
+		RulesLoaded bool   `json:"rules_loaded"`
+	}
+)
+
 type failing struct {
-	Status string `json:"status"`
+	Status string `json:"status" enum:"failing"`
 	Error  string `json:"error"`
-	Actor  string `json:"actor"`
+	Actor  string `json:"actor" doc:"The actor that has used up its restarts"`
 }
 
 func (a *API) getHealth(w http.ResponseWriter, _ *http.Request) {

@@ -3,9 +3,35 @@ package api
 import (
 	"fmt"
 	"net/http"
+
+	"github.com/sluicehq/sluice/http/openapi"
 )
 
-var incidentRoutes = []route{{pattern: "/api/v1/incidents", endpoints: get("incidents:read", (*Resources).getIncidents)}}
+var incidentRoutes = []route{{pattern: "/api/v1/incidents", endpoints: get("incidents:read", (*Resources).getIncidents, listIncidents)}}
+
+var (
+	listIncidents = operation{
+		id: "listIncidents", summary: "List the open incidents",
+		answers: []openapi.Answer{replies(http.StatusOK, incidentList{}, "Nothing: this version does not group results.")},
+	}
+	getIncident = operation{
+		id: "getIncident", summary: "Show an open incident", path: incidentPath,
+		answers: []openapi.Answer{off(noGrouping)},
+	}
+	getIncidentBundle = operation{
+		id: "getIncidentBundle", summary: "Hand over an incident with its rules and its risk", path: incidentPath,
+		query: []openapi.Parameter{param("format", "Form of the bundle.", word("json", "json", "markdown", "md"))},
+		answers: []openapi.Answer{
+			fails(http.StatusBadRequest, "The format is not known; it is looked at before anything else."),
+			off(noGrouping),
+		},
+	}
+)
+
+const (
+	incidentPath = "Id of the incident."
+	noGrouping   = "incident grouping disabled"
+)
 
 type incidentList struct {
 	Count     int        `json:"count"`

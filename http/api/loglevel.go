@@ -9,14 +9,29 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sluicehq/sluice/http/openapi"
 	"github.com/sluicehq/sluice/sigma/timespan"
 )
 
 // Both methods need the same permission: what is logged is a matter of who may debug.
 var logLevelRoutes = []route{{pattern: "/api/v1/log-level", endpoints: table{
-	http.MethodGet: {permission: "debug:write", serve: (*Resources).getLogLevel},
-	http.MethodPut: mutation("debug:write", (*Resources).putLogLevel),
+	http.MethodGet: {permission: "debug:write", serve: (*Resources).getLogLevel, operation: showLogLevel},
+	http.MethodPut: mutation("debug:write", (*Resources).putLogLevel, setLogLevel),
 }}}
+
+var (
+	showLogLevel = operation{
+		id: "getLogLevel", summary: "Show what is logged",
+		answers: []openapi.Answer{replies(http.StatusOK, LogLevelState{}, "The level in force."), off(logLevelFixed)},
+	}
+	setLogLevel = operation{
+		id: "setLogLevel", summary: "Change what is logged",
+		text:    "The change lasts until the next one or the end of the daemon, or for a while.",
+		body:    reads(LogLevelChange{}, true, "The level, and for how long."),
+		whole:   true,
+		answers: []openapi.Answer{replies(http.StatusOK, LogLevelState{}, "The level now in force."), off(logLevelFixed)},
+	}
+)
 
 // LogLevel is the log level of the process.
 type LogLevel interface {
@@ -57,7 +72,9 @@ const (
 	maxLogDuration = 24 * time.Hour
 )
 
-var logLevelOff = disabled("log level is fixed", "the program that runs this daemon has a log of its own")
+const logLevelFixed = "log level is fixed"
+
+var logLevelOff = disabled(logLevelFixed, "the program that runs this daemon has a log of its own")
 
 func (res *Resources) getLogLevel(w http.ResponseWriter, r *http.Request) {
 	if res.LogLevel == nil {

@@ -7,12 +7,20 @@ import (
 
 	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
+
+	"github.com/sluicehq/sluice/http/openapi"
 )
 
 const typeMetrics = "text/plain; version=0.0.4; charset=utf-8"
 
 func (a *API) metricsRoutes() []route {
-	return []route{{pattern: "/metrics", endpoints: table{http.MethodGet: {permission: "metrics:read", early: a.getMetrics}}}}
+	return []route{{pattern: "/metrics", endpoints: table{http.MethodGet: {permission: "metrics:read", early: a.getMetrics, operation: scrape}}}}
+}
+
+var scrape = operation{
+	id: "getMetrics", summary: "Show all metrics",
+	text:    "Answers from the first moment on, in the text format of Prometheus.",
+	answers: []openapi.Answer{{Status: http.StatusOK, Description: "The metrics.", Content: []openapi.Content{{Type: typeMetrics, Body: ""}}}},
 }
 
 // getMetrics renders the registry in the one format the service speaks. What a

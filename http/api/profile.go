@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
 	"net/http"
 	"net/http/pprof"
 	"os"
@@ -12,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/sluicehq/sluice/http/openapi"
 	"github.com/sluicehq/sluice/internal/redact"
 )
 
@@ -24,10 +26,32 @@ const (
 
 func (a *API) profileRoutes() []route {
 	return []route{
-		{pattern: "/debug/pprof", endpoints: get(profilePermission, a.getProfile)},
-		{pattern: "/debug/pprof/{profile:.*}", endpoints: get(profilePermission, a.getProfile)},
+		{pattern: "/debug/pprof", endpoints: get(profilePermission, a.getProfile, listProfiles)},
+		{pattern: "/debug/pprof/{profile:.*}", endpoints: get(profilePermission, a.getProfile, showProfile)},
 	}
 }
+
+var (
+	profileAnswers = []openapi.Answer{
+		{Status: http.StatusOK, Description: "The profile in the format of pprof, or as text or a page.", Content: []openapi.Content{
+			{Type: "application/octet-stream", Body: ""}, {Type: "text/plain; charset=utf-8", Body: ""}, {Type: "text/html; charset=utf-8", Body: ""},
+		}},
+		fails(http.StatusInternalServerError, "Another profile of this kind is running."),
+	}
+	listProfiles = operation{
+		id: "listProfiles", summary: "List Go's profiles", answers: profileAnswers, query: profileQuery,
+	}
+	showProfile = operation{
+		id: "getProfile", summary: "Show one of Go's profiles", path: "Name of the profile, such as `heap`, `goroutine`, `profile` or `trace`.", query: profileQuery,
+		text:    "A profile that runs ends when the daemon drains.",
+		answers: append([]openapi.Answer{fails(http.StatusNotFound, "No profile has this name.")}, profileAnswers...),
+	}
+	profileQuery = []openapi.Parameter{
+		param("seconds", "How long to watch.", number(nil, 0, maxProfileSeconds)),
+		param("debug", "1 or 2 for text.", number(nil, 0, math.MaxInt32)),
+		param("gc", "1 to collect garbage first.", number(nil, 0, math.MaxInt32)),
+	}
+)
 
 // getProfile serves Go's profiles. One that runs ends with the drain.
 func (a *API) getProfile(_ *Resources, w http.ResponseWriter, r *http.Request) {

@@ -1,8 +1,23 @@
 package api
 
-import "net/http"
+import (
+	"net/http"
 
-var reloadRoutes = []route{{pattern: "/api/v1/reload", endpoints: table{http.MethodPost: mutation("reload:execute", (*Resources).postReload)}}}
+	"github.com/sluicehq/sluice/http/openapi"
+)
+
+var reloadRoutes = []route{{pattern: "/api/v1/reload", endpoints: table{http.MethodPost: mutation("reload:execute", (*Resources).postReload, requestReload)}}}
+
+var requestReload = operation{
+	id: "requestReload", summary: "Ask for a reload",
+	text:    "The body is ignored. The reload begins half a second later, and requests that come until then share it; `reload_pending` and `last_reload` of the status say how it ends.",
+	answers: []openapi.Answer{replies(http.StatusOK, reloadTriggered{}, "The reload is pending.")},
+}
+
+// reloadTriggered is what the answer looks like.
+type reloadTriggered struct {
+	Status string `json:"status" enum:"reload_triggered"`
+}
 
 // Reloader takes requests for a reload. How it ended is seen in the status, in
 // readiness and in the metrics.

@@ -40,7 +40,7 @@ func query(r *http.Request, known ...string) (map[string]string, error) {
 // tooLarge is the answer to a body above maxBody.
 type tooLarge struct {
 	Error    string `json:"error"`
-	MaxBytes int64  `json:"max_bytes"`
+	MaxBytes int64  `json:"max_bytes" doc:"What was exceeded"`
 }
 
 // readBody returns the body as text. When it reports false the answer has been

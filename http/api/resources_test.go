@@ -204,6 +204,8 @@ func TestActors(t *testing.T) {
 		{"the same to be resized", "PATCH", "/api/v1/actors/prase", `{"mailbox_capacity": 5}`, 404, `{"error":"no such actor","name":"prase","hint":"did you mean 'parse'?"}`},
 		{"a resize", "PATCH", one, `{"mailbox_capacity": 5}`, 200, record(5) + `}`},
 		{"the bounds themselves are in", "PATCH", one, `{"mailbox_capacity":1000000}`, 200, record(1000000) + `}`},
+		{"an integer in other spellings", "PATCH", one, `{"mailbox_capacity":50e-1}`, 200, record(5) + `}`},
+		{"with a point", "PATCH", one, `{"mailbox_capacity":5.0}`, 200, record(5) + `}`},
 		{"zero", "PATCH", one, `{"mailbox_capacity":0}`, 400, bounds},
 		{"more than the bound", "PATCH", one, `{"mailbox_capacity":1000001}`, 400, bounds},
 		{"a negative number", "PATCH", one, `{"mailbox_capacity":-5}`, 400, bounds},

@@ -16,7 +16,7 @@ const (
 // their own, which begin the same way.
 type errorBody struct {
 	Error string `json:"error"`
-	Hint  string `json:"hint,omitempty"`
+	Hint  string `json:"hint,omitempty" doc:"What to do"`
 }
 
 // statusBody answers a request whose outcome is one word.

@@ -1,8 +1,17 @@
 package api
 
-import "net/http"
+import (
+	"net/http"
 
-var riskRoutes = []route{{pattern: "/api/v1/risk", endpoints: get("risk:read", (*Resources).getRisk)}}
+	"github.com/sluicehq/sluice/http/openapi"
+)
+
+var riskRoutes = []route{{pattern: "/api/v1/risk", endpoints: get("risk:read", (*Resources).getRisk, listRisk)}}
+
+var listRisk = operation{
+	id: "listRisk", summary: "List the entities that bear risk",
+	answers: []openapi.Answer{replies(http.StatusOK, entityList{}, "Nothing: this version does not score risk.")},
+}
 
 type entityList struct {
 	Count    int        `json:"count"`

@@ -36,6 +36,7 @@ type endpoint struct {
 	permission    string
 	also          *condition // a second permission; nil for none
 	open, audited bool
+	operation     operation // what the OpenAPI document tells of it
 	early         http.HandlerFunc
 	serve         func(*Resources, http.ResponseWriter, *http.Request)
 }

@@ -10,13 +10,13 @@ type (
 	table   = map[string]endpoint
 )
 
-func get(permission string, h handler) table {
-	return table{http.MethodGet: {permission: permission, serve: h}}
+func get(permission string, h handler, o operation) table {
+	return table{http.MethodGet: {permission: permission, serve: h, operation: o}}
 }
 
 // mutation is audited.
-func mutation(permission string, h handler) endpoint {
-	return endpoint{permission: permission, audited: true, serve: h}
+func mutation(permission string, h handler, o operation) endpoint {
+	return endpoint{permission: permission, audited: true, serve: h, operation: o}
 }
 
 // disabled answers for a feature that is switched off, so that a client can tell
@@ -48,7 +48,7 @@ type Resources struct {
 // routes is the endpoint table of the service: one row for each resource.
 func (a *API) routes(profiling bool) []route {
 	all := slices.Concat(
-		a.probeRoutes(), a.metricsRoutes(),
+		a.probeRoutes(), a.metricsRoutes(), a.openAPIRoutes(),
 		statusRoutes, ruleRoutes, reloadRoutes, eventRoutes, actorRoutes, correlationRoutes,
 		incidentRoutes, riskRoutes, sourceRoutes, auditRoutes, ruleListRoutes, logLevelRoutes, unavailableRoutes,
 	)

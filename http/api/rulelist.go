@@ -2,6 +2,7 @@ package api
 
 import (
 	"fmt"
+	"math"
 	"net/http"
 	"slices"
 	"strconv"
@@ -9,10 +10,27 @@ import (
 	"time"
 
 	"github.com/sluicehq/sluice/graph/catalog"
+	"github.com/sluicehq/sluice/http/openapi"
 	"github.com/sluicehq/sluice/sigma/ast"
 )
 
-var ruleListRoutes = []route{{pattern: "/api/v1/rules/list", endpoints: get("rules:read", (*Resources).getRuleList)}}
+var ruleListRoutes = []route{{pattern: "/api/v1/rules/list", endpoints: get("rules:read", (*Resources).getRuleList, listRules)}}
+
+var listRules = operation{
+	id: "listRules", summary: "List the rules that serve, with their hits",
+	query: []openapi.Parameter{
+		param("level", "Only rules of this level; `unknown` are those that state none.", word(nil, append(ast.LevelNames(), noLevel)...)),
+		param("product", "Only rules for this product; empty for those that name none.", text()),
+		param("category", "Only rules for this category; empty for those that name none.", text()),
+		param("service", "Only rules for this service; empty for those that name none.", text()),
+		param("q", "Only rules whose title or id contains this text, in any case.", text()),
+		param("hit", "Only rules that have matched, or only those that have not.", &openapi.Schema{Type: "boolean"}),
+		param("sort", "The order of the rules.", word(nil, orderNames()...)),
+		param("limit", fmt.Sprintf("How many rules to list; more than %d are as many.", ruleListMost), number(ruleListDefault, 1, math.MaxInt32)),
+		param("offset", "How many rules to leave out.", number(0, 0, math.MaxInt32)),
+	},
+	answers: []openapi.Answer{replies(http.StatusOK, RuleList{}, "A page of the rules that pass the filters.")},
+}
 
 // RuleCatalog lists the rules of the serving set.
 type RuleCatalog interface {
@@ -129,7 +147,7 @@ func ruleQuery(r *http.Request) (catalog.Query, error) {
 		}},
 		{"sort", func(text string) string {
 			if q.Order = catalog.Order(text); !slices.Contains(catalog.Orders[:], q.Order) {
-				return fmt.Sprintf("one of %s", orders())
+				return fmt.Sprintf("one of %s", strings.Join(orderNames(), ", "))
 			}
 			return ""
 		}},
@@ -159,10 +177,10 @@ func ruleQuery(r *http.Request) (catalog.Query, error) {
 	return q, nil
 }
 
-func orders() string {
+func orderNames() []string {
 	names := make([]string, 0, len(catalog.Orders))
 	for _, o := range catalog.Orders {
 		names = append(names, string(o))
 	}
-	return strings.Join(names, ", ")
+	return names
 }

@@ -5,10 +5,25 @@ import (
 	"strings"
 
 	"github.com/sluicehq/sluice/actors"
+	"github.com/sluicehq/sluice/http/openapi"
 	"github.com/sluicehq/sluice/sigma/ast"
 )
 
-var ruleRoutes = []route{{pattern: "/api/v1/rules", endpoints: get("rules:read", (*Resources).getRules)}}
+var ruleRoutes = []route{{pattern: "/api/v1/rules", endpoints: get("rules:read", (*Resources).getRules, showRules)}}
+
+var showRules = operation{
+	id: "getRules", summary: "Tell what the serving rules were made of",
+	answers: []openapi.Answer{replies(http.StatusOK, describedRules{}, "The rules that serve, and the documents that were left out.")},
+}
+
+// describedRules is what the answer of getRules looks like.
+type describedRules struct {
+	DetectionRules   int                `json:"detection_rules" min:"0"`
+	CorrelationRules int                `json:"correlation_rules" min:"0"`
+	RulesPath        string             `json:"rules_path" doc:"As configured; several paths are joined with a comma and a blank"`
+	Rejected         []rejectedDocument `json:"rejected"`
+	Excluded         int                `json:"excluded" min:"0" doc:"Documents that --min-level and --exclude-rule left out"`
+}
 
 // Rules tells what the serving rule set was made of.
 type Rules interface {
@@ -35,7 +50,7 @@ type RejectedDocument struct {
 
 type rejectedDocument struct {
 	File     string    `json:"file"`
-	Document int       `json:"document"`
+	Document int       `json:"document" min:"0" doc:"Its number in the file; 0 is the file as a whole"`
 	Title    string    `json:"title,omitempty"`
 	ID       string    `json:"id,omitempty"`
 	Problems []problem `json:"problems"`

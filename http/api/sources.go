@@ -5,13 +5,45 @@ import (
 	"errors"
 	"net/http"
 	"strings"
+
+	"github.com/sluicehq/sluice/http/openapi"
 )
 
 var sourceRoutes = []route{
-	{pattern: "/api/v1/sources", endpoints: get("sources:read", (*Resources).getSources)},
-	{pattern: "/api/v1/sources/resolve", endpoints: table{http.MethodPost: mutation("sources:write", (*Resources).postResolve)}},
-	{pattern: "/api/v1/sources/resolve/{source_id}", endpoints: table{http.MethodPost: mutation("sources:write", (*Resources).postResolveOne)}},
-	{pattern: "/api/v1/sources/cache/{source_id}", endpoints: table{http.MethodDelete: mutation("sources:write", (*Resources).deleteSourceCache)}},
+	{pattern: "/api/v1/sources", endpoints: get("sources:read", (*Resources).getSources, listSources)},
+	{pattern: "/api/v1/sources/resolve", endpoints: table{http.MethodPost: mutation("sources:write", (*Resources).postResolve, resolveSources)}},
+	{pattern: "/api/v1/sources/resolve/{source_id}", endpoints: table{http.MethodPost: mutation("sources:write", (*Resources).postResolveOne, resolveSource)}},
+	{pattern: "/api/v1/sources/cache/{source_id}", endpoints: table{http.MethodDelete: mutation("sources:write", (*Resources).deleteSourceCache, emptySourceCache)}},
+}
+
+var (
+	listSources = operation{
+		id: "listSources", summary: "List the dynamic sources of pipelines",
+		answers: []openapi.Answer{replies(http.StatusOK, sourceList{}, "Nothing: this version has no dynamic sources.")},
+	}
+	resolveSources = operation{
+		id: "resolveSources", summary: "Fetch all dynamic sources, or one, again",
+		body: reads(resolve{}, false, "The source; without a body, all sources."), whole: true,
+		answers: []openapi.Answer{fails(http.StatusNotFound, "There are no dynamic sources.", noSources)},
+	}
+	resolveSource = operation{
+		id: "resolveSource", summary: "Fetch one dynamic source again", path: sourcePath,
+		answers: []openapi.Answer{fails(http.StatusNotFound, "There are no dynamic sources.", noSources)},
+	}
+	emptySourceCache = operation{
+		id: "emptySourceCache", summary: "Forget the cached value of a dynamic source", path: sourcePath,
+		answers: []openapi.Answer{replies(http.StatusOK, invalidated{}, "There is no cached value, whether or not there was one.")},
+	}
+)
+
+const (
+	sourcePath = "Id of the source."
+	noSources  = "no dynamic sources configured"
+)
+
+// resolve is the body of a request for one source.
+type resolve struct {
+	SourceID string `json:"source_id,omitempty" minlen:"1"`
 }
 
 type sourceList struct {
@@ -56,11 +88,11 @@ func checkResolve(body []byte) error {
 }
 
 func (*Resources) postResolveOne(w http.ResponseWriter, _ *http.Request) {
-	writeError(w, http.StatusNotFound, "no dynamic sources configured")
+	writeError(w, http.StatusNotFound, noSources)
 }
 
 type invalidated struct {
-	Status   string `json:"status"`
+	Status   string `json:"status" enum:"invalidated"`
 	SourceID string `json:"source_id"`
 }
 

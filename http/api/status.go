@@ -6,9 +6,31 @@ import (
 	"net/http"
 
 	"github.com/sluicehq/sluice/actors"
+	"github.com/sluicehq/sluice/actors/reload"
+	"github.com/sluicehq/sluice/http/openapi"
 )
 
-var statusRoutes = []route{{pattern: "/api/v1/status", endpoints: get("status:read", (*Resources).getStatus)}}
+var statusRoutes = []route{{pattern: "/api/v1/status", endpoints: get("status:read", (*Resources).getStatus, showStatus)}}
+
+var showStatus = operation{
+	id: "getStatus", summary: "Show the totals of the process",
+	answers: []openapi.Answer{replies(http.StatusOK, describedStatus{}, "The totals since the start.")},
+}
+
+// describedStatus is what the answer of getStatus looks like.
+type describedStatus struct {
+	Status                  string          `json:"status" enum:"running"`
+	DetectionRules          int             `json:"detection_rules" min:"0"`
+	CorrelationRules        int             `json:"correlation_rules" min:"0"`
+	CorrelationStateEntries int             `json:"correlation_state_entries" min:"0" doc:"Groups that correlations hold"`
+	EventsProcessed         int             `json:"events_processed" min:"0"`
+	DetectionMatches        int             `json:"detection_matches" min:"0"`
+	CorrelationMatches      int             `json:"correlation_matches" min:"0"`
+	ParseErrors             int             `json:"parse_errors" min:"0" doc:"Lines that the input format could not read"`
+	UptimeSeconds           float64         `json:"uptime_seconds" min:"0"`
+	ReloadPending           bool            `json:"reload_pending" doc:"A reload was asked for and has not ended"`
+	LastReload              *reload.Outcome `json:"last_reload,omitempty" doc:"How the last reload ended; absent until one has"`
+}
 
 // Status tells the totals of the process, in the order of the answer, without
 // asking an actor.

@@ -12,6 +12,9 @@ import (
 	"strconv"
 )
 
+// BodyTooLargeText is the error of BodyTooLarge.
+const BodyTooLargeText = "request body exceeds audit max_body_bytes"
+
 // BodyTooLarge is the body of the 413 for a request whose body is above the limit of the
 // audit trail.
 type BodyTooLarge struct {
@@ -99,7 +102,7 @@ func (a *answer) end(status int) {
 }
 
 func (a *answer) tooLarge(limit int64) {
-	body, _ := json.Marshal(BodyTooLarge{"request body exceeds audit max_body_bytes", limit}) // strings and numbers always encode
+	body, _ := json.Marshal(BodyTooLarge{BodyTooLargeText, limit}) // strings and numbers always encode
 	body = append(body, '\n')
 	a.Header().Set("Content-Type", "application/json")
 	a.Header().Set("Content-Length", strconv.Itoa(len(body)))

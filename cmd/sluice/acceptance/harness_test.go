@@ -19,6 +19,7 @@ import (
 	"time"
 
 	_ "github.com/sluicehq/sluice/cmd/sluice/command" // so that cached outcomes are those of this code
+	"github.com/sluicehq/sluice/http/openapi/openapitest"
 )
 
 // binary is the program under test, built once for all tests.
@@ -341,6 +342,7 @@ func (d *daemon) do(method, path, body string, headers ...string) answer {
 	if err != nil {
 		d.t.Fatalf("%s %s: %v", method, path, err)
 	}
+	d.compare(openapitest.Answer{Method: method, Target: path, Status: resp.StatusCode, Header: resp.Header, Body: raw})
 	return answer{resp.StatusCode, resp.Header, string(raw)}
 }
 

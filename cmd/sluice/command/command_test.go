@@ -209,7 +209,7 @@ func TestAProductThatCannotBeWrittenIsAFault(t *testing.T) {
 	write(t, "r/a.yml", goodRule)
 	for _, line := range []string{
 		"version", "version --output-format json", "config show", "config show --format yaml", "config show --format json",
-		"config path", "config schema", "rule validate r", "rule validate r --output-format json", "rule validate r --output-format table",
+		"config path", "config schema", "config openapi", "rule validate r", "rule validate r --output-format json", "rule validate r --output-format table",
 		"rule fields -r r", "rule fields -r r --output-format csv", "rule parse r/a.yml", "rule condition a", "eval -r r --dry-run",
 		"pipeline list", "pipeline list --output-format table", "pipeline show sysmon", "pipeline show windows_evtx",
 	} {
@@ -245,6 +245,8 @@ func TestCommandsNameTheFormatTheyDoNotHave(t *testing.T) {
 		"rule parse r/a.yml --output-format table":             "warning: rule parse has no table output, it prints JSON\n",
 		"version --output-format json":                         "",
 		"config schema --output-format json":                   "",
+		"config openapi --output-format csv":                   "warning: config openapi has no csv output, it prints JSON\n",
+		"config openapi --output-format json":                  "",
 		"rule condition a --output-format table --quiet":       "",
 		"version --quiet --output-format table":                "",
 		"rule fields -r r --output-format csv":                 "",

@@ -39,6 +39,7 @@ func (e *env) configCommands() []*cli.Command {
 		}, e.configShow),
 		command("path", "list the files that are read, lowest precedence first", "", []cli.Flag{configFlag(true), format}, e.configPath),
 		command("schema", "print the JSON Schema of a configuration file", "", nil, e.configSchema),
+		command("openapi", "print the OpenAPI document of the HTTP API", "", nil, e.configOpenAPI),
 		e.configReloadCommand(),
 	}
 }

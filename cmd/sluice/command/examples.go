@@ -64,6 +64,7 @@ var examples = map[string][]string{
 	"config show":      {"sluice config show --for daemon"},
 	"config path":      {"sluice config path"},
 	"config schema":    {"sluice config schema > sluice.schema.json"},
+	"config openapi":   {"sluice config openapi > openapi.json"},
 	"config reload": {
 		"sluice config reload --addr 127.0.0.1:9090",
 		"sluice config reload --addr 127.0.0.1:9090 --wait=1m",
