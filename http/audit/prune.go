@@ -39,7 +39,7 @@ func (t *Trail) prune() {
 
 func (t *Trail) pruneRows(now time.Time) error {
 	earliest := now.Unix() - int64(time.Duration(t.o.Config.MaxAge)/time.Second)
-	if t.oldest >= earliest && t.count <= t.o.Config.MaxEntries {
+	if t.oldest >= earliest && t.count.Load() <= int64(t.o.Config.MaxEntries) {
 		return nil
 	}
 	var dead, kept [][]byte
@@ -66,7 +66,8 @@ func (t *Trail) pruneRows(now time.Time) error {
 			return err
 		}
 	}
-	t.count, t.oldest = len(kept), math.MaxInt64
+	t.count.Store(int64(len(kept)))
+	t.oldest = math.MaxInt64
 	for _, key := range kept {
 		_, ts, _ := parseKey(key)
 		t.oldest = min(t.oldest, ts)

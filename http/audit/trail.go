@@ -10,6 +10,7 @@ import (
 	"math"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/sluicehq/sluice/actors"
@@ -51,9 +52,10 @@ type Trail struct {
 	ended context.CancelFunc
 	done  chan struct{}
 
+	count atomic.Int64 // of the rows
+
 	mu     sync.Mutex  // guards the rest, and the order of rows and of lines of the sink
 	last   int64       // id
-	count  int         // of the rows
 	oldest int64       // no row has an earlier time
 	sink   *sink.Lines // nil without one
 }
@@ -70,7 +72,7 @@ func Open(o Options) (*Trail, error) {
 	}
 	err := t.walk(state.Forward, func(id, ts int64, _ state.Row) bool {
 		t.last, t.oldest = max(t.last, id), min(t.oldest, ts)
-		t.count++
+		t.count.Add(1)
 		return true
 	})
 	if err != nil {
@@ -141,7 +143,7 @@ func (t *Trail) store(r Record) (wait func(context.Context), err error) {
 		t.oldest = math.MinInt64 // have the next prune count
 		return nil, err
 	}
-	t.count++
+	t.count.Add(1)
 	t.oldest = min(t.oldest, r.TS)
 	t.o.Metrics.records.Inc()
 	if t.sink == nil {
@@ -160,11 +162,10 @@ func (t *Trail) fault(text string, err error, attrs ...any) {
 	}
 }
 
-// Page returns a page of what q selects.
+// Page returns a page of what q selects. It waits for no record that is being stored. The
+// cause of an error is logged.
 func (t *Trail) Page(q Query) (Page, error) {
-	t.mu.Lock()
-	count := t.count
-	t.mu.Unlock()
+	count := int(t.count.Load())
 	p := Page{Entries: []Record{}}
 	var failed error
 	err := t.walk(state.Backward, func(_, ts int64, row state.Row) bool {
@@ -185,7 +186,9 @@ func (t *Trail) Page(q Query) (Page, error) {
 		return err == nil
 	})
 	if err = errors.Join(err, failed); err != nil {
-		t.o.Log.Warn("audit trail cannot be read", "err", err)
+		if kept, ok := t.warn.Allow("read", 1, time.Now()); ok { // what the client sees does not say it
+			t.o.Log.Warn("audit trail cannot be read", "err", err, "suppressed", kept)
+		}
 		return Page{}, fmt.Errorf("read audit trail: %w", err)
 	}
 	if q.unfiltered() {

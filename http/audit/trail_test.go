@@ -606,3 +606,33 @@ func TestASinkThatBlocksHoldsAnswersAndNotRows(t *testing.T) {
 		t.Errorf("%d lines, %s, want %d and no error", len(got), r.counts(), requests)
 	}
 }
+
+func TestADiskThatHangsHoldsNoReader(t *testing.T) {
+	hangs, free := make(chan struct{}), make(chan struct{})
+	var wait bool
+	r := open(t, t.TempDir(), func(o *Options) {
+		o.Rows = &watched{Table: o.Rows.(*state.Table), put: func([]byte) error {
+			if wait {
+				close(hangs)
+				<-free
+			}
+			return nil
+		}}
+	})
+	r.add(r.now)
+	wait = true
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		r.record(context.Background(), Record{Method: "POST", Endpoint: "/x", Status: 200})
+	}()
+	<-hangs
+	if got := r.ids(t); got != "[1]" {
+		t.Errorf("read %s, want [1]", got)
+	}
+	close(free)
+	<-done
+	if got := r.ids(t); got != "[2 1]" {
+		t.Errorf("read %s, want [2 1]", got)
+	}
+}

@@ -172,15 +172,16 @@ func TestTheAuditTrailHasEveryAnswerOfAKilledDaemon(t *testing.T) {
 	}
 	d = startWithState(t, rules, state)
 	count, entries := d.audit("?limit=1000")
+	for len(entries) < count {
+		_, more := d.audit(fmt.Sprintf("?limit=1000&offset=%d", len(entries)))
+		entries = append(entries, more...)
+	}
 	seen := make(map[string]int)
 	for i, e := range entries {
 		seen[*e.PayloadDigest]++
 		if i > 0 && e.ID >= entries[i-1].ID {
 			t.Errorf("entry %d stands behind %d", e.ID, entries[i-1].ID)
 		}
-	}
-	if count > 1000 {
-		t.Skipf("%d answers are more than a page", count)
 	}
 	for _, digest := range digests {
 		if seen[digest] != 1 {
