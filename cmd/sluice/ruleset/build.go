@@ -87,7 +87,7 @@ func Compile(rules *Rules, s Settings, log *slog.Logger) (*Built, error) {
 // nil, go on.
 func (b *Built) Catalog(before *catalog.Catalog) *catalog.Catalog {
 	place := func(file string) string { return Place(b.Roots, file) }
-	return catalog.New(b.Collection.Rules, b.Collection.Correlations, place, before)
+	return catalog.New(b.Collection.Rules, b.Correlations, place, before)
 }
 
 // onPanic logs what an engine has to say of work that failed beside the evaluation.
