@@ -525,6 +525,9 @@ func TestProtectionIsAskedInOrder(t *testing.T) {
 func TestEndpointsAreThePermissionTable(t *testing.T) {
 	var b bytes.Buffer
 	for _, e := range start(t, &daemon{}).Endpoints() {
+		if e.Open == (e.Permission != "") {
+			t.Errorf("%s %s: open is %v, and the permission is %q", e.Method, e.Pattern, e.Open, e.Permission)
+		}
 		b.WriteString(e.Method + " " + e.Pattern + " ")
 		switch {
 		case e.Open:

@@ -1,7 +1,6 @@
 package auth
 
 import (
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"maps"
@@ -69,7 +68,7 @@ func (b *builder) tokens(c Config, roles map[string][]permission, p *Policy) {
 			b.fault(key, fmt.Errorf("%s and %s have the same secret", first, owner))
 		}
 		secrets[secret] = owner
-		p.digests = append(p.digests, sha256.Sum256([]byte(secret)))
+		p.digests = append(p.digests, digestOf(secret))
 		p.holders = append(p.holders, holder{name: t.Name, grants: grants})
 	}
 }

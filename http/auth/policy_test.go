@@ -1,7 +1,6 @@
 package auth
 
 import (
-	"crypto/sha256"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -44,8 +43,24 @@ func TestAPolicyWithoutTokensKnowsNone(t *testing.T) {
 			t.Errorf("%q: got %+v, want unauthorized", value, d)
 		}
 	}
-	if _, known := p.compare([sha256.Size]byte{}); known {
+	if _, known := p.compare(digest{}); known {
 		t.Error("a digest of zeros is known")
+	}
+}
+
+// A digest equals itself and differs from one in which any bit is another.
+func TestEveryBitOfADigestCounts(t *testing.T) {
+	d := digestOf("a secret")
+	if same := d; d.equal(&same) != 1 {
+		t.Error("a digest differs from itself")
+	}
+	for word := range d {
+		for bit := range 64 {
+			other := d
+			if other[word] ^= 1 << bit; d.equal(&other) != 0 {
+				t.Errorf("bit %d of word %d does not count", bit, word)
+			}
+		}
 	}
 }
 
@@ -53,15 +68,15 @@ func TestAPolicyWithoutTokensKnowsNone(t *testing.T) {
 // at whatever the others gave: near and far guesses take the same time.
 func BenchmarkCompare(b *testing.B) {
 	p := hundred(b)
-	near := sha256.Sum256([]byte("the secret of token 0"))
-	near[sha256.Size-1] ^= 1
+	near := p.digests[0]
+	near[len(near)-1] ^= 1
 	far := p.digests[0]
 	for i := range far {
-		far[i] ^= 0xff
+		far[i] = ^far[i]
 	}
 	for _, tc := range []struct {
 		name  string
-		shown [sha256.Size]byte
+		shown digest
 	}{
 		{"the first token", p.digests[0]},
 		{"the last token", p.digests[99]},
