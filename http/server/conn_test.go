@@ -186,6 +186,7 @@ func TestConnectionsThatDoNotGoOnAreClosed(t *testing.T) {
 		{"an answer that nobody reads", func(c net.Conn) { io.WriteString(c, "GET /large HTTP/1.1\r\nHost: x\r\n\r\n"); <-never(c) }, writeTimeout, "", "write_timeout 1"},
 	} {
 		bothWays(t, tc.name, func(t *testing.T, secured bool) {
+			t.Helper()
 			over := make(chan struct{}) // ends the clients that do not read
 			defer close(over)
 			blocked = over
@@ -253,6 +254,7 @@ func request(c net.Conn, text string) {
 // A client that reads slowly is not one that does not read.
 func TestASlowReaderGetsEverything(t *testing.T) {
 	bothWays(t, "a slow reader", func(t *testing.T, secured bool) {
+		t.Helper()
 		s, p := serveInTime(t, secured, func(w http.ResponseWriter, _ *http.Request) { w.Write(make([]byte, 4<<20)) })
 		c := p.dial(t)
 		io.WriteString(c, "GET / HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
@@ -299,6 +301,7 @@ func TestAHandlerThatWaitsIsNotTakenForItsClient(t *testing.T) {
 func TestIdleUploadsAreAnsweredWhenTheServerLeaves(t *testing.T) {
 	for _, sent := range []string{"", "2\r\nab\r\n", "10\r\nab", "2\r\nab\r\n0\r\nX-"} {
 		bothWays(t, fmt.Sprintf("after %q", sent), func(t *testing.T, secured bool) {
+			t.Helper()
 			s, p := serveInTime(t, secured, func(w http.ResponseWriter, r *http.Request) {
 				_, err := io.Copy(io.Discard, r.Body)
 				var status interface{ Status() int }
@@ -344,6 +347,7 @@ func TestStreamsThatDoNotGoOnAreReset(t *testing.T) {
 		{"an answer that is not read", false, "write_timeout 1"},
 	} {
 		bothWays(t, tc.name, func(t *testing.T, secured bool) {
+			t.Helper()
 			var done atomic.Bool
 			s, p := serveInTime(t, secured, func(w http.ResponseWriter, r *http.Request) {
 				defer done.Store(true)

@@ -98,6 +98,7 @@ func TestHTTP2ConnectionsThatDoNotGoOnAreClosed(t *testing.T) {
 		{"pings do not keep a connection", greeting, again(frame(framePing, 0, "12345678"), 9*time.Second, 20), idleTimeout, ""},
 	} {
 		bothWays(t, tc.name, func(t *testing.T, secured bool) {
+			t.Helper()
 			s, p := serveInTime(t, secured, func(w http.ResponseWriter, r *http.Request) {
 				if r.URL.Path == "/busy" {
 					time.Sleep(17 * (readTimeout - time.Second))
@@ -128,6 +129,7 @@ func TestHTTP2ConnectionsThatDoNotGoOnAreClosed(t *testing.T) {
 // A deadline that was met does not end a connection that goes on.
 func TestAnHTTP2ConnectionThatGoesOnStays(t *testing.T) {
 	bothWays(t, "many requests", func(t *testing.T, secured bool) {
+		t.Helper()
 		served := 0
 		s, p := serveInTime(t, secured, func(http.ResponseWriter, *http.Request) { served++ })
 		c := p.dial(t)

@@ -47,7 +47,8 @@ func Retell(err error, tell func(*Fault) error) error {
 		}
 		return errors.Join(list...)
 	}
-	if f, ok := err.(*Fault); ok {
+	var f *Fault
+	if errors.As(err, &f) {
 		return tell(f)
 	}
 	return err

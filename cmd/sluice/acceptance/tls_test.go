@@ -236,7 +236,7 @@ func TestCertificatesAreRenewedWhileTheyAreUsed(t *testing.T) {
 	cert, _ := ours.Issue("third", year)
 	_, key := ours.Issue("another", year)
 	swap(cert, key)
-	n = d.passes(n)
+	d.passes(n)
 	if got := d.metric("svc_reloads_failed_total"); got != failed+1 {
 		t.Errorf("%v reloads failed, want one", got-failed)
 	}
@@ -337,6 +337,10 @@ func TestFilesOfTLSThatRefuseTheStart(t *testing.T) {
 	})
 	t.Run("a certificate that has expired only warns", func(t *testing.T) {
 		past, pastKey := ours.Issue("localhost", -time.Hour)
+		file := write(t, dir, "past.yaml", "daemon: {rules: "+rules+", api: {addr: '127.0.0.1:0', tls: {cert: "+past+", key: "+pastKey+"}}}\n")
+		if got := sluice(t, "", "config", "validate", "-c", file); got.code != 0 || !strings.Contains(got.stdout+got.stderr, "daemon.api.tls.cert: the certificate of the API has expired") {
+			t.Errorf("exit code %d\n%s%s", got.code, got.stdout, got.stderr)
+		}
 		d := startIn(t, dir, "-r", "rules", "--input", "http", "--tls-cert", past, "--tls-key", pastKey)
 		d.awaitLog("the certificate of the API has expired")
 		d.stop()

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -181,6 +182,66 @@ func TestHowServersAreKnown(t *testing.T) {
 				t.Errorf("logged %s, want %q", logged, tc.logged)
 			}
 		})
+	}
+}
+
+// A renewed certificate is shown by the next connection; files that cannot be read are
+// told, and keep nobody from connecting.
+func TestARenewedCertificateIsShown(t *testing.T) {
+	ca := natstest.NewCA(t)
+	cert, key := ca.Leaf(time.Hour)
+	var shown atomic.Value // the serial number of the last client certificate
+	s := natstest.Start(t, func(o *server.Options) {
+		o.TLS, o.TLSVerify, o.TLSConfig = true, true, ca.Server(time.Hour)
+		o.TLSConfig.ClientAuth = tls.RequireAndVerifyClientCert
+		o.TLSConfig.VerifyConnection = func(state tls.ConnectionState) error {
+			shown.Store(state.PeerCertificates[0].SerialNumber.String())
+			return nil
+		}
+	})
+	var log record
+	d := s.Dialer(natsconn.Config{TLSCA: ca.File, TLSCert: cert, TLSKey: key})
+	d.Log = slog.New(slog.NewTextHandler(&log, nil))
+	url, _, err := natsconn.Address(s.Target(""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	lost := make(chan struct{}, 8)
+	c, err := d.Connect(url, "test", dial.Events{Lost: func() { lost <- struct{}{} }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	first := shown.Load()
+	again := func() {
+		t.Helper()
+		c.Cut()
+		<-lost
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+		defer cancel()
+		for c.Ready(ctx) != nil {
+			if ctx.Err() != nil {
+				t.Fatal("the connection is not made again")
+			}
+		}
+	}
+	newCert, newKey := ca.Leaf(time.Hour)
+	for from, to := range map[string]string{newCert: cert, newKey: key} {
+		if err := os.Rename(from, to); err != nil {
+			t.Fatal(err)
+		}
+	}
+	again()
+	second := shown.Load()
+	if second == first || strings.Contains(log.String(), "cannot be read again") {
+		t.Errorf("the certificate %v is shown again:\n%s", first, log.String())
+	}
+	if err := os.WriteFile(key, []byte("no PEM"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	again()
+	if shown.Load() != second || !strings.Contains(log.String(), "the client certificate cannot be read again, the one before is used") {
+		t.Errorf("%v is shown, want %v, and the log to tell:\n%s", shown.Load(), second, log.String())
 	}
 }
 
