@@ -40,6 +40,7 @@ func (e *env) configCommands() []*cli.Command {
 		command("path", "list the files that are read, lowest precedence first", "", []cli.Flag{configFlag(true), format}, e.configPath),
 		command("schema", "print the JSON Schema of a configuration file", "", nil, e.configSchema),
 		e.configReloadCommand(),
+		e.configGenCertCommand(),
 	}
 }
 
