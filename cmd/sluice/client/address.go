@@ -50,6 +50,8 @@ func parseAddress(text string, secure bool) (address, error) {
 	switch {
 	case err == nil && u.User != nil, err != nil && strings.Contains(shown, "@"): // what may be a password is not quoted
 		return address{}, errors.New("an address has no user and no password (the variable of --auth-token-env holds the token)")
+	case err != nil && strings.Count(shown, ":") > 1 && !strings.ContainsAny(shown, "[/"):
+		return address{}, fmt.Errorf("%q: an IPv6 address stands in brackets ([::1]:9090)", shown)
 	case err != nil:
 		return address{}, fmt.Errorf("%q is no address (%s)", shown, forms)
 	case u.Scheme != "http" && u.Scheme != "https":
@@ -69,9 +71,6 @@ func parseAddress(text string, secure bool) (address, error) {
 		return address{}, fmt.Errorf("%q: the port is not 1 to 65535", shown)
 	case port != "" && n == 0:
 		return address{}, fmt.Errorf("%q: port 0 lets the daemon choose one, which the first lines of its log tell", shown)
-	}
-	if strings.Contains(name, ":") && !strings.HasPrefix(u.Host, "[") {
-		return address{}, fmt.Errorf("%q: an IPv6 address stands in brackets ([::1]:9090)", shown)
 	}
 	u.Host = reachable(name, port)
 	u.Path, u.RawPath = strings.TrimRight(u.Path, "/"), strings.TrimRight(u.RawPath, "/")

@@ -104,6 +104,9 @@ func (c *Client) transport(settings *tls.Config) *http.Transport {
 	return t
 }
 
+// Close ends the connections that wait for a further request.
+func (c *Client) Close() { c.http.CloseIdleConnections() }
+
 // Addr is the address that is called.
 func (c *Client) Addr() string { return c.at.String() }
 

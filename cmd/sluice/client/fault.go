@@ -60,6 +60,7 @@ func (c *Client) explain(err error) explained {
 		verification *tls.CertificateVerificationError
 		record       tls.RecordHeaderError
 		remote       *net.OpError
+		proxy        *net.OpError
 		lookup       *net.DNSError
 	)
 	switch {
@@ -73,6 +74,8 @@ func (c *Client) explain(err error) explained {
 		return explained{"what answers there speaks TLS", hintTLS, true}
 	case c.at.socket != "":
 		return c.socketFault(err)
+	case errors.As(err, &proxy) && proxy.Op == "proxyconnect":
+		return explained{"", "that is the proxy of HTTP_PROXY or HTTPS_PROXY; NO_PROXY names the hosts that need none", !c.answered}
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return explained{"", hintRunning, !c.answered}
 	case errors.As(err, &lookup):
@@ -217,7 +220,7 @@ func (c *Client) untrusted(err *tls.CertificateVerificationError) explained {
 	case errors.As(err, &name):
 		names := certificateNames(name.Certificate)
 		if names == "" {
-			out.what = "the certificate of the daemon has no name that counts (a common name alone does not)"
+			out.what = "the certificate of the daemon has no name that counts; a common name alone does not"
 			out.hint = fmt.Sprintf("it needs the subject alternative name %q", printable(name.Host))
 			break
 		}

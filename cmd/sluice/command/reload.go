@@ -41,6 +41,7 @@ func (e *env) configReload(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	defer cl.Close()
 	const reload, status = "/api/v1/reload", "/api/v1/status"
 	if _, err := cl.Ask(c.Context, http.MethodPost, reload); err != nil {
 		return configFault(err)

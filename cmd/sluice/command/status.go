@@ -30,6 +30,7 @@ func (e *env) status(c *cli.Context) error {
 	if err != nil {
 		return err
 	}
+	defer cl.Close()
 	const path = "/api/v1/status"
 	body, err := cl.Ask(c.Context, http.MethodGet, path)
 	if err != nil {
