@@ -110,11 +110,11 @@ func trialCommands(out io.Writer, dir, host string, daemon bool) error {
 	var b strings.Builder
 	if daemon {
 		fmt.Fprintf(&b, "# Run the daemon; it answers only those who show a certificate of the authority:\nsluice engine daemon -r rules/ --input http --api-addr %s --tls-cert %s --tls-key %s --tls-client-ca %s\n",
-			net.JoinHostPort(listen, trialPort), quote(path(trialcert.ServerCertFile)), quote(path(trialcert.ServerKeyFile)), quote(ca))
+			quote(net.JoinHostPort(listen, trialPort)), quote(path(trialcert.ServerCertFile)), quote(path(trialcert.ServerKeyFile)), quote(ca))
 	}
-	fmt.Fprintf(&b, "# Ask it with sluice:\nsluice engine status --addr %s --ca %s --cert %s --key %s\n", at, quote(ca), quote(cert), quote(key))
-	fmt.Fprintf(&b, "# Ask it with curl:\ncurl --cacert %s --cert %s --key %s %s/api/v1/status\n",
-		quote(ca), quote(strings.NewReplacer(`\`, `\\`, ":", `\:`).Replace(cert)), quote(key), at)
+	fmt.Fprintf(&b, "# Ask it with sluice:\nsluice engine status --addr %s --ca %s --cert %s --key %s\n", quote(at), quote(ca), quote(cert), quote(key))
+	fmt.Fprintf(&b, "# Ask it with curl:\ncurl --cacert %s --cert %s --key %s %s\n",
+		quote(ca), quote(strings.NewReplacer(`\`, `\\`, ":", `\:`).Replace(cert)), quote(key), quote(at+"/api/v1/status"))
 	_, err := io.WriteString(out, b.String())
 	return err
 }
