@@ -11,11 +11,7 @@ import (
 
 // Every client command reaches a daemon on a unix socket, and says what is in its way.
 func TestClientsReachADaemonOnAUnixSocket(t *testing.T) {
-	dir, err := os.MkdirTemp("", "sluice") // short enough for a socket
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	dir := t.TempDir()
 	write(t, dir, "rules/a.yml", rule("A", "evil"))
 	dead := write(t, dir, "dead.ndjson", `{"original_event":"{\"C\":\"evil\"}","error":"parse error","timestamp":"2026-03-01T10:00:00Z","stage":"parse"}`+"\n")
 	socket := filepath.Join(dir, "s")

@@ -45,43 +45,52 @@ func TestWhatADaemonRefusesSaysWhatToDo(t *testing.T) {
 		lasting     bool
 	}{
 		{
-			"no token", "", scripted{status: 401, body: `{"error":"missing or invalid bearer token"}`},
+			"no token", "",
+			scripted{status: 401, body: `{"error":"missing or invalid bearer token"}`},
 			"401 Unauthorized: missing or invalid bearer token (no token was sent: set T to one, or name another variable with --auth-token-env)", true,
 		},
 		{
-			"a token that is unknown", "hunter2", scripted{status: 401, body: `{"error":"missing or invalid bearer token"}`},
+			"a token that is unknown", "hunter2",
+			scripted{status: 401, body: `{"error":"missing or invalid bearer token"}`},
 			"401 Unauthorized: missing or invalid bearer token (the daemon does not know the token in T: set it to one of the daemon's, or name another variable with --auth-token-env)", true,
 		},
 		{
-			"a token that may not", "hunter2", scripted{status: 403, body: `{"error":"token lacks required permission 'reload:execute'"}`},
+			"a token that may not", "hunter2",
+			scripted{status: 403, body: `{"error":"token lacks required permission 'reload:execute'"}`},
 			"403 Forbidden: token lacks required permission 'reload:execute' (the token in T may not do this: set it to one that may, or name another variable with --auth-token-env)", true,
 		},
 		{
-			"a proxy that wants a token", "", scripted{status: 403, body: "<html>"},
+			"a proxy that wants a token", "",
+			scripted{status: 403, body: "<html>"},
 			"403 Forbidden (no token was sent: set T to one, or name another variable with --auth-token-env)", true,
 		},
 		{"a hint of the daemon wins", "", scripted{status: 401, body: `{"error":"unauthorized","hint":"send a token"}`}, "401 Unauthorized: unauthorized (send a token)", true},
 		{
-			"a redirect", "hunter2", scripted{status: 307, location: "https://u:hunter3@other.example/x?y=z#a"},
+			"a redirect", "hunter2",
+			scripted{status: 307, location: "https://u:hunter3@other.example/x?y=z#a"},
 			"307 Temporary Redirect (it leads to https://other.example/x, and redirects are not followed: name the daemon's own address with --addr)", true,
 		},
 		{
-			"a redirect on the same host", "hunter2", scripted{status: 301, location: "/login"},
+			"a redirect on the same host", "hunter2",
+			scripted{status: 301, location: "/login"},
 			"301 Moved Permanently (it leads to http://db.example:1/login, and redirects are not followed: name the daemon's own address with --addr)", true,
 		},
 		{
-			"a redirect to nowhere", "hunter2", scripted{status: 302},
+			"a redirect to nowhere", "hunter2",
+			scripted{status: 302},
 			"302 Found (it leads elsewhere, and redirects are not followed: name the daemon's own address with --addr)", true,
 		},
 		{"another program", "", scripted{status: 404, body: "<html>not here</html>"}, "404 Not Found", true},
 		{"a daemon that starts", "", scripted{status: 503, body: `{"error":"starting","hint":"ask again"}`}, "503 Service Unavailable: starting (ask again)", false},
 		{"too many", "", scripted{status: 429, body: `{"error":"busy"}`}, "429 Too Many Requests: busy", false},
 		{
-			"a server of TLS", "", scripted{status: 400, body: "Client sent an HTTP request to an HTTPS server.\n"},
+			"a server of TLS", "",
+			scripted{status: 400, body: "Client sent an HTTP request to an HTTPS server.\n"},
 			"400 Bad Request (the daemon serves TLS: call it with https://, and name its authority with --ca)", true,
 		},
 		{
-			"a server of TLS that says so in JSON", "", scripted{status: 400, body: `{"error":"this port serves TLS"}`},
+			"a server of TLS that says so in JSON", "",
+			scripted{status: 400, body: `{"error":"this port serves TLS"}`},
 			"400 Bad Request: this port serves TLS (the daemon serves TLS: call it with https://, and name its authority with --ca)", true,
 		},
 		{"another bad request", "", scripted{status: 400, body: `{"error":"limit is given twice"}`}, "400 Bad Request: limit is given twice", true},
@@ -89,7 +98,8 @@ func TestWhatADaemonRefusesSaysWhatToDo(t *testing.T) {
 		{"no end", "", scripted{status: 500, body: `{"error":"` + strings.Repeat("a", 10_000) + `"}`}, "500 Internal Server Error: " + strings.Repeat("a", 1021) + "...", false},
 		{"a refused connection", "", scripted{err: dialed(syscall.ECONNREFUSED)}, "dial tcp: connect: connection refused (is the daemon running? --addr says where)", true},
 		{
-			"a proxy that is away", "", scripted{err: &net.OpError{Op: "proxyconnect", Net: "tcp", Err: dialed(syscall.ECONNREFUSED)}},
+			"a proxy that is away", "",
+			scripted{err: &net.OpError{Op: "proxyconnect", Net: "tcp", Err: dialed(syscall.ECONNREFUSED)}},
 			"proxyconnect tcp: dial tcp: connect: connection refused (that is the proxy of HTTP_PROXY or HTTPS_PROXY; NO_PROXY names the hosts that need none)", true,
 		},
 		{"no way there", "", scripted{err: dialed(syscall.ENETUNREACH)}, "dial tcp: connect: network is unreachable (this machine has no way there; --addr says where the daemon is)", false},

@@ -8,26 +8,14 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 )
 
-// short is a directory whose name leaves room for that of a socket.
-func short(t *testing.T) string {
-	t.Helper()
-	dir, err := os.MkdirTemp("", "s")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	return dir
-}
-
 func TestADaemonOnASocketIsAsked(t *testing.T) {
-	path := filepath.Join(short(t), "s")
-	ln, err := net.Listen("unix", path)
+	t.Chdir(t.TempDir()) // the path of a socket has to be short
+	ln, err := net.Listen("unix", "s")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +26,7 @@ func TestADaemonOnASocketIsAsked(t *testing.T) {
 	srv.Listener = ln
 	srv.Start()
 	t.Cleanup(srv.Close)
-	c, err := New(Options{Addr: "unix://" + path, Token: "hunter2", Variable: "T", Secure: true})
+	c, err := New(Options{Addr: "unix://s", Token: "hunter2", Variable: "T", Secure: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,20 +38,19 @@ func TestADaemonOnASocketIsAsked(t *testing.T) {
 }
 
 func TestSocketsThatNobodyAnswersOn(t *testing.T) {
-	dir := short(t)
-	in := func(name string) string { return filepath.Join(dir, name) }
-	left, err := net.ListenUnix("unix", &net.UnixAddr{Name: in("left"), Net: "unix"})
+	t.Chdir(t.TempDir())
+	left, err := net.ListenUnix("unix", &net.UnixAddr{Name: "left", Net: "unix"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	left.SetUnlinkOnClose(false)
 	_ = left.Close()
-	packets, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: in("packets"), Net: "unixgram"})
+	packets, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: "packets", Net: "unixgram"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer packets.Close()
-	if err := os.WriteFile(in("file"), nil, 0o600); err != nil {
+	if err := os.WriteFile("file", nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for _, tc := range []struct{ name, path, want string }{
@@ -73,10 +60,9 @@ func TestSocketsThatNobodyAnswersOn(t *testing.T) {
 		{"a directory", ".", "connect: connection refused (the file is no socket; --addr says which is the daemon's)"},
 		{"a socket for packets", "packets", "connect: protocol wrong type for socket (the socket is not one for streams; --addr says which is the daemon's)"},
 	} {
-		path := in(tc.path)
-		got, err := ask(t, Options{Addr: "unix://" + path})
+		got, err := ask(t, Options{Addr: "unix://" + tc.path})
 		got = strings.ReplaceAll(got, "socket operation on non-socket", "connection refused") // of other systems
-		if want := "GET /x over ADDR: dial unix " + path + ": " + tc.want; got != want {
+		if want := "GET /x over ADDR: dial unix " + tc.path + ": " + tc.want; got != want {
 			t.Errorf("%s: got %s\nwant %s", tc.name, got, want)
 		}
 		if !IsLasting(err) {

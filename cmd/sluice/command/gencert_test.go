@@ -110,9 +110,20 @@ func TestTheCommandsOfTrialCertificates(t *testing.T) {
 		dir, host string
 		daemon    bool
 	}{
-		{"certs", "localhost", true}, {"certs", "127.0.0.1", true}, {"certs", "::1", true}, {"certs", "db.example", true}, {"certs", "10.0.0.5", true},
-		{"certs", "2001:db8::1", true}, {"certs", "*.example.com", true}, {"certs", "localhost", false}, {"/tmp/my certs", "localhost", true},
-		{"it's", "localhost", true}, {"-x", "localhost", true}, {"a:b", "localhost", true}, {"$(x)", "localhost", true}, {".", "localhost", true},
+		{"certs", "localhost", true},
+		{"certs", "127.0.0.1", true},
+		{"certs", "::1", true},
+		{"certs", "db.example", true},
+		{"certs", "10.0.0.5", true},
+		{"certs", "2001:db8::1", true},
+		{"certs", "*.example.com", true},
+		{"certs", "localhost", false},
+		{"/tmp/my certs", "localhost", true},
+		{"it's", "localhost", true},
+		{"-x", "localhost", true},
+		{"a:b", "localhost", true},
+		{"$(x)", "localhost", true},
+		{".", "localhost", true},
 	} {
 		b.WriteString("=== " + tc.dir + " " + tc.host + "\n")
 		if err := trialCommands(&b, tc.dir, tc.host, tc.daemon); err != nil {

@@ -38,8 +38,10 @@ type file struct {
 func (s *Set) Write(dir string, force bool) error {
 	files := []file{
 		{CAFile, s.CA, publicMode},
-		{ServerCertFile, s.ServerCert, publicMode}, {ServerKeyFile, s.ServerKey, keyMode},
-		{ClientCertFile, s.ClientCert, publicMode}, {ClientKeyFile, s.ClientKey, keyMode},
+		{ServerCertFile, s.ServerCert, publicMode},
+		{ServerKeyFile, s.ServerKey, keyMode},
+		{ClientCertFile, s.ClientCert, publicMode},
+		{ClientKeyFile, s.ClientKey, keyMode},
 	}
 	if !force {
 		if err := absent(dir, files); err != nil {
