@@ -23,8 +23,8 @@ func printable(s string) string {
 func status(resp *http.Response) string { return printable(resp.Status) }
 
 // Refusal is the fault of an answer that is not good, of which body is the beginning or
-// all. What the daemon says comes first; where it does not say what to do, the flags that
-// mend it follow.
+// all. What the daemon says comes first. Where it does not say what to do, or the other
+// scheme is called for, the flags that mend it follow.
 func (c *Client) Refusal(resp *http.Response, body []byte) error {
 	method, path := "", ""
 	if resp.Request != nil {
@@ -38,7 +38,7 @@ func (c *Client) Refusal(resp *http.Response, body []byte) error {
 		text += ": " + printable(said.Error)
 	}
 	hint := said.Hint
-	if hint == "" {
+	if hint == "" || c.missesTLS(resp, body) {
 		hint = c.hint(resp, body)
 	}
 	if hint != "" {
@@ -61,7 +61,7 @@ func (c *Client) hint(resp *http.Response, body []byte) string {
 			to = "to " + at.String()
 		}
 		return fmt.Sprintf("it leads %s, and redirects are not followed: name the daemon's own address with --addr", to)
-	case code == http.StatusBadRequest && c.inClear() && saysTLS(body):
+	case c.missesTLS(resp, body):
 		return "the daemon serves TLS: call it with https://, and name its authority with --ca"
 	}
 	return ""
@@ -77,9 +77,12 @@ func (c *Client) unauthorized() string {
 // inClear reports whether the daemon is called by HTTP over TCP.
 func (c *Client) inClear() bool { return c.at.socket == "" && !c.at.tls() }
 
-// saysTLS reports whether an answer complains that it was not asked over TLS, as servers
+// missesTLS reports whether an answer complains that it was not asked over TLS, as servers
 // do in words of their own.
-func saysTLS(body []byte) bool {
+func (c *Client) missesTLS(resp *http.Response, body []byte) bool {
+	if resp.StatusCode != http.StatusBadRequest || !c.inClear() {
+		return false
+	}
 	text := strings.ToUpper(string(body[:min(len(body), maxQuoted)]))
 	return strings.Contains(text, "HTTPS") || strings.Contains(text, "TLS")
 }

@@ -90,7 +90,7 @@ func TestWhatADaemonRefusesSaysWhatToDo(t *testing.T) {
 		},
 		{
 			"a server of TLS that says so in JSON", "",
-			scripted{status: 400, body: `{"error":"this port serves TLS"}`},
+			scripted{status: 400, body: `{"error":"this port serves TLS","hint":"use it"}`},
 			"400 Bad Request: this port serves TLS (the daemon serves TLS: call it with https://, and name its authority with --ca)", true,
 		},
 		{"another bad request", "", scripted{status: 400, body: `{"error":"limit is given twice"}`}, "400 Bad Request: limit is given twice", true},
