@@ -74,6 +74,11 @@ func TestTheManualPageIsWhole(t *testing.T) {
 			}
 		}
 	}
+	for _, variable := range []string{addrEnv, tokenEnv} {
+		if !strings.Contains(got.out, "\n.B "+variable+"\n") {
+			t.Errorf("no variable %s", variable)
+		}
+	}
 	if flag := "enable" + `\-` + "tap"; strings.Contains(got.out, flag) {
 		t.Error("a flag of a feature that is not in this build is there")
 	}
