@@ -70,6 +70,8 @@ func (c *Client) explain(err error) explained {
 		return explained{"what answers there does not speak TLS", hintPlain, true}
 	case c.wanted.Load() != nil && (isRemote(err, &remote) || !c.answered && isClosed(err)):
 		return c.certificateWanted(remote)
+	case isRemote(err, &remote):
+		return explained{"the daemon refuses the handshake: " + remote.Err.Error(), "its settings of TLS say which versions and names it takes", !c.answered}
 	case c.inClear() && strings.Contains(err.Error(), `malformed HTTP response "\x15\x03`): // an alert of TLS
 		return explained{"what answers there speaks TLS", hintTLS, true}
 	case c.at.socket != "":

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/pem"
 	"io"
 	"log"
 	"net"
@@ -128,6 +129,11 @@ func TestHandshakes(t *testing.T) {
 			"a certificate for clients",
 			Options{Addr: secure(t, &trialcert.Set{ServerCert: own.ClientCert, ServerKey: own.ClientKey}, nil), CA: ca},
 			"the certificate of the daemon has no name that counts; a common name alone does not (it needs the subject alternative name \"127.0.0.1\")",
+		},
+		{
+			"no version in common",
+			Options{Addr: secure(t, own, func(c *tls.Config) { c.MinVersion, c.MaxVersion = tls.VersionTLS10, tls.VersionTLS11 }), CA: ca},
+			"the daemon refuses the handshake: tls: protocol version not supported (its settings of TLS say which versions and names it takes)",
 		},
 		{"a certificate of the client", Options{Addr: secure(t, own, demanding(own, 0)), CA: ca, Cert: cert, Key: key}, "hello Sluice trial client"},
 		{"a certificate of the client, TLS 1.2", Options{Addr: secure(t, own, demanding(own, tls.VersionTLS12)), CA: ca, Cert: cert, Key: key}, "hello Sluice trial client"},
@@ -311,4 +317,55 @@ func TestADaemonThatSaysNothingIsGivenUp(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestFaultsOfACertificateThatFewMeet(t *testing.T) {
+	c, err := New(Options{Addr: "https://localhost:1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	leaf := authorityCertificate(t)
+	leaf.NotBefore, leaf.NotAfter = time.Unix(0, 0), time.Unix(60, 0)
+	for _, tc := range []struct {
+		name       string
+		err        error
+		what, hint string
+	}{
+		{
+			"an authority that has expired",
+			x509.CertificateInvalidError{Cert: leaf, Reason: x509.Expired},
+			"the certificate of its authority " + quoted(leaf.Subject) + " expired at 1970-01-01T00:01:00Z", "renew it, and reload the daemon",
+		},
+		{
+			"a system without roots",
+			x509.SystemRootsError{},
+			"the certificate of the daemon is not taken: x509: failed to load system roots and no roots provided",
+			"the system has no roots that can be read; --ca names the file with the certificate of the daemon's authority",
+		},
+		{
+			"another fault",
+			x509.CertificateInvalidError{Cert: leaf, Reason: x509.IncompatibleUsage},
+			"the certificate of the daemon is not taken: x509: certificate specifies an incompatible key usage", "",
+		},
+		{
+			"a name that would steer a terminal",
+			x509.HostnameError{Certificate: &x509.Certificate{DNSNames: []string{"a\x1b[2J"}}, Host: "b"},
+			`the certificate of the daemon is for "a [2J", not for "b"`, "call the daemon by one of these names with --addr, or add this one to its certificate",
+		},
+	} {
+		got := c.explain(&tls.CertificateVerificationError{Err: tc.err})
+		if got.what != tc.what || got.hint != tc.hint || !got.lasting {
+			t.Errorf("%s: got %+v\nwant %s (%s)", tc.name, got, tc.what, tc.hint)
+		}
+	}
+}
+
+func authorityCertificate(t *testing.T) *x509.Certificate {
+	t.Helper()
+	block, _ := pem.Decode(issue(t, time.Now(), "localhost").CA)
+	cert, err := x509.ParseCertificate(block.Bytes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cert
 }
