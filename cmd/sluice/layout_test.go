@@ -94,6 +94,8 @@ var layout = map[string]place{
 	"cmd/bench":                          {8, "cmd/bench", true},
 	"cmd/sluice":                         {8, "cmd/sluice", false},
 	"cmd/sluice/acceptance":              {8, "cmd/sluice", true},
+	"cmd/sluice/client":                  {8, "cmd/sluice", false},
+	"cmd/sluice/trialcert":               {8, "cmd/sluice", false},
 	"cmd/sluice/command":                 {8, "cmd/sluice", false},
 	"cmd/sluice/config":                  {8, "cmd/sluice", false},
 	"cmd/sluice/daemon":                  {8, "cmd/sluice", false},

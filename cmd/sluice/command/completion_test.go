@@ -30,6 +30,9 @@ func TestCompletionKnowsWhatMayFollow(t *testing.T) {
 		{"a built-in pipeline, or a file", []string{"eval", "-p", "sys"}, []string{":files", "sysmon"}},
 		{"a value that may be a file", []string{"eval", "--config", ""}, []string{":files"}},
 		{"a number", []string{"eval", "--batch-size", ""}, nil},
+		{"a file of a certificate", []string{"dlq", "replay", "--ca", ""}, []string{":files"}},
+		{"the flags of clients", []string{"engine", "status", "--c"}, []string{"--config", "--ca", "--cert", "--color"}},
+		{"the command for certificates", []string{"config", "gen"}, []string{"gen-cert"}},
 		{"an argument", []string{"rule", "validate", ""}, []string{":files"}},
 		{"no argument where there is none", []string{"engine", "status", ""}, nil},
 		{"an argument behind two dashes", []string{"rule", "validate", "--", "-"}, []string{":files"}},
@@ -70,6 +73,11 @@ func TestTheManualPageIsWhole(t *testing.T) {
 			if flag := `\fB\-\-` + dashes(s.Flag) + `\fR`; !strings.Contains(got.out, flag) {
 				t.Errorf("%s: no flag %s", c.Full, s.Flag)
 			}
+		}
+	}
+	for _, variable := range []string{addrEnv, tokenEnv} {
+		if !strings.Contains(got.out, "\n.B "+variable+"\n") {
+			t.Errorf("no variable %s", variable)
 		}
 	}
 	if flag := "enable" + `\-` + "tap"; strings.Contains(got.out, flag) {

@@ -41,6 +41,7 @@ func (e *env) configCommands() []*cli.Command {
 		command("schema", "print the JSON Schema of a configuration file", "", nil, e.configSchema),
 		command("openapi", "print the OpenAPI document of the HTTP API", "", nil, e.configOpenAPI),
 		e.configReloadCommand(),
+		e.configGenCertCommand(),
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -139,16 +138,14 @@ func (e *env) newReplay(c *cli.Context, l *config.Loaded, out *console) (p *dead
 	if p.To != "" && !c.IsSet("addr") {
 		return p, "", nil
 	}
-	cl, err := e.client(c, l)
+	cl, err := e.client(c, l, commitTimeout)
 	if err != nil {
 		return nil, "", err
 	}
-	cl.http.Timeout = commitTimeout
-	cl.http.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	p.Input = &deadletters.Input{HTTP: &cl.http, Base: cl.base, Token: cl.token, Retry: retry, Patience: patience.Std(), Waiting: func(pause time.Duration, err error) {
+	p.Input = &deadletters.Input{Client: cl, Retry: retry, Patience: patience.Std(), Waiting: func(pause time.Duration, err error) {
 		out.note("waiting %s: %s", pause.Round(time.Millisecond), terminal.Printable(err.Error()))
 	}}
-	return p, cl.base, nil
+	return p, cl.Addr(), nil
 }
 
 // replayTarget opens the sink of --to; a dry run only looks at how it is named.

@@ -69,6 +69,10 @@ var examples = map[string][]string{
 		"sluice config reload --addr 127.0.0.1:9090",
 		"sluice config reload --addr 127.0.0.1:9090 --wait=1m",
 	},
+	"config gen-cert": {
+		"sluice config gen-cert",
+		"sluice config gen-cert -o certs --host sluice.example.com --host 10.0.0.5 --days 7",
+	},
 	"version": {"sluice version", "sluice version --output-format json"},
 }
 

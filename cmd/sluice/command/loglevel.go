@@ -2,10 +2,10 @@ package command
 
 import (
 	"bytes"
-	"context"
+	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"time"
 
@@ -39,7 +39,7 @@ func (e *env) logLevel(c *cli.Context) error {
 		return err
 	}
 	out.showFigures()
-	cl, err := e.client(c, l)
+	cl, err := e.client(c, l, clientTimeout)
 	if err != nil {
 		return err
 	}
@@ -50,13 +50,14 @@ func (e *env) logLevel(c *cli.Context) error {
 			return configFault(err)
 		}
 	}
-	answer, err := cl.send(c.Context, method, logLevelPath, body)
+	defer cl.Close()
+	answer, err := cl.Ask(c.Context, method, logLevelPath, body)
 	if err != nil {
-		return err
+		return configFault(err)
 	}
 	var state logLevelState
 	if err := json.Unmarshal(answer, &state); err != nil || state.Level == "" {
-		return configFaultf("%s %s%s: 200 OK: unreadable answer", method, cl.base, logLevelPath)
+		return configFault(cl.Unreadable(method, logLevelPath, cmp.Or(err, errors.New("no level"))))
 	}
 	return out.writeLogLevel(state, answer)
 }
@@ -92,33 +93,4 @@ func (c *console) writeObject(object []byte) error {
 	}
 	_, err = fmt.Fprintf(c.Out, "%s\n", bytes.TrimSpace(b.Bytes()))
 	return err
-}
-
-// send is ask with a body of JSON; nil is none.
-func (c *client) send(ctx context.Context, method, path string, body []byte) ([]byte, error) {
-	if body == nil {
-		return c.ask(ctx, method, path)
-	}
-	target := c.base + path
-	req, err := http.NewRequestWithContext(ctx, method, target, bytes.NewReader(body))
-	if err != nil {
-		return nil, configFault(err)
-	}
-	req.Header.Set("Content-Type", "application/json")
-	if c.token != "" {
-		req.Header.Set("Authorization", "Bearer "+c.token)
-	}
-	resp, err := c.http.Do(req)
-	if err != nil {
-		return nil, configFaultf("%s %s: %w", method, target, cause(err))
-	}
-	defer func() { _ = resp.Body.Close() }() // the body has been read
-	answer, err := io.ReadAll(io.LimitReader(resp.Body, maxAnswer))
-	switch {
-	case err != nil:
-		return nil, configFaultf("%s %s: %s: %w", method, target, resp.Status, err)
-	case resp.StatusCode/100 != 2:
-		return nil, configFaultf("%s %s: %s%s", method, target, resp.Status, complaint(answer))
-	}
-	return answer, nil
 }

@@ -37,27 +37,28 @@ func (e *env) configReload(c *cli.Context) error {
 			return configFaultf("--wait: %q is no duration to wait (such as --wait=%s or --wait=2m)", text, waitDefault)
 		}
 	}
-	cl, err := e.client(c, l)
+	cl, err := e.client(c, l, clientTimeout)
 	if err != nil {
 		return err
 	}
-	if _, err := cl.ask(c.Context, http.MethodPost, "/api/v1/reload"); err != nil {
-		return err
+	defer cl.Close()
+	const reload, status = "/api/v1/reload", "/api/v1/status"
+	if _, err := cl.Ask(c.Context, http.MethodPost, reload, nil); err != nil {
+		return configFault(err)
 	}
-	fmt.Fprintf(e.Err, "reload requested: %s/api/v1/reload\n", cl.base)
+	fmt.Fprintf(e.Err, "reload requested: %s\n", cl.Place(reload))
 	if !c.IsSet("wait") {
 		return nil
 	}
-	const status = "/api/v1/status"
 	outcome, err := awaitReload(c.Context, patience.Std(), func(ctx context.Context) ([]byte, error) {
-		return cl.ask(ctx, http.MethodGet, status)
+		return cl.Ask(ctx, http.MethodGet, status, nil)
 	})
 	var unreadable *unreadableError
 	switch {
 	case errors.As(err, &unreadable):
-		return configFaultf("GET %s%s: 200 OK: %w", cl.base, status, err)
+		return configFault(cl.Unreadable(http.MethodGet, status, err))
 	case err != nil:
-		return err
+		return configFault(err)
 	case !outcome.OK:
 		return &exitError{exitFindings, errors.New(terminal.Printable(outcome.Error))}
 	}
@@ -80,7 +81,7 @@ type reloadOutcome struct {
 // unreadableError is an answer that does not tell what it should.
 type unreadableError struct{ text string }
 
-func (e *unreadableError) Error() string { return "unreadable answer: " + e.text }
+func (e *unreadableError) Error() string { return e.text }
 
 // awaitReload looks at the status until no reload is pending, and returns how the
 // last one ended.
@@ -109,7 +110,7 @@ func awaitReload(ctx context.Context, patience time.Duration, ask func(context.C
 		}
 		select {
 		case <-ctx.Done():
-			return nil, configFaultf("no outcome after %s (the reload may still end: sluice engine status shows it)", timespan.Duration(patience))
+			return nil, fmt.Errorf("no outcome after %s (the reload may still end: sluice engine status shows it)", timespan.Duration(patience))
 		case <-time.After(waitEvery):
 		}
 	}

@@ -100,7 +100,7 @@ func TestWaitingEndsWithTheReloadOrTheTime(t *testing.T) {
 		{"beyond a longer time", time.Hour, endedWell, nil, 0, 2 * time.Minute, 2 * time.Minute, "no outcome after 2m (the reload may still end: sluice engine status shows it)"},
 		{"an answer that takes too long", 0, endedWell, nil, time.Hour, time.Second, time.Second, "no outcome after 1s (the reload may still end: sluice engine status shows it)"},
 		{"the daemon goes away", time.Second, "", refused, 0, time.Minute, time.Second, "connection refused"},
-		{"no JSON", 0, "x", nil, 0, time.Second, 0, "unreadable answer: invalid character 'x' looking for beginning of value"},
+		{"no JSON", 0, "x", nil, 0, time.Second, 0, "invalid character 'x' looking for beginning of value"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -1,7 +1,9 @@
 package command
 
 import (
+	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -83,10 +85,11 @@ func (e *env) rules(c *cli.Context) error {
 		return err
 	}
 	out.showFigures()
-	cl, err := e.client(c, l)
+	cl, err := e.client(c, l, clientTimeout)
 	if err != nil {
 		return err
 	}
+	defer cl.Close()
 	w := newRuleWriter(out)
 	total := 0
 	for offset := 0; ; {
@@ -96,9 +99,9 @@ func (e *env) rules(c *cli.Context) error {
 			most = min(most, left)
 		}
 		asked.Set("limit", strconv.Itoa(most))
-		body, err := cl.ask(c.Context, http.MethodGet, ruleListPath+"?"+asked.Encode())
+		body, err := cl.Ask(c.Context, http.MethodGet, ruleListPath+"?"+asked.Encode(), nil)
 		if err != nil {
-			return err
+			return configFault(err)
 		}
 		var page struct {
 			Items []json.RawMessage
@@ -106,7 +109,7 @@ func (e *env) rules(c *cli.Context) error {
 			Next  *int `json:"next_offset"`
 		}
 		if err := json.Unmarshal(body, &page); err != nil || page.Total == nil {
-			return configFaultf("GET %s%s: 200 OK: unreadable answer", cl.base, ruleListPath)
+			return configFault(cl.Unreadable(http.MethodGet, ruleListPath, cmp.Or(err, errors.New("no total"))))
 		}
 		for _, item := range page.Items {
 			if err := w.write(item); err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/sluicehq/sluice/cmd/sluice/client"
 	"github.com/sluicehq/sluice/cmd/sluice/terminal"
 )
 
@@ -25,17 +26,19 @@ func (e *env) status(c *cli.Context) error {
 		return err
 	}
 	out.showFigures()
-	cl, err := e.client(c, l)
+	cl, err := e.client(c, l, clientTimeout)
 	if err != nil {
 		return err
 	}
-	body, err := cl.ask(c.Context, http.MethodGet, "/api/v1/status")
+	defer cl.Close()
+	const path = "/api/v1/status"
+	body, err := cl.Ask(c.Context, http.MethodGet, path, nil)
 	if err != nil {
-		return err
+		return configFault(err)
 	}
 	status, err := members(body)
 	if err != nil {
-		return configFaultf("GET %s/api/v1/status: 200 OK: unreadable answer: %w", cl.base, err)
+		return configFault(cl.Unreadable(http.MethodGet, path, err))
 	}
 	figures := statusFigures(status)
 	switch {
@@ -150,9 +153,9 @@ func uptime(d time.Duration) string {
 // moreFigures are those that people look for beside the status: documents of the
 // rules that were rejected, the input queue and the sinks. What the daemon does not
 // tell this client is left out with a note.
-func (e *env) moreFigures(c *cli.Context, out *console, cl *client) (list []terminal.Figure) {
+func (e *env) moreFigures(c *cli.Context, out *console, cl *client.Client) (list []terminal.Figure) {
 	ask := func(path string, answer any) bool {
-		body, err := cl.ask(c.Context, http.MethodGet, path)
+		body, err := cl.Ask(c.Context, http.MethodGet, path, nil)
 		if err == nil {
 			err = json.Unmarshal(body, answer)
 		}

@@ -103,8 +103,9 @@ func TestStatusOnATerminalNeedsOnlyItsOwnPermission(t *testing.T) {
 		}
 		_, _ = w.Write([]byte(runningStatus + goodReload))
 	})
+	t.Setenv("SLUICE_API_TOKEN", "of-status")
 	code, shown := onTerminal(t, Program{}, 80, "engine", "status", "--addr", addr)
-	if code != 0 || !strings.Contains(shown, "not shown: GET http://"+addr+"/api/v1/actors: 403 Forbidden: forbidden\n") ||
+	if code != 0 || !strings.Contains(shown, "not shown: GET http://"+addr+"/api/v1/actors: 403 Forbidden: forbidden (the token in SLUICE_API_TOKEN may not do this: set it to one that may, or name another variable with --auth-token-env)\n") ||
 		!strings.HasSuffix(shown, "last_reload                ok 2026-03-10T12:00:05Z\n") {
 		t.Errorf("exit code %d, shown\n%s", code, shown)
 	}

@@ -4,31 +4,25 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"net/url"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/sluicehq/sluice/actors/sink"
+	"github.com/sluicehq/sluice/cmd/sluice/client"
 )
 
-// Input is the HTTP input of a daemon. HTTP and Base are required.
+// Input is the HTTP input of a daemon.
 type Input struct {
-	HTTP  *http.Client // with a timeout above the 30 seconds that the daemon may take
-	Base  string       // of the API, without a slash at the end
-	Token string       // of the API; may be empty
-	Retry sink.Retry   // the pauses between attempts; Max is not used
+	Client *client.Client // with a timeout above the 30 seconds that the daemon may take
+	Retry  sink.Retry     // the pauses between attempts; Max is not used
 	// Patience is how long the daemon may take no line at all.
 	Patience time.Duration
 	// Waiting is told of each pause.
 	Waiting func(pause time.Duration, err error)
-
-	answered bool // the daemon was there
 }
 
 const eventsPath = "/api/v1/events"
@@ -128,35 +122,19 @@ func wait(ctx context.Context, d time.Duration) bool {
 
 // post makes one request and waits until its lines have come to their end.
 func (in *Input) post(ctx context.Context, lines [][]byte) post {
-	target := in.Base + eventsPath
 	body := append(bytes.Join(lines, []byte("\n")), '\n')
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, target+"?commit=true", bytes.NewReader(body))
+	resp, err := in.Client.Send(ctx, http.MethodPost, eventsPath+"?commit=true", "application/x-ndjson", bytes.NewReader(body))
 	if err != nil {
-		return post{err: err, kind: hopeless}
-	}
-	req.Header.Set("Content-Type", "application/x-ndjson")
-	if in.Token != "" {
-		req.Header.Set("Authorization", "Bearer "+in.Token)
-	}
-	resp, err := in.HTTP.Do(req)
-	if err != nil {
-		var u *url.Error
-		if errors.As(err, &u) {
-			err = u.Err
-		}
-		p := post{err: fmt.Errorf("POST %s: %w", target, err), kind: again}
-		if !in.answered && errors.Is(err, syscall.ECONNREFUSED) {
-			p.kind, p.err = hopeless, fmt.Errorf("%w (is the daemon running? --addr says where)", p.err)
+		p := post{err: err, kind: again}
+		if client.IsLasting(err) {
+			p.kind = hopeless
 		}
 		return p
 	}
-	in.answered = true
+	target := in.Client.Place(eventsPath)
 	defer func() { _ = resp.Body.Close() }() // what matters has been read
 	text, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
-	var answer struct {
-		Accepted    *int
-		Error, Hint string
-	}
+	var answer struct{ Accepted *int }
 	parsed := json.Unmarshal(text, &answer)
 	if answer.Accepted != nil && (*answer.Accepted < 0 || *answer.Accepted > len(lines)) {
 		answer.Accepted = nil
@@ -176,14 +154,7 @@ func (in *Input) post(ctx context.Context, lines [][]byte) post {
 		}
 		return p
 	}
-	why := ""
-	if answer.Error != "" {
-		why = ": " + answer.Error
-	}
-	if answer.Hint != "" {
-		why += " (" + answer.Hint + ")"
-	}
-	p.err = fmt.Errorf("POST %s: %s%s", target, resp.Status, why)
+	p.err = in.Client.Refusal(resp, text)
 	p.after = retryAfter(resp.Header.Get("Retry-After"), time.Now())
 	switch code := resp.StatusCode; {
 	case code == http.StatusRequestTimeout, code == http.StatusTooManyRequests, code >= 500:

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/sluicehq/sluice/actors/sink"
+	"github.com/sluicehq/sluice/cmd/sluice/client"
 )
 
 // daemon answers requests by a script; behind its end everything is accepted.
@@ -61,8 +62,12 @@ func (d *daemon) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 func (d *daemon) input() *Input {
+	c, err := client.New(client.Options{Addr: "http://daemon", Token: "secret", Variable: "TOKEN", Through: d})
+	if err != nil {
+		panic(err)
+	}
 	return &Input{
-		HTTP: &http.Client{Transport: d}, Base: "http://daemon", Token: "secret", Patience: 5 * time.Minute,
+		Client: c, Patience: 5 * time.Minute,
 		Retry:   sink.Retry{Base: 100 * time.Millisecond, Cap: 5 * time.Second, Scale: func() float64 { return 1 }},
 		Waiting: func(time.Duration, error) {},
 	}
@@ -98,8 +103,8 @@ func TestLinesGoToTheDaemonUntilItTookThem(t *testing.T) {
 			"a,b,c", 0,
 			"failed: POST http://daemon/api/v1/events: 404 Not Found: event ingestion not enabled (start with --input http)",
 		},
-		{"a token that may not", []string{`403 {"error":"forbidden"}`}, "a,b,c", 0, "failed: POST http://daemon/api/v1/events: 403 Forbidden: forbidden"},
-		{"a redirect is not followed", []string{"307 "}, "a,b,c", 0, "failed: POST http://daemon/api/v1/events: 307 Temporary Redirect"},
+		{"a token that may not", []string{`403 {"error":"forbidden"}`}, "a,b,c", 0, "failed: POST http://daemon/api/v1/events: 403 Forbidden: forbidden (the token in TOKEN may not do this: set it to one that may, or name another variable with --auth-token-env)"},
+		{"a redirect is not followed", []string{"307 "}, "a,b,c", 0, "failed: POST http://daemon/api/v1/events: 307 Temporary Redirect (it leads elsewhere, and redirects are not followed: name the daemon's own address with --addr)"},
 		{"a daemon that claims more than it got", []string{`200 {"accepted":9}`}, "a,b,c", 0, "failed: POST http://daemon/api/v1/events: 200 OK: the answer is not that of a daemon"},
 		{
 			"a wish beyond all patience",
