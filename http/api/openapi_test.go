@@ -137,9 +137,16 @@ func complete() *daemon {
 	record := actors.Record{Name: "evaluate", Kind: actors.KindStage, Parent: "dataflow", State: actors.StateRunning, LastRestart: &at, LastError: "panic: x"}
 	return &daemon{
 		report: []actors.Member{
-			{Name: "detection_rules", Value: 1}, {Name: "correlation_rules", Value: 1}, {Name: "correlation_state_entries", Value: 0}, {Name: "events_processed", Value: uint64(1)},
-			{Name: "detection_matches", Value: uint64(1)}, {Name: "correlation_matches", Value: uint64(1)}, {Name: "parse_errors", Value: int64(1)}, {Name: "uptime_seconds", Value: 1.5},
-			{Name: "reload_pending", Value: true}, {Name: "last_reload", Value: reload.Outcome{At: at, Trigger: reload.File, Error: "x"}},
+			{Name: "detection_rules", Value: 1},
+			{Name: "correlation_rules", Value: 1},
+			{Name: "correlation_state_entries", Value: 0},
+			{Name: "events_processed", Value: uint64(1)},
+			{Name: "detection_matches", Value: uint64(1)},
+			{Name: "correlation_matches", Value: uint64(1)},
+			{Name: "parse_errors", Value: int64(1)},
+			{Name: "uptime_seconds", Value: 1.5},
+			{Name: "reload_pending", Value: true},
+			{Name: "last_reload", Value: reload.Outcome{At: at, Trigger: reload.File, Error: "x"}},
 		},
 		rules: RuleReport{
 			Counts: []actors.Member{{Name: "detection_rules", Value: 1}, {Name: "correlation_rules", Value: 1}}, Paths: []string{"rules"}, Excluded: 1,
