@@ -72,8 +72,16 @@ type actorMembers struct{}
 // OneOf lists the details of all actors.
 func (actorMembers) OneOf() []any {
 	return []any{
-		parse.Detail{}, observe.Detail{}, evaluate.Detail{}, correlate.Detail{}, enrich.Detail{}, risk.Detail{}, alert.Detail{},
-		dispatch.Detail{}, sink.Detail{}, reload.Detail{},
+		parse.Detail{},
+		observe.Detail{},
+		evaluate.Detail{},
+		correlate.Detail{},
+		enrich.Detail{},
+		risk.Detail{},
+		alert.Detail{},
+		dispatch.Detail{},
+		sink.Detail{},
+		reload.Detail{},
 	}
 }
 

@@ -140,9 +140,16 @@ func complete() *daemon {
 	record := actors.Record{Name: "evaluate", Kind: actors.KindStage, Parent: "dataflow", State: actors.StateRunning, LastRestart: &at, LastError: "panic: x"}
 	return &daemon{
 		report: []actors.Member{
-			{Name: "detection_rules", Value: 1}, {Name: "correlation_rules", Value: 1}, {Name: "correlation_state_entries", Value: 0}, {Name: "events_processed", Value: uint64(1)},
-			{Name: "detection_matches", Value: uint64(1)}, {Name: "correlation_matches", Value: uint64(1)}, {Name: "parse_errors", Value: int64(1)}, {Name: "uptime_seconds", Value: 1.5},
-			{Name: "reload_pending", Value: true}, {Name: "last_reload", Value: reload.Outcome{At: at, Trigger: reload.File, Error: "x"}},
+			{Name: "detection_rules", Value: 1},
+			{Name: "correlation_rules", Value: 1},
+			{Name: "correlation_state_entries", Value: 0},
+			{Name: "events_processed", Value: uint64(1)},
+			{Name: "detection_matches", Value: uint64(1)},
+			{Name: "correlation_matches", Value: uint64(1)},
+			{Name: "parse_errors", Value: int64(1)},
+			{Name: "uptime_seconds", Value: 1.5},
+			{Name: "reload_pending", Value: true},
+			{Name: "last_reload", Value: reload.Outcome{At: at, Trigger: reload.File, Error: "x"}},
 		},
 		rules: RuleReport{
 			Counts: []actors.Member{{Name: "detection_rules", Value: 1}, {Name: "correlation_rules", Value: 1}}, Paths: []string{"rules"}, Excluded: 1,
@@ -295,11 +302,14 @@ func asks(path string) []ask {
 	if known == unknown {
 		all = slices.Delete(all, 1, 2)
 	}
-	for _, body := range []string{"{}", "[]", "\xff", `{"mailbox_capacity":5}`, `{"mailbox_capacity":0}`, `{"source_id":"s"}`, `{"source_id":""}`, `{"level":"debug"}`, `{"level":"debug","for":"x"}`, strings.Repeat("x", maxBody+1)} {
+	for _, body := range []string{"{}", "[]", "\xff", `{"mailbox_capacity":5}`, `{"mailbox_capacity":0}`, `{"source_id":"s"}`, `{"source_id":""}`, `{"level":"debug"}`, `{"level":"debug","for":"x"}`} {
 		all = append(all, ask{target: known, body: body})
-		if known != unknown && len(body) < maxBody {
+		if known != unknown {
 			all = append(all, ask{target: unknown, body: body})
 		}
+	}
+	if strings.Contains(path, "resolve") || strings.Contains(path, "{name}") { // which read it as a whole
+		all = append(all, ask{target: known, body: strings.Repeat("x", maxBody+1)})
 	}
 	for _, header := range []http.Header{{"Content-Type": {"image/png"}}, {"Content-Encoding": {"br"}}, {"Content-Type": {"application/json"}}} {
 		all = append(all, ask{target: known, body: "{}", header: header})

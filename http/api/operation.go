@@ -62,8 +62,8 @@ func param(name, description string, s *openapi.Schema) openapi.Parameter {
 	return openapi.Parameter{Name: name, In: "query", Description: description, Schema: s}
 }
 
-// text is any text, word one of a few, number an integer of at least minimum. fallback is
-// the value of a parameter that is absent; nil when there is none.
+// text is any text, word one of a few, number an integer within bounds. fallback is the
+// value of a parameter that is absent; nil when there is none.
 func text() *openapi.Schema { return &openapi.Schema{Type: "string"} }
 
 func word(fallback any, words ...string) *openapi.Schema {

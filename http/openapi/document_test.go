@@ -36,23 +36,28 @@ func TestAnswersOfOneStatusAreToldAsOne(t *testing.T) {
 	}{
 		{"an answer without a body", []Answer{{Status: 204, Description: "Done."}}, `{"204":{"description":"Done."}}`},
 		{
-			"texts are joined, each once", []Answer{reply(503, failure{}, "a", "b"), reply(503, failure{}, "b", "c")},
+			"texts are joined, each once",
+			[]Answer{reply(503, failure{}, "a", "b"), reply(503, failure{}, "b", "c")},
 			`{"503":{"description":"It is so. It is so.","content":{"application/json":{"schema":{"$ref":"#/components/schemas/Failure","properties":{"error":{"enum":["a","b","c"]}}}}}}}`,
 		},
 		{
-			"any text is any", []Answer{reply(400, failure{}, "a"), reply(400, failure{}), reply(400, failure{}, "b")},
+			"any text is any",
+			[]Answer{reply(400, failure{}, "a"), reply(400, failure{}), reply(400, failure{}, "b")},
 			`{"400":{"description":"It is so. It is so. It is so.","content":{"application/json":{"schema":{"$ref":"#/components/schemas/Failure"}}}}}`,
 		},
 		{
-			"bodies of several types", []Answer{reply(200, inner{}), reply(200, 1), reply(200, "")},
+			"bodies of several types",
+			[]Answer{reply(200, inner{}), reply(200, 1), reply(200, "")},
 			`{"200":{"description":"It is so. It is so. It is so.","content":{"application/json":{"schema":{"anyOf":[{"$ref":"#/components/schemas/Inner"},{"type":"integer","format":"int64"},{"type":"string"}]}}}}}`,
 		},
 		{
-			"media types stand side by side", []Answer{reply(200, 1), text},
+			"media types stand side by side",
+			[]Answer{reply(200, 1), text},
 			`{"200":{"description":"It is so. Text.","content":{"application/json":{"schema":{"type":"integer","format":"int64"}},"text/plain":{"schema":{"type":"string"}}}}}`,
 		},
 		{
-			"a header of one of them may be missing", []Answer{{Status: 200, Description: "A.", Headers: []Header{{"X", "Why.", true, &Schema{Type: "string"}}}}, text},
+			"a header of one of them may be missing",
+			[]Answer{{Status: 200, Description: "A.", Headers: []Header{{"X", "Why.", true, &Schema{Type: "string"}}}}, text},
 			`{"200":{"description":"A. Text.","headers":{"X":{"description":"Why.","schema":{"type":"string"}}},"content":{"text/plain":{"schema":{"type":"string"}}}}}`,
 		},
 	} {

@@ -61,20 +61,20 @@ type header struct {
 const resource = "openapi.json"
 
 // New reads a document.
-func New(t testing.TB, raw []byte) *Checker {
-	t.Helper()
+func New(tb testing.TB, raw []byte) *Checker {
+	tb.Helper()
 	c := &Checker{compiler: jsonschema.NewCompiler(), seen: make(map[string]bool)}
 	if err := json.Unmarshal(raw, &c.document); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	tree, err := jsonschema.UnmarshalJSON(bytes.NewReader(raw))
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	shut(tree)
 	c.compiler.AssertFormat()
 	if err := c.compiler.AddResource(resource, tree); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return c
 }
@@ -99,27 +99,27 @@ func shut(v any) {
 
 // Check may be called by several goroutines at once. It reports what the document does not say of an answer. What it says nothing of is
 // answered with 404, and with 405 where only the method is unknown.
-func (c *Checker) Check(t testing.TB, a Answer) {
-	t.Helper()
+func (c *Checker) Check(tb testing.TB, a Answer) {
+	tb.Helper()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	path, methods := c.find(a.Target)
 	o, known := methods[strings.ToLower(a.Method)]
 	switch {
 	case path == "":
-		c.known(t, a, http.StatusNotFound)
+		c.known(tb, a, http.StatusNotFound)
 		return
 	case !known:
-		c.known(t, a, http.StatusMethodNotAllowed, http.StatusUnauthorized, http.StatusForbidden)
+		c.known(tb, a, http.StatusMethodNotAllowed, http.StatusUnauthorized, http.StatusForbidden)
 		want := strings.ToUpper(strings.Join(slices.Sorted(maps.Keys(methods)), ", "))
 		if got := a.Header.Get("Allow"); a.Status == http.StatusMethodNotAllowed && got != want {
-			t.Errorf("%s %s: got Allow %q, the document has %q", a.Method, a.Target, got, want)
+			tb.Errorf("%s %s: got Allow %q, the document has %q", a.Method, a.Target, got, want)
 		}
 		return
 	}
 	r, ok := o.Responses[strconv.Itoa(a.Status)]
 	if !ok {
-		t.Errorf("%s %s: got %d %s, which the document does not have (%v)", a.Method, a.Target, a.Status, a.Body, slices.Sorted(maps.Keys(o.Responses)))
+		tb.Errorf("%s %s: got %d %s, which the document does not have (%v)", a.Method, a.Target, a.Status, a.Body, slices.Sorted(maps.Keys(o.Responses)))
 		return
 	}
 	c.seen[fmt.Sprintf("%s %s %d", a.Method, path, a.Status)] = true
@@ -128,7 +128,7 @@ func (c *Checker) Check(t testing.TB, a Answer) {
 		r = c.document.Components.Responses[name]
 		r.place = "/components/responses/" + name
 	}
-	c.response(t, a, r)
+	c.response(tb, a, r)
 }
 
 // Operations are the methods of each path.
@@ -163,53 +163,53 @@ func (c *Checker) Unseen() []string {
 }
 
 // known checks an error that is no matter of a single operation.
-func (c *Checker) known(t testing.TB, a Answer, statuses ...int) {
-	t.Helper()
+func (c *Checker) known(tb testing.TB, a Answer, statuses ...int) {
+	tb.Helper()
 	if !slices.Contains(statuses, a.Status) {
-		t.Errorf("%s %s: got %d, want one of %v, since the document does not have it", a.Method, a.Target, a.Status, statuses)
+		tb.Errorf("%s %s: got %d, want one of %v, since the document does not have it", a.Method, a.Target, a.Status, statuses)
 		return
 	}
 	if a.Method != http.MethodHead {
-		c.body(t, a, "/components/schemas/ErrorBody")
+		c.body(tb, a, "/components/schemas/ErrorBody")
 	}
 }
 
-func (c *Checker) response(t testing.TB, a Answer, r response) {
-	t.Helper()
+func (c *Checker) response(tb testing.TB, a Answer, r response) {
+	tb.Helper()
 	for name, h := range r.Headers {
 		if h.Required && a.Header.Values(name) == nil {
-			t.Errorf("%s %s: %d has no header %s", a.Method, a.Target, a.Status, name)
+			tb.Errorf("%s %s: %d has no header %s", a.Method, a.Target, a.Status, name)
 		}
 	}
 	if len(r.Content) == 0 {
 		if len(a.Body) > 0 {
-			t.Errorf("%s %s: %d has the body %s, the document has none", a.Method, a.Target, a.Status, a.Body)
+			tb.Errorf("%s %s: %d has the body %s, the document has none", a.Method, a.Target, a.Status, a.Body)
 		}
 		return
 	}
 	got := a.Header.Get("Content-Type")
 	if _, ok := r.Content[got]; !ok {
-		t.Errorf("%s %s: %d is of type %q, the document has %v", a.Method, a.Target, a.Status, got, slices.Sorted(maps.Keys(r.Content)))
+		tb.Errorf("%s %s: %d is of type %q, the document has %v", a.Method, a.Target, a.Status, got, slices.Sorted(maps.Keys(r.Content)))
 		return
 	}
 	if got == "application/json" {
-		c.body(t, a, r.place+"/content/"+escape(got)+"/schema")
+		c.body(tb, a, r.place+"/content/"+escape(got)+"/schema")
 	}
 }
 
-func (c *Checker) body(t testing.TB, a Answer, place string) {
-	t.Helper()
+func (c *Checker) body(tb testing.TB, a Answer, place string) {
+	tb.Helper()
 	schema, err := c.compiler.Compile(resource + "#" + (&url.URL{Path: place}).EscapedPath())
 	if err != nil {
-		t.Fatalf("%s %s: %v", a.Method, a.Target, err)
+		tb.Fatalf("%s %s: %v", a.Method, a.Target, err)
 	}
 	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(a.Body))
 	if err != nil {
-		t.Errorf("%s %s: %d is not JSON: %v in %s", a.Method, a.Target, a.Status, err, a.Body)
+		tb.Errorf("%s %s: %d is not JSON: %v in %s", a.Method, a.Target, a.Status, err, a.Body)
 		return
 	}
 	if err := schema.Validate(value); err != nil {
-		t.Errorf("%s %s: %d is not what the document says: %v\n%s", a.Method, a.Target, a.Status, err, a.Body)
+		tb.Errorf("%s %s: %d is not what the document says: %v\n%s", a.Method, a.Target, a.Status, err, a.Body)
 	}
 }
 
