@@ -31,10 +31,42 @@ func detection(title string) graph.Result {
 	return graph.Result{Detection: b.Add(result.NewRule(0, &ast.Rule{Meta: ast.Meta{Title: title}}))}
 }
 
+// queue is a sink's queue that keeps the bundles it is given.
+type queue struct {
+	*actorstest.Recorder[*graph.Bundle]
+}
+
+func newQueue() queue {
+	r := actorstest.NewRecorder[*graph.Bundle]()
+	r.Units = func(b *graph.Bundle) int { return len(b.Sets) }
+	return queue{r}
+}
+
+// All are the sets that the queue took.
+func (q queue) All() (sets []*graph.Rendered) {
+	for _, b := range q.Bundles() {
+		for i := range b.Sets {
+			sets = append(sets, &b.Sets[i])
+		}
+	}
+	return sets
+}
+
+// Bundles are what the queue took.
+func (q queue) Bundles() []*graph.Bundle { return q.Recorder.All() }
+
+// settle ends every set that the queue took.
+func (q queue) settle() {
+	for _, b := range q.Bundles() {
+		b.Ended(0, len(b.Sets))
+		b.Release()
+	}
+}
+
 // spawn starts a stage with two sinks that block and one that drops.
-func spawn(t *testing.T) (s *Stage, one, two, drops *actorstest.Recorder[*graph.Rendered], deadLetters *actorstest.Recorder[graph.DeadLetter], dropped *int) {
+func spawn(t *testing.T) (s *Stage, one, two, drops queue, deadLetters *actorstest.Recorder[graph.DeadLetter], dropped *int) {
 	t.Helper()
-	one, two, drops = actorstest.NewRecorder[*graph.Rendered](), actorstest.NewRecorder[*graph.Rendered](), actorstest.NewRecorder[*graph.Rendered]()
+	one, two, drops = newQueue(), newQueue(), newQueue()
 	deadLetters, dropped = actorstest.NewRecorder[graph.DeadLetter](), new(int)
 	s = New(Options{StageOptions: actors.StageOptions{Capacity: 100, DeadLetters: deadLetters}, Sinks: []Sink{
 		{Label: "one", Form: step.Native{}, To: one},
@@ -77,11 +109,11 @@ func TestSinksOfOneFormShareWhatIsRendered(t *testing.T) {
 		if got := string(other.Body); got != "{\"incident_id\":\"i\"}" || sets[1].Record == nil {
 			t.Errorf("the record came as %q", got)
 		}
-		for i := range 3 {
+		for i, q := range []queue{one, two, drops} {
 			if settled != 0 {
 				t.Errorf("settled after %d of 3 sinks", i)
 			}
-			sets[0].Token.Settle()
+			q.settle()
 		}
 		if settled != 1 {
 			t.Errorf("settled %d times, want once", settled)
@@ -168,7 +200,7 @@ func TestASinkNeverLearnsOfWhatItsFormDeclines(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				all, few := actorstest.NewRecorder[*graph.Rendered](), actorstest.NewRecorder[*graph.Rendered]()
+				all, few := newQueue(), newQueue()
 				few.SetRoom(0) // without room it holds nothing that it does not take
 				sinks := []Sink{{Label: "few", Form: correlations{}, To: few}}
 				if tc.beside {
@@ -186,9 +218,7 @@ func TestASinkNeverLearnsOfWhatItsFormDeclines(t *testing.T) {
 				if got := 2 - receipt.Open(); got != tc.ended {
 					t.Errorf("%d lines have ended, want %d", got, tc.ended)
 				}
-				for _, r := range all.All() {
-					r.Token.Settle()
-				}
+				all.settle()
 				if receipt.Open() != 0 || receipt.Overdrawn() != 0 || len(few.All()) != 0 {
 					t.Errorf("%d lines are open, %d settled too often, %d sets declined and offered; want none", receipt.Open(), receipt.Overdrawn(), len(few.All()))
 				}

@@ -271,7 +271,7 @@ func TestDelivery(t *testing.T) {
 					ctx, cancel = context.WithTimeout(ctx, tc.within)
 					defer cancel()
 				}
-				c.deliver(ctx, tc.batch)
+				c.deliver(ctx, tc.batch, attempt{})
 				if !slices.Equal(transport.got, tc.want) {
 					t.Errorf("the destination got %q, want %q", transport.got, tc.want)
 				}

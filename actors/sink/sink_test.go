@@ -155,11 +155,11 @@ func TestFailures(t *testing.T) {
 				r := newRig(t, out, dead)
 				begin, settled := time.Now(), []time.Duration{}
 				receipt := graph.NewReceipt(1, func() { settled = append(settled, time.Since(begin)) })
-				rendered := &graph.Rendered{Token: receipt.Token(0), Record: tc.record, Messages: messages(`{"n":1}`, `{"n":2}`)}
+				rendered := graph.Rendered{Token: receipt.Token(0), Record: tc.record, Messages: messages(`{"n":1}`, `{"n":2}`)}
 				if tc.record != nil {
 					rendered.Messages = rendered.Messages[:1]
 				}
-				r.sink.Lane().TryPut([]*graph.Rendered{rendered})
+				r.sink.Lane().TryPut([]*graph.Bundle{graph.Alone(rendered, 1)})
 				time.Sleep(time.Minute)
 				synctest.Wait()
 				r.wantMetrics(t, tc.retries, tc.failures, tc.count)
@@ -216,7 +216,7 @@ func TestTheEndTellsWhatWasKeptBack(t *testing.T) {
 		full := permanent{errors.New("disk full")}
 		r := newRig(t, &script{t: t, answers: always(full, 3)}, nil)
 		for range 3 {
-			r.sink.Lane().TryPut([]*graph.Rendered{{Messages: messages(`{}`)}})
+			r.sink.Lane().TryPut([]*graph.Bundle{graph.Alone(graph.Rendered{Messages: messages(`{}`)}, 1)})
 		}
 		synctest.Wait()
 		if got := len(r.log.Matching("further deliveries failed")); got > 0 {
@@ -234,7 +234,7 @@ func TestWhatADestinationKeptOnlyInPartIsCountedAndToldOnce(t *testing.T) {
 		remark := answer{take: 1, err: errors.New("1 of 1 too old")}
 		r := newRig(t, &script{t: t, answers: []answer{remark, remark, remark}, begin: time.Now()}, &script{t: t, answers: []answer{remark}})
 		for range 3 {
-			r.sink.Lane().TryPut([]*graph.Rendered{{Messages: messages(`{}`)}})
+			r.sink.Lane().TryPut([]*graph.Bundle{graph.Alone(graph.Rendered{Messages: messages(`{}`)}, 1)})
 		}
 		time.Sleep(time.Second)
 		r.wantMetrics(t, 0, 3, 0)
@@ -257,7 +257,7 @@ func TestDetailShowsTheSink(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, &script{t: t, answers: always(errors.New("x"), 1), begin: time.Now()}, &script{t: t})
 		r.sink.Dropped()
-		r.sink.Lane().TryPut([]*graph.Rendered{{Messages: messages(`{}`)}})
+		r.sink.Lane().TryPut([]*graph.Bundle{graph.Alone(graph.Rendered{Messages: messages(`{}`)}, 1)})
 		time.Sleep(time.Second)
 		got := r.system.Detail(t.Context(), "sink:stdout")
 		if want := (Detail{SinkKind: "stdout", OnFull: "block", Retries: 1, Dropped: 1}); got != want {

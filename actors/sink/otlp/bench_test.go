@@ -152,15 +152,23 @@ func BenchmarkDelivery(b *testing.B) {
 				b.Fatal(err)
 			}
 			render, all := step.NewRender([]graph.Form{s.Form()}), sets()
+			var bundles []*graph.Bundle
 			ctx := context.Background()
 			b.ReportAllocs()
 			begin, n := cpu(b), 0
 			for b.Loop() {
-				rendered, _ := render.Piece(all[n%len(all)], 0, graph.DeliveryID{}, time.Unix(1_700_000_000, 0))
-				if _, err := s.Lane().Put(ctx, rendered); err != nil {
-					b.Fatal(err)
+				render.Piece(all[n%len(all)], 0, graph.DeliveryID{}, time.Unix(1_700_000_000, 0))
+				render.Add(graph.Token{})
+				if bundle := render.Begun(0); bundle != nil {
+					bundles = append(bundles, bundle)
 				}
-				n++
+				if n++; n%len(all) == 0 { // together, as dispatch has them leave
+					if _, err := s.Lane().Put(ctx, bundles); err != nil {
+						b.Fatal(err)
+					}
+					bundles = bundles[:0]
+					render.Close()
+				}
 			}
 			system.Drain(ctx)
 			b.ReportMetric(float64(n)/(cpu(b)-begin).Seconds(), "results/cpu-s")

@@ -20,6 +20,7 @@ import (
 	"github.com/sluicehq/sluice/actors/sink"
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/graph/step"
+	"github.com/sluicehq/sluice/graph/step/steptest"
 	"github.com/sluicehq/sluice/internal/modetest"
 	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/result"
@@ -222,12 +223,11 @@ func (b *bench) put(n int, titles ...string) (want []string) {
 			want = append(want, told(title))
 		}
 	}
-	rendered, _ := b.render.Piece(set, 0, b.ids.Next(), time.Now())
-	if rendered[0] == nil {
-		set.Token.Settle()
+	bundles := steptest.Bundles(b.render, set, b.ids.Next(), time.Now())
+	if bundles[0] == nil {
 		return want
 	}
-	if _, err := b.sink.Lane().Put(b.t.Context(), rendered); err != nil {
+	if _, err := b.sink.Lane().Put(b.t.Context(), bundles); err != nil {
 		b.t.Fatal(err)
 	}
 	return want
