@@ -34,7 +34,9 @@ type shell[T, D any] struct {
 
 	items   []T           // the worker's while one is working
 	batch   []Delivery[D] // of them, as soon as they are told apart
-	working chan struct{} // closed when the batch at hand has ended; nil before the first
+	job     mailbox.Job   // delivers them
+	working bool          // since the first batch
+	ended   chan struct{} // has an element when the batch at hand has ended
 }
 
 // delivered is the completion of a batch.
@@ -118,20 +120,29 @@ func (s *shell[T, D]) Receive(c actor.Context) {
 
 // start gives what is in hand to the worker.
 func (s *shell[T, D]) start() {
-	s.batch = s.batch[:0]
-	ended := make(chan struct{})
-	s.working = ended
+	if s.batch = s.batch[:0]; s.job == nil {
+		s.job, s.ended = s.deliver, make(chan struct{}, 1)
+	} else {
+		select {
+		case <-s.ended: // of the batch before
+		default:
+		}
+	}
+	s.working = true
 	units := 0
 	for i := range s.items {
 		units += s.units(s.items[i])
 	}
-	s.pool.Start(units, func(ctx context.Context, _ int) any {
-		if s.work(ctx) {
-			s.release(s.items)
-		}
-		close(ended)
-		return delivered{}
-	})
+	s.pool.Start(units, s.job)
+}
+
+// deliver is the job of the worker.
+func (s *shell[T, D]) deliver(ctx context.Context, _ int) any {
+	if s.work(ctx) {
+		s.release(s.items)
+	}
+	s.ended <- struct{}{}
+	return delivered{}
 }
 
 // work delivers what is in hand. It tells items apart only if they do not end all at once,
@@ -160,13 +171,14 @@ func (s *shell[T, D]) deliveries(dst []Delivery[D], elements []T, now time.Time)
 // waits, briefly: the worker has been told to stop, and what it held becomes dead
 // letters before anything else does.
 func (s *shell[T, D]) spill(now time.Time) {
-	if s.working != nil {
+	if s.working {
 		select {
-		case <-s.working:
+		case <-s.ended:
 		case <-time.After(spillWait / 2):
 			s.retrier.abandon(func() []Delivery[D] {
 				if len(s.batch) == 0 {
 					s.batch = s.deliveries(s.batch, s.items, now)
+					advance(s.batch, s.retrier.begun)
 				}
 				return s.batch
 			})

@@ -42,6 +42,7 @@ type retrier[T any] struct {
 	report    outcomes[T]
 	messages  []graph.Message // of the attempt in hand
 	joined    []graph.Message // memory for those of several items
+	begun     int             // messages of the batch that are confirmed, before its items are told apart
 	late      atomic.Int64    // items given up because the drain was over
 	state     atomic.Int32
 }
@@ -60,9 +61,11 @@ var errAbandoned = errors.New("retrier abandoned")
 // abandon takes batch away from a retrier that is writing, and gives it up. The
 // retrier never touches it again, and reports nothing more.
 func (c *retrier[T]) abandon(batch func() []Delivery[T]) {
-	if c.state.CompareAndSwap(writing, abandoned) {
-		c.end(batch(), 1, errDrainTimeout)
+	if !c.state.CompareAndSwap(writing, abandoned) {
+		return
 	}
+	left := batch()
+	c.end(left[c.finish(left):], 1, errDrainTimeout)
 }
 
 // attempt is one at messages, before anybody has to know whose they are.

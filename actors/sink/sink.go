@@ -120,32 +120,45 @@ func detailOf(k Kind, f OnFull, c *counters) Detail {
 // AtOnce is how many result sets the sink takes at once, at most.
 func (s *Sink) AtOnce() int { return max(1, s.o.BatchMax) }
 
-// begin tries to deliver all sets of bundles at once, where batches are units. It does not
-// look at single sets unless they end one by one.
-func (s *Sink) begin(ctx context.Context, bundles []*graph.Bundle) (a attempt) {
+// begin tries to deliver all sets of bundles, where batches are units. It looks at no
+// single set.
+func (s *Sink) begin(ctx context.Context, bundles []*graph.Bundle) attempt {
 	c := &s.retrier
 	if !c.whole || slices.ContainsFunc(bundles, func(b *graph.Bundle) bool { return b.Faulty }) {
 		return attempt{}
 	}
-	var lines []byte
-	if len(bundles) == 1 {
-		c.messages, lines = bundles[0].Messages, bundles[0].Lines
-	} else {
-		c.joined = c.joined[:0]
-		for _, b := range bundles {
-			c.joined = append(c.joined, b.Messages...)
+	_, writes := s.o.Transport.(LineWriter)
+	c.begun = 0
+	for from, to := 0, 0; from < len(bundles); from = to {
+		to = from + 1
+		for to < len(bundles) && !(writes && (long(bundles[from]) || long(bundles[to]))) {
+			to++
 		}
-		c.messages = c.joined
-	}
-	a.made = true
-	if a.confirmed, a.err = c.offer(ctx, lines); a.err == nil {
-		a.all = true
-		for _, b := range bundles {
-			b.Ended(0, len(b.Sets))
+		var lines []byte
+		if to-from == 1 {
+			c.messages, lines = bundles[from].Messages, bundles[from].Lines
+		} else {
+			c.joined = c.joined[:0]
+			for _, b := range bundles[from:to] {
+				c.joined = append(c.joined, b.Messages...)
+			}
+			c.messages = c.joined
+		}
+		n, err := c.offer(ctx, lines)
+		if c.begun += n; err != nil {
+			return attempt{made: true, confirmed: c.begun, err: err}
 		}
 	}
-	return a
+	for _, b := range bundles {
+		b.Ended(0, len(b.Sets))
+	}
+	return attempt{made: true, all: true}
 }
+
+// long reports whether the lines of a bundle are worth a system call, rather than a copy.
+func long(b *graph.Bundle) bool { return len(b.Lines) >= longLines }
+
+const longLines = 8 << 10
 
 // outcomes settle tokens and write dead letters. They run in the worker.
 func (s *Sink) outcomes() outcomes[part] {

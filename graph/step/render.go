@@ -66,7 +66,10 @@ func (b *RenderBuffer) leave() { b.memory.Release(b.spare) }
 // bundle returns a bundle for so many sinks, with a share for each.
 func (b *RenderBuffer) bundle(sinks int) *graph.Bundle {
 	if b.used == len(b.bundles) {
-		b.bundles = append(b.bundles, new(graph.Bundle))
+		more := make([]graph.Bundle, max(1, len(b.bundles)))
+		for i := range more {
+			b.bundles = append(b.bundles, &more[i])
+		}
 	}
 	bundle := b.bundles[b.used]
 	b.used++
