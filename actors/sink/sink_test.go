@@ -30,13 +30,23 @@ type rig struct {
 
 func newRig(t *testing.T, out, deadLetters *script) *rig {
 	t.Helper()
+	return newRigOver(t, KindStdout, out, deadLetters)
+}
+
+// newRigOver has a sink of a kind over a transport. Its label is "out", or "stdout".
+func newRigOver(t *testing.T, kind Kind, out Transport, deadLetters *script) *rig {
+	t.Helper()
 	r := &rig{}
+	label := "out"
+	if _, plain := out.(*script); plain {
+		label = "stdout"
+	}
 	var err error
 	if r.metrics, err = NewMetrics(prometheus.NewRegistry()); err != nil {
 		t.Fatal(err)
 	}
 	o := Options{
-		Label: "stdout", Kind: KindStdout, OnFull: Block, Form: step.Native{}, Transport: out, Retry: unscaled(), BatchMax: 4, Capacity: 10,
+		Label: label, Kind: kind, OnFull: Block, Form: step.Native{}, Transport: out, Retry: unscaled(), BatchMax: 4, Capacity: 10,
 		Metrics: r.metrics, Log: r.log.Logger(),
 	}
 	r.system = actorstest.System(t, actors.Options{MaxRestarts: 10})
