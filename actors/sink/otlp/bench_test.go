@@ -34,28 +34,12 @@ const receive = "SLUICE_TEST_RECEIVE"
 
 func TestMain(m *testing.M) {
 	if protocol := os.Getenv(receive); protocol != "" {
-		discard(protocol)
+		if err := otlptest.Serve(protocol); err != nil {
+			panic(err)
+		}
 		return
 	}
 	leaktest.Main(m)
-}
-
-// discard receives over a protocol until standard input ends.
-func discard(protocol string) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		panic(err)
-	}
-	if protocol == "grpc" {
-		server := grpc.NewServer(otlptest.Discard()...)
-		go func() { _ = server.Serve(l) }()
-	} else {
-		go func() {
-			_ = http.Serve(l, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) }))
-		}()
-	}
-	fmt.Println(l.Addr())
-	_, _ = io.Copy(io.Discard, os.Stdin)
 }
 
 // receiver starts a process that receives, and returns its address.
