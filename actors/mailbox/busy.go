@@ -17,7 +17,7 @@ type busyMeter struct {
 	workers int // goroutines that may process at once; 0 counts as 1
 
 	mu    sync.Mutex // guards what follows
-	epoch time.Time // the first begin, which all other times count from
+	epoch time.Time  // the first begin, which all other times count from
 	total time.Duration
 	open  []time.Duration // by slot; free where it is negative
 	ring  [busySlots]struct {
