@@ -39,9 +39,6 @@ type shell[T, D any] struct {
 	ended   chan struct{} // has an element when the batch at hand has ended
 }
 
-// delivered is the completion of a batch.
-type delivered struct{}
-
 // part is a set of a bundle, which ends by itself.
 type part struct {
 	*graph.Rendered
@@ -105,9 +102,6 @@ func (s *shell[T, D]) Receive(c actor.Context) {
 	case *mailbox.Run[T]:
 		s.items = m.TakeInto(s.items[:0])
 		s.start()
-	case delivered:
-		clear(s.batch)
-		clear(s.items)
 	case actors.Detail:
 		c.Respond(s.detail())
 	case mailbox.Drain:
@@ -140,9 +134,11 @@ func (s *shell[T, D]) start() {
 func (s *shell[T, D]) deliver(ctx context.Context, _ int) any {
 	if s.work(ctx) {
 		s.release(s.items)
+		clear(s.batch)
+		clear(s.items)
 	}
 	s.ended <- struct{}{}
-	return delivered{}
+	return nil
 }
 
 // work delivers what is in hand. It tells items apart only if they do not end all at once,
