@@ -128,10 +128,11 @@ func (s *Sink) begin(ctx context.Context, bundles []*graph.Bundle) attempt {
 		return attempt{}
 	}
 	_, writes := s.o.Transport.(LineWriter)
+	alone := func(b *graph.Bundle) bool { return writes && len(b.Lines) >= longLines }
 	c.begun = 0
 	for from, to := 0, 0; from < len(bundles); from = to {
 		to = from + 1
-		for to < len(bundles) && !(writes && (long(bundles[from]) || long(bundles[to]))) {
+		for !alone(bundles[from]) && to < len(bundles) && !alone(bundles[to]) {
 			to++
 		}
 		var lines []byte
@@ -155,9 +156,8 @@ func (s *Sink) begin(ctx context.Context, bundles []*graph.Bundle) attempt {
 	return attempt{made: true, all: true}
 }
 
-// long reports whether the lines of a bundle are worth a system call, rather than a copy.
-func long(b *graph.Bundle) bool { return len(b.Lines) >= longLines }
-
+// longLines is the length from which the lines of a bundle are worth a system call of their
+// own, rather than a copy.
 const longLines = 8 << 10
 
 // outcomes settle tokens and write dead letters. They run in the worker.
