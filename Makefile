@@ -61,7 +61,7 @@ bench-daemon: build ## the whole daemon under load, against its bar
 bench-bodies: build ## bodies that are arrays against bodies of lines, against their bar
 	$(BIN)/bench bodies -daemon $(BIN)/sluice -data '$(DATA)'
 
-bench-sinks: build ## daemons with several sinks against one with a single sink, against their bar
+bench-sinks: build ## daemons with several sinks against one, and with sinks that send against one that writes, against their bars
 	$(BIN)/bench sinks -daemon $(BIN)/sluice -data '$(DATA)'
 
 bench-tls: build ## a daemon that speaks TLS against one in clear, against its bar

@@ -116,53 +116,14 @@ type Form interface {
 }
 
 // Rendered is what the sinks of one form deliver of one result set, or of a piece of a
-// long one. They share it, so nobody changes it; a sink that is through with it calls
-// Release.
+// long one.
 type Rendered struct {
 	Messages []Message // at least one
-	Token    Token     // one share for each sink; zero for a record
+	Token    Token     // one share, whatever the number of sinks; zero for a record
 	Record   Record    // that the message is about; nil for results
 	Results  []Result  // of the piece, unless all bodies are native lines
 	First    int       // number of the first of Results in the set
 	Bytes    int       // that Messages and Results hold
-	Buffer   *Buffer   // what it lies in, with a share for each sink; nil for memory of its own
-}
-
-// Release gives a sink's share back. The messages are not the sink's any more.
-func (r *Rendered) Release() { r.Buffer.Release(1) }
-
-// Through collects what a sink has delivered, settles its tokens and gives its memory
-// back: that of neighbours at once. The zero value is ready, and the last call is Flush.
-type Through struct {
-	buffer *Buffer
-	open   *Open
-	n      int // in buffer
-	lines  int // that open counts
-}
-
-// Add takes r back. It is not the caller's any more.
-func (t *Through) Add(r *Rendered) {
-	if e := r.Token.epoch; r.Token.receipt != nil || e == nil {
-		r.Token.Settle()
-	} else {
-		if e.open != t.open {
-			t.open.Ended(t.lines)
-			t.open, t.lines = e.open, 0
-		}
-		t.lines++
-	}
-	if r.Buffer != t.buffer {
-		t.buffer.Release(t.n)
-		t.buffer, t.n = r.Buffer, 0
-	}
-	t.n++
-}
-
-// Flush gives everything back.
-func (t *Through) Flush() {
-	t.open.Ended(t.lines)
-	t.buffer.Release(t.n)
-	*t = Through{}
 }
 
 // AppendOriginal appends what a dead letter shows of the messages from up to to:
@@ -184,6 +145,3 @@ func (r *Rendered) AppendOriginal(dst []byte, from, to int) []byte {
 	}
 	return append(dst, ']')
 }
-
-// SizeOfRendered is the size of what is rendered in a data lane.
-func SizeOfRendered(r *Rendered) (units, bytes int) { return 1, r.Bytes }

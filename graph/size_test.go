@@ -32,8 +32,8 @@ func TestSizesCountWhatIsHeld(t *testing.T) {
 	if units, bytes := SizeOfBatch(&Batch{Lines: make([]Line, 3), Bytes: 100, Held: 1000}); units != 3 || bytes != 1100 {
 		t.Errorf("a batch counts %d units and %d bytes, want 3 and 1100", units, bytes)
 	}
-	if units, bytes := SizeOfRendered(&Rendered{Bytes: 70}); units != 1 || bytes != 70 {
-		t.Errorf("what is rendered counts %d units and %d bytes, want 1 and 70", units, bytes)
+	if units, bytes := SizeOfBundle(&Bundle{Sets: make([]Rendered, 2), Bytes: 70}); units != 2 || bytes != 70 {
+		t.Errorf("a bundle of two sets counts %d units and %d bytes, want 2 and 70", units, bytes)
 	}
 }
 

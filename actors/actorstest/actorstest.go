@@ -46,9 +46,12 @@ func Metrics[M any](tb testing.TB, register func(prometheus.Registerer) (M, erro
 // Recorder is an outlet that keeps what it is given. It can be told to take no
 // more, and is safe for concurrent use.
 type Recorder[T any] struct {
+	// Units is the size of an element; nil counts each as one.
+	Units func(T) int
+
 	mu      sync.Mutex
 	got     []T
-	room    int // elements it still takes, -1 for any number
+	room    int // units it still takes, -1 for any number
 	waiters []*waiting[T]
 }
 
@@ -95,7 +98,7 @@ func (r *Recorder[T]) Put(_ context.Context, run []T) (admitted int, err error) 
 	return r.TryPut(run), nil
 }
 
-// SetRoom says how many more elements the recorder takes, -1 for any number.
+// SetRoom says how many more units the recorder takes, -1 for any number.
 func (r *Recorder[T]) SetRoom(n int) {
 	r.mu.Lock()
 	r.room = n
@@ -106,7 +109,7 @@ func (r *Recorder[T]) SetRoom(n int) {
 	}
 }
 
-// Room is how many more elements the recorder takes, of any size.
+// Room is how many more units the recorder takes, of any number of bytes.
 func (r *Recorder[T]) Room() (units, bytes int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -124,10 +127,18 @@ func (r *Recorder[T]) All() []T {
 }
 
 func (r *Recorder[T]) take(run []T) int {
-	n := len(run)
-	if r.room >= 0 {
-		n = min(n, r.room)
-		r.room -= n
+	n := 0
+	for ; n < len(run); n++ {
+		units := 1
+		if r.Units != nil {
+			units = r.Units(run[n])
+		}
+		if r.room >= 0 && units > r.room {
+			break
+		}
+		if r.room >= 0 {
+			r.room -= units
+		}
 	}
 	r.got = append(r.got, run[:n]...)
 	return n

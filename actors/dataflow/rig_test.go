@@ -173,7 +173,7 @@ func assemble(tb testing.TB, o settings) *rig {
 		})
 		must(err)
 		l.sinks = append(l.sinks, s)
-		out := dispatch.Sink{Label: label, Form: s.Form(), To: s.Lane()}
+		out := dispatch.Sink{Label: label, Form: s.Form(), To: s.Lane(), AtOnce: s.AtOnce()}
 		if cfg.drop {
 			out.Dropped = s.Dropped
 		}

@@ -17,8 +17,10 @@ type Sink struct {
 	Form  graph.Form // what the sink takes, and how
 	To    Queue
 	// Dropped makes a full queue drop what it has no room for and is called for
-	// each; nil makes it block.
+	// each set; nil makes it block.
 	Dropped func()
+	// AtOnce is how many sets the sink takes at once; 0 for any number.
+	AtOnce int
 }
 
 // Options describe the stage.
@@ -46,9 +48,7 @@ type delivery struct {
 // outlet is a sink with what it still has to take.
 type outlet struct {
 	Sink
-	box *mailbox.Outbox[*graph.Rendered] // nil for a sink that drops
-
-	dropping bool // the rest of the set in hand
+	box *mailbox.Outbox[*graph.Bundle]
 }
 
 // joined is how many result sets a run has at most.
@@ -60,11 +60,11 @@ func New(o Options) *Stage {
 		Name: string(graph.StageDispatch), Size: graph.SizeOfResultSet, Join: joined,
 	})}
 	for _, sink := range o.Sinks {
-		out := outlet{Sink: sink}
-		if sink.Dropped == nil {
-			out.box = mailbox.NewOutbox(s.Cell(), sink.To)
+		var to mailbox.Outlet[*graph.Bundle] = sink.To
+		if sink.Dropped != nil {
+			to = &dropping{to: sink.To, dropped: sink.Dropped}
 		}
-		s.sinks = append(s.sinks, out)
+		s.sinks = append(s.sinks, outlet{sink, mailbox.NewOutbox(s.Cell(), to)})
 	}
 	return s
 }
@@ -76,6 +76,11 @@ func (s *Stage) Produce(actors.RestartState) actor.Actor {
 		forms[i] = s.sinks[i].Form
 	}
 	render := step.NewRender(forms)
+	for i := range s.sinks {
+		if n := s.sinks[i].AtOnce; n > 0 {
+			render.Limit(i, n)
+		}
+	}
 	return &shell{Stage: s, render: render, undo: render.Undo}
 }
 
@@ -106,6 +111,7 @@ func (s *shell) Receive(c actor.Context) {
 func (s *shell) sets(run *mailbox.Run[*graph.ResultSet], now time.Time) {
 	var ended graph.Releaser
 	defer ended.Flush()
+	s.render.Close() // what was offered in the last step is gone
 	room := s.room()
 	for set := range run.All() {
 		if set.Barrier != nil {
@@ -114,9 +120,6 @@ func (s *shell) sets(run *mailbox.Run[*graph.ResultSet], now time.Time) {
 		}
 		if s.begun.set != set || run.Pos() == 0 {
 			s.begun = delivery{set, s.ids.Next(), now}
-			for i := range s.sinks {
-				s.sinks[i].dropping = false
-			}
 		}
 		for through := false; !through; {
 			var fits bool
@@ -140,27 +143,30 @@ func (s *shell) sets(run *mailbox.Run[*graph.ResultSet], now time.Time) {
 // piece offers the next piece of a set, and reports whether it was the last and whether
 // the sinks have room for more.
 func (s *shell) piece(run *mailbox.Run[*graph.ResultSet], set *graph.ResultSet, room *room) (last, fits bool) {
-	var rendered []*graph.Rendered
-	var next int
-	cause := s.Cell().Isolate().Step(func() { rendered, next = s.render.Piece(set, run.Pos(), s.begun.id, s.begun.at) }, s.undo)
+	var takers, next int
+	cause := s.Cell().Isolate().Step(func() { takers, next = s.render.Piece(set, run.Pos(), s.begun.id, s.begun.at) }, s.undo)
 	if cause != nil {
 		s.Quarantine(set.Raw, set.Token, cause)
 		run.Done()
 		return true, true
 	}
 	last = next == len(set.Results)
-	s.offer(set, rendered, last)
+	if fits = room.take(s.render.Size()); !fits {
+		s.render.Close() // those before it fit, and leave without it
+	}
+	s.offer(set, takers, last)
 	if last {
 		run.Done() // it leaves now, whatever happens to the next set
 	} else {
 		run.SetPos(next)
 	}
-	return last, room.take(rendered) // if it fits, it leaves with those that follow
+	return last, fits // if it fits, it leaves with those that follow
 }
 
 // taken sends what was offered and reports whether every sink took it. What a
 // sink that blocks has no room for holds the lane, and with it the next list.
 func (s *shell) taken() bool {
+	s.render.Close()
 	all := true
 	for i := range s.sinks {
 		all = s.sinks[i].box.Flush() && all
@@ -168,22 +174,12 @@ func (s *shell) taken() bool {
 	return all
 }
 
-// offer gives every sink what was rendered for it, with a share of the token. With the
-// last piece goes the share of the set; a set that no sink accepts ends here.
-func (s *shell) offer(set *graph.ResultSet, rendered []*graph.Rendered, last bool) {
-	takers := 0
-	for _, r := range rendered {
-		if r != nil {
-			takers++
-		}
-	}
+// offer gives every sink what was rendered for it: with what was offered before, if
+// that has not left. Each form that takes something has a share of the token. With the last
+// piece goes the share of the set; a set that no sink accepts ends here.
+func (s *shell) offer(set *graph.ResultSet, takers int, last bool) {
 	if !last || takers > 1 { // several have a share
 		set.Token = s.open.Token(set.Token)
-		for _, r := range rendered {
-			if r != nil {
-				r.Token = set.Token
-			}
-		}
 	}
 	token := set.Token
 	switch {
@@ -195,19 +191,12 @@ func (s *shell) offer(set *graph.ResultSet, rendered []*graph.Rendered, last boo
 	default:
 		token.Retain(takers - 1)
 	}
-	for i, r := range rendered {
-		sink := &s.sinks[i]
-		switch {
-		case r == nil:
-		case sink.box != nil:
-			sink.box.Push(r)
-		case sink.dropping || sink.To.TryPut([]*graph.Rendered{r}) == 0:
-			if !sink.dropping {
-				sink.Dropped()
-			}
-			sink.dropping = !last // with what is left of the set, which counts once
-			token.Settle()
-			r.Release()
+	if !s.render.Add(token) {
+		return
+	}
+	for i := range s.sinks {
+		if b := s.render.Begun(i); b != nil {
+			s.sinks[i].box.Push(b)
 		}
 	}
 }

@@ -31,10 +31,42 @@ func detection(title string) graph.Result {
 	return graph.Result{Detection: b.Add(result.NewRule(0, &ast.Rule{Meta: ast.Meta{Title: title}}))}
 }
 
+// queue is a sink's queue that keeps the bundles it is given.
+type queue struct {
+	*actorstest.Recorder[*graph.Bundle]
+}
+
+func newQueue() queue {
+	r := actorstest.NewRecorder[*graph.Bundle]()
+	r.Units = func(b *graph.Bundle) int { return len(b.Sets) }
+	return queue{r}
+}
+
+// All are the sets that the queue took.
+func (q queue) All() (sets []*graph.Rendered) {
+	for _, b := range q.Bundles() {
+		for i := range b.Sets {
+			sets = append(sets, &b.Sets[i])
+		}
+	}
+	return sets
+}
+
+// Bundles are what the queue took.
+func (q queue) Bundles() []*graph.Bundle { return q.Recorder.All() }
+
+// settle ends every set that the queue took.
+func (q queue) settle() {
+	for _, b := range q.Bundles() {
+		b.Ended(0, len(b.Sets))
+		b.Release()
+	}
+}
+
 // spawn starts a stage with two sinks that block and one that drops.
-func spawn(t *testing.T) (s *Stage, one, two, drops *actorstest.Recorder[*graph.Rendered], deadLetters *actorstest.Recorder[graph.DeadLetter], dropped *int) {
+func spawn(t *testing.T) (s *Stage, one, two, drops queue, deadLetters *actorstest.Recorder[graph.DeadLetter], dropped *int) {
 	t.Helper()
-	one, two, drops = actorstest.NewRecorder[*graph.Rendered](), actorstest.NewRecorder[*graph.Rendered](), actorstest.NewRecorder[*graph.Rendered]()
+	one, two, drops = newQueue(), newQueue(), newQueue()
 	deadLetters, dropped = actorstest.NewRecorder[graph.DeadLetter](), new(int)
 	s = New(Options{StageOptions: actors.StageOptions{Capacity: 100, DeadLetters: deadLetters}, Sinks: []Sink{
 		{Label: "one", Form: step.Native{}, To: one},
@@ -77,11 +109,11 @@ func TestSinksOfOneFormShareWhatIsRendered(t *testing.T) {
 		if got := string(other.Body); got != "{\"incident_id\":\"i\"}" || sets[1].Record == nil {
 			t.Errorf("the record came as %q", got)
 		}
-		for i := range 3 {
+		for i, q := range []queue{one, two, drops} {
 			if settled != 0 {
 				t.Errorf("settled after %d of 3 sinks", i)
 			}
-			sets[0].Token.Settle()
+			q.settle()
 		}
 		if settled != 1 {
 			t.Errorf("settled %d times, want once", settled)
@@ -168,7 +200,7 @@ func TestASinkNeverLearnsOfWhatItsFormDeclines(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				all, few := actorstest.NewRecorder[*graph.Rendered](), actorstest.NewRecorder[*graph.Rendered]()
+				all, few := newQueue(), newQueue()
 				few.SetRoom(0) // without room it holds nothing that it does not take
 				sinks := []Sink{{Label: "few", Form: correlations{}, To: few}}
 				if tc.beside {
@@ -186,13 +218,140 @@ func TestASinkNeverLearnsOfWhatItsFormDeclines(t *testing.T) {
 				if got := 2 - receipt.Open(); got != tc.ended {
 					t.Errorf("%d lines have ended, want %d", got, tc.ended)
 				}
-				for _, r := range all.All() {
-					r.Token.Settle()
-				}
+				all.settle()
 				if receipt.Open() != 0 || receipt.Overdrawn() != 0 || len(few.All()) != 0 {
 					t.Errorf("%d lines are open, %d settled too often, %d sets declined and offered; want none", receipt.Open(), receipt.Overdrawn(), len(few.All()))
 				}
 			})
+		})
+	}
+}
+
+func TestASinkTakesSetsInBundlesItCanTakeAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		all, pairs := newQueue(), newQueue()
+		s := New(Options{StageOptions: actors.StageOptions{Capacity: 100}, Sinks: []Sink{
+			{Label: "all", Form: step.Native{}, To: all, AtOnce: 64}, {Label: "pairs", Form: correlationsAndRecords{}, To: pairs, AtOnce: 2},
+		}})
+		if _, err := actorstest.System(t, actors.Options{}).Spawn(s.Cell(), s.Produce); err != nil {
+			t.Fatal(err)
+		}
+		var sets []*graph.ResultSet
+		for i := range 5 {
+			sets = append(sets, &graph.ResultSet{Record: note(strconv.Itoa(i))})
+		}
+		barrier := graph.NewBarrier(1)
+		epoch := graph.NewEpoch(nil)
+		barrier.Enter(epoch)
+		sets = append(sets[:3:3], append([]*graph.ResultSet{{Barrier: barrier}}, sets[3:]...)...)
+		s.Lane().TryPut(sets)
+		synctest.Wait()
+		if len(all.Bundles()) != 1 || len(pairs.Bundles()) != 3 || len(all.All()) != 5 || len(pairs.All()) != 5 {
+			t.Errorf("%d sets in %d bundles and %d in %d, want 5 in one and in three", len(all.All()), len(all.Bundles()), len(pairs.All()), len(pairs.Bundles()))
+		}
+		select {
+		case <-barrier.Passed():
+		default:
+			t.Error("the barrier among the sets has not passed")
+		}
+		s.Lane().TryPut([]*graph.ResultSet{{Record: note("later")}})
+		synctest.Wait()
+		if len(all.Bundles()) != 2 || len(all.Bundles()[0].Sets) != 5 {
+			t.Errorf("%d bundles, the first of %d sets, want what was sent to grow no more", len(all.Bundles()), len(all.Bundles()[0].Sets))
+		}
+	})
+}
+
+// correlationsAndRecords is a form of its own that takes records, too.
+type correlationsAndRecords struct{ step.Pretty }
+
+func TestLinesBeforeABarrierAreHeldBySinksThatHaveTheirBundle(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, one, two, drops, _, _ := spawn(t)
+		epoch := graph.NewEpoch(graph.NewOpen())
+		receipt := graph.NewReceipt(3, func() {})
+		barrier := graph.NewBarrier(1)
+		line := func(i int, e *graph.Epoch) *graph.ResultSet {
+			return &graph.ResultSet{Token: receipt.Token(i).In(e), Results: []graph.Result{detection("A")}}
+		}
+		before, cut := []*graph.ResultSet{line(0, epoch), line(1, epoch)}, &graph.ResultSet{Barrier: barrier}
+		next := barrier.Enter(epoch)
+		s.Lane().TryPut(append(before, cut, line(2, next)))
+		synctest.Wait()
+		if len(one.Bundles()) != 1 {
+			t.Fatalf("%d bundles, want one that the barrier lies within", len(one.Bundles()))
+		}
+		for i, end := range []func(){
+			func() { one.settle() }, func() { two.Bundles()[0].Ended(0, 2) }, func() { drops.Bundles()[0].Ended(0, 1) }, func() { drops.Bundles()[0].Ended(1, 2) },
+		} {
+			select {
+			case <-barrier.Released():
+				t.Errorf("released after %d of 4 steps", i)
+			default:
+			}
+			end()
+		}
+		select {
+		case <-barrier.Released():
+		default:
+			t.Error("not released when every sink has ended the lines before it")
+		}
+		if receipt.Open() != 1 {
+			t.Errorf("%d lines are open, want the one behind the barrier", receipt.Open())
+		}
+	})
+}
+
+func TestASinkThatDropsTakesWhatFitsOfABundle(t *testing.T) {
+	for _, tc := range []struct {
+		name    string
+		room    int
+		sets    []int // pieces of each
+		taken   string
+		dropped int
+	}{
+		{"all of it", 4, []int{1, 1, 1, 1}, "0 1 2 3", 0},
+		{"the leading part", 3, []int{1, 1, 1, 1}, "0 1 2", 1},
+		{"nothing", 0, []int{1, 1}, "", 2},
+		{"a set that was dropped in its second piece is counted once", 2, []int{1, 4}, "0 1", 1},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			to, dropped := newQueue(), 0
+			to.SetRoom(tc.room)
+			d := &dropping{to: to, dropped: func() { dropped++ }}
+			var sets []graph.Rendered
+			for id, pieces := range tc.sets {
+				for piece := range pieces {
+					messages := []graph.Message{{Envelope: &graph.Envelope{ID: graph.DeliveryID{byte(id + 1)}}, Body: []byte(strconv.Itoa(id))}}
+					sets = append(sets, graph.Rendered{Messages: messages, First: piece, Bytes: 1})
+				}
+			}
+			receipt := graph.NewReceipt(len(sets), func() {})
+			for i := range sets {
+				sets[i].Token = receipt.Token(i)
+			}
+			spent := 0
+			memory := graph.NewBuffer(nil, func(*graph.Buffer) { spent++ })
+			b := new(graph.Bundle)
+			b.Begin(1, memory)
+			b.Extend(sets, nil, nil)
+			if n := d.TryPut([]*graph.Bundle{b}); n != 1 {
+				t.Errorf("%d bundles taken, want the one", n)
+			}
+			var taken []string
+			for _, set := range to.All() {
+				taken = append(taken, string(set.Messages[0].Body))
+			}
+			if got := strings.Join(taken, " "); got != tc.taken || dropped != tc.dropped {
+				t.Errorf("sets %q taken and %d dropped, want %q and %d", got, dropped, tc.taken, tc.dropped)
+			}
+			if got, want := receipt.Open(), len(taken); got != want {
+				t.Errorf("%d lines are open, want those that were taken: %d", got, want)
+			}
+			to.settle()
+			if receipt.Open() != 0 || receipt.Overdrawn() != 0 || spent != 1 {
+				t.Errorf("%d lines are open, %d settled too often, and the memory ended %d times; want none, none and once", receipt.Open(), receipt.Overdrawn(), spent)
+			}
 		})
 	}
 }

@@ -62,11 +62,11 @@ func TestPiecesOfASetLeaveInOrderAsSinksHaveRoom(t *testing.T) {
 		if *dropped != 2 || len(drops.All()) != 2 { // the rest of the set, once, and what is behind
 			t.Errorf("%d dropped and %d taken, want 2 and 2", *dropped, len(drops.All()))
 		}
-		for i, r := range append(append(sets[:5:5], two.All()[:5]...), drops.All()...) {
+		for i, b := range append(append(one.Bundles()[:5:5], two.Bundles()[:5]...), drops.Bundles()...) {
 			if receipt.Open() == 0 {
 				t.Errorf("the line ended before piece %d", i)
 			}
-			r.Token.Settle()
+			b.Ended(0, len(b.Sets))
 		}
 		if receipt.Open() != 0 || receipt.Overdrawn() != 0 {
 			t.Errorf("%d lines open, %d settled too often", receipt.Open(), receipt.Overdrawn())
@@ -76,7 +76,7 @@ func TestPiecesOfASetLeaveInOrderAsSinksHaveRoom(t *testing.T) {
 
 func TestASetThatPanicsInALaterPieceIsQuarantined(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, one, _, _, deadLetters, _ := spawn(t)
+		s, one, two, drops, deadLetters, _ := spawn(t)
 		receipt := graph.NewReceipt(1, func() {})
 		results := append(long(2), graph.Result{Correlation: new(correlation.Result)})
 		s.Lane().TryPut([]*graph.ResultSet{{Token: receipt.Token(0), Raw: []byte("line"), Results: results}, {Record: note("next")}})
@@ -88,9 +88,8 @@ func TestASetThatPanicsInALaterPieceIsQuarantined(t *testing.T) {
 		if len(sets) != 3 || sets[2].Record == nil {
 			t.Fatalf("%d sets, want the two pieces before and the next set", len(sets))
 		}
-		for range 3 { // sinks
-			sets[0].Token.Settle()
-			sets[1].Token.Settle()
+		for _, q := range []queue{one, two, drops} {
+			q.settle()
 		}
 		deadLetters.All()[0].Token.Settle()
 		if receipt.Open() != 0 || receipt.Overdrawn() != 0 {
@@ -101,7 +100,7 @@ func TestASetThatPanicsInALaterPieceIsQuarantined(t *testing.T) {
 
 func TestPiecesThatNoSinkTakesEndTheLine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		few := actorstest.NewRecorder[*graph.Rendered]()
+		few := newQueue()
 		s := New(Options{StageOptions: actors.StageOptions{Capacity: 100}, Sinks: []Sink{{Label: "few", Form: correlations{step.Pretty{}}, To: few}}})
 		if _, err := actorstest.System(t, actors.Options{}).Spawn(s.Cell(), s.Produce); err != nil {
 			t.Fatal(err)

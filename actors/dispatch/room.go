@@ -9,7 +9,7 @@ import (
 
 // Queue is the lane of a sink.
 type Queue interface {
-	mailbox.Outlet[*graph.Rendered]
+	mailbox.Outlet[*graph.Bundle]
 	// Room is how much can be put at once, for sure as long as nobody else puts
 	// anything.
 	Room() (units, bytes int)
@@ -23,7 +23,7 @@ type room struct{ units, bytes int }
 func (s *shell) room() room {
 	r := room{math.MaxInt, math.MaxInt}
 	for i := range s.sinks {
-		if s.sinks[i].box == nil {
+		if s.sinks[i].Dropped != nil {
 			continue // drops what does not fit
 		}
 		units, bytes := s.sinks[i].To.Room()
@@ -35,15 +35,8 @@ func (s *shell) room() room {
 	return r
 }
 
-// take reports whether every sink has room for its part, and counts the largest.
-func (r *room) take(rendered []*graph.Rendered) bool {
-	units, bytes := 0, 0
-	for _, one := range rendered {
-		if one != nil {
-			u, b := graph.SizeOfRendered(one)
-			units, bytes = max(units, u), max(bytes, b)
-		}
-	}
+// take reports whether every sink has room for so much, and counts it.
+func (r *room) take(units, bytes int) bool {
 	if units > r.units || bytes > r.bytes {
 		return false
 	}

@@ -17,41 +17,45 @@ type busyMeter struct {
 	workers int // goroutines that may process at once; 0 counts as 1
 
 	mu    sync.Mutex // guards what follows
-	epoch time.Time
+	epoch time.Time  // the first begin, which all other times count from
 	total time.Duration
-	open  []time.Time // zero: free
+	open  []time.Duration // by slot; free where it is negative
 	ring  [busySlots]struct {
 		second int64
 		busy   time.Duration
 	}
 }
 
-// begin marks the start of processing and returns what end wants.
-func (b *busyMeter) begin() int {
-	now := time.Now()
+// begin marks the start of processing and returns what end wants, and when it was. Times are
+// read from the monotonic clock alone, as they are read for every step.
+func (b *busyMeter) begin() (slot int, at time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.epoch.IsZero() {
-		b.epoch = now
+		b.epoch = time.Now()
 	}
+	at = time.Since(b.epoch)
 	for i := range b.open {
-		if b.open[i].IsZero() {
-			b.open[i] = now
-			return i
+		if b.open[i] < 0 {
+			b.open[i] = at
+			return i, at
 		}
 	}
-	b.open = append(b.open, now)
-	return len(b.open) - 1
+	b.open = append(b.open, at)
+	return len(b.open) - 1, at
 }
 
+// since is how long ago a begin was.
+func (b *busyMeter) since(at time.Duration) time.Duration { return time.Since(b.epoch) - at }
+
 func (b *busyMeter) end(slot int) {
-	now := time.Now()
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	begin := b.open[slot]
-	b.open[slot] = time.Time{}
-	b.total += now.Sub(begin)
-	from, to := max(begin.Sub(b.epoch), now.Sub(b.epoch)-busyWindow), now.Sub(b.epoch)
+	to := time.Since(b.epoch)
+	from := b.open[slot]
+	b.open[slot] = -1
+	b.total += to - from
+	from = max(from, to-busyWindow)
 	for from < to {
 		second := int64(from / time.Second)
 		until := min(to, time.Duration(second+1)*time.Second)
@@ -86,9 +90,9 @@ func (b *busyMeter) read(now time.Time) (total time.Duration, ratio float64) {
 	}
 	total = b.total
 	for _, begin := range b.open {
-		if !begin.IsZero() {
-			total += now.Sub(begin)
-			recent += min(now.Sub(begin), busyWindow)
+		if begin >= 0 {
+			total += at - begin
+			recent += min(at-begin, busyWindow)
 		}
 	}
 	ratio = recent.Seconds() / (busyWindow.Seconds() * float64(max(1, b.workers)))

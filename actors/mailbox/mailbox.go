@@ -216,19 +216,17 @@ const (
 
 // process delivers until nothing is left that may be delivered now.
 func (m *mailbox) process() {
-	slot := m.cell.busy.begin()
-	began := time.Now()
+	slot, began := m.cell.busy.begin()
 	for {
 		s := m.next()
 		if s.kind == stepNone {
 			break
 		}
 		m.invoke(s)
-		if (s.kind == stepData || s.kind == stepOutcome) && time.Since(began) >= turn {
+		if (s.kind == stepData || s.kind == stepOutcome) && m.cell.busy.since(began) >= turn {
 			m.cell.busy.end(slot)
 			runtime.Gosched()
-			slot = m.cell.busy.begin()
-			began = time.Now()
+			slot, began = m.cell.busy.begin()
 		}
 	}
 	m.cell.busy.end(slot)

@@ -34,6 +34,7 @@ type assignment struct {
 	seq   uint64
 	units int
 	job   Job
+	done  completion // of the last run
 }
 
 // completion is the outcome of a job on its way from the worker.
@@ -120,8 +121,9 @@ func (p *Pool) room() bool {
 }
 
 func (p *Pool) run(slot int, work *assignment) {
-	done := &completion{slot: slot, work: work}
-	begin := p.cell.busy.begin()
+	done := &work.done
+	*done = completion{slot: slot, work: work}
+	begin, _ := p.cell.busy.begin()
 	defer func() {
 		if v := recover(); v != nil {
 			r := relay(v)

@@ -40,6 +40,6 @@ func Deliver(ctx context.Context, k Kind, t Transport, r Retry, items [][]graph.
 		partial: func(err error) { retried(0, err) },
 		panics:  func(string, []byte) {}, // the second panic of an item is its outcome
 	}}
-	c.deliver(ctx, batch)
+	c.deliver(ctx, batch, attempt{})
 	return causes
 }

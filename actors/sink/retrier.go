@@ -19,7 +19,6 @@ type Delivery[T any] struct {
 	Messages []graph.Message
 	Next     int // the messages before it are confirmed or parked
 	ended    bool
-	read     bool // a write that never returned may still read the messages
 }
 
 // outcomes is where a retrier reports what became of its items. Each item ends
@@ -43,6 +42,7 @@ type retrier[T any] struct {
 	report    outcomes[T]
 	messages  []graph.Message // of the attempt in hand
 	joined    []graph.Message // memory for those of several items
+	begun     int             // messages of the batch that are confirmed, before its items are told apart
 	late      atomic.Int64    // items given up because the drain was over
 	state     atomic.Int32
 }
@@ -60,46 +60,60 @@ var errAbandoned = errors.New("retrier abandoned")
 
 // abandon takes batch away from a retrier that is writing, and gives it up. The
 // retrier never touches it again, and reports nothing more.
-func (c *retrier[T]) abandon(batch []Delivery[T]) {
+func (c *retrier[T]) abandon(batch func() []Delivery[T]) {
 	if !c.state.CompareAndSwap(writing, abandoned) {
 		return
 	}
-	for i := range batch {
-		batch[i].read = true
-	}
-	c.end(batch, 1, errDrainTimeout)
+	left := batch()
+	c.end(left[c.finish(left):], 1, errDrainTimeout)
+}
+
+// attempt is one at messages, before anybody has to know whose they are.
+type attempt struct {
+	made      bool
+	all       bool // messages are confirmed, and everything has ended
+	confirmed int  // of the messages
+	err       error
 }
 
 // deliver ends every item of batch, in order. When ctx ends the rest fails with
-// errDrainTimeout, without further attempts.
-func (c *retrier[T]) deliver(ctx context.Context, batch []Delivery[T]) {
+// errDrainTimeout, without further attempts. first is an attempt at the messages of a whole
+// batch, if one was made. deliver reports false when the batch was abandoned meanwhile.
+func (c *retrier[T]) deliver(ctx context.Context, batch []Delivery[T], first attempt) bool {
 	for len(batch) > 0 {
 		n := 1
 		if c.whole {
 			n = len(batch)
 		}
-		if !c.unit(ctx, batch[:n]) {
-			return
+		if !c.unit(ctx, batch[:n], first) {
+			return false
 		}
-		batch = batch[n:]
+		batch, first = batch[n:], attempt{}
 	}
+	return true
 }
 
 // unit delivers items that are tried together, and reports false when it was
 // abandoned meanwhile. Attempts are those for the first item that is not done: a
 // destination that makes progress is not given up.
-func (c *retrier[T]) unit(ctx context.Context, unit []Delivery[T]) bool {
+func (c *retrier[T]) unit(ctx context.Context, unit []Delivery[T], first attempt) bool {
 	attempt, panicked := 0, false
-	for {
+	for ; ; first.made = false {
 		tried := unit
 		if panicked {
 			tried = unit[:1] // alone, so that only the poisonous item suffers
 		}
-		if ctx.Err() != nil {
+		var err error
+		switch {
+		case first.made:
+			err = first.err
+			advance(unit, first.confirmed)
+		case ctx.Err() != nil:
 			c.giveUp(unit, attempt, errDrainTimeout)
 			return true
+		default:
+			err = c.try(ctx, tried)
 		}
-		err := c.try(ctx, tried)
 		if errors.Is(err, errAbandoned) {
 			return false
 		}
@@ -163,9 +177,28 @@ func (c *retrier[T]) try(ctx context.Context, unit []Delivery[T]) (err error) {
 			break
 		}
 	}
-	confirmed, err := c.write(ctx)
+	confirmed, err := c.offer(ctx, nil)
+	if !errors.Is(err, errAbandoned) {
+		advance(unit, confirmed)
+	}
+	return err
+}
+
+// advance counts confirmed messages of a unit.
+func advance[T any](unit []Delivery[T], confirmed int) {
+	for i := range unit {
+		n := min(confirmed, len(unit[i].left()))
+		unit[i].Next += n
+		confirmed -= n
+	}
+}
+
+// offer has the transport write c.messages once. lines are their bodies, each with a line
+// feed behind it, if they lie so.
+func (c *retrier[T]) offer(ctx context.Context, lines []byte) (confirmed int, err error) {
+	confirmed, err = c.write(ctx, lines)
 	if !c.state.CompareAndSwap(writing, atWork) {
-		return errAbandoned
+		return 0, errAbandoned
 	}
 	switch all := confirmed >= len(c.messages); {
 	case err == nil && !all:
@@ -174,16 +207,11 @@ func (c *retrier[T]) try(ctx context.Context, unit []Delivery[T]) (err error) {
 		c.report.partial(err)
 		err = nil
 	}
-	for i := range unit {
-		n := min(confirmed, len(unit[i].left()))
-		unit[i].Next += n
-		confirmed -= n
-	}
-	return err
+	return confirmed, err
 }
 
 // write has the transport write, and makes a panic of it an error.
-func (c *retrier[T]) write(ctx context.Context) (confirmed int, err error) {
+func (c *retrier[T]) write(ctx context.Context, lines []byte) (confirmed int, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = &panicError{text: fmt.Sprint(p)}
@@ -191,6 +219,9 @@ func (c *retrier[T]) write(ctx context.Context) (confirmed int, err error) {
 		}
 	}()
 	c.state.Store(writing)
+	if w, ok := c.transport.(LineWriter); ok && lines != nil {
+		return w.WriteLines(ctx, c.messages, lines)
+	}
 	return c.transport.Write(ctx, c.messages)
 }
 

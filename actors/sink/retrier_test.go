@@ -27,7 +27,8 @@ type answer struct {
 	take  int
 	err   error
 	panic string
-	hang  bool // until the context ends
+	hang  bool            // until the context ends
+	stuck <-chan struct{} // until it is closed, whatever ends
 }
 
 func (s *script) Write(ctx context.Context, messages []graph.Message) (int, error) {
@@ -42,6 +43,9 @@ func (s *script) Write(ctx context.Context, messages []graph.Message) (int, erro
 	if a.hang {
 		<-ctx.Done()
 		return a.take, ctx.Err()
+	}
+	if a.stuck != nil {
+		<-a.stuck
 	}
 	if a.panic != "" {
 		panic(a.panic)
@@ -271,7 +275,7 @@ func TestDelivery(t *testing.T) {
 					ctx, cancel = context.WithTimeout(ctx, tc.within)
 					defer cancel()
 				}
-				c.deliver(ctx, tc.batch)
+				c.deliver(ctx, tc.batch, attempt{})
 				if !slices.Equal(transport.got, tc.want) {
 					t.Errorf("the destination got %q, want %q", transport.got, tc.want)
 				}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -39,10 +40,10 @@ type Options struct {
 
 // Sink is one destination. Its lane is its queue.
 type Sink struct {
-	actors.Stage[*graph.Rendered]
+	actors.Stage[*graph.Bundle]
 	o        Options
 	pool     *mailbox.Pool
-	retrier  retrier[*graph.Rendered]
+	retrier  retrier[part]
 	counters *counters
 	noisy    ratelog.Limit          // retries
 	failing  ratelog.Limit          // deliveries given up
@@ -54,11 +55,11 @@ type Sink struct {
 // New builds a sink. It delivers once it is spawned.
 func New(o Options) (*Sink, error) {
 	s := &Sink{o: o, late: lateLetters()}
-	s.Stage = actors.NewStage(actors.StageOptions{Capacity: o.Capacity, Bytes: o.Bytes}, actors.Shape[*graph.Rendered]{
-		Name: "sink:" + o.Label, Kind: actors.KindSink, Size: graph.SizeOfRendered, Join: max(1, o.BatchMax), Linger: o.Linger,
+	s.Stage = actors.NewStage(actors.StageOptions{Capacity: o.Capacity, Bytes: o.Bytes}, actors.Shape[*graph.Bundle]{
+		Name: "sink:" + o.Label, Kind: actors.KindSink, Size: graph.SizeOfBundle, Join: max(1, o.BatchMax), Linger: o.Linger,
 	})
 	s.pool = mailbox.NewPool(s.Cell(), 1)
-	s.retrier = retrier[*graph.Rendered]{transport: o.Transport, retry: o.Retry, whole: o.Kind.about().unit, report: s.outcomes()}
+	s.retrier = retrier[part]{transport: o.Transport, retry: o.Retry, whole: o.Kind.about().unit, report: s.outcomes()}
 	var err error
 	s.counters, err = o.Metrics.of(o.Label, func() float64 {
 		stats := s.Lane().Stats()
@@ -116,25 +117,66 @@ func detailOf(k Kind, f OnFull, c *counters) Detail {
 	}
 }
 
+// AtOnce is how many result sets the sink takes at once, at most.
+func (s *Sink) AtOnce() int { return max(1, s.o.BatchMax) }
+
+// begin tries to deliver all sets of bundles, where batches are units. It looks at no
+// single set.
+func (s *Sink) begin(ctx context.Context, bundles []*graph.Bundle) attempt {
+	c := &s.retrier
+	if !c.whole || slices.ContainsFunc(bundles, func(b *graph.Bundle) bool { return b.Faulty }) {
+		return attempt{}
+	}
+	_, writes := s.o.Transport.(LineWriter)
+	alone := func(b *graph.Bundle) bool { return writes && len(b.Lines) >= longLines }
+	c.begun = 0
+	for from, to := 0, 0; from < len(bundles); from = to {
+		to = from + 1
+		for !alone(bundles[from]) && to < len(bundles) && !alone(bundles[to]) {
+			to++
+		}
+		var lines []byte
+		if to-from == 1 {
+			c.messages, lines = bundles[from].Messages, bundles[from].Lines
+		} else {
+			c.joined = c.joined[:0]
+			for _, b := range bundles[from:to] {
+				c.joined = append(c.joined, b.Messages...)
+			}
+			c.messages = c.joined
+		}
+		n, err := c.offer(ctx, lines)
+		if c.begun += n; err != nil {
+			return attempt{made: true, confirmed: c.begun, err: err}
+		}
+	}
+	for _, b := range bundles {
+		b.Ended(0, len(b.Sets))
+	}
+	return attempt{made: true, all: true}
+}
+
+// longLines is the length from which the lines of a bundle are worth a system call of their
+// own, rather than a copy.
+const longLines = 8 << 10
+
 // outcomes settle tokens and write dead letters. They run in the worker.
-func (s *Sink) outcomes() outcomes[*graph.Rendered] {
-	return outcomes[*graph.Rendered]{
-		done: func(ds []Delivery[*graph.Rendered]) {
-			var through graph.Through
-			for i := range ds {
-				through.Add(ds[i].Item)
+func (s *Sink) outcomes() outcomes[part] {
+	return outcomes[part]{
+		done: func(ds []Delivery[part]) {
+			for from, to := 0, 0; from < len(ds); from = to {
+				first := ds[from].Item
+				for to = from + 1; to < len(ds) && ds[to].Item.of == first.of; to++ {
+				}
+				first.of.Ended(first.at, first.at+to-from)
 			}
-			through.Flush()
 		},
-		parked: func(d *Delivery[*graph.Rendered], attempts int, err error) {
-			d.Item.Token.Retain(1)
-			s.giveUp(d.Item, d.Next, d.Next+1, attempts, err)
+		parked: func(d *Delivery[part], attempts int, err error) {
+			s.giveUp(d.Item.Rendered, d.Next, d.Next+1, attempts, err)
 		},
-		failed: func(d *Delivery[*graph.Rendered], attempts int, err error) {
-			s.giveUp(d.Item, d.Next, len(d.Messages), attempts, err)
-			if !d.read {
-				d.Item.Release()
-			}
+		failed: func(d *Delivery[part], attempts int, err error) {
+			s.giveUp(d.Item.Rendered, d.Next, len(d.Messages), attempts, err)
+			d.Item.of.Ended(d.Item.at, d.Item.at+1)
 		},
 		retried: func(attempt int, err error) {
 			s.counters.retries.add()
@@ -154,10 +196,11 @@ func (s *Sink) outcomes() outcomes[*graph.Rendered] {
 	}
 }
 
-// giveUp turns the messages from up to to into a dead letter, to which a share of
-// their token moves. At the end of the drain the line is late: the source, if it
+// giveUp turns the messages from up to to into a dead letter, which gets a share of
+// their token. At the end of the drain the line is late: the source, if it
 // can, delivers again, and without a dead letter the line has not ended.
 func (s *Sink) giveUp(r *graph.Rendered, from, to, attempts int, err error) {
+	r.Token.Retain(1)
 	late := errors.Is(err, errDrainTimeout)
 	if late {
 		r.Token.Late()

@@ -30,13 +30,23 @@ type rig struct {
 
 func newRig(t *testing.T, out, deadLetters *script) *rig {
 	t.Helper()
+	return newRigOver(t, KindStdout, out, deadLetters)
+}
+
+// newRigOver has a sink of a kind over a transport. Its label is "out", or "stdout".
+func newRigOver(t *testing.T, kind Kind, out Transport, deadLetters *script) *rig {
+	t.Helper()
 	r := &rig{}
+	label := "out"
+	if _, plain := out.(*script); plain {
+		label = "stdout"
+	}
 	var err error
 	if r.metrics, err = NewMetrics(prometheus.NewRegistry()); err != nil {
 		t.Fatal(err)
 	}
 	o := Options{
-		Label: "stdout", Kind: KindStdout, OnFull: Block, Form: step.Native{}, Transport: out, Retry: unscaled(), BatchMax: 4, Capacity: 10,
+		Label: label, Kind: kind, OnFull: Block, Form: step.Native{}, Transport: out, Retry: unscaled(), BatchMax: 4, Capacity: 10,
 		Metrics: r.metrics, Log: r.log.Logger(),
 	}
 	r.system = actorstest.System(t, actors.Options{MaxRestarts: 10})
@@ -155,11 +165,11 @@ func TestFailures(t *testing.T) {
 				r := newRig(t, out, dead)
 				begin, settled := time.Now(), []time.Duration{}
 				receipt := graph.NewReceipt(1, func() { settled = append(settled, time.Since(begin)) })
-				rendered := &graph.Rendered{Token: receipt.Token(0), Record: tc.record, Messages: messages(`{"n":1}`, `{"n":2}`)}
+				rendered := graph.Rendered{Token: receipt.Token(0), Record: tc.record, Messages: messages(`{"n":1}`, `{"n":2}`)}
 				if tc.record != nil {
 					rendered.Messages = rendered.Messages[:1]
 				}
-				r.sink.Lane().TryPut([]*graph.Rendered{rendered})
+				r.sink.Lane().TryPut([]*graph.Bundle{graph.Alone(rendered, 1)})
 				time.Sleep(time.Minute)
 				synctest.Wait()
 				r.wantMetrics(t, tc.retries, tc.failures, tc.count)
@@ -216,7 +226,7 @@ func TestTheEndTellsWhatWasKeptBack(t *testing.T) {
 		full := permanent{errors.New("disk full")}
 		r := newRig(t, &script{t: t, answers: always(full, 3)}, nil)
 		for range 3 {
-			r.sink.Lane().TryPut([]*graph.Rendered{{Messages: messages(`{}`)}})
+			r.sink.Lane().TryPut([]*graph.Bundle{graph.Alone(graph.Rendered{Messages: messages(`{}`)}, 1)})
 		}
 		synctest.Wait()
 		if got := len(r.log.Matching("further deliveries failed")); got > 0 {
@@ -234,7 +244,7 @@ func TestWhatADestinationKeptOnlyInPartIsCountedAndToldOnce(t *testing.T) {
 		remark := answer{take: 1, err: errors.New("1 of 1 too old")}
 		r := newRig(t, &script{t: t, answers: []answer{remark, remark, remark}, begin: time.Now()}, &script{t: t, answers: []answer{remark}})
 		for range 3 {
-			r.sink.Lane().TryPut([]*graph.Rendered{{Messages: messages(`{}`)}})
+			r.sink.Lane().TryPut([]*graph.Bundle{graph.Alone(graph.Rendered{Messages: messages(`{}`)}, 1)})
 		}
 		time.Sleep(time.Second)
 		r.wantMetrics(t, 0, 3, 0)
@@ -257,7 +267,7 @@ func TestDetailShowsTheSink(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, &script{t: t, answers: always(errors.New("x"), 1), begin: time.Now()}, &script{t: t})
 		r.sink.Dropped()
-		r.sink.Lane().TryPut([]*graph.Rendered{{Messages: messages(`{}`)}})
+		r.sink.Lane().TryPut([]*graph.Bundle{graph.Alone(graph.Rendered{Messages: messages(`{}`)}, 1)})
 		time.Sleep(time.Second)
 		got := r.system.Detail(t.Context(), "sink:stdout")
 		if want := (Detail{SinkKind: "stdout", OnFull: "block", Retries: 1, Dropped: 1}); got != want {

@@ -27,3 +27,11 @@ type Transport interface {
 	// Close flushes and releases the destination.
 	Close() error
 }
+
+// LineWriter is a transport that writes each body as a line.
+type LineWriter interface {
+	Transport
+	// WriteLines is Write for messages of which the bodies lie in one text, each with a line
+	// feed behind it.
+	WriteLines(ctx context.Context, messages []graph.Message, lines []byte) (confirmed int, err error)
+}

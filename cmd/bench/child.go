@@ -30,9 +30,13 @@ func spawn(ctx context.Context, program, rules string, more ...string) (*child, 
 
 // spawnBy is spawn for a daemon that is spoken to in a certain way.
 func spawnBy(ctx context.Context, by access, program, rules string, more ...string) (*child, error) {
-	args := append([]string{
-		"engine", "daemon", "--rules", rules, "--input", "http", "--api-addr", "127.0.0.1:0", "--output", "file://" + os.DevNull,
-	}, more...)
+	return spawnWith(ctx, by, program, rules, append([]string{"--output", "file://" + os.DevNull}, more...)...)
+}
+
+// spawnWith starts a daemon that takes events over HTTP. What becomes of its results, the
+// arguments say.
+func spawnWith(ctx context.Context, by access, program, rules string, more ...string) (*child, error) {
+	args := append([]string{"engine", "daemon", "--rules", rules, "--input", "http", "--api-addr", "127.0.0.1:0"}, more...)
 	c := &child{cmd: exec.CommandContext(ctx, program, args...), access: by}
 	stderr, err := c.cmd.StderrPipe()
 	if err != nil {
@@ -88,6 +92,7 @@ type spent struct {
 	events  int64
 	results int64
 	cpu     time.Duration
+	waiting int64 // sets, for a sink
 }
 
 // spent reads the daemon's own figures, which /metrics takes at one moment.
@@ -119,6 +124,9 @@ func (c *child) spent(ctx context.Context) (spent, error) {
 		case "process_cpu_seconds_total":
 			s.cpu = time.Duration(v * float64(time.Second))
 		default:
+			if strings.HasPrefix(name, "svc_sink_queue_depth{") {
+				s.waiting += int64(v)
+			}
 			continue
 		}
 		found++
@@ -129,11 +137,12 @@ func (c *child) spent(ctx context.Context) (spent, error) {
 	return s, nil
 }
 
-// done waits until the daemon has processed all events and returns its figures.
+// done waits until the daemon has processed all events, and no result waits for a sink, and
+// returns its figures.
 func (c *child) done(ctx context.Context, events int64) (spent, error) {
 	for {
 		s, err := c.spent(ctx)
-		if err != nil || s.events >= events {
+		if err != nil || s.events >= events && s.waiting == 0 {
 			return s, err
 		}
 		select {
@@ -159,5 +168,5 @@ func (c *child) load(ctx context.Context, p *post, bodies [][]byte, each time.Du
 	if err != nil {
 		return did, 0, err
 	}
-	return spent{last.events - first.events, last.results - first.results, last.cpu - first.cpu}, time.Since(begin), nil
+	return spent{events: last.events - first.events, results: last.results - first.results, cpu: last.cpu - first.cpu}, time.Since(begin), nil
 }

@@ -34,7 +34,7 @@ func TestBodiesAreWholeLines(t *testing.T) {
 }
 
 func TestSpentReadsTheDaemonsOwnFigures(t *testing.T) {
-	page := "# HELP x y\nsvc_events_processed_total 1.2e+06\nsvc_detection_matches_total 7\nother 1\n"
+	page := "# HELP x y\nsvc_events_processed_total 1.2e+06\nsvc_detection_matches_total 7\nother 1\nsvc_sink_queue_depth{sink=\"file\"} 2\nsvc_sink_queue_depth{sink=\"nats\"} 1\n"
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(page)) }))
 	defer s.Close()
 	c := &child{addr: strings.TrimPrefix(s.URL, "http://")}
@@ -43,7 +43,7 @@ func TestSpentReadsTheDaemonsOwnFigures(t *testing.T) {
 	}
 	page += "process_cpu_seconds_total 1.5\n"
 	got, err := c.spent(t.Context())
-	if want := (spent{events: 1_200_000, results: 7, cpu: 1500 * time.Millisecond}); err != nil || got != want {
+	if want := (spent{events: 1_200_000, results: 7, cpu: 1500 * time.Millisecond, waiting: 3}); err != nil || got != want {
 		t.Errorf("got %+v, %v, want %+v", got, err, want)
 	}
 }

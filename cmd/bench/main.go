@@ -5,7 +5,8 @@
 //	bench correlation  correlations by type and window, and a lane of six rules
 //	bench daemon       a whole daemon under load against the engine alone
 //	bench bodies       bodies that are arrays against bodies of lines
-//	bench sinks        daemons with several sinks against one with a single sink
+//	bench sinks        daemons with several sinks against one with a single sink, and those that
+//	                   send over NATS and OTLP against one that writes a file
 //	bench tls          events over TLS against events in clear
 //	bench post         send a file of events to POST /api/v1/events
 //
@@ -57,6 +58,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	}
 	fs := flag.NewFlagSet("bench "+args[0], flag.ContinueOnError)
 	fs.SetOutput(stderr)
+	if args[0] == "receive" && len(args) == 2 { // what a measurement starts
+		return receive(args[1])
+	}
 	if args[0] == "post" {
 		return runPost(ctx, fs, args[1:], stdout)
 	}

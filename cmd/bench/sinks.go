@@ -18,7 +18,8 @@ const maxSinkShare = 0.03
 const furtherSinks = 2
 
 // runSinks compares daemons with one and with three sinks of native lines. All write to a
-// device that throws everything away, so the figures are the daemon's alone.
+// device that throws everything away, so the figures are the daemon's alone. Then it
+// compares sinks that send with one that writes.
 func (b *bench) runSinks(ctx context.Context, o options) error {
 	dir, err := os.MkdirTemp("", "bench")
 	if err != nil {
@@ -41,7 +42,7 @@ func (b *bench) runSinks(ctx context.Context, o options) error {
 			return fmt.Errorf("lane %s: %w", lane, err)
 		}
 	}
-	return nil
+	return b.runDelivery(ctx, o, dir)
 }
 
 // sinks measures and prints one lane, both daemons in turn.

@@ -12,6 +12,7 @@ import (
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/graph/leaktest"
 	"github.com/sluicehq/sluice/graph/step"
+	"github.com/sluicehq/sluice/graph/step/steptest"
 	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/result"
 )
@@ -227,8 +228,8 @@ func TestDeadLettersShowNativeLines(t *testing.T) {
 		{"of an incident", graph.ResultSet{Record: incidentRecord{`{"incident_id":"i1"}`, Incident{ID: "i1"}}}, `{"incident_id":"i1"}`},
 		{"of a summary", graph.ResultSet{Record: sidecar(`{"x":1}`)}, `{"x":1}`},
 	} {
-		rendered, _ := step.NewRender([]graph.Form{New(version)}).Piece(&tc.set, 0, envelope().ID, arrival)
-		if got := string(rendered[0].AppendOriginal(nil, 0, 1)); got != tc.want {
+		rendered := steptest.Bundles(step.NewRender([]graph.Form{New(version)}), &tc.set, envelope().ID, arrival)
+		if got := string(rendered[0].Sets[0].AppendOriginal(nil, 0, 1)); got != tc.want {
 			t.Errorf("%s: got %s, want %s", tc.name, got, tc.want)
 		}
 	}
@@ -323,9 +324,11 @@ func BenchmarkRender(b *testing.B) {
 			r, set := step.NewRender(forms), &graph.ResultSet{Results: []graph.Result{*plain().Result}}
 			b.ReportAllocs()
 			for b.Loop() {
-				rendered, _ := r.Piece(set, 0, graph.DeliveryID{}, arrival)
-				for _, one := range rendered {
-					one.Release()
+				r.Close()
+				r.Piece(set, 0, graph.DeliveryID{}, arrival)
+				r.Add(graph.Token{})
+				for i := range forms {
+					r.Begun(i).Release()
 				}
 			}
 		})

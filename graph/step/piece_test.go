@@ -50,7 +50,9 @@ func TestALongSetIsRenderedInPieces(t *testing.T) {
 			seen := make([][]int, len(tc.forms)) // numbers of the results, by form
 			held := 0
 			for first := 0; first < len(set.Results); pieces++ {
-				offered, next := r.Piece(set, first, id, time.Time{})
+				r.Close()
+				_, next := r.Piece(set, first, id, time.Time{})
+				offered := r.added(graph.Token{})
 				if next <= first {
 					t.Fatalf("the piece from %d on ends at %d", first, next)
 				}
@@ -66,7 +68,7 @@ func TestALongSetIsRenderedInPieces(t *testing.T) {
 							t.Fatalf("result %d is of delivery %s, want that of the set", m.Index, m.ID)
 						}
 						want := string(set.Results[m.Index].AppendNative([]byte{'['})) + "]"
-						if got := string(one.AppendOriginal(nil, i, i+1)); got != want {
+						if got := string(one.Sets[0].AppendOriginal(nil, i, i+1)); got != want {
 							t.Fatalf("a dead letter of result %d shows %.100q, want %.100q", m.Index, got, want)
 						}
 					}

@@ -50,7 +50,7 @@ func (titled) Append(dst []byte, p graph.Payload, m *graph.Message) ([]byte, err
 	return append(dst, title...), nil
 }
 
-func text(r *graph.Rendered) string {
+func text(r *graph.Bundle) string {
 	var b strings.Builder
 	for i := range r.Messages {
 		b.Write(r.Messages[i].Body)
@@ -59,10 +59,20 @@ func text(r *graph.Rendered) string {
 	return b.String()
 }
 
-// Set renders a set that is not long.
-func (r *Render) Set(set *graph.ResultSet, id graph.DeliveryID, now time.Time) []*graph.Rendered {
-	offered, _ := r.Piece(set, 0, id, now)
-	return offered
+// Set renders a set that is not long, as one that comes alone.
+func (r *Render) Set(set *graph.ResultSet, id graph.DeliveryID, now time.Time) []*graph.Bundle {
+	r.Close()
+	r.Piece(set, 0, id, now)
+	return r.added(set.Token)
+}
+
+// added adds the piece in hand and returns the bundles that began with it.
+func (r *Render) added(token graph.Token) (bundles []*graph.Bundle) {
+	r.Add(token)
+	for i := range r.Sinks() {
+		bundles = append(bundles, r.Begun(i))
+	}
+	return bundles
 }
 
 func TestSinksOfEqualFormsShareMessages(t *testing.T) {
@@ -85,11 +95,11 @@ func TestSinksOfEqualFormsShareMessages(t *testing.T) {
 	if m := a.Messages[1]; m.Subject() != "to.a2" || len(m.Headers()) != 1 || m.Headers()[0].Value != "a2" {
 		t.Errorf("subject %q, headers %v, want those of a2", m.Subject(), m.Headers())
 	}
-	if want := len("a1to.a1Titlea1a2to.a2Titlea2") + 2*messageBytes + 1000; a.Bytes != want {
+	if want := len("a1.to.a1Titlea1a2.to.a2Titlea2") + 2*messageBytes + 1000; a.Bytes != want {
 		t.Errorf("%d bytes, want %d: messages, bodies, subjects, headers, and the results for dead letters", a.Bytes, want)
 	}
-	if want := len(text(got[0])) - 3 + 3*messageBytes; got[0].Bytes != want || got[0].Results != nil {
-		t.Errorf("%d bytes and %d results, want %d and none: the bodies are native", got[0].Bytes, len(got[0].Results), want)
+	if want := len(text(got[0])) + 3*messageBytes; got[0].Bytes != want || got[0].Sets[0].Results != nil {
+		t.Errorf("%d bytes and %d results, want %d and none: the bodies are native", got[0].Bytes, len(got[0].Sets[0].Results), want)
 	}
 }
 
@@ -109,7 +119,7 @@ func TestAResultThatCannotBeRenderedCostsNothingElse(t *testing.T) {
 	}
 	native := func(i int) string { return string(set.Results[i].AppendNative(nil)) }
 	for i, rendered := range got {
-		if letter, want := string(rendered.AppendOriginal(nil, 1, 3)), "["+native(1)+","+native(2)+"]"; letter != want {
+		if letter, want := string(rendered.Sets[0].AppendOriginal(nil, 1, 3)), "["+native(1)+","+native(2)+"]"; letter != want {
 			t.Errorf("form %d: a dead letter shows %s, want %s", i, letter, want)
 		}
 	}
@@ -154,7 +164,7 @@ func TestPrettyIndentsResultsAndLeavesRecords(t *testing.T) {
 		if text(got) != tc.want {
 			t.Errorf("%s: got %q, want %q", tc.name, text(got), tc.want)
 		}
-		original := got.AppendOriginal(nil, 0, 1)
+		original := got.Sets[0].AppendOriginal(nil, 0, 1)
 		if strings.Contains(string(original), "\n") {
 			t.Errorf("%s: a dead letter shows %q, want the compact line", tc.name, original)
 		}
@@ -163,7 +173,7 @@ func TestPrettyIndentsResultsAndLeavesRecords(t *testing.T) {
 
 func TestMessagesStayAsTheyWere(t *testing.T) {
 	r := NewRender([]graph.Form{Native{}})
-	var all []*graph.Rendered
+	var all []*graph.Bundle
 	var want []string
 	for i := range 3000 {
 		set, line := &graph.ResultSet{}, strings.Builder{}
@@ -190,7 +200,7 @@ func TestMessagesStayAsTheyWere(t *testing.T) {
 // What a sink still needs is not written over, however many others are through.
 func TestABufferIsUsedAgainWhenAllOfItHasEnded(t *testing.T) {
 	r := NewRender([]graph.Form{Native{}, Native{}})
-	render := func(text string) *graph.Rendered {
+	render := func(text string) *graph.Bundle {
 		return r.Set(&graph.ResultSet{Record: note(text)}, graph.DeliveryID{}, time.Time{})[0]
 	}
 	kept := render("kept")
@@ -223,9 +233,13 @@ func TestRenderingAllocatesNothing(t *testing.T) {
 		r := NewRender(tc.forms)
 		set := &graph.ResultSet{Results: detections("a title of a rule", "another")}
 		perSet := testing.AllocsPerRun(100*renderSets, func() {
-			for _, rendered := range r.Set(set, graph.DeliveryID{}, time.Time{}) {
-				if rendered != nil {
-					rendered.Release()
+			r.Close()
+			r.Piece(set, 0, graph.DeliveryID{}, time.Time{})
+			r.Add(graph.Token{})
+			for i := range tc.forms {
+				if bundle := r.Begun(i); bundle != nil {
+					bundle.Ended(0, 1)
+					bundle.Release()
 				}
 			}
 		})

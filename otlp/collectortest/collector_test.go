@@ -24,6 +24,7 @@ import (
 	"github.com/sluicehq/sluice/actors/sink"
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/graph/step"
+	"github.com/sluicehq/sluice/graph/step/steptest"
 	"github.com/sluicehq/sluice/otlp/otlptest"
 	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/result"
@@ -103,7 +104,7 @@ func rendered(form graph.Form, n int) (messages []graph.Message, lines []string)
 	for i := range set.Results {
 		lines = append(lines, string(set.Results[i].AppendNative(nil)))
 	}
-	out, _ := step.NewRender([]graph.Form{form}).Piece(set, 0, graph.DeliveryID{1}, time.Unix(1_767_225_600, 42))
+	out := steptest.Bundles(step.NewRender([]graph.Form{form}), set, graph.DeliveryID{1}, time.Unix(1_767_225_600, 42))
 	return out[0].Messages, lines
 }
 

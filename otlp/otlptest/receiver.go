@@ -11,6 +11,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"slices"
 	"sync"
 	"testing"
@@ -204,4 +205,33 @@ func Discard() []grpc.ServerOption {
 		}
 		return s.SendMsg(&[]byte{})
 	})}
+}
+
+// Serve takes every request and keeps nothing, over "grpc" or "http", until standard input
+// ends. It prints its address.
+func Serve(protocol string) error {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	fmt.Println(l.Addr())
+	failed := make(chan error, 1)
+	go func() {
+		if protocol == "grpc" {
+			failed <- grpc.NewServer(Discard()...).Serve(l)
+			return
+		}
+		failed <- http.Serve(l, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) }))
+	}()
+	ended := make(chan struct{})
+	go func() {
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		close(ended)
+	}()
+	select {
+	case err := <-failed:
+		return err
+	case <-ended:
+		return nil
+	}
 }

@@ -98,12 +98,32 @@ func endsTorn(path string) bool {
 // longer.
 const bufferBytes = 256 << 10
 
+// WriteLines is Write for messages of which the bodies lie in one text, each with a line
+// feed behind it. They are not copied.
+func (t *Transport) WriteLines(ctx context.Context, messages []graph.Message, lines []byte) (confirmed int, err error) {
+	if err := t.follow(); err != nil {
+		return 0, err
+	}
+	if t.torn || t.taken > 0 {
+		return t.writeAll(ctx, messages)
+	}
+	written, err := t.write(ctx, lines)
+	if written == len(lines) && err == nil {
+		return len(messages), nil
+	}
+	return t.settle(messages, max(written, 0)), t.failed(err)
+}
+
 // Write appends messages as lines, as many as the buffer takes with one write call, and
 // returns how many of them the kernel took whole.
 func (t *Transport) Write(ctx context.Context, messages []graph.Message) (confirmed int, err error) {
 	if err := t.follow(); err != nil {
 		return 0, err
 	}
+	return t.writeAll(ctx, messages)
+}
+
+func (t *Transport) writeAll(ctx context.Context, messages []graph.Message) (confirmed int, err error) {
 	for confirmed < len(messages) && err == nil {
 		var n int
 		n, err = t.writeSome(ctx, messages[confirmed:])
@@ -112,10 +132,15 @@ func (t *Transport) Write(ctx context.Context, messages []graph.Message) (confir
 	if cap(t.buf) > 2*bufferBytes {
 		t.buf = nil
 	}
+	return confirmed, t.failed(err)
+}
+
+// failed closes a FIFO whose reader is gone: the next attempt looks for another.
+func (t *Transport) failed(err error) error {
 	if err != nil && t.fifo {
-		t.drop() // the reader is gone, the next attempt looks for another
+		t.drop()
 	}
-	return confirmed, err
+	return err
 }
 
 // writeSome appends the leading messages that the buffer takes.
@@ -130,21 +155,21 @@ func (t *Transport) writeSome(ctx context.Context, messages []graph.Message) (co
 		n++
 	}
 	t.buf = slices.Delete(t.buf, lead, lead+t.taken)
-	written, err := t.write(ctx)
+	written, err := t.write(ctx, t.buf)
 	if written >= lead {
 		t.torn = false
 	}
 	return t.settle(messages[:n], max(written-lead, 0)), err
 }
 
-// write writes the buffer. Only FIFOs can wait for room; the end of ctx ends it.
-func (t *Transport) write(ctx context.Context) (int, error) {
+// write writes a text. Only FIFOs can wait for room; the end of ctx ends it.
+func (t *Transport) write(ctx context.Context, text []byte) (int, error) {
 	if t.fifo {
 		f := t.file
 		stop := context.AfterFunc(ctx, func() { _ = f.SetWriteDeadline(time.Unix(1, 0)) })
 		defer stop()
 	}
-	return t.file.Write(t.buf)
+	return t.file.Write(text)
 }
 
 // settle distributes n written bytes over the lines of messages.

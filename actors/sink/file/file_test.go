@@ -178,6 +178,92 @@ func TestARetryGoesOnAtTheFirstByteNotWritten(t *testing.T) {
 	}
 }
 
+// writeLines writes lines as one text.
+func writeLines(t *testing.T, tr *Transport, lines ...string) (confirmed int, err error) {
+	t.Helper()
+	return tr.WriteLines(t.Context(), split(lines), []byte(strings.Join(lines, "\n")+"\n"))
+}
+
+func TestLinesAreWrittenAsTheyLie(t *testing.T) {
+	for _, tc := range []struct {
+		name  string
+		taken int  // bytes of the first line that are written already
+		torn  bool // the file ends within another line
+		want  string
+	}{
+		{"all of them", 0, false, "aaaa\nbbbb\n"},
+		{"behind a part of the first", 2, false, "aaaa\nbbbb\n"},
+		{"behind a line that nobody goes on with", 0, true, "zz\naaaa\nbbbb\n"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "out")
+			tr, _ := open(t, path)
+			tr.taken, tr.torn = tc.taken, tc.torn
+			before := "aaaa"[:tc.taken]
+			if tc.torn {
+				before = "zz"
+			}
+			if _, err := tr.file.WriteString(before); err != nil {
+				t.Fatal(err)
+			}
+			if n, err := writeLines(t, tr, "aaaa", "bbbb"); n != 2 || err != nil {
+				t.Errorf("%d lines confirmed, %v, want both", n, err)
+			}
+			wantContent(t, path, tc.want)
+		})
+	}
+}
+
+func TestLinesThatAPipeTookInPartGoOnBehindIt(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "fifo")
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		t.Skipf("no FIFOs here: %v", err)
+	}
+	reader, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reader.Close()
+	tr, _ := open(t, path)
+	ctx, cancel := context.WithCancel(t.Context())
+	read := make(chan error, 1)
+	go func() { // the pipe takes the first lines, and is full for ever
+		_, err := io.ReadFull(reader, make([]byte, len("a\nb\n")))
+		cancel()
+		read <- err
+	}()
+	long := strings.Repeat("x", 1<<20)
+	lines := []string{"a", "b", long, "c"}
+	n, err := tr.WriteLines(ctx, split(lines), []byte(strings.Join(lines, "\n")+"\n"))
+	if n != 2 || !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("%d lines confirmed, %v, want those before the long one, and a deadline", n, err)
+	}
+	if err := <-read; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestLinesFollowTheirPath(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "out")
+	tr, _ := open(t, path)
+	if n, err := writeLines(t, tr, "a"); n != 1 || err != nil {
+		t.Fatalf("%d lines confirmed, %v, want one", n, err)
+	}
+	rename(t, path)
+	tr.Reopen()
+	if n, err := writeLines(t, tr, "b", "c"); n != 2 || err != nil {
+		t.Fatalf("%d lines confirmed, %v, want two", n, err)
+	}
+	wantContent(t, path, "b\nc\n")
+	if err := tr.file.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := writeLines(t, tr, "d"); n != 0 || err == nil {
+		t.Errorf("%d lines confirmed and no error, want none in a file that is closed", n)
+	}
+	tr.file = nil
+}
+
 func TestALineBrokenByRotationIsWholeInTheNewFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "out")
 	tr, _ := open(t, path)

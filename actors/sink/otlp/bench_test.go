@@ -3,10 +3,7 @@ package otlp_test
 import (
 	"context"
 	"fmt"
-	"io"
 	"log/slog"
-	"net"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,7 +13,6 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"google.golang.org/grpc"
 
 	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/actors/sink"
@@ -34,28 +30,12 @@ const receive = "SLUICE_TEST_RECEIVE"
 
 func TestMain(m *testing.M) {
 	if protocol := os.Getenv(receive); protocol != "" {
-		discard(protocol)
+		if err := otlptest.Serve(protocol); err != nil {
+			panic(err)
+		}
 		return
 	}
 	leaktest.Main(m)
-}
-
-// discard receives over a protocol until standard input ends.
-func discard(protocol string) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		panic(err)
-	}
-	if protocol == "grpc" {
-		server := grpc.NewServer(otlptest.Discard()...)
-		go func() { _ = server.Serve(l) }()
-	} else {
-		go func() {
-			_ = http.Serve(l, http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) }))
-		}()
-	}
-	fmt.Println(l.Addr())
-	_, _ = io.Copy(io.Discard, os.Stdin)
 }
 
 // receiver starts a process that receives, and returns its address.
@@ -152,15 +132,23 @@ func BenchmarkDelivery(b *testing.B) {
 				b.Fatal(err)
 			}
 			render, all := step.NewRender([]graph.Form{s.Form()}), sets()
+			var bundles []*graph.Bundle
 			ctx := context.Background()
 			b.ReportAllocs()
 			begin, n := cpu(b), 0
 			for b.Loop() {
-				rendered, _ := render.Piece(all[n%len(all)], 0, graph.DeliveryID{}, time.Unix(1_700_000_000, 0))
-				if _, err := s.Lane().Put(ctx, rendered); err != nil {
-					b.Fatal(err)
+				render.Piece(all[n%len(all)], 0, graph.DeliveryID{}, time.Unix(1_700_000_000, 0))
+				render.Add(graph.Token{})
+				if bundle := render.Begun(0); bundle != nil {
+					bundles = append(bundles, bundle)
 				}
-				n++
+				if n++; n%len(all) == 0 { // together, as dispatch has them leave
+					if _, err := s.Lane().Put(ctx, bundles); err != nil {
+						b.Fatal(err)
+					}
+					bundles = bundles[:0]
+					render.Close()
+				}
 			}
 			system.Drain(ctx)
 			b.ReportMetric(float64(n)/(cpu(b)-begin).Seconds(), "results/cpu-s")

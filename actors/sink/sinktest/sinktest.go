@@ -100,9 +100,53 @@ func Contract(t *testing.T, h Harness) {
 		b.wantLetters([]string{broken}, []string{broken})
 		b.wantSettled(4)
 	})
+	h.both(t, "sets that come together arrive in order, and each settles by itself", func(b *bench) {
+		b.t.Helper()
+		var want []string
+		var letters [][]string
+		for n := 0; n < 90; n += 30 {
+			for i := range 30 {
+				all := titles(n+i, 1+i%3)
+				if i == 7 {
+					all = append(all, declined, broken, "behind a broken one")
+					letters = append(letters, []string{broken})
+				}
+				want = append(want, b.add(n+i, all...)...)
+			}
+			b.send()
+		}
+		b.wantArrived(want)
+		b.wantLetters(letters...)
+		b.wantSettled(90)
+	})
 	if h.Break == nil {
 		return
 	}
+	h.both(t, "sets that come together and fail for a while arrive once", func(b *bench) {
+		b.t.Helper()
+		mend := h.Break(b.t)
+		want := slices.Concat(b.add(0, "a", "b"), b.add(1, "c"), b.add(2, "d"))
+		b.send()
+		b.mode.Until(b.t, func() bool { return b.detail().Retries == 2 })
+		mend()
+		b.wantArrived(want)
+		b.wantSettled(3)
+		b.wantLetters()
+	})
+	h.both(t, "sets that come together and fail for good are dead letters of their own", func(b *bench) {
+		b.t.Helper()
+		mend := h.Break(b.t)
+		b.add(0, "a", declined, "b")
+		b.add(1, "c")
+		b.add(2, "d", "e")
+		b.send()
+		b.wantLetters([]string{"a", "b"}, []string{"c"}, []string{"d", "e"})
+		b.wantArrived(nil)
+		b.wantSettled(3)
+		mend()
+		b.wantArrived(b.put(3, "f"))
+		b.wantSettled(4)
+	})
 	h.both(t, "what fails for a while arrives once", func(b *bench) {
 		b.t.Helper()
 		mend := h.Break(b.t)
@@ -157,6 +201,7 @@ type bench struct {
 	ids         graph.DeliveryIDs
 	arrived     func() []string
 	deadLetters *Recorder
+	bundles     []*graph.Bundle // added and not sent
 
 	mu       sync.Mutex // guards settled
 	settled  map[int]int
@@ -204,9 +249,17 @@ func (b *bench) close() {
 	}
 }
 
-// put offers set n with results of the given titles, as dispatch does, and returns
-// the bodies that have to arrive.
+// put offers set n with results of the given titles, as dispatch does with one that comes
+// alone, and returns the bodies that have to arrive.
 func (b *bench) put(n int, titles ...string) (want []string) {
+	b.t.Helper()
+	want = b.add(n, titles...)
+	b.send()
+	return want
+}
+
+// add renders set n behind those before it, and returns the bodies that have to arrive.
+func (b *bench) add(n int, titles ...string) (want []string) {
 	b.t.Helper()
 	receipt := graph.NewReceipt(1, func() {
 		b.mu.Lock()
@@ -222,15 +275,23 @@ func (b *bench) put(n int, titles ...string) (want []string) {
 			want = append(want, told(title))
 		}
 	}
-	rendered, _ := b.render.Piece(set, 0, b.ids.Next(), time.Now())
-	if rendered[0] == nil {
+	if takers, _ := b.render.Piece(set, 0, b.ids.Next(), time.Now()); takers == 0 {
 		set.Token.Settle()
-		return want
 	}
-	if _, err := b.sink.Lane().Put(b.t.Context(), rendered); err != nil {
-		b.t.Fatal(err)
+	if b.render.Add(set.Token) {
+		b.bundles = append(b.bundles, b.render.Begun(0))
 	}
 	return want
+}
+
+// send offers the sets that were added, together.
+func (b *bench) send() {
+	b.t.Helper()
+	b.render.Close()
+	if _, err := b.sink.Lane().Put(b.t.Context(), b.bundles); err != nil {
+		b.t.Fatal(err)
+	}
+	b.bundles = nil
 }
 
 func (b *bench) detail() sink.Detail {

@@ -23,6 +23,7 @@ import (
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/graph/leaktest"
 	"github.com/sluicehq/sluice/graph/step"
+	"github.com/sluicehq/sluice/graph/step/steptest"
 )
 
 func TestMain(m *testing.M) { leaktest.Main(m) }
@@ -193,12 +194,11 @@ func (b *bench) put(results ...*graph.Result) bool {
 	for _, r := range results {
 		set.Results = append(set.Results, *r)
 	}
-	rendered, _ := b.render.Piece(set, 0, b.ids.Next(), time.Now())
-	if rendered[0] == nil {
-		set.Token.Settle()
+	bundles := steptest.Bundles(b.render, set, b.ids.Next(), time.Now())
+	if bundles[0] == nil {
 		return false
 	}
-	if _, err := b.sink.Lane().Put(b.t.Context(), rendered); err != nil {
+	if _, err := b.sink.Lane().Put(b.t.Context(), bundles); err != nil {
 		b.t.Fatal(err)
 	}
 	return true

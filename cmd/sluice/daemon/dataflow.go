@@ -72,7 +72,7 @@ func (d *Daemon) resources() api.Resources {
 func offered(sinks []*sink.Sink) []dispatch.Sink {
 	out := make([]dispatch.Sink, 0, len(sinks))
 	for _, s := range sinks {
-		d := dispatch.Sink{Label: s.Label(), Form: s.Form(), To: s.Lane()}
+		d := dispatch.Sink{Label: s.Label(), Form: s.Form(), To: s.Lane(), AtOnce: s.AtOnce()}
 		if s.Drops() {
 			d.Dropped = s.Dropped
 		}

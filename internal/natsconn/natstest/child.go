@@ -27,14 +27,17 @@ func Child() {
 	}
 	n, err := strconv.Atoi(port)
 	if err == nil {
-		err = serve(dir, n)
+		err = Serve(dir, n)
 	}
-	fmt.Fprintln(os.Stderr, err)
-	os.Exit(1)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(0)
 }
 
-// serve runs a server until standard input ends.
-func serve(dir string, port int) error {
+// Serve runs a server with JetStream until standard input ends, and prints its address.
+func Serve(dir string, port int) error {
 	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: port, JetStream: true, StoreDir: dir, NoSigs: true, NoLog: true})
 	if err != nil {
 		return err
@@ -45,7 +48,7 @@ func serve(dir string, port int) error {
 	}
 	fmt.Println(strings.TrimPrefix(s.ClientURL(), "nats://"))
 	_, _ = io.Copy(io.Discard, os.Stdin) // ends with its parent
-	os.Exit(0)
+	s.Shutdown()
 	return nil
 }
 

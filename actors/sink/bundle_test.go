@@ -1,0 +1,192 @@
+package sink
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/sluicehq/sluice/graph"
+)
+
+// lined is a script that is told of lines, too.
+type lined struct {
+	*script
+	lines []string // what came as lines
+}
+
+func (l *lined) WriteLines(ctx context.Context, messages []graph.Message, lines []byte) (int, error) {
+	l.lines = append(l.lines, string(lines))
+	return l.Write(ctx, messages)
+}
+
+// bundle has a set for each of the bodies, which may be several words, and a receipt of
+// which each set is a line. A body that begins with ! could not be written.
+func bundle(receipt *graph.Receipt, from int, bodies ...string) *graph.Bundle {
+	var sets []graph.Rendered
+	var all []graph.Message
+	var lines []byte
+	b := new(graph.Bundle)
+	b.Begin(1, nil)
+	for i, words := range bodies {
+		set := graph.Rendered{Token: receipt.Token(from + i), Messages: messages(strings.Fields(words)...)}
+		for j := range set.Messages {
+			m := &set.Messages[j]
+			lines = append(append(lines, m.Body...), '\n')
+			if strings.HasPrefix(string(m.Body), "!") {
+				m.Fail(errors.New("no JSON"))
+				b.Faulty = true
+			}
+		}
+		sets, all = append(sets, set), append(all, set.Messages...)
+	}
+	b.Extend(sets, all, lines)
+	return b
+}
+
+func TestBundles(t *testing.T) {
+	down, full := errors.New("disk full"), permanent{errors.New("too large")}
+	for _, tc := range []struct {
+		name    string
+		kind    Kind
+		bundles [][]string
+		answers []answer
+		want    []string // bodies
+		lines   []string
+		letters []string // the original events in them
+		retries float64
+		calls   int
+	}{
+		{name: "a bundle is one write of its lines", kind: KindFile, bundles: [][]string{{"a", "b c", "d"}}, want: []string{"a", "b", "c", "d"}, lines: []string{"a\nb\nc\nd\n"}, calls: 1},
+		{name: "small bundles that wait are one write", kind: KindFile, bundles: [][]string{{"a"}, {"b"}, {"c d"}}, want: []string{"a", "b", "c", "d"}, calls: 1},
+		{name: "item by item where batches are no units", kind: KindStdout, bundles: [][]string{{"a", "b c"}}, want: []string{"a", "b", "c"}, calls: 2},
+		{
+			name: "a bundle that is confirmed in part goes on behind that", kind: KindFile, bundles: [][]string{{"a", "b c", "d"}},
+			answers: []answer{{take: 2, err: down}}, want: []string{"a", "b", "c", "d"}, lines: []string{"a\nb\nc\nd\n"}, retries: 1, calls: 2,
+		},
+		{
+			name: "what is confirmed of a bundle is no dead letter", kind: KindFile, bundles: [][]string{{"a", "b c", "d"}},
+			answers: append([]answer{{take: 2, err: down}}, always(down, 3)...), want: []string{"a", "b"}, lines: []string{"a\nb\nc\nd\n"},
+			letters: []string{`[c]`, `[d]`}, retries: 3, calls: 4,
+		},
+		{
+			name: "a permanent error costs one result of a bundle", kind: KindFile, bundles: [][]string{{"a", "b c", "d"}},
+			answers: []answer{{take: 1, err: full}}, want: []string{"a", "c", "d"}, lines: []string{"a\nb\nc\nd\n"}, letters: []string{`[b]`}, calls: 2,
+		},
+		{
+			name: "a message that could not be written costs nothing else", kind: KindFile, bundles: [][]string{{"a", "!b c", "d"}},
+			want: []string{"a", "c", "d"}, letters: []string{`[]`}, calls: 2,
+		},
+		{
+			name: "a set that panics twice is taken out of its bundle", kind: KindFile, bundles: [][]string{{"a", "b", "c"}},
+			answers: []answer{{panic: "boom"}, {panic: "boom"}}, want: []string{"b", "c"}, lines: []string{"a\nb\nc\n"}, letters: []string{`[a]`}, calls: 3,
+		},
+		{
+			name: "a short write without an error is tried again", kind: KindFile, bundles: [][]string{{"a", "b"}},
+			answers: []answer{{take: 1}}, want: []string{"a", "b"}, lines: []string{"a\nb\n"}, retries: 1, calls: 2,
+		},
+		{
+			name: "a remark beside all of a bundle ends it", kind: KindFile, bundles: [][]string{{"a", "b"}},
+			answers: []answer{{take: 2, err: errors.New("1 of 2 too old")}}, want: []string{"a", "b"}, lines: []string{"a\nb\n"}, calls: 1,
+		},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				out, dead := &lined{script: &script{t: t, answers: slices.Clone(tc.answers), begin: time.Now()}}, &script{t: t, begin: time.Now()}
+				r := newRigOver(t, tc.kind, out, dead)
+				sets := 0
+				for _, bodies := range tc.bundles {
+					sets += len(bodies)
+				}
+				receipt := graph.NewReceipt(sets, func() {})
+				var all []*graph.Bundle
+				from := 0
+				for _, bodies := range tc.bundles {
+					all = append(all, bundle(receipt, from, bodies...))
+					from += len(bodies)
+				}
+				r.sink.Lane().TryPut(all)
+				time.Sleep(time.Minute)
+				synctest.Wait()
+				if !slices.Equal(out.got, tc.want) || !slices.Equal(out.lines, tc.lines) || len(out.calls) != tc.calls {
+					t.Errorf("the destination got %q in %d writes, of them %q as lines, want %q in %d, %q", out.got, len(out.calls), out.lines, tc.want, tc.calls, tc.lines)
+				}
+				if len(dead.got) != len(tc.letters) {
+					t.Fatalf("dead letters %q, want those of %q", dead.got, tc.letters)
+				}
+				for i, letter := range tc.letters {
+					if want := fmt.Sprintf(`{"original_event":"%s"`, letter); !strings.Contains(dead.got[i], want) {
+						t.Errorf("dead letter %s, want one of %s", dead.got[i], letter)
+					}
+				}
+				if got := value(t, r.metrics.retries.WithLabelValues("out")); got != tc.retries {
+					t.Errorf("%g retries, want %g", got, tc.retries)
+				}
+				if receipt.Open() != 0 || receipt.Overdrawn() != 0 {
+					t.Errorf("%d lines are open, %d settled too often", receipt.Open(), receipt.Overdrawn())
+				}
+			})
+		})
+	}
+}
+
+func TestSetsOfABundleEndAsTheyAreConfirmed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		down := errors.New("disk full")
+		out := &lined{script: &script{t: t, answers: []answer{{take: 1, err: down}, {take: 1, err: down}}, begin: time.Now()}}
+		r := newRigOver(t, KindFile, out, nil)
+		receipt := graph.NewReceipt(3, func() {})
+		r.sink.Lane().TryPut([]*graph.Bundle{bundle(receipt, 0, "a", "b", "c")})
+		for i, after := range []time.Duration{50, 150, 250} { // between the attempts, as progress begins anew
+			time.Sleep(after*time.Millisecond - time.Since(out.begin))
+			if got := receipt.Open(); got != 2-i {
+				t.Errorf("%d lines are open after attempt %d, want %d", got, i+1, 2-i)
+			}
+		}
+	})
+}
+
+// Two bundles of many lines are two writes without a copy. What the first confirmed is
+// delivered, whatever becomes of the second.
+func TestABundleBehindAnotherFailsAlone(t *testing.T) {
+	long := strings.Repeat("x", longLines)
+	for _, tc := range []struct {
+		name   string
+		hangs  bool
+		late   int // lines
+		letter int
+	}{
+		{"its destination fails", false, 0, 1},
+		{"its destination never returns", true, 1, 1},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				down := answer{err: errors.New("disk full")}
+				out := &lined{script: &script{t: t, answers: []answer{{take: 1}, down, down, down, down}, begin: time.Now()}}
+				stuck := make(chan struct{})
+				defer close(stuck)
+				if tc.hangs {
+					out.answers = []answer{{take: 1}, {stuck: stuck}}
+				}
+				dead := &script{t: t, begin: time.Now()}
+				r := newRigOver(t, KindFile, out, dead)
+				receipt := graph.NewReceipt(2, func() {})
+				r.sink.Lane().TryPut([]*graph.Bundle{bundle(receipt, 0, "a"+long), bundle(receipt, 1, "b"+long)})
+				ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+				defer cancel()
+				r.system.Drain(ctx)
+				synctest.Wait()
+				if len(dead.got) != tc.letter || !strings.Contains(dead.got[0], `"[b`) {
+					t.Errorf("%d dead letters, want that of the second bundle: %.80q", len(dead.got), dead.got)
+				}
+				if len(out.lines) != 2 || receipt.Overdrawn() != 0 || int(r.sink.retrier.late.Load()) != tc.late {
+					t.Errorf("%d writes of lines, %d settled too often, %d late; want 2, 0 and %d", len(out.lines), receipt.Overdrawn(), r.sink.retrier.late.Load(), tc.late)
+				}
+			})
+		})
+	}
+}

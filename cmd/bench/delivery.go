@@ -1,0 +1,94 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"path/filepath"
+
+	"github.com/sluicehq/sluice/internal/sigmatest"
+)
+
+// minDelivery is how many results a daemon delivers over a protocol for each second of its
+// processor time, measured against those that it writes to a file.
+const minDelivery = 0.5
+
+// outputs are the sinks that are compared. The first is what the others are compared with.
+var outputs = []struct{ name, protocol, spec string }{
+	{"file", "", "file://"},
+	{"nats", "nats", "nats://%s/results"},
+	{"otlp", "grpc", "otlp://%s"},
+	{"otlphttp", "http", "otlphttp://%s"},
+}
+
+// runDelivery compares daemons that write to a file with others that send to a receiver. The
+// receivers have processes of their own, whose time does not count.
+func (b *bench) runDelivery(ctx context.Context, o options, dir string) error {
+	b.printf("\n%-25s %-10s %16s %8s  %13s %6s\n", "lane", "sink", "results/s CPU", "of file", "half in", "bar")
+	for _, lane := range sigmatest.Lanes() {
+		if o.only != "" && o.only != lane {
+			continue
+		}
+		lines, err := sigmatest.ReadLane(o.data, lane)
+		if err == nil {
+			err = b.delivery(ctx, lines, o, dir, lane)
+		}
+		if err != nil {
+			return fmt.Errorf("lane %s: %w", lane, err)
+		}
+	}
+	return nil
+}
+
+// delivery measures and prints one lane, all daemons in turn.
+func (b *bench) delivery(ctx context.Context, lines [][]byte, o options, dir, lane string) error {
+	text := append(bytes.Join(lines, []byte{'\n'}), '\n')
+	var rates []func() (float64, error)
+	for _, out := range outputs {
+		spec := out.spec + filepath.Join(dir, "out")
+		if out.protocol != "" {
+			address, stop, err := receiver(ctx, out.protocol)
+			if err != nil {
+				return err
+			}
+			defer stop()
+			spec = fmt.Sprintf(out.spec, address)
+		}
+		c, err := spawnWith(ctx, access{}, b.program, filepath.Join(dir, "rules"), append([]string{"--output", spec}, b.more...)...)
+		if err != nil {
+			return err
+		}
+		defer c.stop()
+		p := &post{addr: c.addr, lines: b.post.lines, connections: b.post.connections, contentType: typeNDJSON}
+		bodies := p.bodies(text)
+		rates = append(rates, func() (float64, error) {
+			did, _, err := c.load(ctx, p, bodies, o.each/rounds)
+			return float64(did.results) / did.cpu.Seconds(), err
+		})
+	}
+	results, shares := make([][]float64, len(rates)), make([][]float64, len(rates))
+	for round := range rounds + 1 {
+		var file float64
+		for i, rate := range rates {
+			did, err := rate()
+			if err != nil {
+				return err
+			}
+			if i == 0 {
+				file = did
+			}
+			if round > 0 { // in the first, tables fill and buffers grow
+				results[i], shares[i] = append(results[i], did), append(shares[i], did/file)
+			}
+		}
+	}
+	for i, out := range outputs {
+		b.printf("%-25s %-10s %16.0f", lane, out.name, median(results[i]))
+		if i > 0 {
+			share := median(shares[i])
+			b.printf(" %7.0f%%  %5.0f%%-%5.0f%% %5.0f%% %s", 100*share, 100*quantile(shares[i], 1), 100*quantile(shares[i], 3), 100*minDelivery, b.holds(share >= minDelivery))
+		}
+		b.printf("\n")
+	}
+	return nil
+}
