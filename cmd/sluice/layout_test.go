@@ -116,6 +116,7 @@ var layout = map[string]place{
 	"internal/terminaltest":              {0, "internal/terminaltest", true},
 	"cmd/sluice/checks":                  {8, "cmd/sluice", false},
 	"internal/egress":                    {1, "internal/egress", false},
+	"internal/response":                  {0, "internal/response", false},
 	"internal/signing":                   {1, "internal/signing", false},
 	"internal/template":                  {2, "internal/template", false},
 	"graph/scope":                        {2, "graph", false},

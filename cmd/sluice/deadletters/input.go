@@ -9,12 +9,11 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
 	"github.com/sluicehq/sluice/actors/sink"
+	"github.com/sluicehq/sluice/internal/response"
 )
 
 // Input is the HTTP input of a daemon. HTTP and Base are required.
@@ -32,6 +31,9 @@ type Input struct {
 }
 
 const eventsPath = "/api/v1/events"
+
+// farAhead bounds what a daemon can ask for. Patience ends before it.
+const farAhead = 10 * 365 * 24 * time.Hour
 
 // refusal is why a daemon will never take a line.
 type refusal struct{ text string }
@@ -184,7 +186,7 @@ func (in *Input) post(ctx context.Context, lines [][]byte) post {
 		why += " (" + answer.Hint + ")"
 	}
 	p.err = fmt.Errorf("POST %s: %s%s", target, resp.Status, why)
-	p.after = retryAfter(resp.Header.Get("Retry-After"), time.Now())
+	p.after = response.RetryAfter(resp.Header, time.Now(), farAhead)
 	switch code := resp.StatusCode; {
 	case code == http.StatusRequestTimeout, code == http.StatusTooManyRequests, code >= 500:
 		p.kind = again
@@ -194,16 +196,4 @@ func (in *Input) post(ctx context.Context, lines [][]byte) post {
 		p.kind = hopeless
 	}
 	return p
-}
-
-// retryAfter reads the header of that name: seconds, or a date.
-func retryAfter(text string, now time.Time) time.Duration {
-	text = strings.TrimSpace(text)
-	if n, err := strconv.Atoi(text); err == nil && n >= 0 {
-		return time.Duration(min(n, 1<<31)) * time.Second
-	}
-	if at, err := http.ParseTime(text); err == nil {
-		return max(0, at.Sub(now))
-	}
-	return 0
 }
