@@ -29,6 +29,7 @@ demo: build ## evaluate example rules on example events, once and as a service
 test: ## all tests, shuffled; needs only Go
 	$(GO) test -shuffle=on -timeout 30m ./...
 	$(GO) test -tags no_otlp ./actors/sink
+	$(GO) test -tags no_nats ./internal/buildtags
 	cd otlp/collectortest && $(GO) test -shuffle=on ./...
 
 race: ## all tests under the race detector; needs a C compiler
