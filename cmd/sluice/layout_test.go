@@ -122,6 +122,7 @@ var layout = map[string]place{
 	"internal/template":                  {2, "internal/template", false},
 	"graph/scope":                        {2, "graph", false},
 	"graph/selector":                     {2, "graph", false},
+	"graph/native":                       {2, "graph", false},
 	"graph/binding":                      {3, "graph/binding", false},
 }
 
