@@ -3,7 +3,6 @@ package webhook
 import (
 	"errors"
 	"fmt"
-	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -39,6 +38,7 @@ type builder struct {
 	c      Config
 	lines  strict.Lines
 	getenv func(string) string
+	policy egress.Policy
 	fail   func(key string, err error)
 	rules  template.Rules[*graph.Result]
 }
@@ -138,14 +138,14 @@ func (b *builder) request(w *Webhook) {
 		b.fail("url", errors.New("missing required field 'url'"))
 	} else if reference, ok := choosesHost(b.c.URL); ok {
 		b.failf("url", "template reference '%s' in field 'url' stands in front of the path: an event may not choose the host", reference)
-	} else if f.url = b.template("url", b.c.URL); f.url != nil {
-		if text, literal := f.url.Literal(); literal {
-			w.usual = b.usual(text)
-		}
+	} else if f.url = b.template("url", b.c.URL); f.url != nil && known {
+		b.checkURL(w)
 	}
 	b.headers(f)
 	if b.c.Body != nil {
-		f.body = b.template("body", *b.c.Body)
+		if f.body = b.template("body", *b.c.Body); f.body != nil && known {
+			b.checkBody(f)
+		}
 	}
 	f.plain = f.literal()
 }
@@ -179,15 +179,6 @@ func (b *builder) template(field, text string) *binding.Template {
 		return nil
 	}
 	return t
-}
-
-// usual reads a URL without references.
-func (b *builder) usual(text string) *url.URL {
-	u, err := template.ParseURL([]byte(text))
-	if err != nil {
-		b.failf("url", "field 'url': %w", err)
-	}
-	return u
 }
 
 func (b *builder) headers(f *Form) {
