@@ -38,6 +38,9 @@ type OutputsOptions struct {
 	Egress     egress.Policy // of webhooks
 	Metrics    *Metrics
 	Log        *slog.Logger
+
+	// Transport makes what writes to the destination of a spec; nil is Open.
+	Transport func(Spec, Environment) (Transport, error)
 }
 
 // OpenOutputs opens every destination that is configured. On an error nothing stays
@@ -49,6 +52,9 @@ func OpenOutputs(o OutputsOptions) (_ *Outputs, err error) {
 			_ = out.close()
 		}
 	}()
+	if o.Transport == nil {
+		o.Transport = Open
+	}
 	env := Environment{Stdout: stdout.NewStream(o.Stream), Now: time.Now, Pretty: o.Config.Pretty, Version: o.Version, Log: o.Log, NATS: o.NATS}
 	var deadLetters DeadLetters
 	if o.Config.DLQ != "" {
@@ -103,7 +109,7 @@ func (o *OutputsOptions) openDLQ(env Environment) (*DLQ, error) {
 		return nil, err
 	}
 	env.Label = labelDLQ
-	t, err := Open(spec, env)
+	t, err := o.Transport(spec, env)
 	if err != nil {
 		return nil, fmt.Errorf("dead letter queue: %w", err)
 	}
@@ -115,7 +121,7 @@ func (o *OutputsOptions) openDLQ(env Environment) (*DLQ, error) {
 
 func (o *OutputsOptions) open(spec Spec, label string, env Environment, deadLetters DeadLetters) (*Sink, error) {
 	env.Label = label
-	t, err := Open(spec, env)
+	t, err := o.Transport(spec, env)
 	if err != nil {
 		return nil, err
 	}
