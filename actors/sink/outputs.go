@@ -97,7 +97,7 @@ func (o *OutputsOptions) capacity(actor string) int {
 
 // linger is how long a batch of a sink of kind k waits to fill.
 func (o *OutputsOptions) linger(k Kind) time.Duration {
-	if !k.about().linger {
+	if !k.row().linger {
 		return 0
 	}
 	return ms(o.Config.BatchFlushMS)

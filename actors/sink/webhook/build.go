@@ -27,8 +27,8 @@ var kinds = []graph.Kind{graph.KindDetection, graph.KindCorrelation}
 // reserved are labels that no sink has.
 var reserved = []string{"dlq", "audit"}
 
-// sluices are headers that the client writes itself.
-var sluices = []string{"Content-Length", "Transfer-Encoding", "Trailer", "Connection"}
+// ownHeaders are the headers that the client writes itself.
+var ownHeaders = []string{"Content-Length", "Transfer-Encoding", "Trailer", "Connection"}
 
 var idForm = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
 
@@ -202,7 +202,7 @@ func (b *builder) headers(f *Form) {
 		case slices.ContainsFunc(f.headers, same):
 			b.failf(field, "header '%s' is configured twice", name)
 			continue
-		case slices.ContainsFunc(sluices, func(s string) bool { return strings.EqualFold(s, name) }):
+		case slices.ContainsFunc(ownHeaders, func(s string) bool { return strings.EqualFold(s, name) }):
 			b.failf(field, "header '%s' cannot be configured: it is part of how a request is sent", name)
 			continue
 		case !isText:

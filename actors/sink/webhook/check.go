@@ -33,7 +33,7 @@ func (b *builder) checkURL(w *Webhook) {
 		return
 	}
 	if !dots {
-		w.usual = u
+		w.fixedURL = u
 	}
 	var denied *egress.Denied
 	switch err := b.policy.JudgeLiteral(u.Hostname()); {

@@ -20,12 +20,12 @@ import (
 
 // Transport sends the requests of one webhook. It implements the transport of a sink.
 type Transport struct {
-	w       *Webhook
-	client  *http.Client
-	usual   http.Header // of a message without an address
-	limiter *rate.Limiter
-	series  series
-	log     *slog.Logger
+	w           *Webhook
+	client      *http.Client
+	fixedHeader http.Header // of a message without an address
+	limiter     *rate.Limiter
+	series      series
+	log         *slog.Logger
 
 	last       string // URL of the request before
 	lastParsed *url.URL
@@ -103,7 +103,7 @@ func (t *Transport) send(ctx context.Context, m *graph.Message) error {
 
 // request makes the request of an attempt.
 func (t *Transport) request(ctx context.Context, m *graph.Message, now time.Time) (*http.Request, *payload, error) {
-	to, header := t.w.usual, t.usual.Clone()
+	to, header := t.w.fixedURL, t.fixedHeader.Clone()
 	if m.Subject() != "" {
 		var err error
 		if to, err = t.parse(m.Subject()); err != nil {

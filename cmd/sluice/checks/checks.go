@@ -14,12 +14,12 @@ import (
 	"github.com/sluicehq/sluice/actors/evaluate"
 	"github.com/sluicehq/sluice/actors/reload"
 	"github.com/sluicehq/sluice/actors/sink"
-	"github.com/sluicehq/sluice/actors/sink/unix"
 	"github.com/sluicehq/sluice/cmd/sluice/config"
 	"github.com/sluicehq/sluice/cmd/sluice/daemon"
 	"github.com/sluicehq/sluice/cmd/sluice/ruleset"
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/http/server"
+	"github.com/sluicehq/sluice/internal/disk"
 	"github.com/sluicehq/sluice/internal/suggest"
 	"github.com/sluicehq/sluice/internal/unavailable"
 	"github.com/sluicehq/sluice/sigma/pipeline"
@@ -219,7 +219,7 @@ func (c *checking) pipelineFault(path, name string, err error) {
 
 func (c *checking) state() {
 	if dir := c.d.State.DB; dir != "" {
-		if err := makesDirectory(dir); err != nil {
+		if err := disk.CheckDirectory(dir); err != nil {
 			c.fault("daemon.state.db", err)
 		}
 	}
@@ -244,13 +244,7 @@ func (c *checking) destination(path, text string, role sink.Role) {
 	for _, w := range warnings {
 		c.warn(path, fmt.Errorf("sink '%s': %s", text, w))
 	}
-	switch spec.Kind {
-	case sink.KindFile:
-		err = opensFile(spec.Target)
-	case sink.KindUnix:
-		err = unix.Present(spec.Target)
-	}
-	if err != nil {
+	if err := spec.Present(); err != nil {
 		c.fault(path, fmt.Errorf("sink '%s': %w", text, err))
 	}
 }
@@ -261,8 +255,12 @@ func (c *checking) nats() {
 	if s, _, err := sink.ParseSpec(c.d.Output.DLQ, sink.RoleDLQ); err == nil {
 		specs = append(specs, s)
 	}
-	if slices.ContainsFunc(specs, func(s sink.Spec) bool { return s.Kind == sink.KindNATS }) {
-		sink.KindNATS.CheckLogin(c.d.NATS.Config, time.Now(), func(key string, err error) { c.fault("daemon.nats."+key, err) })
+	checked := make(map[sink.Kind]bool)
+	for _, s := range specs {
+		if !checked[s.Kind] {
+			checked[s.Kind] = true
+			s.Kind.CheckLogin(c.d.NATS.Config, time.Now(), func(key string, err error) { c.fault("daemon.nats."+key, err) })
+		}
 	}
 }
 

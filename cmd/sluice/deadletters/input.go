@@ -52,9 +52,9 @@ type post struct {
 type failure int
 
 const (
-	again    failure = iota // the daemon is away or busy
-	faulty                  // a line, or the body as a whole, is not taken
-	hopeless                // no line will be taken
+	transient failure = iota // the daemon is away or busy
+	rejected                 // a line, or the body as a whole, is not taken
+	fatal                    // no line will be taken
 )
 
 // Error and RetryAfter make a post an error that sink.Retry knows how to wait for.
@@ -87,11 +87,11 @@ func (in *Input) send(stop, work context.Context, lines [][]byte) (done []error,
 			alone = false
 		case work.Err() != nil:
 			return done, work.Err()
-		case p.kind == hopeless:
+		case p.kind == fatal:
 			return done, p.err
-		case p.kind == faulty && len(part)-p.accepted > 1:
+		case p.kind == rejected && len(part)-p.accepted > 1:
 			alone = true // to find out whether it is this line
-		case p.kind == faulty:
+		case p.kind == rejected:
 			done, alone = append(done, &refusal{p.err.Error()}), false
 			attempt, last = 0, time.Now()
 		default:
@@ -134,7 +134,7 @@ func (in *Input) post(ctx context.Context, lines [][]byte) post {
 	body := append(bytes.Join(lines, []byte("\n")), '\n')
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, target+"?commit=true", bytes.NewReader(body))
 	if err != nil {
-		return post{err: err, kind: hopeless}
+		return post{err: err, kind: fatal}
 	}
 	req.Header.Set("Content-Type", "application/x-ndjson")
 	if in.Token != "" {
@@ -146,9 +146,9 @@ func (in *Input) post(ctx context.Context, lines [][]byte) post {
 		if errors.As(err, &u) {
 			err = u.Err
 		}
-		p := post{err: fmt.Errorf("POST %s: %w", target, err), kind: again}
+		p := post{err: fmt.Errorf("POST %s: %w", target, err), kind: transient}
 		if !in.answered && errors.Is(err, syscall.ECONNREFUSED) {
-			p.kind, p.err = hopeless, fmt.Errorf("%w (is the daemon running? --addr says where)", p.err)
+			p.kind, p.err = fatal, fmt.Errorf("%w (is the daemon running? --addr says where)", p.err)
 		}
 		return p
 	}
@@ -172,9 +172,9 @@ func (in *Input) post(ctx context.Context, lines [][]byte) post {
 		case err != nil:
 			p.err = fmt.Errorf("POST %s: %s: %w", target, resp.Status, err)
 		case parsed != nil || answer.Accepted == nil:
-			p.err, p.kind = fmt.Errorf("POST %s: %s: the answer is not that of a daemon", target, resp.Status), hopeless
+			p.err, p.kind = fmt.Errorf("POST %s: %s: the answer is not that of a daemon", target, resp.Status), fatal
 		case p.accepted < len(lines):
-			p.err, p.kind = fmt.Errorf("POST %s: %s: only %d of %d lines were accepted", target, resp.Status, p.accepted, len(lines)), faulty
+			p.err, p.kind = fmt.Errorf("POST %s: %s: only %d of %d lines were accepted", target, resp.Status, p.accepted, len(lines)), rejected
 		}
 		return p
 	}
@@ -189,11 +189,11 @@ func (in *Input) post(ctx context.Context, lines [][]byte) post {
 	p.after = response.RetryAfter(resp.Header, time.Now(), farAhead)
 	switch code := resp.StatusCode; {
 	case code == http.StatusRequestTimeout, code == http.StatusTooManyRequests, code >= 500:
-		p.kind = again
+		p.kind = transient
 	case answer.Accepted != nil || code == http.StatusRequestEntityTooLarge:
-		p.kind = faulty
+		p.kind = rejected
 	default:
-		p.kind = hopeless
+		p.kind = fatal
 	}
 	return p
 }
