@@ -27,7 +27,7 @@ func Deliver(ctx context.Context, k Kind, t Transport, r Retry, items [][]graph.
 	for i, messages := range items {
 		batch[i] = Delivery[int]{Item: i, Messages: messages}
 	}
-	c := retrier[int]{transport: t, retry: r, whole: k.about().unit, report: outcomes[int]{
+	c := retrier[int]{transport: t, retry: r, whole: k.row().unit, report: outcomes[int]{
 		done:   func([]Delivery[int]) {},
 		parked: keep,
 		failed: func(d *Delivery[int], attempts int, err error) {

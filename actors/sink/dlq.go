@@ -44,7 +44,7 @@ func NewDLQ(o DLQOptions) *DLQ {
 		Name: labelDLQ, Kind: actors.KindSink, Size: graph.SizeOfDeadLetter, Join: max(1, o.BatchMax),
 	})
 	q.pool = mailbox.NewPool(q.Cell(), 1)
-	q.retrier = retrier[graph.DeadLetter]{transport: o.Transport, retry: o.Retry, whole: o.Kind.about().unit, report: q.outcomes()}
+	q.retrier = retrier[graph.DeadLetter]{transport: o.Transport, retry: o.Retry, whole: o.Kind.row().unit, report: q.outcomes()}
 	return q
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/graph/ocsf"
 	"github.com/sluicehq/sluice/graph/step"
+	"github.com/sluicehq/sluice/internal/disk"
 	"github.com/sluicehq/sluice/internal/natsconn"
 )
 
@@ -29,8 +30,8 @@ const (
 	KindOTLP   Kind = "otlp"
 )
 
-// about is all that this package knows of one kind.
-type about struct {
+// row is all that this package knows of one kind.
+type row struct {
 	kind       Kind
 	schemes    []string
 	usage      string   // how a spec names the destination
@@ -41,6 +42,11 @@ type about struct {
 
 	// check reports a target or parameters that cannot be right; nil accepts any.
 	check func(s Spec) error
+	// present reports what at the destination would refuse the start; nil for nothing. It
+	// opens and changes nothing, and validation asks it.
+	present func(s Spec) error
+	// exclusive is where no other sink may write; nil for a kind whose sinks may share.
+	exclusive func(s Spec) (*file.Place, error)
 	// login reads what its connections need, and reports what cannot be right; nil for nothing.
 	login func(c natsconn.Config, now time.Time, fault func(key string, err error))
 	// form is what its sinks take, and how; nil for lines in the format of the spec.
@@ -48,9 +54,9 @@ type about struct {
 	// text makes the body of a message of a line that has no form, such as a dead letter;
 	// nil when the line itself is the body.
 	text func(dst, line []byte) []byte
-	// left names the build tag that left the kind out of this build. Such a kind has a
+	// leftOutBy names the build tag that left the kind out of this build. Such a kind has a
 	// row in a file of its own, so that its libraries are left out, too.
-	left string
+	leftOutBy string
 	// open is nil for a kind that this build does not write to.
 	open func(s Spec, e Environment) (Transport, error)
 }
@@ -66,19 +72,22 @@ type Environment struct {
 	Label   string          // of the sink that is being opened
 }
 
-var kinds = []about{
+var kinds = []row{
 	{
 		kind: KindStdout, schemes: []string{"stdout"}, usage: "stdout", bare: true,
 		open: func(_ Spec, e Environment) (Transport, error) { return stdout.New(e.Stdout), nil },
 	},
 	{
 		kind: KindFile, schemes: []string{"file"}, usage: "file://<path>", unit: true,
-		check: func(s Spec) error { return file.Check(s.Target) },
-		open:  func(s Spec, e Environment) (Transport, error) { return file.Open(s.Target, e.Now) },
+		check:     func(s Spec) error { return file.Check(s.Target) },
+		present:   func(s Spec) error { return disk.CheckFile(s.Target) },
+		exclusive: func(s Spec) (*file.Place, error) { return file.PlaceOf(s.Target) },
+		open:      func(s Spec, e Environment) (Transport, error) { return file.Open(s.Target, e.Now) },
 	},
 	{
 		kind: KindUnix, schemes: []string{"unix"}, usage: "unix:///path",
-		check: func(s Spec) error { return unix.Check(s.Target) },
+		check:   func(s Spec) error { return unix.Check(s.Target) },
+		present: func(s Spec) error { return unix.Present(s.Target) },
 		open: func(s Spec, _ Environment) (Transport, error) {
 			return unix.Open(context.Background(), s.Target)
 		},
@@ -87,18 +96,18 @@ var kinds = []about{
 	otlpKind,
 }
 
-// about is what is known of kind k.
-func (k Kind) about() about {
-	if i := slices.IndexFunc(kinds, func(a about) bool { return a.kind == k }); i >= 0 {
+// row is what is known of kind k.
+func (k Kind) row() row {
+	if i := slices.IndexFunc(kinds, func(r row) bool { return r.kind == k }); i >= 0 {
 		return kinds[i]
 	}
-	return about{}
+	return row{}
 }
 
 // CheckLogin reads what connections of sinks of kind k need, and reports what cannot be
 // right. No error shows what is in it.
 func (k Kind) CheckLogin(c natsconn.Config, now time.Time, fault func(key string, err error)) {
-	if login := k.about().login; login != nil {
+	if login := k.row().login; login != nil {
 		login(c, now, fault)
 	}
 }
@@ -106,7 +115,7 @@ func (k Kind) CheckLogin(c natsconn.Config, now time.Time, fault func(key string
 // Body makes the body of a message of a line that has no form, such as a dead letter. It
 // may be the line itself.
 func (k Kind) Body(line []byte) []byte {
-	if text := k.about().text; text != nil {
+	if text := k.row().text; text != nil {
 		return text(nil, line)
 	}
 	return line
@@ -141,7 +150,7 @@ func Schemes() (all []string) {
 // LeftOut lists the kinds that a build tag left out of this build.
 func LeftOut() (all []Kind) {
 	for _, a := range kinds {
-		if a.left != "" {
+		if a.leftOutBy != "" {
 			all = append(all, a.kind)
 		}
 	}
@@ -150,7 +159,7 @@ func LeftOut() (all []Kind) {
 
 // Open opens the destination of s.
 func Open(s Spec, e Environment) (Transport, error) {
-	if open := s.Kind.about().open; open != nil {
+	if open := s.Kind.row().open; open != nil {
 		return open(s, e)
 	}
 	return nil, unsupported(s.Text)
@@ -158,7 +167,7 @@ func Open(s Spec, e Environment) (Transport, error) {
 
 // Form is what a sink with this spec takes, and how.
 func (s Spec) Form(e Environment) graph.Form {
-	if form := s.Kind.about().form; form != nil {
+	if form := s.Kind.row().form; form != nil {
 		return form(s, e)
 	}
 	var form graph.Form = step.Native{}

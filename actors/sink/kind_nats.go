@@ -7,7 +7,7 @@ import (
 	"github.com/sluicehq/sluice/internal/natsconn/dial"
 )
 
-var natsKind = about{
+var natsKind = row{
 	kind: KindNATS, schemes: []string{"nats"}, usage: "nats://host:port/subject", unit: true,
 	check: func(s Spec) error { return nats.Check(s.Target) },
 	login: dial.Check,

@@ -9,7 +9,7 @@ import (
 	"github.com/sluicehq/sluice/graph"
 )
 
-var otlpKind = about{
+var otlpKind = row{
 	kind: KindOTLP, schemes: otlp.Schemes, usage: "otlp://<host>[:<port>]", parameters: otlp.Parameters, unit: true, linger: true,
 	check: func(s Spec) error { return otlp.Check(s.Scheme, s.Target, s.Options, time.Now()) },
 	form:  func(Spec, Environment) graph.Form { return otlp.Form{} },

@@ -55,7 +55,7 @@ func NewLines(o LinesOptions) *Lines {
 		Size: func(line *Line) (units, bytes int) { return 1, len(line.Body) },
 	})
 	l.pool = mailbox.NewPool(l.Cell(), 1)
-	l.retrier = retrier[*Line]{transport: o.Transport, retry: o.Retry, whole: o.Kind.about().unit, report: l.outcomes()}
+	l.retrier = retrier[*Line]{transport: o.Transport, retry: o.Retry, whole: o.Kind.row().unit, report: l.outcomes()}
 	return l
 }
 

@@ -41,6 +41,9 @@ type OutputsOptions struct {
 	Lines      []LineSink    // beside those of Config
 	Metrics    *Metrics
 	Log        *slog.Logger
+
+	// Transport makes what writes to the destination of a spec; nil is Open.
+	Transport func(Spec, Environment) (Transport, error)
 }
 
 // LineSink describes a sink of lines that another part of the configuration asks for.
@@ -61,6 +64,9 @@ func OpenOutputs(o OutputsOptions) (_ *Outputs, err error) {
 			_ = out.close()
 		}
 	}()
+	if o.Transport == nil {
+		o.Transport = Open
+	}
 	env := Environment{Stdout: stdout.NewStream(o.Stream), Now: time.Now, Pretty: o.Config.Pretty, Version: o.Version, Log: o.Log, NATS: o.NATS}
 	var deadLetters DeadLetters
 	if o.Config.DLQ != "" {
@@ -110,7 +116,7 @@ func (o *OutputsOptions) capacity(actor string) int {
 
 // linger is how long a batch of a sink of kind k waits to fill.
 func (o *OutputsOptions) linger(k Kind) time.Duration {
-	if !k.about().linger {
+	if !k.row().linger {
 		return 0
 	}
 	return ms(o.Config.BatchFlushMS)
@@ -122,7 +128,7 @@ func (o *OutputsOptions) openDLQ(env Environment) (*DLQ, error) {
 		return nil, err
 	}
 	env.Label = labelDLQ
-	t, err := Open(spec, env)
+	t, err := o.Transport(spec, env)
 	if err != nil {
 		return nil, fmt.Errorf("dead letter queue: %w", err)
 	}
@@ -134,7 +140,7 @@ func (o *OutputsOptions) openDLQ(env Environment) (*DLQ, error) {
 
 func (o *OutputsOptions) open(spec Spec, label string, env Environment, deadLetters DeadLetters) (*Sink, error) {
 	env.Label = label
-	t, err := Open(spec, env)
+	t, err := o.Transport(spec, env)
 	if err != nil {
 		return nil, err
 	}

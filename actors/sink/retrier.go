@@ -129,7 +129,8 @@ func (c *retrier[T]) unit(ctx context.Context, unit []Delivery[T], first attempt
 		case err == nil:
 			continue // the rest of a unit whose first item was tried alone
 		case ctx.Err() != nil:
-			attempt++ // the loop's head gives up
+			attempt++ // the loop's head gives up what was not taken
+			c.spare(unit, attempt, errors.Join(errDrainTimeout, err))
 		case isPanic && !panicked:
 			panicked = true
 			continue
@@ -288,8 +289,11 @@ func (c *retrier[T]) spare(unit []Delivery[T], attempts int, err error) {
 				c.park(d, attempts, err)
 			}
 		}
-		if confirmed == 0 {
+		switch {
+		case confirmed == 0:
 			c.giveUp(unit[:1], attempts, err)
+		case confirmed < left && errors.Is(err, errDrainTimeout):
+			c.late.Add(1)
 		}
 		at += left
 	}

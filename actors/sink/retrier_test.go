@@ -1,6 +1,7 @@
 package sink
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -42,7 +43,7 @@ func (s *script) Write(ctx context.Context, messages []graph.Message) (int, erro
 	s.take(messages[:a.take])
 	if a.hang {
 		<-ctx.Done()
-		return a.take, ctx.Err()
+		return a.take, cmp.Or(a.err, ctx.Err())
 	}
 	if a.stuck != nil {
 		<-a.stuck
@@ -234,6 +235,14 @@ func TestDelivery(t *testing.T) {
 		{
 			name: "the end of the drain cuts a wait short", batch: items("a", "b"), answers: fail(9), within: 150 * time.Millisecond,
 			report: []string{"retry 1", "retry 2", "failed a [a] 2 sink delivery failure: drain timeout", "failed b [b] 0 sink delivery failure: drain timeout"}, calls: ms(0, 100),
+		},
+		{
+			name: "what was taken behind the first failure is done at the end of the drain, too", whole: true, batch: items("a", "b c", "d", "e"),
+			answers: []answer{{hang: true, err: partly{errors.New("no answer"), []int{2, 3}}}}, within: time.Second,
+			report: []string{
+				"failed a [a] 1 sink delivery failure: drain timeout", "parked b 1 sink delivery failure: drain timeout",
+				"failed e [e] 1 sink delivery failure: drain timeout", "done b c", "done d",
+			}, calls: ms(0),
 		},
 		{
 			name: "the end of the drain ends a write that hangs", batch: items("a"), answers: []answer{{hang: true}}, within: time.Second,

@@ -59,7 +59,7 @@ func New(o Options) (*Sink, error) {
 		Name: "sink:" + o.Label, Kind: actors.KindSink, Size: graph.SizeOfBundle, Join: max(1, o.BatchMax), Linger: o.Linger,
 	})
 	s.pool = mailbox.NewPool(s.Cell(), 1)
-	s.retrier = retrier[part]{transport: o.Transport, retry: o.Retry, whole: o.Kind.about().unit, report: s.outcomes()}
+	s.retrier = retrier[part]{transport: o.Transport, retry: o.Retry, whole: o.Kind.row().unit, report: s.outcomes()}
 	var err error
 	s.counters, err = o.Metrics.of(o.Label, func() float64 {
 		stats := s.Lane().Stats()

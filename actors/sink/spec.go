@@ -3,11 +3,10 @@ package sink
 import (
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/sluicehq/sluice/actors/sink/file"
 	"github.com/sluicehq/sluice/internal/redact"
 	"github.com/sluicehq/sluice/internal/suggest"
 )
@@ -62,7 +61,7 @@ func ParseSpec(text string, role Role) (Spec, []string, error) {
 	}
 	base, query, found := strings.Cut(text, "?")
 	scheme, target, hasScheme := strings.Cut(base, "://")
-	i := slices.IndexFunc(kinds, func(a about) bool { return slices.Contains(a.schemes, scheme) })
+	i := slices.IndexFunc(kinds, func(r row) bool { return slices.Contains(r.schemes, scheme) })
 	if i < 0 || kinds[i].bare && target != "" || !kinds[i].bare && !hasScheme {
 		return Spec{}, nil, unsupported(base)
 	}
@@ -93,8 +92,8 @@ func unsupported(base string) error {
 		}
 	}
 	scheme, _, _ := strings.Cut(base, "://")
-	if i := slices.IndexFunc(kinds, func(a about) bool { return slices.Contains(a.schemes, scheme) }); i >= 0 && kinds[i].left != "" {
-		return fmt.Errorf("output sink '%s' is left out of this build, which was made with the tag %s (supported: %s)", redact.Text(base), kinds[i].left, usages())
+	if i := slices.IndexFunc(kinds, func(r row) bool { return slices.Contains(r.schemes, scheme) }); i >= 0 && kinds[i].leftOutBy != "" {
+		return fmt.Errorf("output sink '%s' is left out of this build, which was made with the tag %s (supported: %s)", redact.Text(base), kinds[i].leftOutBy, usages())
 	}
 	err := fmt.Errorf("Unsupported output sink '%s' (supported: %s)", redact.Text(base), usages()) //nolint:staticcheck // users find the text in scripts
 	return suggest.Wrap(err, scheme, schemes)
@@ -139,7 +138,7 @@ func (s *Spec) parameters(query string, role Role) (warnings []string, err error
 			}
 			formatSeen, s.Format = true, Format(value)
 		default:
-			own := s.Kind.about().parameters
+			own := s.Kind.row().parameters
 			if !slices.Contains(own, key) {
 				return nil, suggest.Wrap(fmt.Errorf("unknown parameter '%s'", key), key, append([]string{"on_full", "format"}, own...))
 			}
@@ -170,62 +169,40 @@ func Labels(specs []Spec) []string {
 	return labels
 }
 
-// Distinct reports two file sinks that would write to the same file, however
-// their paths are spelled. Devices may be shared: nothing can be torn there.
+// Distinct reports two sinks that would write to one place that only one may write to,
+// however it is spelled.
 func Distinct(specs []Spec) error {
-	type destination struct {
-		text, path string
-		info       os.FileInfo // nil before the file exists
+	type taken struct {
+		text  string
+		place *file.Place
 	}
-	var taken []destination
+	var all []taken
 	for _, s := range specs {
-		if s.Kind != KindFile {
+		exclusive := s.Kind.row().exclusive
+		if exclusive == nil {
 			continue
 		}
-		path, err := resolve(s.Target, maxLinks)
+		place, err := exclusive(s)
 		if err != nil {
 			return fmt.Errorf("sink '%s': %w", s.Text, err)
 		}
-		info, err := os.Stat(path)
-		if err != nil {
-			info = nil
-		} else if info.Mode()&os.ModeDevice != 0 {
+		if place == nil {
 			continue
 		}
-		for _, other := range taken {
-			if other.path == path || info != nil && other.info != nil && os.SameFile(info, other.info) {
+		for _, other := range all {
+			if place.Is(other.place) {
 				return fmt.Errorf("sinks '%s' and '%s' write to the same file", other.text, s.Text)
 			}
 		}
-		taken = append(taken, destination{s.Text, path, info})
+		all = append(all, taken{s.Text, place})
 	}
 	return nil
 }
 
-// maxLinks is how many links to files that do not exist yet are followed, one
-// after another.
-const maxLinks = 16
-
-// resolve follows symbolic links, also to a file that does not exist yet.
-func resolve(path string, links int) (string, error) {
-	path, err := filepath.Abs(path)
-	if err != nil {
-		return "", err
+// Present reports what at the destination would refuse the start, without opening it.
+func (s Spec) Present() error {
+	if present := s.Kind.row().present; present != nil {
+		return present(s)
 	}
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		return real, nil
-	}
-	dir, err := filepath.EvalSymlinks(filepath.Dir(path))
-	if err != nil {
-		return path, nil //nolint:nilerr // opening it tells what is wrong
-	}
-	path = filepath.Join(dir, filepath.Base(path))
-	to, err := os.Readlink(path)
-	if err != nil || links == 0 {
-		return path, nil //nolint:nilerr // no link
-	}
-	if !filepath.IsAbs(to) {
-		to = filepath.Join(dir, to)
-	}
-	return resolve(to, links-1)
+	return nil
 }

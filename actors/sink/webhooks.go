@@ -13,25 +13,23 @@ import (
 // KindWebhook is the kind of sinks that files of webhooks describe: no spec names it.
 const KindWebhook Kind = "webhook"
 
-// LoadWebhooks reads the webhooks, and reports every fault of their files. Getenv gives
-// secrets; nil is os.Getenv.
-func (c Config) LoadWebhooks(getenv func(string) string) ([]*webhook.Webhook, []*webhook.Fault) {
+// LoadWebhooks reads the webhooks, and reports every fault of their files, addresses that
+// the policy denies among them. Getenv gives variables; nil is os.Getenv.
+func (c Config) LoadWebhooks(policy egress.Policy, getenv func(string) string) ([]*webhook.Webhook, []*webhook.Fault) {
 	specs := c.Specs(func(int, error) {}) // whose errors are told by others
-	return webhook.Load(c.Webhooks, webhook.LoadOptions{Taken: Labels(specs), Getenv: getenv})
+	return webhook.Load(c.Webhooks, webhook.LoadOptions{Taken: Labels(specs), Policy: policy, Getenv: getenv})
 }
 
 // openWebhooks makes a sink of every webhook.
 func (o *OutputsOptions) openWebhooks(deadLetters DeadLetters) (sinks []*Sink, err error) {
-	all, faults := o.Config.LoadWebhooks(nil)
+	all, faults := o.Config.LoadWebhooks(o.Egress, nil)
 	for _, f := range faults {
 		err = errors.Join(err, f)
 	}
 	if err != nil {
 		return nil, err
 	}
-	clients := &webhook.Clients{New: func(c *tls.Config) *http.Client {
-		return egress.NewClient(egress.Options{Policy: o.Egress, TLS: c, UserAgent: "sluice/" + o.Version})
-	}}
+	clients := WebhookClients(o.Egress, o.Version)
 	for _, w := range all {
 		s, err := o.openWebhook(w, clients, deadLetters)
 		if err != nil {
@@ -45,6 +43,19 @@ func (o *OutputsOptions) openWebhooks(deadLetters DeadLetters) (sinks []*Sink, e
 	return sinks, nil
 }
 
+// WebhookClients makes the clients of webhooks, which reach the addresses that a policy
+// allows.
+func WebhookClients(policy egress.Policy, version string) *webhook.Clients {
+	return &webhook.Clients{New: func(c *tls.Config) *http.Client {
+		return egress.NewClient(egress.Options{Policy: policy, TLS: c, UserAgent: "sluice/" + version})
+	}}
+}
+
+// RetryOf is how often and how patiently a webhook tries.
+func RetryOf(w *webhook.Webhook) Retry {
+	return Retry{Max: w.Attempts - 1, Base: w.Backoff, Cap: w.MaxBackoff}
+}
+
 func (o *OutputsOptions) openWebhook(w *webhook.Webhook, clients *webhook.Clients, deadLetters DeadLetters) (*Sink, error) {
 	capacity, given := o.Capacities["sink:"+w.ID]
 	if !given {
@@ -52,7 +63,7 @@ func (o *OutputsOptions) openWebhook(w *webhook.Webhook, clients *webhook.Client
 	}
 	return New(Options{
 		Label: w.ID, Kind: KindWebhook, OnFull: Drop, Form: w.Form(), Transport: clients.Open(w, o.Metrics.webhooks, o.Log),
-		Retry: Retry{Max: w.Attempts - 1, Base: w.Backoff, Cap: w.MaxBackoff}, BatchMax: 1,
+		Retry: RetryOf(w), BatchMax: 1,
 		Capacity: capacity, Bytes: o.Bytes, DeadLetters: deadLetters, Metrics: o.Metrics, Log: o.Log,
 	})
 }

@@ -37,6 +37,13 @@ func (b *bench) run(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
+	b.printf("%-25s %14s %14s %8s %12s %8s  %9s %6s\n",
+		"lane", "engine/s alone", "daemon/s CPU", "cores", "results", "share", "half in", "bar")
+	return b.eachLane(o, func(lines [][]byte, rules, lane string) error { return b.lane(ctx, alone, lines, o.each, rules, lane) })
+}
+
+// eachLane measures the lanes that are wanted, with the directory of the rules.
+func (b *bench) eachLane(o options, measure func(lines [][]byte, rules, lane string) error) error {
 	dir, err := os.MkdirTemp("", "bench")
 	if err != nil {
 		return err
@@ -45,21 +52,43 @@ func (b *bench) run(ctx context.Context, o options) error {
 	if err := unpack(o.data, dir); err != nil {
 		return err
 	}
-	b.printf("%-25s %14s %14s %8s %12s %8s  %9s %6s\n",
-		"lane", "engine/s alone", "daemon/s CPU", "cores", "results", "share", "half in", "bar")
 	for _, lane := range sigmatest.Lanes() {
 		if o.only != "" && o.only != lane {
 			continue
 		}
 		lines, err := sigmatest.ReadLane(o.data, lane)
 		if err == nil {
-			err = b.lane(ctx, alone, lines, o.each, filepath.Join(dir, "rules"), lane)
+			err = measure(lines, filepath.Join(dir, "rules"), lane)
 		}
 		if err != nil {
 			return fmt.Errorf("lane %s: %w", lane, err)
 		}
 	}
 	return nil
+}
+
+// sender posts to a daemon.
+func (b *bench) sender(c *child) *post {
+	return &post{addr: c.addr, lines: b.post.lines, connections: b.post.connections, contentType: typeNDJSON}
+}
+
+// alternate gives two loads their turns, and returns the rates of each round and what share makes
+// of them. The first round does not count: tables fill and buffers grow.
+func alternate(one, other func() (float64, error), share func(one, other float64) float64) (ones, others, shares []float64, err error) {
+	for round := range rounds + 1 {
+		a, err := one()
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		b, err := other()
+		if err != nil {
+			return nil, nil, nil, err
+		}
+		if round > 0 {
+			ones, others, shares = append(ones, a), append(others, b), append(shares, share(a, b))
+		}
+	}
+	return ones, others, shares, nil
 }
 
 // rounds is how often the daemon has its turn on a lane, between two turns of the
@@ -114,7 +143,7 @@ func rate(j *judge, lines [][]byte, each time.Duration) (float64, error) {
 
 // turns lets the engine alone and the daemon judge the lines in turn.
 func (b *bench) turns(ctx context.Context, engine *judge, c *child, lines [][]byte, each time.Duration) (f shares, err error) {
-	p := &post{addr: c.addr, lines: b.post.lines, connections: b.post.connections, contentType: typeNDJSON}
+	p := b.sender(c)
 	bodies := p.bodies(append(bytes.Join(lines, []byte{'\n'}), '\n'))
 	// Not measured: tables fill, buffers grow.
 	engine.forget()

@@ -5,8 +5,6 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
-
-	"github.com/sluicehq/sluice/internal/sigmatest"
 )
 
 // minDelivery is how many results a daemon delivers over a protocol for each second of its
@@ -23,29 +21,17 @@ var outputs = []struct{ name, protocol, spec string }{
 
 // runDelivery compares daemons that write to a file with others that send to a receiver. The
 // receivers have processes of their own, whose time does not count.
-func (b *bench) runDelivery(ctx context.Context, o options, dir string) error {
+func (b *bench) runDelivery(ctx context.Context, o options) error {
 	b.printf("\n%-25s %-10s %16s %8s  %13s %6s\n", "lane", "sink", "results/s CPU", "of file", "half in", "bar")
-	for _, lane := range sigmatest.Lanes() {
-		if o.only != "" && o.only != lane {
-			continue
-		}
-		lines, err := sigmatest.ReadLane(o.data, lane)
-		if err == nil {
-			err = b.delivery(ctx, lines, o, dir, lane)
-		}
-		if err != nil {
-			return fmt.Errorf("lane %s: %w", lane, err)
-		}
-	}
-	return nil
+	return b.eachLane(o, func(lines [][]byte, rules, lane string) error { return b.delivery(ctx, lines, o, rules, lane) })
 }
 
 // delivery measures and prints one lane, all daemons in turn.
-func (b *bench) delivery(ctx context.Context, lines [][]byte, o options, dir, lane string) error {
+func (b *bench) delivery(ctx context.Context, lines [][]byte, o options, rules, lane string) error {
 	text := append(bytes.Join(lines, []byte{'\n'}), '\n')
 	var rates []func() (float64, error)
 	for _, out := range outputs {
-		spec := out.spec + filepath.Join(dir, "out")
+		spec := out.spec + filepath.Join(filepath.Dir(rules), "out")
 		if out.protocol != "" {
 			address, stop, err := receiver(ctx, out.protocol)
 			if err != nil {
@@ -54,12 +40,12 @@ func (b *bench) delivery(ctx context.Context, lines [][]byte, o options, dir, la
 			defer stop()
 			spec = fmt.Sprintf(out.spec, address)
 		}
-		c, err := spawnWith(ctx, access{}, b.program, filepath.Join(dir, "rules"), append([]string{"--output", spec}, b.more...)...)
+		c, err := spawnWith(ctx, access{}, b.program, rules, append([]string{"--output", spec}, b.more...)...)
 		if err != nil {
 			return err
 		}
 		defer c.stop()
-		p := &post{addr: c.addr, lines: b.post.lines, connections: b.post.connections, contentType: typeNDJSON}
+		p := b.sender(c)
 		bodies := p.bodies(text)
 		rates = append(rates, func() (float64, error) {
 			did, _, err := c.load(ctx, p, bodies, o.each/rounds)

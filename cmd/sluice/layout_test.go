@@ -123,14 +123,18 @@ var layout = map[string]place{
 	"graph/format":                       {2, "graph", false},
 	"internal/unavailable":               {3, "internal/unavailable", false},
 	"internal/suggest":                   {0, "internal/suggest", false},
+	"internal/buildtags":                 {0, "internal/buildtags", false},
+	"internal/disk":                      {0, "internal/disk", false},
 	"internal/clip":                      {0, "internal/clip", false},
 	"internal/terminaltest":              {0, "internal/terminaltest", true},
 	"cmd/sluice/checks":                  {8, "cmd/sluice", false},
 	"internal/egress":                    {1, "internal/egress", false},
+	"internal/response":                  {0, "internal/response", false},
 	"internal/signing":                   {1, "internal/signing", false},
 	"internal/template":                  {2, "internal/template", false},
 	"graph/scope":                        {2, "graph", false},
 	"graph/selector":                     {2, "graph", false},
+	"graph/native":                       {2, "graph", false},
 	"graph/binding":                      {3, "graph/binding", false},
 }
 

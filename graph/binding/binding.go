@@ -47,15 +47,15 @@ var fixed = map[graph.Kind]map[string]value{
 var open = map[graph.Kind]map[string]func(rest string) value{
 	graph.KindDetection: {
 		"fields": func(rest string) value { return field{rest} },
-		"event":  func(rest string) value { return eventAt{newPath(rest)} },
+		"event":  func(rest string) value { return eventAt{graph.NewPath(rest)} },
 		"enrichments": func(rest string) value {
-			return enrichment{rest, newPath(rest)}
+			return enrichment{rest, graph.NewPath(rest)}
 		},
 	},
 	graph.KindCorrelation: {
 		"group_key": func(rest string) value { return groupValue{rest} },
 		"enrichments": func(rest string) value {
-			return enrichment{rest, newPath(rest)}
+			return enrichment{rest, graph.NewPath(rest)}
 		},
 	},
 }

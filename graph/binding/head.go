@@ -117,22 +117,13 @@ func (g groupKey) AppendJSON(dst []byte, r *graph.Result) []byte {
 
 type groupValue struct{ field string }
 
-func (g groupValue) find(r *graph.Result) (string, bool) {
-	for i := range r.Correlation.Key {
-		if p := &r.Correlation.Key[i]; p.Field == g.field {
-			return p.Value, true
-		}
-	}
-	return "", false
-}
-
 func (g groupValue) AppendText(dst []byte, r *graph.Result) []byte {
-	v, _ := g.find(r)
+	v, _ := r.GroupValue(g.field)
 	return append(dst, v...)
 }
 
 func (g groupValue) AppendJSON(dst []byte, r *graph.Result) []byte {
-	if v, ok := g.find(r); ok {
+	if v, ok := r.GroupValue(g.field); ok {
 		return event.AppendQuoted(dst, v)
 	}
 	return append(dst, null...)

@@ -10,9 +10,9 @@ import (
 	"slices"
 	"strings"
 
-	"gopkg.in/yaml.v3"
-
 	"github.com/sluicehq/sluice/graph"
+	"github.com/sluicehq/sluice/internal/document"
+	"github.com/sluicehq/sluice/internal/strict"
 	"github.com/sluicehq/sluice/internal/suggest"
 )
 
@@ -24,9 +24,10 @@ const (
 	NotLike  = "!~" // it does not
 )
 
-// Condition is a matcher as it is written: {selector, op, value}, in YAML and in JSON.
-// An absent op is Equal; selector and value are required, and there is no other key. In
-// YAML any scalar value is taken as its text, in JSON it is a string.
+// Condition is a matcher as it is written: {selector, op, value}, in files, which package
+// strict reads, and in JSON. An absent op is Equal; selector and value are required, and
+// there is no other key. In a file any single value is taken as its text, a number as its
+// digits; in JSON it is a string.
 type Condition struct {
 	Selector string `json:"selector"`
 	Op       string `json:"op"`
@@ -68,34 +69,28 @@ func (c *Condition) UnmarshalJSON(data []byte) error {
 	return c.read(members["selector"], members["op"], members["value"])
 }
 
-// UnmarshalYAML implements yaml.Unmarshaler.
-func (c *Condition) UnmarshalYAML(node *yaml.Node) error {
-	if node.Kind != yaml.MappingNode {
-		return fmt.Errorf("line %d: a matcher is a mapping of selector, op and value", node.Line)
+// ReadNode reads a matcher of a file, for package strict.
+func (c *Condition) ReadNode(n *document.Node) error {
+	var in struct {
+		Selector *string `yaml:"selector"`
+		Op       *string `yaml:"op"`
+		Value    *scalar `yaml:"value"`
 	}
-	members := make(map[string]*string)
-	for i := 0; i+1 < len(node.Content); i += 2 {
-		key, value := node.Content[i], node.Content[i+1]
-		if value.Kind == yaml.AliasNode {
-			value = value.Alias
-		}
-		_, twice := members[key.Value]
-		switch {
-		case key.Value != "selector" && key.Value != "op" && key.Value != "value":
-			return fmt.Errorf("line %d: %w", key.Line, unknownKey(key.Value))
-		case twice:
-			return fmt.Errorf("line %d: the key '%s' of a matcher is there twice", key.Line, key.Value)
-		case value.Kind != yaml.ScalarNode:
-			return fmt.Errorf("line %d: %s of a matcher is no scalar", value.Line, key.Value)
-		case value.Tag != "!!null":
-			members[key.Value] = &value.Value
-		default:
-			members[key.Value] = nil
-		}
+	if n.Kind != document.Map {
+		return errors.New("a matcher is a mapping of selector, op and value")
 	}
-	if err := c.read(members["selector"], members["op"], members["value"]); err != nil {
-		return fmt.Errorf("line %d: %w", node.Line, err)
+	if _, faults := strict.Decode(n, &in); len(faults) > 0 {
+		return fmt.Errorf("a matcher: %w", faults[0])
 	}
+	return c.read(in.Selector, in.Op, (*string)(in.Value))
+}
+
+// scalar is the text of any single value.
+type scalar string
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (s *scalar) UnmarshalText(text []byte) error {
+	*s = scalar(text)
 	return nil
 }
 

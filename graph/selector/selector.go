@@ -15,8 +15,8 @@ import (
 type Selector struct {
 	text  string // canonical
 	space space
-	rest  string   // behind the namespace
-	path  []string // of rest
+	rest  string     // behind the namespace
+	path  graph.Path // of rest
 }
 
 // space is the part of a result that a selector reads.
@@ -56,11 +56,11 @@ func Parse(text string) (Selector, error) {
 		if !found && clean+"." != s.prefix {
 			continue
 		}
-		var path []string
+		var path graph.Path
 		if s.path {
 			rest = strings.TrimRightFunc(rest, func(r rune) bool { return r == '.' || unicode.IsSpace(r) })
-			path = slices.DeleteFunc(strings.Split(rest, "."), func(step string) bool { return step == "" })
-			rest = strings.Join(path, ".")
+			keys := slices.DeleteFunc(strings.Split(rest, "."), func(step string) bool { return step == "" })
+			path, rest = graph.KeyPath(keys), strings.Join(keys, ".")
 		}
 		if !found || rest == "" {
 			return Selector{}, fmt.Errorf("selector '%s' names nothing behind '%s'", text, s.prefix)
@@ -118,14 +118,8 @@ func (s *Selector) verbatim(r *graph.Result) (text string, ok, is bool) {
 	case ofLevel:
 		return r.Level().String(), r.Level() != ast.LevelNone, true
 	case ofGroupKey:
-		if r.Correlation != nil {
-			for i := range r.Correlation.Key {
-				if p := &r.Correlation.Key[i]; p.Field == s.rest {
-					return p.Value, true, true
-				}
-			}
-		}
-		return "", false, true
+		text, ok = r.GroupValue(s.rest)
+		return text, ok, true
 	}
 	return "", false, false
 }
@@ -134,38 +128,13 @@ func (s *Selector) verbatim(r *graph.Result) (text string, ok, is bool) {
 func (s *Selector) find(r *graph.Result) (v event.Value, ok bool) {
 	switch s.space {
 	case ofEvent:
-		if r.Detection != nil && r.Detection.Extra != nil && len(r.Detection.Extra.Event) > 0 {
-			v, ok = walk(event.ValueOf(r.Detection.Extra.Event), s.path)
+		if v, ok = r.Event(); ok {
+			v, ok = s.path.In(v)
 		}
 	case ofMatch:
-		if r.Detection == nil {
-			break
-		}
-		for i := range r.Detection.Fields {
-			if f := &r.Detection.Fields[i]; f.Name == s.rest && len(f.Value) > 0 {
-				v, ok = event.ValueOf(f.Value), true
-				break
-			}
-		}
+		v, ok = r.Field(s.rest)
 	case ofEnrichment:
-		if len(r.Enrichments) == 0 {
-			break
-		}
-		all := event.ValueOf(r.Enrichments)
-		if v, ok = all.Member(s.rest); !ok {
-			v, ok = walk(all, s.path)
-		}
+		v, ok = r.Enrichment(s.rest, s.path)
 	}
 	return v, ok && v.Type != event.Null
-}
-
-// walk follows the keys of objects.
-func walk(v event.Value, path []string) (event.Value, bool) {
-	for _, key := range path {
-		var ok bool
-		if v, ok = v.Member(key); !ok {
-			return event.Value{}, false
-		}
-	}
-	return v, true
 }

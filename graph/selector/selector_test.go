@@ -2,14 +2,15 @@ package selector
 
 import (
 	"encoding/json"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
 	"time"
 
-	"gopkg.in/yaml.v3"
-
 	"github.com/sluicehq/sluice/graph"
+	"github.com/sluicehq/sluice/internal/strict"
 	"github.com/sluicehq/sluice/sigma"
 	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/result"
@@ -204,9 +205,9 @@ func TestMatchers(t *testing.T) {
 
 func TestSetsOfMatchers(t *testing.T) {
 	compile := func(text string) Matchers {
-		var conditions []Condition
-		if err := yaml.Unmarshal([]byte(text), &conditions); err != nil {
-			t.Fatal(err)
+		conditions, faults := fromFile(t, text)
+		if len(faults) > 0 {
+			t.Fatal(faults)
 		}
 		set, err := CompileAll(conditions)
 		if err != nil {
@@ -249,25 +250,34 @@ func TestConditionsAreStrict(t *testing.T) {
 	for _, tc := range []struct{ name, json, yaml, want, wantYAML string }{
 		{"all keys", `{"selector":"rule","op":"!=","value":"x"}`, `{selector: rule, op: "!=", value: x}`, "", ""},
 		{"without an op", `{"selector":"rule","value":""}`, `{selector: rule, value: ""}`, "", ""},
-		{"without a value", `{"selector":"rule"}`, `{selector: rule}`, "the matcher of 'rule' needs a value", "line 1: the matcher of 'rule' needs a value"},
-		{"with a value that is null", `{"selector":"rule","value":null}`, `{selector: rule, value: ~}`, "the matcher of 'rule' needs a value", "line 1: the matcher of 'rule' needs a value"},
-		{"without a selector", `{"value":"x"}`, `{value: x}`, "a matcher needs a selector", "line 1: a matcher needs a selector"},
-		{"with another key", `{"selector":"rule","values":"x"}`, `{selector: rule, values: x}`, "a matcher has no key 'values' (selector, op, value) (did you mean 'value'?)", "line 1: a matcher has no key 'values' (selector, op, value) (did you mean 'value'?)"},
+		{"without a value", `{"selector":"rule"}`, `{selector: rule}`, "the matcher of 'rule' needs a value", "1: field 'matchers': the matcher of 'rule' needs a value"},
+		{"with a value that is null", `{"selector":"rule","value":null}`, `{selector: rule, value: ~}`, "the matcher of 'rule' needs a value", "1: field 'matchers': the matcher of 'rule' needs a value"},
+		{"without a selector", `{"value":"x"}`, `{value: x}`, "a matcher needs a selector", "1: field 'matchers': a matcher needs a selector"},
+		{"with another key", `{"selector":"rule","values":"x"}`, `{selector: rule, values: x}`, "a matcher has no key 'values' (selector, op, value) (did you mean 'value'?)", "1: field 'matchers': a matcher: unknown key 'values'"},
 		{"a number", `{"selector":"rule","value":443}`, `{selector: rule, value: 443}`, "a matcher is an object whose members selector, op and value are strings", ""},
-		{"a list", `{"selector":"rule","value":["x"]}`, `{selector: rule, value: [x]}`, "a matcher is an object whose members selector, op and value are strings", "line 1: value of a matcher is no scalar"},
-		{"no object", `"rule"`, `rule`, "a matcher is an object whose members selector, op and value are strings", "line 1: a matcher is a mapping of selector, op and value"},
+		{"a list", `{"selector":"rule","value":["x"]}`, `{selector: rule, value: [x]}`, "a matcher is an object whose members selector, op and value are strings", "1: field 'matchers': a matcher: field 'value': want a single value, got a list"},
+		{"no object", `"rule"`, `rule`, "a matcher is an object whose members selector, op and value are strings", "1: field 'matchers': a matcher is a mapping of selector, op and value"},
 	} {
 		var c Condition
 		if err := json.Unmarshal([]byte(tc.json), &c); message(err) != tc.want {
 			t.Errorf("%s: got %v, want %s", tc.name, err, tc.want)
 		}
-		if err := yaml.Unmarshal([]byte(tc.yaml), &c); message(err) != tc.wantYAML {
-			t.Errorf("%s in YAML: got %v, want %s", tc.name, err, tc.wantYAML)
+		var told string
+		if _, faults := fromFile(t, "["+tc.yaml+"]"); len(faults) == 1 {
+			told = fmt.Sprintf("%d: %v", faults[0].Line, faults[0])
+		} else if len(faults) > 1 {
+			t.Errorf("%s in a file: %d faults", tc.name, len(faults))
+		}
+		if told != tc.wantYAML {
+			t.Errorf("%s in a file: got %s, want %s", tc.name, told, tc.wantYAML)
 		}
 	}
-	var c Condition
-	if err := yaml.Unmarshal([]byte("selector: match.Port\nvalue: 0x1F\n"), &c); err != nil || c != (Condition{"match.Port", Equal, "0x1F"}) {
-		t.Errorf("the text of a scalar: got %v, %v", c, err)
+	all, faults := fromFile(t, "[{selector: match.Port, value: 0x1F}, {selector: match.Port, value: '0x1F'}, {selector: match.Ok, value: true}]")
+	if want := []Condition{{"match.Port", Equal, "31"}, {"match.Port", Equal, "0x1F"}, {"match.Ok", Equal, "true"}}; len(faults) > 0 || !slices.Equal(all, want) {
+		t.Errorf("the text of single values: got %v, %v", all, faults)
+	}
+	if _, faults := fromFile(t, "\n  - selector: rule\n    value: x\n  - selector: rule\n    op: 5\n    value: x\n"); len(faults) != 1 || faults[0].Line != 5 {
+		t.Errorf("got %v, want a fault on line 5", faults)
 	}
 	out, err := json.Marshal(Condition{"rule", Equal, "x"})
 	if want := `{"selector":"rule","op":"=","value":"x"}`; err != nil || string(out) != want {
@@ -280,4 +290,18 @@ func message(err error) string {
 		return ""
 	}
 	return err.Error()
+}
+
+// fromFile reads the matchers of a file.
+func fromFile(t *testing.T, text string) ([]Condition, []strict.Fault) {
+	t.Helper()
+	root, err := strict.Read([]byte("matchers: " + text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file struct {
+		Matchers []Condition `yaml:"matchers"`
+	}
+	_, faults := strict.Decode(root, &file)
+	return file.Matchers, faults
 }

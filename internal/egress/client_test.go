@@ -1,7 +1,6 @@
 package egress
 
 import (
-	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -12,6 +11,8 @@ import (
 	"testing"
 
 	"golang.org/x/net/http/httpproxy"
+
+	"github.com/sluicehq/sluice/internal/response"
 )
 
 // visits records the requests that servers get.
@@ -255,65 +256,15 @@ func TestConnectionsAreUsedAgainAfterShortBodies(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		response, err := c.Do(r)
+		answer, err := c.Do(r)
 		if err != nil {
 			t.Fatal(err)
 		}
-		Discard(response, 64<<10)
-		return response.Header.Get("X-From")
+		response.Discard(answer)
+		return answer.Header.Get("X-From")
 	}
 	first, second, long, after := from("/"), from("/"), from("/long"), from("/")
 	if first != second || second != long || long == after {
 		t.Errorf("connections: got %s, %s, %s, %s, want one, and another behind the long body", first, second, long, after)
-	}
-}
-
-func TestBodiesAreLimited(t *testing.T) {
-	server := serve(t, func(w http.ResponseWriter, r *http.Request) {
-		switch r.URL.Path {
-		case "/exact":
-			_, _ = w.Write(make([]byte, 1000))
-		case "/declared":
-			w.Header().Set("Content-Length", "10485761")
-			w.WriteHeader(http.StatusOK)
-			w.(http.Flusher).Flush()
-			<-r.Context().Done() // the client does not wait for the body
-		case "/streamed":
-			for range 100 {
-				_, _ = w.Write(make([]byte, 100))
-				w.(http.Flusher).Flush()
-			}
-		case "/compressed":
-			w.Header().Set("Content-Encoding", "gzip")
-			_, _ = w.Write(bomb(t))
-		case "/cut":
-			w.Header().Set("Content-Length", "500")
-			_, _ = w.Write(make([]byte, 10))
-		}
-	})
-	server.Config.ErrorLog = quiet()
-	c := client(t, Options{})
-	for path, want := range map[string]string{
-		"/exact":      "",
-		"/declared":   "response body is too large: more than 1000 bytes",
-		"/streamed":   "response body is too large: more than 1000 bytes",
-		"/compressed": "response body is too large: more than 1000 bytes",
-		"/cut":        "read the response body: unexpected EOF",
-	} {
-		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, server.URL+path, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		response, err := c.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		body, err := ReadBody(response, 1000)
-		if want == "" && (err != nil || len(body) != 1000) || want != "" && (err == nil || err.Error() != want || body != nil) {
-			t.Errorf("%s: got %d bytes, %v, want %s", path, len(body), err, want)
-		}
-		if strings.Contains(want, "too large") != errors.Is(err, ErrTooLarge) {
-			t.Errorf("%s: the error %v is of another kind", path, err)
-		}
 	}
 }

@@ -14,7 +14,7 @@
 // Make one client per set of TLS settings and share it: it keeps connections.
 //
 //	client := egress.NewClient(egress.Options{Policy: policy, UserAgent: "sluice/1.0"})
-//	response, err := client.Do(request)           // a context of the request limits its time
+//	answer, err := client.Do(request)             // a context of the request limits its time
 //	...
-//	egress.Discard(response, 64<<10)              // or egress.ReadBody(response, 10<<20)
+//	response.Discard(answer)                      // package response reads answers
 package egress

@@ -26,6 +26,7 @@ import (
 	"golang.org/x/net/http/httpproxy"
 
 	"github.com/sluicehq/sluice/graph/leaktest"
+	"github.com/sluicehq/sluice/internal/response"
 )
 
 func TestMain(m *testing.M) { leaktest.Main(m) }
@@ -103,15 +104,15 @@ func get(t *testing.T, c *http.Client, target string) (int, string, error) {
 
 func do(t *testing.T, c *http.Client, r *http.Request) (int, string, error) {
 	t.Helper()
-	response, err := c.Do(r)
+	answer, err := c.Do(r)
 	if err != nil {
 		return 0, "", err
 	}
-	body, err := ReadBody(response, 1<<20)
+	body, err := response.ReadBody(answer, 1<<20)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return response.StatusCode, string(body), nil
+	return answer.StatusCode, string(body), nil
 }
 
 // denial is the message of the Denied within err, else of err.

@@ -60,6 +60,20 @@ func (p Policy) Judge(a netip.Addr) error {
 	return nil
 }
 
+// JudgeLiteral judges the host of a URL if it is an address, in any spelling. A name is
+// judged by its addresses when it is dialled. A host that only looks like an address is an
+// error.
+func (p Policy) JudgeLiteral(host string) error {
+	a, ok, err := literal(canonicalHost(host))
+	switch {
+	case err != nil:
+		return fmt.Errorf("host '%s': %w", host, err)
+	case !ok:
+		return nil
+	}
+	return p.Judge(a)
+}
+
 func (p Policy) denies(c Class) bool {
 	switch p {
 	case Permissive:

@@ -1,8 +1,6 @@
 package egress
 
 import (
-	"bytes"
-	"compress/gzip"
 	"fmt"
 	"io"
 	"net"
@@ -15,20 +13,6 @@ import (
 
 	"golang.org/x/net/http/httpproxy"
 )
-
-// bomb is a megabyte of zeros, compressed.
-func bomb(t *testing.T) []byte {
-	t.Helper()
-	var b bytes.Buffer
-	w := gzip.NewWriter(&b)
-	if _, err := w.Write(make([]byte, 1<<20)); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return b.Bytes()
-}
 
 // proxy is a proxy that answers by itself, but connects tunnels to the given address.
 func proxy(t *testing.T, v *visits, to string) *httptest.Server {

@@ -40,8 +40,8 @@ func (l Lines) Named(message, section string) int {
 
 // Decode sets a struct, which into points to, from a node. Fields have their keys in the
 // tag yaml; what is absent or null leaves them as they are. They are texts, integers,
-// booleans, lists, structs, pointers to these, types with UnmarshalText, and of type
-// *document.Node for what the caller reads itself.
+// booleans, lists, structs, pointers to these, types with UnmarshalText or ReadNode, and of
+// type *document.Node for what the caller reads itself.
 func Decode(n *document.Node, into any) (Lines, []Fault) {
 	d := decoder{lines: Lines{"": n.Line}}
 	d.decode("", n, reflect.ValueOf(into).Elem())
@@ -96,7 +96,11 @@ func (d *decoder) decode(key string, n *document.Node, v reflect.Value) {
 		v.Set(reflect.ValueOf(n))
 		return
 	}
-	if u, ok := v.Addr().Interface().(encoding.TextUnmarshaler); ok {
+	switch u := v.Addr().Interface().(type) {
+	case NodeReader:
+		d.read(key, n, u)
+		return
+	case encoding.TextUnmarshaler:
 		d.unmarshal(key, n, u)
 		return
 	}
@@ -139,6 +143,24 @@ func (d *decoder) unmarshal(key string, n *document.Node, u encoding.TextUnmarsh
 	}
 	if err := u.UnmarshalText([]byte(n.Text)); err != nil {
 		d.fault(n, key, fmt.Errorf("field '%s': %w", key, err))
+	}
+}
+
+// NodeReader is a type that reads itself. The line of a Fault within its error is that of
+// the fault.
+type NodeReader interface {
+	ReadNode(n *document.Node) error
+}
+
+func (d *decoder) read(key string, n *document.Node, u NodeReader) {
+	err := u.ReadNode(n)
+	if err == nil {
+		return
+	}
+	d.fault(n, key, fmt.Errorf("field '%s': %w", key, err))
+	var within Fault
+	if errors.As(err, &within) && within.Line > 0 {
+		d.faults[len(d.faults)-1].Line = within.Line
 	}
 }
 

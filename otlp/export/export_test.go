@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
@@ -162,6 +163,39 @@ func TestAnswersOverHTTP(t *testing.T) {
 			if n := asked.Load(); n != 1 {
 				t.Errorf("%d requests, want one", n)
 			}
+		})
+	}
+}
+
+func TestAnAnswerThatDripsIsLeftAfterASecond(t *testing.T) {
+	for _, tc := range []struct {
+		code int
+		want want
+	}{{200, want{}}, {400, want{text: "HTTP 400 Bad Request", permanent: true}}} {
+		t.Run(http.StatusText(tc.code), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				network, over := otlptest.NewNetwork(net.Pipe), make(chan struct{})
+				server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					defer close(over)
+					_, _ = io.Copy(io.Discard, r.Body)
+					w.Header().Set("Content-Type", "application/x-protobuf")
+					w.WriteHeader(tc.code)
+					for r.Context().Err() == nil {
+						_, _ = io.WriteString(w, "x")
+						w.(http.Flusher).Flush()
+						time.Sleep(100 * time.Millisecond)
+					}
+				})}
+				go func() { _ = server.Serve(network) }()
+				defer server.Close()
+				c := client(t, export.Options{Endpoint: "collector:1", HTTP: true, Dial: network.Dial})
+				begun := time.Now()
+				check(t, c.Send(t.Context(), request("x")), tc.want)
+				if took := time.Since(begun); took != time.Second {
+					t.Errorf("the request took %s, want a second", took)
+				}
+				<-over
+			})
 		})
 	}
 }

@@ -5,17 +5,15 @@ import (
 	"compress/gzip"
 	"context"
 	"crypto/tls"
-	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"net/http/httptrace"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
 
+	"github.com/sluicehq/sluice/internal/response"
 	"github.com/sluicehq/sluice/otlp"
 )
 
@@ -76,22 +74,21 @@ func (h *httpExporter) send(ctx context.Context, r *otlp.Request) ([]byte, error
 	if h.o.Gzip {
 		request.Header.Set("Content-Encoding", "gzip")
 	}
-	response, err := h.client.Do(request)
+	answer, err := h.client.Do(request)
 	if err != nil || tries.Load() != written.Load() {
 		h.body = nil // it may still be read
 	}
 	if err != nil {
 		return nil, &Failure{text: err.Error(), cause: err}
 	}
-	defer response.Body.Close() // not all of it may have been read: then the connection ends
-	answer, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
-	if code := response.StatusCode; code < 200 || code > 299 {
-		return nil, h.refused(response, answer)
+	content, err = response.ReadRest(answer)
+	if code := answer.StatusCode; code < 200 || code > 299 {
+		return nil, h.refused(answer, content)
 	}
-	if err != nil || !isProtobuf(response) {
+	if err != nil || !isProtobuf(answer) {
 		return nil, nil //nolint:nilerr // the status said that the request was taken
 	}
-	return answer, nil
+	return content, nil
 }
 
 // content writes the request into memory that is used again.
@@ -117,42 +114,28 @@ func (h *httpExporter) content(r *otlp.Request) ([]byte, error) {
 }
 
 // refused is an answer that is no success.
-func (h *httpExporter) refused(response *http.Response, answer []byte) *Failure {
-	code := response.StatusCode
+func (h *httpExporter) refused(answer *http.Response, content []byte) *Failure {
+	code := answer.StatusCode
 	f := &Failure{text: fmt.Sprintf("%s: HTTP %d %s", h.o.Endpoint, code, http.StatusText(code))}
 	switch code {
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-		f.after = retryAfter(response.Header.Get("Retry-After"), h.o.Now())
+		f.after = response.RetryAfter(answer.Header, h.o.Now(), maxPatience)
 	default:
 		f.permanent = true
 	}
-	if to := response.Header.Get("Location"); to != "" && code/100 == 3 {
+	if to := answer.Header.Get("Location"); to != "" && code/100 == 3 {
 		f.text += ", which is not followed, to " + told(to)
 	}
-	if isProtobuf(response) {
-		if message, err := otlp.ParseStatus(answer); err == nil && message != "" {
+	if isProtobuf(answer) {
+		if message, err := otlp.ParseStatus(content); err == nil && message != "" {
 			f.text += ": " + told(message)
 		}
 	}
 	return f
 }
 
-func isProtobuf(response *http.Response) bool {
-	return strings.HasPrefix(response.Header.Get("Content-Type"), contentType)
-}
-
-// retryAfter reads the header of that name: seconds, or a date.
-func retryAfter(value string, now time.Time) time.Duration {
-	if seconds, err := strconv.ParseUint(value, 10, 63); err == nil {
-		return time.Duration(min(seconds, uint64(maxPatience/time.Second))) * time.Second
-	} else if errors.Is(err, strconv.ErrRange) {
-		return maxPatience
-	}
-	at, err := http.ParseTime(value)
-	if err != nil {
-		return 0
-	}
-	return at.Sub(now)
+func isProtobuf(answer *http.Response) bool {
+	return strings.HasPrefix(answer.Header.Get("Content-Type"), contentType)
 }
 
 // dialer is a Dial as gRPC wants it.

@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"unsafe"
 
+	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/correlation/internal/program"
 	"github.com/sluicehq/sluice/sigma/event"
 )
@@ -172,4 +173,11 @@ func AppendNumber(dst []byte, v float64) []byte {
 		format = 'e'
 	}
 	return strconv.AppendFloat(dst, v, format, -1, 64)
+}
+
+// ResultOf returns a result of a correlation without its program, for the caller to fill
+// in: for what reads the native lines of an earlier run. withTime says that its native
+// line tells the time.
+func ResultOf(c *ast.Correlation, withTime bool) *Result {
+	return &Result{Rule: program.NewRule(0, c, withTime)}
 }

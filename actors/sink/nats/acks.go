@@ -26,7 +26,8 @@ func (t *Transport) collect() {
 	}
 }
 
-// await waits until at most so many messages lack an acknowledgement.
+// await waits until at most so many messages lack an acknowledgement. When ctx has ended,
+// it gives those on their way a moment: what is stored need not be told lost.
 func (t *Transport) await(ctx context.Context, open int) error {
 	t.collect()
 	if t.flying <= open {
@@ -38,6 +39,7 @@ func (t *Transport) await(ctx context.Context, open int) error {
 	if open == 0 && t.ending {
 		acks = nil // wakes us once for all of them
 	}
+	ended := ctx.Done()
 	for t.flying > open {
 		select {
 		case m := <-acks:
@@ -50,10 +52,13 @@ func (t *Transport) await(ctx context.Context, open int) error {
 			t.collect()
 			return why.err
 		case <-t.timer.C:
-			t.collect()
+			if t.collect(); ctx.Err() != nil {
+				return ctx.Err()
+			}
 			return fmt.Errorf("no acknowledgement from %s within %s", t.conn.Server(), ackWait)
-		case <-ctx.Done():
-			return ctx.Err()
+		case <-ended:
+			ended, open = nil, 0 // nothing more is published
+			t.timer.Reset(lastWait)
 		}
 	}
 	return nil

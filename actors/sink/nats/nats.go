@@ -22,8 +22,9 @@ import (
 )
 
 const (
-	ackWait = 5 * time.Second // for the acknowledgements of a batch, and for an answer of the API
-	window  = 1024            // messages published and not acknowledged
+	ackWait  = 5 * time.Second        // for the acknowledgements of a batch, and for an answer of the API
+	lastWait = 250 * time.Millisecond // for those on their way when the context of a write has ended
+	window   = 1024                   // messages published and not acknowledged
 )
 
 // Options describe a sink.
@@ -222,8 +223,7 @@ func (t *Transport) forgetFrom(i int) {
 // publish publishes what is not acknowledged, in order. It ends early only when
 // nothing further can be published.
 func (t *Transport) publish(ctx context.Context, messages []graph.Message) error {
-	stop := context.AfterFunc(ctx, t.conn.Cut) // a server that does not read holds nobody up
-	defer stop()
+	defer t.cutAfter(ctx)()
 	if err := t.conn.Ready(ctx); err != nil {
 		return err
 	}
@@ -234,7 +234,7 @@ func (t *Transport) publish(ctx context.Context, messages []graph.Message) error
 			continue
 		}
 		if t.flying >= window {
-			if err := t.await(ctx, window/2); err != nil {
+			if err := errors.Join(t.await(ctx, window/2), ctx.Err()); err != nil {
 				return err
 			}
 		}
@@ -249,6 +249,25 @@ func (t *Transport) publish(ctx context.Context, messages []graph.Message) error
 		}
 	}
 	return nil
+}
+
+// cutAfter cuts the connection a moment after the end of ctx, until the function that it
+// returns is called: a server that does not read holds nobody up.
+func (t *Transport) cutAfter(ctx context.Context) (stop func()) {
+	published := make(chan struct{})
+	ended := context.AfterFunc(ctx, func() {
+		timer := time.NewTimer(lastWait)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+			t.conn.Cut()
+		case <-published:
+		}
+	})
+	return func() {
+		close(published)
+		ended()
+	}
 }
 
 // one publishes a message.

@@ -273,10 +273,65 @@ func TestAWriteEndsWithItsContext(t *testing.T) {
 		defer cancel()
 		begun := time.Now()
 		n, err := transport.Write(ctx, messages(3))
-		if n != 0 || !errors.Is(err, context.DeadlineExceeded) || time.Since(begun) != time.Second {
-			t.Errorf("got %d and %v after %s, want the end of the context after a second", n, err, time.Since(begun))
+		if n != 0 || !errors.Is(err, context.DeadlineExceeded) || time.Since(begun) != 1250*time.Millisecond {
+			t.Errorf("got %d and %v after %s, want the end of the context and a moment after a second", n, err, time.Since(begun))
 		}
 	})
+}
+
+// What a stream has stored when the context ends is confirmed if the acknowledgement is on
+// its way, and nothing more is published.
+func TestAcknowledgementsOnTheirWayCountAtTheEnd(t *testing.T) {
+	const end = time.Second
+	for _, tc := range []struct {
+		name    string
+		late    func(body string) time.Duration // of the acknowledgement, behind the end; below zero for never
+		n       int
+		want    int
+		behind  []int // the first unconfirmed one, which are confirmed
+		takes   time.Duration
+		another int // how many were published
+	}{
+		{"all come in time", func(string) time.Duration { return 100 * time.Millisecond }, 3, 3, nil, 100 * time.Millisecond, 3},
+		{"one comes too late", func(body string) time.Duration { return map[string]time.Duration{"2": time.Second}[body] }, 3, 2, nil, 250 * time.Millisecond, 3},
+		{"the first never comes", func(body string) time.Duration {
+			if body == "0" {
+				return -1
+			}
+			return 50 * time.Millisecond
+		}, 3, 0, []int{1, 2}, 250 * time.Millisecond, 3},
+		{"what is beyond the window is not published any more", func(string) time.Duration { return 50 * time.Millisecond }, 3000, 1024, nil, 50 * time.Millisecond, 1024},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			natstest.Bubbles(t)
+			synctest.Test(t, func(t *testing.T) {
+				s := natstest.InMemory(t)
+				transport := open(t, s, natsconn.Config{})
+				defer transport.Close()
+				ctx, cancel := context.WithTimeout(t.Context(), end)
+				defer cancel()
+				begun := time.Now()
+				seen := responder(t, s, func(body string, _ int, ack func(string)) {
+					if d := tc.late(body); d >= 0 {
+						time.AfterFunc(time.Until(begun.Add(end+d)), func() { ack(`{"stream":"sluice-results","seq":1}`) })
+					}
+				})
+				n, err := transport.Write(ctx, messages(tc.n))
+				if took := time.Since(begun) - end; n != tc.want || (err == nil) != (n == tc.n) || took != tc.takes {
+					t.Errorf("%d are confirmed with %v %s behind the end, want %d after %s", n, err, took, tc.want, tc.takes)
+				}
+				var some interface{ Confirmed(i int) bool }
+				for i := range 3 {
+					if got := errors.As(err, &some) && some.Confirmed(i); got != slices.Contains(tc.behind, i) {
+						t.Errorf("message %d behind the first: confirmed %t", i, got)
+					}
+				}
+				if got := len(seen()); got != tc.another {
+					t.Errorf("%d were published, want %d", got, tc.another)
+				}
+			})
+		})
+	}
 }
 
 // latest makes connections, and knows the last one.

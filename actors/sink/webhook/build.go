@@ -3,7 +3,6 @@ package webhook
 import (
 	"errors"
 	"fmt"
-	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -28,8 +27,8 @@ var kinds = []graph.Kind{graph.KindDetection, graph.KindCorrelation}
 // reserved are labels that no sink has.
 var reserved = []string{"dlq", "audit"}
 
-// sluices are headers that the client writes itself.
-var sluices = []string{"Content-Length", "Transfer-Encoding", "Trailer", "Connection"}
+// ownHeaders are the headers that the client writes itself.
+var ownHeaders = []string{"Content-Length", "Transfer-Encoding", "Trailer", "Connection"}
 
 var idForm = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
 
@@ -39,6 +38,7 @@ type builder struct {
 	c      Config
 	lines  strict.Lines
 	getenv func(string) string
+	policy egress.Policy
 	fail   func(key string, err error)
 	rules  template.Rules[*graph.Result]
 }
@@ -138,14 +138,14 @@ func (b *builder) request(w *Webhook) {
 		b.fail("url", errors.New("missing required field 'url'"))
 	} else if reference, ok := choosesHost(b.c.URL); ok {
 		b.failf("url", "template reference '%s' in field 'url' stands in front of the path: an event may not choose the host", reference)
-	} else if f.url = b.template("url", b.c.URL); f.url != nil {
-		if text, literal := f.url.Literal(); literal {
-			w.usual = b.usual(text)
-		}
+	} else if f.url = b.template("url", b.c.URL); f.url != nil && known {
+		b.checkURL(w)
 	}
 	b.headers(f)
 	if b.c.Body != nil {
-		f.body = b.template("body", *b.c.Body)
+		if f.body = b.template("body", *b.c.Body); f.body != nil && known {
+			b.checkBody(f)
+		}
 	}
 	f.plain = f.literal()
 }
@@ -181,15 +181,6 @@ func (b *builder) template(field, text string) *binding.Template {
 	return t
 }
 
-// usual reads a URL without references.
-func (b *builder) usual(text string) *url.URL {
-	u, err := template.ParseURL([]byte(text))
-	if err != nil {
-		b.failf("url", "field 'url': %w", err)
-	}
-	return u
-}
-
 func (b *builder) headers(f *Form) {
 	n := b.c.Headers
 	switch {
@@ -211,7 +202,7 @@ func (b *builder) headers(f *Form) {
 		case slices.ContainsFunc(f.headers, same):
 			b.failf(field, "header '%s' is configured twice", name)
 			continue
-		case slices.ContainsFunc(sluices, func(s string) bool { return strings.EqualFold(s, name) }):
+		case slices.ContainsFunc(ownHeaders, func(s string) bool { return strings.EqualFold(s, name) }):
 			b.failf(field, "header '%s' cannot be configured: it is part of how a request is sent", name)
 			continue
 		case !isText:

@@ -209,6 +209,41 @@ func TestAHangingReceiverIsGivenUpInTime(t *testing.T) {
 	})
 }
 
+func TestAnAnswerThatDripsHoldsNoDeliveryUp(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		code int
+		want [4]int // successes, permanent failures, requests, retries
+	}{
+		{"the status says delivered", http.StatusOK, [4]int{2, 0, 2, 0}},
+		{"the status says never", http.StatusBadRequest, [4]int{0, 2, 2, 0}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			to := &receiver{answer: func(_ int, w http.ResponseWriter, r *http.Request) {
+				w.WriteHeader(tc.code)
+				for r.Context().Err() == nil {
+					_, _ = w.Write([]byte("{"))
+					w.(http.Flusher).Flush()
+					time.Sleep(100 * time.Millisecond)
+				}
+			}}
+			virtual(t, titleBody+"    timeout: 1h\n", to, func(b *bench) {
+				begun := time.Now()
+				b.put(odd("x"))
+				b.put(odd("y"))
+				time.Sleep(5 * time.Second)
+				if got := gaps(begun, to.all()); len(got) != 2 || got[1] != time.Second {
+					t.Fatalf("requests %v, want the second after 1s", got)
+				}
+				success, permanent, _, _ := b.outcomes()
+				if got := [4]int{success, permanent, len(to.all()), int(b.detail().Retries)}; got != tc.want || b.ended() != 2 {
+					t.Errorf("successes, permanent failures, requests, retries: got %v, want %v; %d ended", got, tc.want, b.ended())
+				}
+			})
+		})
+	}
+}
+
 func TestTheEndOfTheDrainCutsEverythingShort(t *testing.T) {
 	for _, tc := range []struct {
 		name, settings string

@@ -2,8 +2,6 @@ package webhook
 
 import (
 	"errors"
-	"net/http"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -30,27 +28,6 @@ func (f *failure) Permanent() bool { return f.permanent }
 
 // RetryAfter is how long the receiver wants to be left alone.
 func (f *failure) RetryAfter() time.Duration { return f.after }
-
-// retryAfter reads the header of that name, in seconds or as a date. What cannot be read
-// asks for nothing.
-func retryAfter(text string, now time.Time) time.Duration {
-	text = strings.Trim(text, " \t")
-	if text == "" {
-		return 0
-	}
-	if strings.Trim(text, "0123456789") == "" {
-		seconds, err := strconv.Atoi(text)
-		if err != nil || seconds > int(maxPatience/time.Second) {
-			return maxPatience
-		}
-		return time.Duration(seconds) * time.Second
-	}
-	at, err := http.ParseTime(text)
-	if err != nil {
-		return 0
-	}
-	return min(max(at.Sub(now), 0), maxPatience)
-}
 
 // maxCause is the most of an error of a connection that is told: it may quote what a
 // server sent.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/sluicehq/sluice/actors/sink/webhook"
 	"github.com/sluicehq/sluice/graph"
+	"github.com/sluicehq/sluice/internal/egress"
 	"github.com/sluicehq/sluice/sigma"
 	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/correlation"
@@ -19,7 +20,7 @@ func load(tb testing.TB, text string, env map[string]string) []*webhook.Webhook 
 	tb.Helper()
 	dir := tb.TempDir()
 	write(tb, dir+"/w.yml", text)
-	loaded, faults := webhook.Load([]string{dir}, webhook.LoadOptions{Getenv: vars(env)})
+	loaded, faults := webhook.Load([]string{dir}, webhook.LoadOptions{Getenv: vars(env), Policy: egress.Permissive})
 	if len(faults) > 0 {
 		tb.Fatalf("faults: %v", told(dir, faults))
 	}
@@ -135,8 +136,6 @@ func TestAddresses(t *testing.T) {
 		{"a whole URL from a variable", "${URL}", "a", "", "https://u:p@h:8443/x?y=z", ""},
 		{"a header with a line break", "https://h/", "${detection.fields.U}", "a\r\nX: y", "", "webhook w: header X-A: byte 2 is 0x0d: only visible ASCII characters, spaces and tabs can be sent"},
 		{"a header beyond ASCII", "https://h/", "${detection.fields.U}", "é", "", "webhook w: header X-A: byte 1 is 0xc3: only visible ASCII characters, spaces and tabs can be sent"},
-		{"a variable that is unset", "${UNSET}/x", "a", "", "", "webhook w: the URL does not begin with http:// or https://"},
-		{"a host that is missing", "https://${UNSET}/x", "a", "", "", "webhook w: the URL has no host"},
 		{"a value cannot climb", "https://h/a/${detection.fields.U}/b", "a", "..", "", "webhook w: the URL has the path segment '..', which leads elsewhere"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

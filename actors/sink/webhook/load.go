@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"github.com/sluicehq/sluice/internal/document"
+	"github.com/sluicehq/sluice/internal/egress"
 	"github.com/sluicehq/sluice/internal/strict"
 )
 
@@ -34,6 +35,7 @@ func (f *Fault) Unwrap() error { return f.Err }
 // LoadOptions say what webhooks must agree with.
 type LoadOptions struct {
 	Taken  []string                 // labels of other sinks
+	Policy egress.Policy            // says which addresses may be reached
 	Getenv func(name string) string // of secrets and of templates' variables; nil is os.Getenv
 }
 
@@ -85,6 +87,9 @@ func (l *loader) read(named bool) {
 		return
 	}
 	if root.Kind == document.Null {
+		if info, err := os.Stat(l.file); err == nil && info.Size() == 0 {
+			l.fault(0, errors.New("the file is empty (webhooks: [] says that there are none)"))
+		}
 		return
 	}
 	var file struct {
@@ -116,7 +121,7 @@ func (l *loader) entry(number int, n *document.Node) {
 		return
 	}
 	before := len(l.faults)
-	b := builder{c: c, lines: lines, getenv: l.o.Getenv, fail: func(key string, err error) {
+	b := builder{c: c, lines: lines, getenv: l.o.Getenv, policy: l.o.Policy, fail: func(key string, err error) {
 		if !refused[key] { // what stands in its place says nothing
 			l.fault(lines.Named(err.Error(), key), prefixed(name, err))
 		}

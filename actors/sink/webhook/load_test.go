@@ -10,6 +10,7 @@ import (
 
 	"github.com/sluicehq/sluice/actors/sink/webhook"
 	"github.com/sluicehq/sluice/graph"
+	"github.com/sluicehq/sluice/internal/egress"
 	"github.com/sluicehq/sluice/internal/suggest"
 	"github.com/sluicehq/sluice/internal/template"
 	"github.com/sluicehq/sluice/sigma/ast"
@@ -156,6 +157,62 @@ func TestFaultsOfEntries(t *testing.T) {
 	}
 }
 
+// What no result and no later moment makes right is refused, and what may become right is
+// not.
+func TestWebhooksThatCanNeverWork(t *testing.T) {
+	env := map[string]string{"BASE": "https://h", "META": "169.254.169.254", "NONE": "", "SITE": "h.example", "TYPE": "application/problem+json"}
+	for _, tc := range []struct {
+		name   string
+		policy egress.Policy
+		keys   string // of the webhook, beside id and kind
+		want   string // behind "w.yml:2: webhook 'w': "; empty for none
+	}{
+		{"a variable that is unset", "", "url: '${UNSET}/x'", "field 'url': the environment variable 'UNSET' is unset or empty"},
+		{"a variable that is empty, in the path", "", "url: 'https://h/${NONE}'", "field 'url': the environment variable 'NONE' is unset or empty"},
+		{"two of them", "", "url: 'https://${A}/${B}'", "field 'url': the environment variable 'A' is unset or empty|field 'url': the environment variable 'B' is unset or empty"},
+		{"a variable that is no URL", "", "url: '${SITE}/x'", "field 'url': the URL does not begin with http:// or https://"},
+		{"a variable that leads elsewhere", "", "url: 'https://h/${detection.rule.id}/../${SITE}'", "field 'url': the URL has the path segment '..', which leads elsewhere"},
+		{"an event that chooses the rest of the host behind a variable", "", "url: '${BASE}${detection.fields.U}'", "field 'url': a reference to a result stands in front of the path: an event may not choose the host"},
+		{"an event that chooses the port behind a variable", "", "url: '${BASE}:8${detection.fields.U}/'", "field 'url': the URL cannot be read: in its host, port, user or an escape with %"},
+		{"variables of a whole URL", "", "url: '${BASE}/${SITE}/${detection.fields.U}'", ""},
+		{"the metadata service", "", "url: 'http://169.254.169.254/'", "field 'url': egress policy denied link-local address 169.254.169.254 (--egress-policy permissive would allow it)"},
+		{"the same from a variable", egress.Default, "url: 'http://${META}/${detection.rule.id}'", "field 'url': egress policy denied link-local address 169.254.169.254 (--egress-policy permissive would allow it)"},
+		{"the same as a number", "", "url: 'http://0xA9FEA9FE/'", "field 'url': egress policy denied link-local address 169.254.169.254 (--egress-policy permissive would allow it)"},
+		{"the same in IPv6", "", "url: 'http://[::ffff:169.254.169.254]/'", "field 'url': egress policy denied link-local address ::ffff:169.254.169.254 (--egress-policy permissive would allow it)"},
+		{"loopback in strict mode", egress.Strict, "url: 'http://127.0.0.1:1/'", "field 'url': egress policy denied loopback address 127.0.0.1 (--egress-policy is strict)"},
+		{"loopback by default", "", "url: 'http://127.0.0.1:1/'", ""},
+		{"the metadata service in permissive mode", egress.Permissive, "url: 'http://169.254.169.254/'", ""},
+		{"an address that is none", "", "url: 'http://10.0.0.256/'", "field 'url': host '10.0.0.256': the host looks like an IPv4 address, but is none"},
+		{"a name that does not resolve", egress.Strict, "url: 'http://nowhere.invalid/'", ""},
+		{"a body that is no JSON", "", "url: 'https://x', body: 'found ${detection.rule.title}'", "field 'body' is no JSON, which its Content-Type 'application/json' says: invalid character 'o' in literal false (expecting 'a') on its line 1 (a header Content-Type such as text/plain sends another text)"},
+		{"a body that ends too early", "", `url: 'https://x', headers: {content-type: 'application/vnd.x+json; v=1'}, body: '{"a":"${detection.rule.title}"'`, "field 'body' is no JSON, which its Content-Type 'application/vnd.x+json; v=1' says: it ends too early (a header Content-Type such as text/plain sends another text)"},
+		{"a type from a variable", "", "url: 'https://x', headers: {content-type: '${TYPE}'}, body: 'x'", "field 'body' is no JSON, which its Content-Type 'application/problem+json' says: invalid character 'x' looking for beginning of value on its line 1 (a header Content-Type such as text/plain sends another text)"},
+		{"a type that a result decides", "", "url: 'https://x', headers: {content-type: '${detection.fields.T}'}, body: 'x'", ""},
+		{"a body of another type", "", "url: 'https://x', headers: {content-type: text/plain}, body: 'found ${detection.rule.title}'", ""},
+		{"references at every place of JSON", "", `url: 'https://x', body: '{"a":"${detection.rule.title}","b":${detection.event},${detection.rule.id}:-${detection.fields.N}}'`, ""},
+		{"an empty body", "", "url: 'https://x', body: ''", ""},
+		{"no body", "", "url: 'https://x'", ""},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			dir := files(t, map[string]string{"w.yml": "webhooks:\n  - {id: w, kind: detection, " + tc.keys + "}\n"})
+			loaded, faults := webhook.Load([]string{dir}, webhook.LoadOptions{Policy: tc.policy, Getenv: vars(env)})
+			got := strings.ReplaceAll(strings.Join(told(dir, faults), "|"), "w.yml:2: webhook 'w': ", "")
+			if got != tc.want || (len(loaded) == 1) != (tc.want == "") {
+				t.Errorf("%d webhooks, faults\n got %s\nwant %s", len(loaded), got, tc.want)
+			}
+		})
+	}
+}
+
+func TestAnEmptyFileIsAFaultAndOneWithoutWebhooksIsNot(t *testing.T) {
+	dir := files(t, map[string]string{"a.yml": "", "b.yml": "# none yet\n", "c.yml": "webhooks:\n"})
+	loaded, faults := webhook.Load([]string{dir, filepath.Join(dir, "a.yml")}, webhook.LoadOptions{})
+	const want = "a.yml: the file is empty (webhooks: [] says that there are none)"
+	if got := strings.Join(told(dir, faults), "|"); got != want+"|"+want || len(loaded) > 0 {
+		t.Errorf("%d webhooks, faults %s", len(loaded), got)
+	}
+}
+
 func TestNoSecretIsReadForASignatureThatCannotBeMade(t *testing.T) {
 	dir := files(t, map[string]string{"w.yml": good + "    signing: {secret_env: A, scheme: github, rotate_secret_env: B}\n"})
 	_, faults := webhook.Load([]string{dir}, webhook.LoadOptions{Getenv: func(name string) string {
@@ -170,7 +227,7 @@ func TestNoSecretIsReadForASignatureThatCannotBeMade(t *testing.T) {
 func TestDirectoriesAndFiles(t *testing.T) {
 	entry := func(id string) string { return strings.ReplaceAll(good, "id: w", "id: "+id) }
 	dir := files(t, map[string]string{
-		"b.yaml": entry("second"), "a.yml": entry("first"), ".c.yml": "hidden", "d.txt": "other", "e.yml": "", "f.yml": "webhooks:\n", "g.yml": "webhooks: []\n",
+		"b.yaml": entry("second"), "a.yml": entry("first"), ".c.yml": "hidden", "d.txt": "other", "e.yml": "# nothing for now\n", "f.yml": "webhooks:\n", "g.yml": "webhooks: []\n",
 	})
 	if err := os.Mkdir(filepath.Join(dir, "h.yml"), 0o700); err != nil {
 		t.Fatal(err)

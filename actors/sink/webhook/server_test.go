@@ -10,6 +10,7 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
+	"fmt"
 	"math/big"
 	"net"
 	"net/http"
@@ -25,6 +26,7 @@ import (
 
 	"golang.org/x/net/http/httpproxy"
 
+	"github.com/sluicehq/sluice/actors/sink/webhook"
 	"github.com/sluicehq/sluice/internal/egress"
 )
 
@@ -368,11 +370,16 @@ func TestNoMessageShowsASecretOfTheURL(t *testing.T) {
 	}
 	closed := listener.Addr().String()
 	_ = listener.Close()
-	for _, url := range []string{"http://user:hunter2@" + closed + "/hunter2?k=hunter2", "http://hunter2.invalid:1/${detection.fields.None}%zzhunter2"} {
-		b := real(t, "'"+url+"'", titleBody, egress.Options{Resolver: &names{lists: [][]string{{"169.254.169.254"}}}})
-		b.end(t, 1, "x")
-		if got := b.letter(); strings.Contains(got, "hunter2") {
-			t.Errorf("dead letter %s", got)
+	b := real(t, "'http://user:hunter2@"+closed+"/hunter2?k=hunter2'", titleBody, egress.Options{Resolver: &names{lists: [][]string{{"169.254.169.254"}}}})
+	b.end(t, 1, "x")
+	if got := b.letter(); strings.Contains(got, "hunter2") {
+		t.Errorf("dead letter %s", got)
+	}
+	for _, url := range []string{"http://h/${detection.fields.None}%zzhunter2", "http://user:hunter2@169.254.169.254/hunter2", "${URL}/${detection.fields.None}"} {
+		dir := files(t, map[string]string{"w.yml": strings.Replace(good, "https://x/", "'"+url+"'", 1)})
+		_, faults := webhook.Load([]string{dir}, webhook.LoadOptions{Getenv: vars(map[string]string{"URL": "https://hunter2@/hunter2"})})
+		if got := fmt.Sprint(told(dir, faults)); len(faults) != 1 || strings.Contains(got, "hunter2") {
+			t.Errorf("%d faults: %s", len(faults), got)
 		}
 	}
 }

@@ -13,23 +13,19 @@ import (
 	"golang.org/x/time/rate"
 
 	"github.com/sluicehq/sluice/graph"
-	"github.com/sluicehq/sluice/internal/egress"
+	"github.com/sluicehq/sluice/internal/response"
 	"github.com/sluicehq/sluice/internal/signing"
 	"github.com/sluicehq/sluice/internal/template"
 )
 
-// maxAnswer is how much of the body of an answer is read: it is not used, but a
-// connection whose answer was read to its end is used again.
-const maxAnswer = 64 << 10
-
 // Transport sends the requests of one webhook. It implements the transport of a sink.
 type Transport struct {
-	w       *Webhook
-	client  *http.Client
-	usual   http.Header // of a message without an address
-	limiter *rate.Limiter
-	series  series
-	log     *slog.Logger
+	w           *Webhook
+	client      *http.Client
+	fixedHeader http.Header // of a message without an address
+	limiter     *rate.Limiter
+	series      series
+	log         *slog.Logger
 
 	last       string // URL of the request before
 	lastParsed *url.URL
@@ -90,24 +86,24 @@ func (t *Transport) send(ctx context.Context, m *graph.Message) error {
 	}
 	defer body.withdraw() // the client may still read it
 	// Past Client.Do, which reads the target of a redirect even if nobody follows it.
-	response, err := t.client.Transport.RoundTrip(request)
+	answer, err := t.client.Transport.RoundTrip(request)
 	if err != nil {
 		t.log.Debug("webhook request failed", "webhook", t.w.ID, "err", shortened(err), "duration", time.Since(begun))
 		return t.unanswered(ctx, attempt, err)
 	}
-	if response.StatusCode >= http.StatusOK {
-		egress.Discard(response, maxAnswer)
+	if answer.StatusCode >= http.StatusOK {
+		response.Discard(answer) // a connection whose answer was read to its end is used again
 	} else { // it wants to speak another protocol
-		_ = response.Body.Close()
+		_ = answer.Body.Close()
 	}
 	took := time.Since(begun)
-	t.log.Debug("webhook request", "webhook", t.w.ID, "status", response.StatusCode, "duration", took)
-	return t.judge(response, took)
+	t.log.Debug("webhook request", "webhook", t.w.ID, "status", answer.StatusCode, "duration", took)
+	return t.judge(answer, took)
 }
 
 // request makes the request of an attempt.
 func (t *Transport) request(ctx context.Context, m *graph.Message, now time.Time) (*http.Request, *payload, error) {
-	to, header := t.w.usual, t.usual.Clone()
+	to, header := t.w.fixedURL, t.fixedHeader.Clone()
 	if m.Subject() != "" {
 		var err error
 		if to, err = t.parse(m.Subject()); err != nil {
@@ -163,12 +159,12 @@ func (t *Transport) unanswered(ctx, attempt context.Context, err error) error {
 }
 
 // judge says what an answer means.
-func (t *Transport) judge(response *http.Response, took time.Duration) error {
-	code := response.StatusCode
+func (t *Transport) judge(answer *http.Response, took time.Duration) error {
+	code := answer.StatusCode
 	f := failure{cause: errors.New(status(code))}
 	switch {
 	case code == http.StatusTooManyRequests || code >= 500 && code < 600:
-		f.after = retryAfter(response.Header.Get("Retry-After"), time.Now())
+		f.after = response.RetryAfter(answer.Header, time.Now(), maxPatience)
 		return t.fail(f)
 	case code < 200 || code > 299:
 		f.permanent = true

@@ -22,7 +22,7 @@ type Webhook struct {
 
 	form     *Form
 	method   string
-	usual    *url.URL // of every result; nil if there are references in it
+	fixedURL *url.URL // of every result; nil if there are references in it
 	hasBody  bool
 	timeout  time.Duration
 	requests int           // of the bound on attempts; 0 without one
@@ -60,12 +60,12 @@ func (c *Clients) Open(w *Webhook, m *Metrics, log *slog.Logger) *Transport {
 	if w.requests > 0 {
 		t.limiter = rate.NewLimiter(rate.Limit(float64(w.requests)/w.per.Seconds()), w.requests)
 	}
-	t.usual = usualHeader(w.form)
+	t.fixedHeader = fixedHeader(w.form)
 	return t
 }
 
-// usualHeader are the headers of a form without references.
-func usualHeader(f *Form) http.Header {
+// fixedHeader are the headers of a form without references.
+func fixedHeader(f *Form) http.Header {
 	h := make(http.Header, len(f.headers))
 	if !f.plain {
 		return h

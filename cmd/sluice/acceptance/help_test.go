@@ -45,6 +45,7 @@ func TestExamplesOfHelpRun(t *testing.T) {
 			write(t, r.dir, "rules/whoami.yml", rule("Whoami", "evil"))
 			write(t, r.dir, "events.ndjson", event("evil")+"\n")
 			write(t, r.dir, "dead.ndjson", `{"original_event":"x","error":"parse error","timestamp":"2026-03-01T10:00:00Z","stage":"parse"}`+"\n")
+			write(t, r.dir, "webhooks.yml", "webhooks: [{id: chat, kind: detection, url: 'https://chat.example/'}]\n")
 			write(t, r.dir, "sluice.yaml", "daemon: {rules: rules, api: {addr: '127.0.0.1:0'}}\n")
 			t.Setenv("PATH", filepath.Join(r.dir, "bin")+string(os.PathListSeparator)+os.Getenv("PATH"))
 			if strings.HasPrefix(line, "sluice engine daemon") {

@@ -1,11 +1,13 @@
 package acceptance
 
 import (
+	"net"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -132,5 +134,91 @@ func TestNoCommandShowsHowOneLogsInToNATS(t *testing.T) {
 		if text := got.stdout + got.stderr; strings.Contains(text, "the-secret") || text == "" {
 			t.Errorf("%v shows a secret:\n%s", args, text)
 		}
+	}
+}
+
+// standing is a way to a server that stands still once it is told to.
+type standing struct {
+	listener net.Listener
+	still    chan struct{}
+	wg       sync.WaitGroup
+}
+
+// standBefore listens in front of a server.
+func standBefore(t *testing.T, server string) *standing {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &standing{listener: l, still: make(chan struct{})}
+	p.wg.Go(func() {
+		for {
+			near, err := l.Accept()
+			if err != nil {
+				return
+			}
+			far, err := net.Dial("tcp", server)
+			if err != nil {
+				_ = near.Close()
+				continue
+			}
+			p.wg.Go(func() { p.pass(near, far) })
+			p.wg.Go(func() { p.pass(far, near) })
+		}
+	})
+	t.Cleanup(func() {
+		_ = l.Close()
+		p.wg.Wait()
+	})
+	return p
+}
+
+// pass hands on what comes, and from the standstill on nothing. It reads on, so that it
+// notices the end.
+func (p *standing) pass(from, to net.Conn) {
+	defer from.Close()
+	defer to.Close()
+	buf := make([]byte, 64<<10)
+	for {
+		n, err := from.Read(buf)
+		if err != nil {
+			return
+		}
+		select {
+		case <-p.still:
+			continue
+		default:
+		}
+		if _, err := to.Write(buf[:n]); err != nil {
+			return
+		}
+	}
+}
+
+// A server that answers nothing any more is no error of the daemon: the drain ends in
+// time, what was not acknowledged is a dead letter, and nothing is lost.
+func TestAShutdownWhileNATSStandsStill(t *testing.T) {
+	s := natstest.Start(t, nil)
+	address, _, _ := strings.Cut(s.Target("found"), "/")
+	p := standBefore(t, address)
+	dir := t.TempDir()
+	write(t, dir, "rules/a.yml", rule("Evil", "evil"))
+	d := start(t, "-r", filepath.Join(dir, "rules"), "--input", "http", "--output", "nats://"+p.listener.Addr().String()+"/found", "--dlq", "file://"+dir+"/dead", "--drain-timeout", "1")
+	d.push(event("evil 1"))
+	close(p.still)
+	if a := d.do("POST", "/api/v1/events", event("evil 2")); a.status != 200 {
+		t.Fatalf("answer %d", a.status)
+	}
+	d.stop()
+	if log := d.stderr.String(); strings.Contains(log, `"level":"ERROR"`) || !strings.Contains(log, "drain timeout exceeded") {
+		t.Errorf("the log has an error, or lacks what was left:\n%s", log)
+	}
+	if got := natstest.Bodies(s.Stored("sluice-found")); !slices.Equal(got, []string{resultLine("Evil", "evil 1")}) {
+		t.Errorf("the stream holds %q", got)
+	}
+	dead := output(filepath.Join(dir, "dead")).lines()
+	if len(dead) != 1 || !strings.Contains(dead[0], "evil 2") || !strings.Contains(dead[0], `"error":"sink delivery failure: drain timeout"`) {
+		t.Errorf("dead letters %q, want the one that was not acknowledged", dead)
 	}
 }

@@ -42,6 +42,7 @@ func TestABuildSaysWhatWasLeftOut(t *testing.T) {
 		{"validation of a sink", "config validate -c nats.yaml", 3, "daemon.output.sinks: output sink 'nats://127.0.0.1/found' is left out of this build"},
 		{"validation of dead letters", "config validate -c otlp.yaml", 3, "daemon.output.dlq: output sink 'otlphttps://127.0.0.1' is left out of this build"},
 		{"help", "dlq replay --help", 0, "(left out of this build: nats, otlp)"},
+		{"a flag of NATS", "dlq replay dead --nats-token secret", 3, "sluice: unknown flag --nats-token (see sluice dlq replay --help)"},
 		{"what remains", "engine eval -r r", 0, "Processed 1 event, 1 match."},
 		{"commands that ask a daemon", "engine status --addr 127.0.0.1:1", 3, "connection refused"},
 	} {
@@ -52,6 +53,9 @@ func TestABuildSaysWhatWasLeftOut(t *testing.T) {
 				t.Errorf("exit code %d, %s%s", got.code, got.stdout, got.stderr)
 			}
 		})
+	}
+	if help := run("dlq", "replay", "--help").stdout; strings.Contains(help, "--nats-") || !strings.Contains(help, "--addr") {
+		t.Errorf("flags of NATS are in the help:\n%s", help)
 	}
 	if help := run("engine", "--help").stdout; strings.Contains(help, "daemon ") && strings.Contains(help, "run the service") {
 		t.Errorf("the daemon is in the help:\n%s", help)

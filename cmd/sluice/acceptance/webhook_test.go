@@ -49,7 +49,7 @@ func TestWebhooks(t *testing.T) {
 	write(t, dir, "hooks/chat.yml", fmt.Sprintf(`webhooks:
   - id: chat
     kind: detection
-    url: %s/${CHAT_PATH}
+    url: %s/hook
     scope: {levels: [high]}
     body: '{"text": "*${detection.rule.title}* on ${detection.fields.C}"}'
   - id: off
@@ -127,7 +127,7 @@ func TestAWebhookThatNobodyAnswersHoldsNothingUp(t *testing.T) {
 	gone.Close()
 	dir := t.TempDir()
 	write(t, dir, "rules/a.yml", rule("A", "evil"))
-	hooks := write(t, dir, "hooks.yml", "webhooks: [{id: gone, kind: detection, url: '"+gone.URL+"', queue_size: 2}, {id: metadata, kind: detection, url: 'http://169.254.169.254/', queue_size: 2}]\n")
+	hooks := write(t, dir, "hooks.yml", "webhooks: [{id: gone, kind: detection, url: '"+gone.URL+"', queue_size: 2}]\n")
 	d := start(t, "-r", dir+"/rules", "--input", "http", "--webhook", hooks, "--drain-timeout", "1")
 	var lines []string
 	for range 500 {
@@ -137,13 +137,64 @@ func TestAWebhookThatNobodyAnswersHoldsNothingUp(t *testing.T) {
 		t.Fatalf("answer %d", a.status)
 	}
 	d.await("all lines on stdout, and drops", func() bool {
-		return len(d.stdout.lines()) == 500 && d.metric(`svc_sink_dropped_total{sink="gone"}`) > 400 && d.metric(`svc_sink_retries_total{sink="metadata"}`) > 0
+		return len(d.stdout.lines()) == 500 && d.metric(`svc_sink_dropped_total{sink="gone"}`) > 400 && d.metric(`svc_sink_retries_total{sink="gone"}`) > 0
 	})
 	d.stop()
 	log := d.stderr.String()
-	for _, want := range []string{"webhook gone: dial tcp", "connection refused", "webhook metadata: egress policy denied link-local address 169.254.169.254"} {
+	for _, want := range []string{"webhook gone: dial tcp", "connection refused"} {
 		if !strings.Contains(log, want) {
 			t.Errorf("the log lacks %q", want)
 		}
+	}
+}
+
+// What can never work refuses the start, and validation says the same.
+func TestWebhooksThatCanNeverWorkRefuseTheStart(t *testing.T) {
+	dir := t.TempDir()
+	rules := write(t, dir, "rules/a.yml", rule("A", "evil"))
+	for _, tc := range []struct {
+		name, text, policy, want string
+	}{
+		{"an address that the policy denies", "webhooks:\n  - id: w\n    kind: detection\n    url: http://169.254.169.254/\n", "default", "hooks.yml:4: daemon.output.webhooks: webhook 'w': field 'url': egress policy denied link-local address 169.254.169.254"},
+		{"one that a stricter policy denies", "webhooks:\n  - id: w\n    kind: detection\n    url: http://127.0.0.1:1/\n", "strict", "hooks.yml:4: daemon.output.webhooks: webhook 'w': field 'url': egress policy denied loopback address 127.0.0.1 (--egress-policy is strict)"},
+		{"a variable that is unset", "webhooks:\n  - id: w\n    kind: detection\n    url: https://h/${SLUICE_TEST_NOT_SET}\n", "default", "hooks.yml:4: daemon.output.webhooks: webhook 'w': field 'url': the environment variable 'SLUICE_TEST_NOT_SET' is unset or empty"},
+		{"a body that is no JSON", "webhooks:\n  - id: w\n    kind: detection\n    url: https://h/\n    body: found ${detection.rule.title}\n", "default", "hooks.yml:5: daemon.output.webhooks: webhook 'w': field 'body' is no JSON"},
+		{"an empty file", "", "default", "hooks.yml: daemon.output.webhooks: the file is empty"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			hooks := write(t, t.TempDir(), "hooks.yml", tc.text)
+			config := write(t, t.TempDir(), "sluice.yaml", fmt.Sprintf("daemon:\n  rules: [%s]\n  api: {addr: '127.0.0.1:0'}\n  engine: {egress_policy: %s}\n  output:\n    webhooks: [%s]\n", rules, tc.policy, hooks))
+			for _, args := range [][]string{{"config", "validate", "-c", config}, {"engine", "daemon", "--config", config}} {
+				if got := sluice(t, "", args...); got.code != 3 || !strings.Contains(got.stderr, tc.want) {
+					t.Errorf("%v: exit code %d, %s", args, got.code, got.stderr)
+				}
+			}
+		})
+	}
+}
+
+// What a receiver would not take is posted to it by a replay, byte for byte as the daemon
+// posts it.
+func TestDeadLettersOfWebhooksAreReplayed(t *testing.T) {
+	to := newHook(t, http.StatusNotFound, http.StatusNotFound, http.StatusOK)
+	dir := t.TempDir()
+	write(t, dir, "rules/a.yml", rule("A", "evil"))
+	hooks := write(t, dir, "hooks.yml", "webhooks: [{id: chat, kind: detection, url: '"+to.URL+"/${detection.rule.title}', body: '{\"t\":\"${detection.rule.title}\",\"c\":${detection.fields.C},\"e\":${detection.event}}'}]\n")
+	d := start(t, "-r", dir+"/rules", "--input", "http", "--include-event", "--webhook", hooks, "--dlq", "file://"+dir+"/dead")
+	for _, line := range []string{event("evil 1"), event(`evil \"2\"`), event("evil 3")} {
+		d.push(line)
+	}
+	d.stop()
+	got := sluice(t, "", "dlq", "replay", dir+"/dead", "--webhook", hooks)
+	if got.code != 0 || !strings.Contains(got.stderr, "replayed 2 results of 2 dead letters to "+hooks+"\n") {
+		t.Fatalf("exit code %d, %s", got.code, got.stderr)
+	}
+	bodies := to.all()
+	if len(bodies) != 5 || bodies[0] != bodies[3] || bodies[1] != bodies[4] || !strings.Contains(bodies[1], "evil") {
+		t.Errorf("%d requests:\n%s", len(bodies), strings.Join(bodies, "\n"))
+	}
+	again := sluice(t, "", "dlq", "replay", dir+"/dead", "--webhook", hooks)
+	if again.code != 0 || !strings.Contains(again.stderr, "replayed nothing\n") || len(to.all()) != 5 {
+		t.Errorf("the second replay: exit code %d, %s", again.code, again.stderr)
 	}
 }

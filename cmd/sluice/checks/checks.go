@@ -15,13 +15,13 @@ import (
 	"github.com/sluicehq/sluice/actors/evaluate"
 	"github.com/sluicehq/sluice/actors/reload"
 	"github.com/sluicehq/sluice/actors/sink"
-	"github.com/sluicehq/sluice/actors/sink/unix"
 	"github.com/sluicehq/sluice/cmd/sluice/config"
 	"github.com/sluicehq/sluice/cmd/sluice/daemon"
 	"github.com/sluicehq/sluice/cmd/sluice/ruleset"
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/http/audit"
 	"github.com/sluicehq/sluice/http/server"
+	"github.com/sluicehq/sluice/internal/disk"
 	"github.com/sluicehq/sluice/internal/redact"
 	"github.com/sluicehq/sluice/internal/suggest"
 	"github.com/sluicehq/sluice/internal/unavailable"
@@ -223,7 +223,7 @@ func (c *checking) pipelineFault(path, name string, err error) {
 
 func (c *checking) state() {
 	if dir := c.d.State.DB; dir != "" {
-		if err := makesDirectory(dir); err != nil {
+		if err := disk.CheckDirectory(dir); err != nil {
 			c.fault("daemon.state.db", err)
 		}
 	}
@@ -249,22 +249,19 @@ func (c *checking) destination(path, text string, role sink.Role) {
 	for _, w := range warnings {
 		c.warn(path, fmt.Errorf("sink '%s': %s", redact.Text(text), w))
 	}
-	switch spec.Kind {
-	case sink.KindFile:
-		err = opensFile(spec.Target)
-	case sink.KindUnix:
-		err = unix.Present(spec.Target)
-	}
-	if err != nil {
+	if err := spec.Present(); err != nil {
 		c.fault(path, fmt.Errorf("sink '%s': %w", redact.Text(text), err))
 	}
 }
 
 // nats reads what the connections to NATS need, if there are any.
 func (c *checking) nats() {
-	specs := append(c.specs(), c.auditSpecs()...)
-	if slices.ContainsFunc(specs, func(s sink.Spec) bool { return s.Kind == sink.KindNATS }) {
-		sink.KindNATS.CheckLogin(c.d.NATS.Config, time.Now(), func(key string, err error) { c.fault("daemon.nats."+key, err) })
+	checked := make(map[sink.Kind]bool)
+	for _, s := range append(c.specs(), c.auditSpecs()...) {
+		if !checked[s.Kind] {
+			checked[s.Kind] = true
+			s.Kind.CheckLogin(c.d.NATS.Config, time.Now(), func(key string, err error) { c.fault("daemon.nats."+key, err) })
+		}
 	}
 }
 

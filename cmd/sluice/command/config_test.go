@@ -198,7 +198,7 @@ func TestConfigValidateReadsWebhooks(t *testing.T) {
 	start.wantErr(t, "hooks/a.yml:3: daemon.output.webhooks: webhook 'chat': unknown kind 'incident'", "hooks/b.yml:3: daemon.output.webhooks: webhook 'ok': signing secret")
 
 	t.Setenv("SLUICE_TEST_UNSET", "key")
-	write(t, "hooks/a.yml", "")
+	write(t, "hooks/a.yml", "# none\n")
 	write(t, "hooks/b.yml", "webhooks: [{id: ok, kind: detection, url: 'https://x/', signing: {secret_env: SLUICE_TEST_UNSET}}]\n")
 	write(t, "missing.yml", "webhooks: []\n")
 	sluice(t, "", "config", "validate").wantCode(t, 0)

@@ -10,10 +10,12 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/urfave/cli/v2"
 
 	"github.com/sluicehq/sluice/actors/sink"
 	"github.com/sluicehq/sluice/actors/sink/stdout"
+	"github.com/sluicehq/sluice/actors/sink/webhook"
 	"github.com/sluicehq/sluice/cmd/sluice/config"
 	"github.com/sluicehq/sluice/cmd/sluice/deadletters"
 	"github.com/sluicehq/sluice/cmd/sluice/logging"
@@ -35,6 +37,7 @@ const (
 func dlqReplayFlags() []cli.Flag {
 	return slices.Concat(dlqFilterFlags(), []cli.Flag{
 		&cli.StringFlag{Name: "to", Usage: "Sink that takes the results of failed deliveries, as --output names one" + shell.SinksLeftOut()},
+		repeatedFlag("File or directory of webhooks: results go to the webhook that could not deliver them; repeatable", "webhook"),
 		&cli.StringFlag{Name: "rate", Usage: "Dead letters a second, at most"},
 		&cli.StringFlag{Name: "patience", Value: patienceDefault, Usage: "Give up when the daemon takes nothing for so long"},
 		&cli.StringFlag{Name: "state", Usage: "File that holds how far the replay came; FILE" + stateSuffix + " when absent"},
@@ -98,7 +101,7 @@ func (e *env) dlqReplay(c *cli.Context) error {
 		return silent(128 + int(*interrupted))
 	case err != nil:
 		return configFault(err)
-	case counts.Refused+counts.Damaged > 0:
+	case counts.Refused+counts.RefusedBefore+counts.Damaged > 0:
 		return silent(exitFindings)
 	}
 	return nil
@@ -128,12 +131,21 @@ func (e *env) newReplay(c *cli.Context, l *config.Loaded, out *console) (p *dead
 	p.Refused = func(r *deadletters.Record, err error) {
 		fmt.Fprintf(e.Err, "warning: dead letter %d refused: %s\n", r.Number, terminal.Printable(err.Error()))
 	}
+	p.RefusedBefore = func(number int, why string) {
+		fmt.Fprintf(e.Err, "warning: dead letter %d was refused by an earlier replay: %s\n", number, terminal.Printable(why))
+	}
 	o := &l.Config.Daemon.Output
 	retry := sink.Retry{Max: o.RetryMax, Base: time.Duration(o.BackoffBaseMS) * time.Millisecond, Cap: time.Duration(o.BackoffMaxMS) * time.Millisecond}
-	if p.To != "" {
-		if err := e.replayTarget(p, l, retry, c.Bool("dry-run"), out); err != nil {
-			return nil, "", err
-		}
+	switch paths := repeated(c, "webhook"); {
+	case p.To != "" && len(paths) > 0:
+		return nil, "", configFaultf("--to and --webhook exclude each other: replay twice, with --sink and with two files of --state")
+	case p.To != "":
+		err = e.replayTarget(p, l, retry, c.Bool("dry-run"), out)
+	case len(paths) > 0:
+		err = e.replayWebhooks(p, l, paths, out)
+	}
+	if err != nil {
+		return nil, "", err
 	}
 	if p.To != "" && !c.IsSet("addr") {
 		return p, "", nil
@@ -167,17 +179,43 @@ func (e *env) replayTarget(p *deadletters.Replay, l *config.Loaded, retry sink.R
 	p.Target, err = deadletters.OpenTarget(spec, retry, sink.Environment{
 		Stdout: stdout.NewStream(e.Out), Now: time.Now, Version: version(), Label: "replay", Log: logging.Target(log, "sluice.sink"),
 		NATS: natsconn.Client{Config: login, Log: logging.Target(log, "sluice.nats")},
-	}, func(attempt int, err error) {
+	}, tellAttempts(out))
+	if err != nil {
+		return configFault(fmt.Errorf("--to: %w", err))
+	}
+	return nil
+}
+
+// replayWebhooks opens the webhooks of --webhook.
+func (e *env) replayWebhooks(p *deadletters.Replay, l *config.Loaded, paths []string, out *console) error {
+	policy := l.Config.Daemon.Engine.Policy()
+	all, faults := webhook.Load(paths, webhook.LoadOptions{Policy: policy})
+	if len(faults) > 0 {
+		var joined []error
+		for _, f := range faults {
+			joined = append(joined, fmt.Errorf("--webhook: %w", f))
+		}
+		return configFault(errors.Join(joined...))
+	}
+	metrics, err := webhook.NewMetrics(prometheus.NewRegistry())
+	if err != nil {
+		return err
+	}
+	clients, log := sink.WebhookClients(policy, version()), logging.Target(e.commandLogger(l), "sluice.sink")
+	p.To, p.By = strings.Join(paths, ", "), "--webhook"
+	p.Target = deadletters.OpenWebhooks(all, func(w *webhook.Webhook) sink.Transport { return clients.Open(w, metrics, log) }, tellAttempts(out))
+	return nil
+}
+
+// tellAttempts tells of attempts that failed and of remarks.
+func tellAttempts(out *console) func(attempt int, err error) {
+	return func(attempt int, err error) {
 		if attempt == 0 {
 			out.note("taken with a remark: %s", terminal.Printable(err.Error()))
 			return
 		}
 		out.note("attempt %d failed: %s", attempt, terminal.Printable(err.Error()))
-	})
-	if err != nil {
-		return configFault(fmt.Errorf("--to: %w", err))
 	}
-	return nil
 }
 
 // replay runs until its end or a signal, which it survives until what is under way has

@@ -3,11 +3,15 @@ package command
 import (
 	"bufio"
 	"crypto/tls"
+	"fmt"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -159,6 +163,52 @@ func TestAReplayLogsInToNATS(t *testing.T) {
 			got.wantCode(t, tc.code)
 			if !strings.Contains(got.err, tc.want) || strings.Contains(got.out+got.err, "secret") {
 				t.Errorf("want %q and no secret, got\n%s", tc.want, got.err)
+			}
+		})
+	}
+}
+
+func TestDeadLettersAreReplayedToWebhooks(t *testing.T) {
+	const letter = `{"original_event":"[{\"rule_title\":\"A\",\"level\":\"%s\"}]","error":"e","timestamp":"2026-03-01T11:00:00Z","stage":"delivery","sink":"%s","attempts":1}` + "\n"
+	var came atomic.Int32
+	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { came.Add(1) }))
+	defer server.Close()
+	inEmptyDir(t)
+	write(t, "dead", fmt.Sprintf(letter, "high", "chat")+fmt.Sprintf(letter, "low", "chat")+fmt.Sprintf(letter, "high", "file")+fmt.Sprintf(letter, "high", "pager"))
+	write(t, "hooks/chat.yml", "webhooks: [{id: chat, kind: detection, url: '"+server.URL+"', scope: {levels: [high]}}]\n")
+	write(t, "pager.yml", "webhooks: [{id: pager, kind: detection, url: '"+server.URL+"'}]\n")
+	write(t, "bad.yml", "webhooks:\n  - {id: a, kind: detection}\n  - {id: b, kind: detection, url: 'http://169.254.169.254/'}\n")
+	write(t, "strict.yml", "daemon: {engine: {egress_policy: strict}}\n")
+	for _, tc := range []struct {
+		name string
+		args string
+		code int
+		came int32
+		want []string
+	}{
+		{"nothing is sent", "--webhook hooks --webhook pager.yml --dry-run", 1, 0, []string{
+			"warning: dead letter 2 refused: webhook 'chat' does not take value 1 of original_event, a detection: its kind or its scope leaves it out\n", "would replay 2 results of 2 dead letters to hooks, pager.yml\n",
+		}},
+		{"each to its own", "--webhook hooks --webhook pager.yml", 1, 2, []string{
+			"replayed 2 results of 2 dead letters to hooks, pager.yml\n", "1 dead letter with results left out: --to sends them to a sink, --webhook to the webhook that each names\n", "1 dead letter refused\n",
+		}},
+		{"what was refused is told again", "--webhook hooks --webhook pager.yml", 1, 0, []string{
+			"warning: dead letter 2 was refused by an earlier replay: webhook 'chat' does not take", "replayed nothing\n", "1 dead letter refused by an earlier replay: --restart sends everything again\n",
+		}},
+		{"other webhooks are another replay", "--webhook hooks", 3, 0, []string{"dead.replayed is about a replay of results with --webhook hooks, pager.yml, and this one is with --webhook hooks ("}},
+		{"one of them", "--webhook pager.yml --sink pager --state other", 0, 1, []string{"replayed 1 result of 1 dead letter to pager.yml\n", "the filter left 3 dead letters out\n"}},
+		{"a sink beside webhooks", "--webhook hooks --to stdout", 3, 0, []string{"--to and --webhook exclude each other"}},
+		{"faults of files", "--webhook bad.yml", 3, 0, []string{"--webhook: bad.yml:2: webhook 'a': missing required field 'url'", "--webhook: bad.yml:3: webhook 'b': field 'url': egress policy denied link-local address"}},
+		{"the policy of the configuration", "--webhook pager.yml -c strict.yml", 3, 0, []string{"egress policy denied loopback address 127.0.0.1 (--egress-policy is strict)"}},
+		{"a file that is not there", "--webhook none.yml", 3, 0, []string{"--webhook: webhooks 'none.yml' cannot be read: no such file or directory"}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			came.Store(0)
+			got := sluice(t, "", append([]string{"dlq", "replay", "dead"}, strings.Fields(tc.args)...)...)
+			got.wantCode(t, tc.code)
+			got.wantErr(t, tc.want...)
+			if came.Load() != tc.came {
+				t.Errorf("%d requests, want %d", came.Load(), tc.came)
 			}
 		})
 	}

@@ -50,6 +50,7 @@ var examples = map[string][]string{
 		"sluice dlq replay dead.ndjson --addr 127.0.0.1:9090",
 		"sluice dlq replay dead.ndjson --sink file --to file://again.ndjson --rate 100",
 		"sluice dlq replay dead.ndjson --to stdout --dry-run",
+		"sluice dlq replay dead.ndjson --webhook webhooks.yml --dry-run",
 	},
 	"pipeline list":    {"sluice pipeline list"},
 	"pipeline show":    {"sluice pipeline show sysmon"},

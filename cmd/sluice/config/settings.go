@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/sluicehq/sluice/internal/buildtags"
 	"github.com/sluicehq/sluice/sigma/timespan"
 )
 
@@ -59,9 +60,10 @@ func describe(section string) []Setting {
 	return out
 }
 
-// FlagsOf lists those of a section ("global", "daemon", "eval") that have a flag.
+// FlagsOf lists those of a section ("global", "daemon", "eval") that have a flag in this
+// build.
 func FlagsOf(section string) []Setting {
-	return slices.DeleteFunc(Settings(section), func(s Setting) bool { return s.Flag == "" })
+	return slices.DeleteFunc(Settings(section), func(s Setting) bool { return s.Flag == "" || buildtags.LeavesOut(s.Flag) })
 }
 
 // settings are the leaves below f and the sections that one flag makes.

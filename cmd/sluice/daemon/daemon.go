@@ -43,7 +43,8 @@ type Options struct {
 	Version  string
 	Revision string
 
-	inputs []inputKind // that the build does not have
+	inputs    []inputKind // that the build does not have
+	transport func(sink.Spec, sink.Environment) (sink.Transport, error)
 }
 
 // Daemon is the running service.
@@ -198,6 +199,7 @@ func (d *Daemon) build(set *graph.RuleSet) error {
 		Config: d.cfg.Output, Capacity: d.cfg.Input.BufferSize, Capacities: d.cfg.Mailboxes, Bytes: int(d.cfg.Input.BufferBytes),
 		Stream: d.o.Out, Version: d.o.Version, NATS: natsconn.Client{Config: d.cfg.NATS.Config, Log: logging.Target(d.log, "sluice.nats")},
 		Egress: egress.Policy(d.cfg.Engine.EgressPolicy), Lines: lines, Metrics: d.series.sinks, Log: logging.Target(d.log, "sluice.sink"),
+		Transport: d.o.transport,
 	})
 	if err != nil {
 		return configFault(err)

@@ -7,12 +7,11 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/sluicehq/sluice/actors/sink"
 	"github.com/sluicehq/sluice/cmd/sluice/client"
+	"github.com/sluicehq/sluice/internal/response"
 )
 
 // Input is the HTTP input of a daemon.
@@ -26,6 +25,9 @@ type Input struct {
 }
 
 const eventsPath = "/api/v1/events"
+
+// farAhead bounds what a daemon can ask for. Patience ends before it.
+const farAhead = 10 * 365 * 24 * time.Hour
 
 // refusal is why a daemon will never take a line.
 type refusal struct{ text string }
@@ -44,9 +46,9 @@ type post struct {
 type failure int
 
 const (
-	again    failure = iota // the daemon is away or busy
-	faulty                  // a line, or the body as a whole, is not taken
-	hopeless                // no line will be taken
+	transient failure = iota // the daemon is away or busy
+	rejected                 // a line, or the body as a whole, is not taken
+	fatal                    // no line will be taken
 )
 
 // Error and RetryAfter make a post an error that sink.Retry knows how to wait for.
@@ -79,11 +81,11 @@ func (in *Input) send(stop, work context.Context, lines [][]byte) (done []error,
 			alone = false
 		case work.Err() != nil:
 			return done, work.Err()
-		case p.kind == hopeless:
+		case p.kind == fatal:
 			return done, p.err
-		case p.kind == faulty && len(part)-p.accepted > 1:
+		case p.kind == rejected && len(part)-p.accepted > 1:
 			alone = true // to find out whether it is this line
-		case p.kind == faulty:
+		case p.kind == rejected:
 			done, alone = append(done, &refusal{p.err.Error()}), false
 			attempt, last = 0, time.Now()
 		default:
@@ -125,9 +127,9 @@ func (in *Input) post(ctx context.Context, lines [][]byte) post {
 	body := append(bytes.Join(lines, []byte("\n")), '\n')
 	resp, err := in.Client.Send(ctx, http.MethodPost, eventsPath+"?commit=true", "application/x-ndjson", bytes.NewReader(body))
 	if err != nil {
-		p := post{err: err, kind: again}
+		p := post{err: err, kind: transient}
 		if client.IsLasting(err) {
-			p.kind = hopeless
+			p.kind = fatal
 		}
 		return p
 	}
@@ -148,33 +150,21 @@ func (in *Input) post(ctx context.Context, lines [][]byte) post {
 		case err != nil:
 			p.err = fmt.Errorf("POST %s: %s: %w", target, resp.Status, err)
 		case parsed != nil || answer.Accepted == nil:
-			p.err, p.kind = fmt.Errorf("POST %s: %s: the answer is not that of a daemon", target, resp.Status), hopeless
+			p.err, p.kind = fmt.Errorf("POST %s: %s: the answer is not that of a daemon", target, resp.Status), fatal
 		case p.accepted < len(lines):
-			p.err, p.kind = fmt.Errorf("POST %s: %s: only %d of %d lines were accepted", target, resp.Status, p.accepted, len(lines)), faulty
+			p.err, p.kind = fmt.Errorf("POST %s: %s: only %d of %d lines were accepted", target, resp.Status, p.accepted, len(lines)), rejected
 		}
 		return p
 	}
 	p.err = in.Client.Refusal(resp, text)
-	p.after = retryAfter(resp.Header.Get("Retry-After"), time.Now())
+	p.after = response.RetryAfter(resp.Header, time.Now(), farAhead)
 	switch code := resp.StatusCode; {
 	case code == http.StatusRequestTimeout, code == http.StatusTooManyRequests, code >= 500:
-		p.kind = again
+		p.kind = transient
 	case answer.Accepted != nil || code == http.StatusRequestEntityTooLarge:
-		p.kind = faulty
+		p.kind = rejected
 	default:
-		p.kind = hopeless
+		p.kind = fatal
 	}
 	return p
-}
-
-// retryAfter reads the header of that name: seconds, or a date.
-func retryAfter(text string, now time.Time) time.Duration {
-	text = strings.TrimSpace(text)
-	if n, err := strconv.Atoi(text); err == nil && n >= 0 {
-		return time.Duration(min(n, 1<<31)) * time.Second
-	}
-	if at, err := http.ParseTime(text); err == nil {
-		return max(0, at.Sub(now))
-	}
-	return 0
 }

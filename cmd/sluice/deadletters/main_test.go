@@ -25,7 +25,7 @@ func unread(raw string, at time.Time) string {
 // undelivered is one about results with these titles.
 func undelivered(label string, at time.Time, titles ...string) string {
 	for i, t := range titles {
-		titles[i] = native(t)
+		titles[i] = nativeLine(t)
 	}
 	return string(sink.AppendDeadLetter(nil, graph.DeadLetter{
 		Original: []byte("[" + strings.Join(titles, ",") + "]"), Error: "sink delivery failure: I/O error: Disk full",
@@ -33,7 +33,7 @@ func undelivered(label string, at time.Time, titles ...string) string {
 	}, at))
 }
 
-func native(title string) string { return fmt.Sprintf(`{"rule_title":%q,"level":"high"}`, title) }
+func nativeLine(title string) string { return fmt.Sprintf(`{"rule_title":%q,"level":"high"}`, title) }
 
 // fileOf writes lines to a file.
 func fileOf(t *testing.T, lines ...string) string {

@@ -1,6 +1,7 @@
 package deadletters
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -10,7 +11,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
+
+	"github.com/sluicehq/sluice/internal/clip"
 )
 
 // progress is how far the replays of one file came. Lines and results have a track each,
@@ -35,7 +39,26 @@ type track struct {
 	Line      int       `json:"line"`             // the last one that is done
 	Last      int64     `json:"last"`             // where that line begins
 	Digest    string    `json:"sha256,omitempty"` // of that line
+
+	// Refused are the first records up to End that will never be taken, and More how many
+	// there are beside them.
+	Refused []refused `json:"refused,omitempty"`
+	More    int       `json:"refused_more,omitempty"`
+	ahead   []refused // behind End
 }
+
+// refused is a record that will never be taken.
+type refused struct {
+	Number int    `json:"number"`
+	Error  string `json:"error"`
+	end    int64  // of its line
+}
+
+// Bounds of what a track remembers.
+const (
+	maxRefused = 100
+	maxReason  = 300
+)
 
 // mark is a place between two lines of a file.
 type mark struct {
@@ -47,7 +70,24 @@ type mark struct {
 
 func (t *track) mark() mark { return mark{t.End, t.Line, t.Last, t.Digest} }
 
-func (t *track) move(to mark) { t.End, t.Line, t.Last, t.Digest = to.end, to.line, to.last, to.sum }
+func (t *track) move(to mark) {
+	t.End, t.Line, t.Last, t.Digest = to.end, to.line, to.last, to.sum
+	n := 0
+	for ; n < len(t.ahead) && t.ahead[n].end <= t.End; n++ {
+		if len(t.Refused) < maxRefused {
+			t.Refused = append(t.Refused, t.ahead[n])
+		} else {
+			t.More++
+		}
+	}
+	t.ahead = t.ahead[n:]
+}
+
+// refuse remembers a record that will never be taken, once the track is behind it.
+func (t *track) refuse(number int, err error, end int64) {
+	t.ahead = append(t.ahead, refused{number, clip.Text(err.Error(), maxReason), end})
+	slices.SortStableFunc(t.ahead, func(a, b refused) int { return cmp.Compare(a.end, b.end) })
+}
 
 // digest identifies a line.
 func digest(line []byte) string {

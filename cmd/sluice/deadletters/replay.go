@@ -2,6 +2,7 @@ package deadletters
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,9 +22,10 @@ type Replay struct {
 	// Selection is the filter as it was given. A replay goes on where one with the same
 	// selection ended, and with the times that this one began with.
 	Selection string
-	Input     *Input  // nil leaves lines out
-	Target    *Target // nil leaves results out; not used when Dry
-	To        string  // names the target in the progress; empty leaves results out
+	Input     *Input // nil leaves lines out
+	Target    Target // nil leaves results out, unless Dry: then they are taken as a sink takes them
+	To        string // names the target in the progress; empty leaves results out
+	By        string // the flag that names it; empty for --to
 
 	State   string  // file of the progress; empty keeps none
 	Restart bool    // forget the progress
@@ -32,21 +34,24 @@ type Replay struct {
 	Dry func(r *Record) error
 
 	Refused func(r *Record, err error)
-	Damaged func(d *Damage)
+	// RefusedBefore is told of each record that an earlier replay had refused.
+	RefusedBefore func(number int, why string)
+	Damaged       func(d *Damage)
 }
 
 // Counts is what became of the records of a file.
 type Counts struct {
-	Lines      int  // were sent
-	Deliveries int  // were sent
-	Results    int  // that Deliveries held
-	Refused    int  // will never be taken by where they were sent
-	Damaged    int  // lines that are no dead letter
-	Filtered   int  // that the filter leaves out
-	NoInput    int  // lines that were left out, since nothing takes them
-	NoTarget   int  // deliveries that were left out, since nothing takes them
-	Before     int  // lines of the file that an earlier replay was through with
-	CutOff     bool // the last line was not whole, and waits for the next replay
+	Lines         int  // were sent
+	Deliveries    int  // were sent
+	Results       int  // that Deliveries held
+	Refused       int  // will never be taken by where they were sent
+	Before        int  // lines of the file that an earlier replay was through with
+	RefusedBefore int  // of those lines
+	Damaged       int  // lines that are no dead letter
+	Filtered      int  // that the filter leaves out
+	NoInput       int  // lines that were left out, since nothing takes them
+	NoTarget      int  // deliveries that were left out, since nothing takes them
+	CutOff        bool // the last line was not whole, and waits for the next replay
 }
 
 // Bounds of a batch.
@@ -58,6 +63,7 @@ const (
 // batch is what is sent before the progress is written again.
 type batch struct {
 	lines, deliveries []pending
+	refused           int // records that are in neither
 	bytes             int
 }
 
@@ -137,7 +143,7 @@ func (r *run) run(stop, work context.Context) error {
 		} else if err := r.take(record); err != nil {
 			return err
 		}
-		if r.batch.len() >= r.most || r.batch.bytes >= batchBytes {
+		if r.batch.len() >= r.most || r.batch.refused >= batchRecords || r.batch.bytes >= batchBytes {
 			if err := r.flush(stop, work); err != nil {
 				return err
 			}
@@ -162,19 +168,20 @@ func (r *run) take(record *Record) error {
 	case !filter.Accepts(record):
 		r.counts.Filtered++
 		return nil
-	case t == nil:
+	case t == nil, record.Delivery() && r.Target != nil && !r.Target.takes(record):
 		*left++
 		return nil
 	}
 	p, err := pending{Record: record, mark: r.here}, error(nil)
 	if record.Delivery() {
-		p.messages, err = messages(record, r.here.last, time.Now())
+		p.messages, err = r.messages(record)
 	} else {
 		p.raw, err = record.line()
 	}
 	switch {
 	case err != nil:
-		r.refused(record, err)
+		r.batch.refused++
+		r.refuse(t, record, err, r.here.end)
 	case r.Dry != nil:
 		*sent++
 		r.counts.Results += len(p.messages)
@@ -188,7 +195,15 @@ func (r *run) take(record *Record) error {
 	return nil
 }
 
-func (r *run) refused(record *Record, err error) {
+func (r *run) messages(record *Record) ([]graph.Message, error) {
+	if r.Target == nil {
+		return messages(record, r.here.last, time.Now())
+	}
+	return r.Target.messages(record, r.here.last, time.Now())
+}
+
+func (r *run) refuse(t *track, record *Record, err error, end int64) {
+	t.refuse(record.Number, err, end)
 	r.counts.Refused++
 	r.Refused(record, err)
 }
@@ -217,11 +232,7 @@ func (r *run) flush(stop, work context.Context) error {
 		failed = append(failed, err)
 	}
 	if t := r.tracks[trackResults]; t != nil {
-		items := make([][]graph.Message, len(b.deliveries))
-		for i, p := range b.deliveries {
-			items[i] = p.messages
-		}
-		done, err := r.Target.send(work, items)
+		done, err := r.Target.send(work, b.deliveries)
 		r.settle(t, b.deliveries, done)
 		failed = append(failed, err)
 	}
@@ -237,7 +248,7 @@ func (r *run) settle(t *track, all []pending, done []error) {
 	for i, err := range done {
 		switch p := all[i]; {
 		case err != nil:
-			r.refused(p.Record, err)
+			r.refuse(t, p.Record, err, p.mark.end)
 		case p.Delivery():
 			r.counts.Deliveries++
 			r.counts.Results += len(p.messages)
@@ -273,14 +284,22 @@ func (r *run) begin(s *stream) error {
 		err = r.follow(trackLines, r.Selection)
 	}
 	if r.To != "" && err == nil {
-		err = r.follow(trackResults, strings.TrimSpace(r.Selection+" --to "+r.To))
+		err = r.follow(trackResults, strings.TrimSpace(r.Selection+" "+cmp.Or(r.By, "--to")+" "+r.To))
 	}
 	if err != nil {
 		return err
 	}
 	var tracks []*track
-	for _, t := range r.tracks {
+	for _, name := range []string{trackLines, trackResults} {
+		t := r.tracks[name]
+		if t == nil {
+			continue
+		}
 		tracks = append(tracks, t)
+		for _, one := range t.Refused {
+			r.RefusedBefore(one.Number, one.Error)
+		}
+		r.counts.RefusedBefore += len(t.Refused) + t.More
 	}
 	if err := resume(s, tracks); err != nil {
 		return err

@@ -56,9 +56,12 @@ func newReplay(path string) *replay {
 	r := &replay{daemon: &daemon{}, recorder: &recorder{}}
 	r.Replay = Replay{
 		File: path, State: path + ".replayed", To: "rec://", Input: r.daemon.input(),
-		Target: &Target{
+		Target: &sinkTarget{
 			spec: sink.Spec{Text: "rec://", Kind: sink.KindFile}, transport: r.recorder,
 			retry: sink.Retry{Max: 1, Base: time.Millisecond, Cap: time.Millisecond}, retried: func(int, error) {},
+		},
+		RefusedBefore: func(number int, why string) {
+			r.told = append(r.told, fmt.Sprintf("%d refused before: %s", number, why))
 		},
 		Refused: func(rec *Record, err error) { r.told = append(r.told, fmt.Sprintf("%d refused: %v", rec.Number, err)) },
 		Damaged: func(d *Damage) { r.told = append(r.told, fmt.Sprintf("%d damaged", d.Line)) },
@@ -262,6 +265,38 @@ func TestResultsThatNobodyWillTakeAreToldAndTheRestGoesOn(t *testing.T) {
 		kinds = append(kinds, kind)
 	}
 	same(t, "kinds", strings.Join(kinds, " "), "detection detection incident correlation")
+
+	again := newReplay(r.File)
+	same(t, "counts of the second time", again.want(t, "|"), Counts{Before: 10, RefusedBefore: 6})
+	same(t, "told the second time", strings.Join(again.told, ", "), "8 refused before: original_event holds a line break, and would come in as several lines, "+
+		"9 refused before: original_event is blank, and would come in as no line, 1 refused before: too large, "+
+		"2 refused before: original_event holds no results: it is not JSON, 3 refused before: original_event holds no results: value 1 is no object, "+
+		"4 refused before: original_event holds no results: it is neither a list nor an object")
+	anew := newReplay(r.File)
+	anew.Restart = true
+	same(t, "counts from the beginning", anew.want(t, `{"x":1}|A bad B I K`), Counts{Lines: 1, Deliveries: 4, Results: 5, Refused: 5})
+}
+
+// What is remembered of refused records is bounded, and an interrupted replay remembers
+// only those that it does not look at again.
+func TestRefusedRecordsAreRememberedToABound(t *testing.T) {
+	var lines []string
+	for range 1200 {
+		lines = append(lines, unread(" ", noon))
+	}
+	lines = append(lines, undelivered("file", noon, "away"), unread(" ", noon))
+	path := fileOf(t, lines...)
+	r := newReplay(path)
+	r.recorder.fail = func(string) error { return errors.New("away") }
+	_, err := r.run(t)
+	contains(t, err, "sink 'rec://': away")
+	again := newReplay(path)
+	same(t, "counts", again.want(t, "|away"), Counts{Deliveries: 1, Results: 1, Before: 1000, RefusedBefore: 1201, Refused: 0})
+	same(t, "told", len(again.told), 100)
+	text, err := os.ReadFile(path + ".replayed")
+	if err != nil || len(text) > 50<<10 {
+		t.Errorf("the progress has %d bytes: %v", len(text), err)
+	}
 }
 
 func TestTheRateIsKept(t *testing.T) {
@@ -298,7 +333,7 @@ func TestADryRunWritesNothing(t *testing.T) {
 func TestAReplayIsKeptFromItsOwnFiles(t *testing.T) {
 	path := letterFile(t)
 	own := newReplay(path)
-	own.Target.spec.Target = path
+	own.Target.(*sinkTarget).spec.Target = path
 	own.want(t, "||sink 'rec://' is the file that is replayed")
 	state := newReplay(path)
 	state.State = path

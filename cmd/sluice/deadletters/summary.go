@@ -25,10 +25,13 @@ func (c *Counts) Summary(verb, input, target string) (lines []string) {
 		add("%s with lines left out: --addr sends them to a daemon", amount(c.NoInput, "dead letter"))
 	}
 	if c.NoTarget > 0 {
-		add("%s with results left out: --to sends them to a sink", amount(c.NoTarget, "dead letter"))
+		add("%s with results left out: --to sends them to a sink, --webhook to the webhook that each names", amount(c.NoTarget, "dead letter"))
 	}
 	if c.Refused > 0 {
 		add("%s refused", amount(c.Refused, "dead letter"))
+	}
+	if c.RefusedBefore > 0 {
+		add("%s refused by an earlier replay: --restart sends everything again", amount(c.RefusedBefore, "dead letter"))
 	}
 	if c.Damaged > 0 {
 		add("%s", amount(c.Damaged, "damaged line"))

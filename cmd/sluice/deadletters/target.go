@@ -12,8 +12,25 @@ import (
 	"github.com/sluicehq/sluice/graph"
 )
 
-// Target is a sink that takes the results of failed deliveries, as native lines.
-type Target struct {
+// Target takes the results of failed deliveries.
+type Target interface {
+	// File is the path that is written to; empty when there is none.
+	File() string
+	// Close flushes and releases what is open.
+	Close() error
+	// takes reports whether the results of a record belong there.
+	takes(r *Record) bool
+	// messages makes the messages of a record that it takes. With an error they will never
+	// be sent.
+	messages(r *Record, place int64, now time.Time) ([]graph.Message, error)
+	// send delivers records in order and returns what became of each: nil, or why its
+	// results will never be taken. With an error the rest of the records, those without an
+	// outcome, were not delivered.
+	send(ctx context.Context, records []pending) (done []error, err error)
+}
+
+// sinkTarget is a sink that takes results as native lines.
+type sinkTarget struct {
 	spec      sink.Spec
 	retry     sink.Retry
 	transport sink.Transport
@@ -33,61 +50,81 @@ func ParseTarget(text string) (sink.Spec, []string, error) {
 }
 
 // OpenTarget opens the sink. retried is told of each failed attempt that is not the last.
-func OpenTarget(spec sink.Spec, retry sink.Retry, e sink.Environment, retried func(attempt int, err error)) (*Target, error) {
+func OpenTarget(spec sink.Spec, retry sink.Retry, e sink.Environment, retried func(attempt int, err error)) (Target, error) {
 	t, err := sink.Open(spec, e)
 	if err != nil {
 		return nil, err
 	}
-	return &Target{spec: spec, retry: retry, transport: t, retried: retried}, nil
+	return &sinkTarget{spec: spec, retry: retry, transport: t, retried: retried}, nil
 }
 
 // Close flushes and releases the sink.
-func (t *Target) Close() error { return t.transport.Close() }
+func (t *sinkTarget) Close() error { return t.transport.Close() }
 
 // File is the path that the sink writes to; empty for other kinds.
-func (t *Target) File() string {
+func (t *sinkTarget) File() string {
 	if t.spec.Kind == sink.KindFile {
 		return t.spec.Target
 	}
 	return ""
 }
 
-// send delivers the results of records in order and returns what became of each record:
-// nil, or why its results will never be taken. With an error the rest of the records,
-// those without an outcome, were not delivered.
-func (t *Target) send(ctx context.Context, items [][]graph.Message) (done []error, err error) {
-	for _, messages := range items {
-		for i := range messages {
-			messages[i].Body = t.spec.Kind.Body(messages[i].Body)
+func (t *sinkTarget) takes(*Record) bool { return true }
+
+func (t *sinkTarget) messages(r *Record, place int64, now time.Time) ([]graph.Message, error) {
+	return messages(r, place, now)
+}
+
+func (t *sinkTarget) send(ctx context.Context, records []pending) ([]error, error) {
+	items := make([][]graph.Message, len(records))
+	for i, p := range records {
+		items[i] = p.messages
+		for n := range p.messages {
+			p.messages[n].Body = t.spec.Kind.Body(p.messages[n].Body)
 		}
 	}
 	outcomes := sink.Deliver(ctx, t.spec.Kind, t.transport, t.retry, items, t.retried)
+	done, err := settled(ctx, outcomes)
+	if err != nil && ctx.Err() == nil {
+		err = fmt.Errorf("sink '%s': %w", t.spec.Text, err)
+	}
+	return done, err
+}
+
+// settled are the leading outcomes that are for good. The first one that is not is the
+// error.
+func settled(ctx context.Context, outcomes []error) (done []error, err error) {
 	for _, cause := range outcomes {
 		if cause != nil && !sink.IsPermanent(cause) {
 			if ctx.Err() != nil {
 				return done, ctx.Err()
 			}
-			return done, fmt.Errorf("sink '%s': %w", t.spec.Text, cause)
+			return done, cause
 		}
 		done = append(done, cause)
 	}
 	return done, nil
 }
 
-// messages makes the messages of a record's results. Their ids follow from the line of
-// the file, so that a destination that knows ids sees a repetition as one.
+// messages makes the messages of a record's results, native lines.
 func messages(r *Record, place int64, now time.Time) ([]graph.Message, error) {
 	lines, err := r.results()
 	if err != nil {
 		return nil, err
 	}
-	sum := sha256.Sum256(fmt.Appendf(nil, "%d\x00%s\x00%s\x00%s", place, r.Time.Format(time.RFC3339Nano), r.Sink, r.Original))
-	e := &graph.Envelope{ID: graph.DeliveryID(sum[:16]), Time: now}
+	e := r.envelope(place, now)
 	out := make([]graph.Message, len(lines))
 	for i, body := range lines {
 		out[i] = graph.Message{Envelope: e, Index: i, Kind: kindOf(body), Body: body}
 	}
 	return out, nil
+}
+
+// envelope is that of the messages of a record. The id follows from the line of the file,
+// so that a destination that knows ids sees a repetition as one.
+func (r *Record) envelope(place int64, now time.Time) *graph.Envelope {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%d\x00%s\x00%s\x00%s", place, r.Time.Format(time.RFC3339Nano), r.Sink, r.Original))
+	return &graph.Envelope{ID: graph.DeliveryID(sum[:16]), Time: now}
 }
 
 // kindOf tells what a native line is: correlations and incidents have members of their own.

@@ -184,7 +184,7 @@ func verify(correlations []*ast.Correlation, rules int) error {
 func compile(s *ast.Correlation, index int, o Options) (*Correlation, error) {
 	c := &Correlation{
 		Source: s,
-		Rule:   newRule(index, s, o.ResultTime),
+		Rule:   NewRule(index, s, o.ResultTime),
 		Kind:   kindOf(s),
 		Stable: stableID(&s.Meta),
 		Shape:  shapeOf(s),

@@ -28,7 +28,8 @@ type Rule struct {
 	withTime   bool
 }
 
-func newRule(index int, s *ast.Correlation, withTime bool) *Rule {
+// NewRule renders the part of a result that is the same for every firing.
+func NewRule(index int, s *ast.Correlation, withTime bool) *Rule {
 	return &Rule{
 		Index: index, Title: s.Title, ID: s.ID, Level: s.Level, Tags: s.Tags, Attributes: s.Attributes,
 		Type: s.Type, Timespan: s.Timespan.Seconds(), Source: s,

@@ -1,6 +1,6 @@
 //go:build unix
 
-package checks
+package disk
 
 import "golang.org/x/sys/unix"
 

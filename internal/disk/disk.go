@@ -1,4 +1,5 @@
-package checks
+// Package disk says whether a start could write where it is told to, without writing.
+package disk
 
 import (
 	"errors"
@@ -14,9 +15,9 @@ var (
 	errDangling    = errors.New("is a symlink to nothing")
 )
 
-// opensFile reports why a file could not be opened for writing or made. It
+// CheckFile reports why a file could not be opened for writing or made. It
 // changes nothing. A symlink to a file that does not exist yet is followed.
-func opensFile(path string) error {
+func CheckFile(path string) error {
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -24,7 +25,7 @@ func opensFile(path string) error {
 			if !filepath.IsAbs(target) {
 				target = filepath.Join(filepath.Dir(path), target)
 			}
-			return opensFile(target)
+			return CheckFile(target)
 		}
 		return writableDirectory(filepath.Dir(path))
 	case err == nil && info.IsDir():
@@ -35,9 +36,9 @@ func opensFile(path string) error {
 	return placed(path, err)
 }
 
-// makesDirectory reports why a directory could not be used or made, with all that
+// CheckDirectory reports why a directory could not be used or made, with all that
 // leads to it.
-func makesDirectory(path string) error {
+func CheckDirectory(path string) error {
 	_, err := os.Stat(path)
 	for errors.Is(err, fs.ErrNotExist) && path != filepath.Dir(path) {
 		if _, err := os.Lstat(path); err == nil {

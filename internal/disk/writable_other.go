@@ -1,6 +1,6 @@
 //go:build !unix
 
-package checks
+package disk
 
 // writable cannot be told here without writing.
 func writable(string) error { return nil }

@@ -1,4 +1,4 @@
-package checks
+package disk
 
 import (
 	"errors"
@@ -15,7 +15,7 @@ func TestNothingIsKeptInFileSystemsOfTheKernel(t *testing.T) {
 		{"one in /sys", "/sys/state", errKernel},
 		{"a usual one", t.TempDir(), nil},
 	} {
-		if err := makesDirectory(tc.path); err != nil && tc.want == nil || tc.want != nil && err == nil {
+		if err := CheckDirectory(tc.path); err != nil && tc.want == nil || tc.want != nil && err == nil {
 			t.Errorf("%s: got %v, want %v", tc.name, err, tc.want)
 		} else if err != nil && !errors.Is(err, tc.want) {
 			t.Logf("%s is refused for another reason here: %v", tc.path, err)

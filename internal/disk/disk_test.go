@@ -1,4 +1,4 @@
-package checks
+package disk
 
 import (
 	"os"
@@ -26,18 +26,18 @@ func TestWhatADiskWouldRefuseIsFound(t *testing.T) {
 		path  string
 		ok    bool
 	}{
-		{"a file that is there can be written", opensFile, "file", true},
-		{"a file in a directory that is there can be made", opensFile, "new", true},
-		{"a directory is no file", opensFile, "", false},
-		{"a file needs its directory", opensFile, "none/new", false},
-		{"a file can be made behind a symlink", opensFile, "to-a-file-to-be", true},
-		{"but not when its directory is missing there", opensFile, "to-no-directory", false},
-		{"nor behind two symlinks", opensFile, "to-a-link", false},
-		{"nor behind one that leads to itself", opensFile, "to-itself", false},
-		{"a directory can be made with all that leads to it", makesDirectory, "a/b/c", true},
-		{"a file is no directory", makesDirectory, "file", false},
-		{"no directory is made where a symlink leads nowhere", makesDirectory, "to-nothing", false},
-		{"nor below it", makesDirectory, "to-nothing/state", false},
+		{"a file that is there can be written", CheckFile, "file", true},
+		{"a file in a directory that is there can be made", CheckFile, "new", true},
+		{"a directory is no file", CheckFile, "", false},
+		{"a file needs its directory", CheckFile, "none/new", false},
+		{"a file can be made behind a symlink", CheckFile, "to-a-file-to-be", true},
+		{"but not when its directory is missing there", CheckFile, "to-no-directory", false},
+		{"nor behind two symlinks", CheckFile, "to-a-link", false},
+		{"nor behind one that leads to itself", CheckFile, "to-itself", false},
+		{"a directory can be made with all that leads to it", CheckDirectory, "a/b/c", true},
+		{"a file is no directory", CheckDirectory, "file", false},
+		{"no directory is made where a symlink leads nowhere", CheckDirectory, "to-nothing", false},
+		{"nor below it", CheckDirectory, "to-nothing/state", false},
 	} {
 		if err := tc.check(at(tc.path)); (err == nil) != tc.ok {
 			t.Errorf("%s: got %v", tc.name, err)

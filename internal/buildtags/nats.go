@@ -1,0 +1,5 @@
+//go:build !no_nats
+
+package buildtags
+
+const nats = ""
