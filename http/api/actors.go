@@ -81,6 +81,7 @@ func (actorMembers) OneOf() []any {
 		alert.Detail{},
 		dispatch.Detail{},
 		sink.Detail{},
+		sink.LinesDetail{},
 		reload.Detail{},
 	}
 }

@@ -3,6 +3,7 @@ package api
 import (
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -137,8 +138,8 @@ func TestProfilesNeedTheFullGrant(t *testing.T) {
 			return next
 		}
 	})
-	if len(asked) != 2 || asked[0] != "GET *:*" || asked[1] != "GET *:*" {
-		t.Errorf("got %q, want *:* for both routes", asked)
+	if want := []string{"GET *:*", "GET *:*", "GET *:*"}; !slices.Equal(asked, want) {
+		t.Errorf("got %q, want %q", asked, want)
 	}
 	for _, e := range s.Endpoints() {
 		if e.Permission == "" && !e.Open {

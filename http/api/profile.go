@@ -26,8 +26,9 @@ const (
 
 func (a *API) profileRoutes() []route {
 	return []route{
-		{pattern: "/debug/pprof", endpoints: get(profilePermission, a.getProfile, listProfiles)},
-		{pattern: "/debug/pprof/{profile:.*}", endpoints: get(profilePermission, a.getProfile, showProfile)},
+		{pattern: "/debug/pprof", endpoints: get(profilePermission, a.getProfile, listProfiles("listProfiles"))},
+		{pattern: profileRoot, endpoints: get(profilePermission, a.getProfile, listProfiles("listProfilesBelow"))},
+		{pattern: "/debug/pprof/{profile:.+}", endpoints: get(profilePermission, a.getProfile, showProfile)},
 	}
 }
 
@@ -37,9 +38,6 @@ var (
 			{Type: "application/octet-stream", Body: ""}, {Type: "text/plain; charset=utf-8", Body: ""}, {Type: "text/html; charset=utf-8", Body: ""},
 		}},
 		fails(http.StatusInternalServerError, "Another profile of this kind is running."),
-	}
-	listProfiles = operation{
-		id: "listProfiles", summary: "List Go's profiles", answers: profileAnswers, query: profileQuery,
 	}
 	showProfile = operation{
 		id: "getProfile", summary: "Show one of Go's profiles", path: "Name of the profile, such as `heap`, `goroutine`, `profile` or `trace`.", query: profileQuery,
@@ -52,6 +50,11 @@ var (
 		param("gc", "1 to collect garbage first.", number(nil, 0, math.MaxInt32)),
 	}
 )
+
+// listProfiles describes the page of all profiles, which has two paths.
+func listProfiles(id string) operation {
+	return operation{id: id, summary: "List Go's profiles", answers: profileAnswers, query: profileQuery}
+}
 
 // getProfile serves Go's profiles. One that runs ends with the drain.
 func (a *API) getProfile(_ *Resources, w http.ResponseWriter, r *http.Request) {

@@ -156,11 +156,11 @@ func TestNoRefusalShowsASecret(t *testing.T) {
 		{"a webhook with a port that is none", []string{"--webhook", hooks("port", "    url: http://u:hush-a@h:99999999/x?token=hush-b\n")}, nil, true},
 		{"a webhook with an odd URL", []string{"--webhook", hooks("odd", "    url: 'ht tp://u:hush-a@h/%zz?token=hush-b'\n")}, nil, false},
 		{"a webhook of another scheme", []string{"--webhook", hooks("scheme", "    url: ftp://u:hush-a@h/x\n")}, nil, false},
-		{"a webhook whose URL a variable makes unusable", []string{"--webhook", hooks("variable", "    url: ${HOOK_URL}/x\n")}, []string{"HOOK_URL=http://u:hush-a@h:b/%zz"}, true},
+		{"a webhook whose URL a variable makes unusable", []string{"--webhook", hooks("variable", "    url: ${HOOK_URL}/x\n")}, []string{"HOOK_URL=http://u:hush-a@h:b/%zz"}, false},
 		{"a header that cannot be sent", []string{"--webhook", hooks("header", url+"    headers: {X-Key: \"hush-a\\nb\"}\n")}, nil, false},
 		{"a header that a variable breaks", []string{"--webhook", hooks("broken", url+"    headers: {X-Key: \"${HOOK_TOKEN}\"}\n")}, []string{"HOOK_TOKEN=hush-a\nb"}, true},
 		{"a secret that is no base64", []string{"--webhook", hooks("base64", url+"    signing: {secret_env: HOOK_SECRET, secret_encoding: base64}\n")}, []string{"HOOK_SECRET=hush-a!"}, false},
-		{"a body that is no JSON", []string{"--webhook", hooks("body", url+"    body: '{\"token\": \"hush-a\", ${nope}}'\n")}, nil, true},
+		{"a body that is no JSON", []string{"--webhook", hooks("body", url+"    body: '{\"token\": \"hush-a\", ${nope}}'\n")}, nil, false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			for _, args := range [][]string{
