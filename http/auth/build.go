@@ -98,6 +98,10 @@ func (b *builder) secret(key, owner string, t TokenConfig) string {
 		b.fault(key, fmt.Errorf("%s: token_env is missing, the variable that holds the secret", owner))
 		return ""
 	}
+	if err := CheckVariable(t.TokenEnv); err != nil {
+		b.fault(key, fmt.Errorf("%s: token_env: %w", owner, err))
+		return ""
+	}
 	secret := b.getenv(t.TokenEnv)
 	if strings.TrimSpace(secret) == "" {
 		b.fault(key, fmt.Errorf("%s: the variable %q is unset or empty", owner, t.TokenEnv))

@@ -52,6 +52,7 @@ func TestConfigurationsThatCannotBeUsed(t *testing.T) {
 		{"neither a role nor permissions", tokens(token("a", "A", "")), `tokens[0]: token "a": has neither a role nor permissions; exactly one of them is needed`},
 		{"an empty list of permissions", tokens(TokenConfig{Name: "a", TokenEnv: "A", Permissions: []string{}}), `tokens[0]: token "a": the list of permissions is empty`},
 		{"an unset variable", tokens(token("a", "UNSET", "admin")), `tokens[0]: token "a": the variable "UNSET" is unset or empty`},
+		{"the secret in the place of its variable", tokens(token("a", "hush/hush==", "admin")), `tokens[0]: token "a": token_env: it takes the name of the variable that holds the token, not the token itself`},
 		{"an empty variable", tokens(token("a", "EMPTY", "admin")), `tokens[0]: token "a": the variable "EMPTY" is unset or empty`},
 		{"a variable of blanks", tokens(token("a", "BLANK", "admin")), `tokens[0]: token "a": the variable "BLANK" is unset or empty`},
 		{"two secrets alike", tokens(token("a", "A", "admin"), token("b", "SAME", "reader")), `tokens[1]: token "a" and token "b" have the same secret`},

@@ -7,12 +7,12 @@ import (
 	"testing"
 )
 
-// hundred is a policy of a hundred tokens, secret-0 to secret-99.
+// hundred is a policy of a hundred tokens, T0 to T99.
 func hundred(tb testing.TB) *Policy {
 	tb.Helper()
 	var c Config
 	for i := range 100 {
-		c.Tokens = append(c.Tokens, token(fmt.Sprintf("token-%d", i), fmt.Sprint(i), "", "status:read"))
+		c.Tokens = append(c.Tokens, token(fmt.Sprintf("token-%d", i), fmt.Sprintf("T%d", i), "", "status:read"))
 	}
 	p, err := New(c, func(name string) string { return "the secret of token " + name })
 	if err != nil {
@@ -25,7 +25,7 @@ func TestEveryTokenIsFoundWhereverItStands(t *testing.T) {
 	p := hundred(t)
 	needs := []permission{required("status:read")}
 	for i := range 100 {
-		d := p.decide([]string{fmt.Sprintf("Bearer the secret of token %d", i)}, needs)
+		d := p.decide([]string{fmt.Sprintf("Bearer the secret of token T%d", i)}, needs)
 		if want := fmt.Sprintf("token-%d", i); d.reason != "" || d.token != want {
 			t.Errorf("got %+v, want %s", d, want)
 		}
@@ -97,7 +97,7 @@ func BenchmarkProtect(b *testing.B) {
 	g := NewGate(hundred(b), &Metrics{}, nil)
 	h := g.Protect(Endpoint{Pattern: "/api/v1/status", Permissions: []string{"status:read"}}, http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
 	w := httptest.NewRecorder()
-	for _, tc := range []struct{ name, header string }{{"first", "Bearer the secret of token 0"}, {"last", "Bearer the secret of token 99"}} {
+	for _, tc := range []struct{ name, header string }{{"first", "Bearer the secret of token T0"}, {"last", "Bearer the secret of token T99"}} {
 		b.Run(tc.name, func(b *testing.B) {
 			r := httptest.NewRequest(http.MethodGet, "/api/v1/status", nil)
 			r.Header.Set("Authorization", tc.header)

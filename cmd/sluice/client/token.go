@@ -1,28 +1,12 @@
 package client
 
 import (
-	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 )
 
 // tokenLimit leaves room in the 64 KiB of headers that a daemon reads.
 const tokenLimit = 60 << 10
-
-var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
-
-// CheckVariable refuses what is no name of a variable. It is not quoted: those who mistake
-// the flag give the token itself.
-func CheckVariable(name string) error {
-	switch {
-	case name == "":
-		return errors.New("the name of the variable is empty")
-	case !variableName.MatchString(name):
-		return errors.New("it takes the name of the variable that holds the token, not the token itself")
-	}
-	return nil
-}
 
 // readToken returns the token that the text of a variable is. A blank text is none.
 func readToken(variable, text string) (string, error) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/sluicehq/sluice/cmd/sluice/client"
 	"github.com/sluicehq/sluice/cmd/sluice/config"
+	"github.com/sluicehq/sluice/http/auth"
 )
 
 const (
@@ -34,7 +35,7 @@ func clientFlags() []cli.Flag {
 // else of the configuration.
 func (e *env) client(c *cli.Context, l *config.Loaded, timeout time.Duration) (*client.Client, error) {
 	variable := c.String("auth-token-env")
-	if err := client.CheckVariable(variable); err != nil {
+	if err := auth.CheckVariable(variable); err != nil {
 		return nil, configFaultf("--auth-token-env: %w", err)
 	}
 	for _, name := range []string{"ca", "cert", "key"} {
