@@ -190,3 +190,37 @@ func TestABundleBehindAnotherFailsAlone(t *testing.T) {
 		})
 	}
 }
+
+// At the end of the drain, only what was being written counts as tried.
+func TestWhatADrainEndsBeforeItsTurnWasNotTried(t *testing.T) {
+	for _, tc := range []struct {
+		kind Kind
+		want []string
+	}{
+		{KindStdout, []string{`"attempts":1`, `"attempts":0`, `"attempts":0`}},
+		{KindFile, []string{`"attempts":1`, `"attempts":1`, `"attempts":1`}}, // one write of all
+	} {
+		t.Run(string(tc.kind), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				stuck := make(chan struct{})
+				defer close(stuck)
+				out := &lined{script: &script{t: t, answers: []answer{{stuck: stuck}}, begin: time.Now()}}
+				dead := &script{t: t, begin: time.Now()}
+				r := newRigOver(t, tc.kind, out, dead)
+				r.sink.Lane().TryPut([]*graph.Bundle{bundle(graph.NewReceipt(3, func() {}), 0, "a", "b", "c")})
+				ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+				defer cancel()
+				r.system.Drain(ctx)
+				synctest.Wait()
+				if len(dead.got) != len(tc.want) {
+					t.Fatalf("dead letters %q, want %d", dead.got, len(tc.want))
+				}
+				for i, want := range tc.want {
+					if !strings.Contains(dead.got[i], want) {
+						t.Errorf("dead letter %s, want %s", dead.got[i], want)
+					}
+				}
+			})
+		})
+	}
+}

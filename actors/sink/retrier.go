@@ -65,7 +65,13 @@ func (c *retrier[T]) abandon(batch func() []Delivery[T]) {
 		return
 	}
 	left := batch()
-	c.end(left[c.finish(left):], 1, errDrainTimeout)
+	left = left[c.finish(left):]
+	tried := min(1, len(left))
+	if c.whole {
+		tried = len(left)
+	}
+	c.end(left[:tried], 1, errDrainTimeout)
+	c.end(left[tried:], 0, errDrainTimeout)
 }
 
 // attempt is one at messages, before anybody has to know whose they are.

@@ -135,3 +135,37 @@ func TestALineThatGrowsTheBufferIsNotTakenForANeighbour(t *testing.T) {
 		t.Errorf("a bundle of %s sets, %d bytes", sizes(bundles), len(text(bundles[0])))
 	}
 }
+
+func TestAPieceInHandKeepsItsMemory(t *testing.T) {
+	r := NewRender([]graph.Form{Native{}})
+	for round := range 3 {
+		var before []string
+		for i := range renderSets/2 + 1 {
+			before = append(before, fmt.Sprint("before ", round, " ", i))
+		}
+		bundles := put(r, sets(before...)...)
+		set := sets(fmt.Sprint("piece", round))[0]
+		if takers, _ := r.Piece(set, 0, graph.DeliveryID{1}, time.Time{}); takers != 1 {
+			t.Fatalf("%d forms take the set, want 1", takers)
+		}
+		for _, b := range bundles { // the sink is through with everything
+			b.Ended(0, len(b.Sets))
+			b.Release()
+		}
+		r.Close()
+		if !r.Add(set.Token) {
+			t.Fatal("the piece did not begin a bundle")
+		}
+		b := r.Begun(0)
+		if got := text(b); sizes([]*graph.Bundle{b}) != "1" || !strings.Contains(got, fmt.Sprint("piece", round)) || string(b.Lines) != got {
+			t.Errorf("a bundle of %s sets: %s", sizes([]*graph.Bundle{b}), got)
+		}
+		put(r, sets("behind")...)
+		if got := text(b); !strings.Contains(got, fmt.Sprint("piece", round)) {
+			t.Errorf("the piece was written over: %s", got)
+		}
+		b.Ended(0, len(b.Sets))
+		b.Release()
+		r.Close()
+	}
+}

@@ -222,12 +222,12 @@ func (r *Render) Begun(sink int) *graph.Bundle {
 	return nil
 }
 
-// Close has the next piece begin other bundles.
+// Close has the next piece begin other bundles, also one that is in hand.
 func (r *Render) Close() {
 	for i := range r.forms {
 		f := &r.forms[i]
 		f.open = nil
-		if b := f.buffer; b != nil && (len(b.text) > cap(b.text)/2 || len(b.envelopes) > renderSets/2) {
+		if b := f.buffer; b != nil && b != f.piece && (len(b.text) > cap(b.text)/2 || len(b.envelopes) > renderSets/2) {
 			b.leave() // so that the next bundle has room for as many sets
 			f.buffer = nil
 		}

@@ -18,8 +18,8 @@ var listAudit = operation{
 	id: "listAudit", summary: "List recorded changes",
 	text: "Who changed what over the API, and with which outcome.",
 	query: []openapi.Parameter{
-		param("limit", fmt.Sprintf("How many entries to list; more than %d are as many.", maxAuditPage), number(auditPage, 0, math.MaxInt64)),
-		param("offset", "How many entries to leave out.", number(0, 0, math.MaxInt64)),
+		param("limit", fmt.Sprintf("How many entries to list; more than %d are as many.", maxAuditPage), atLeast(auditPage, 0)),
+		param("offset", "How many entries to leave out.", atLeast(0, 0)),
 		param("since", "Only entries from this time on, in Unix seconds.", number(nil, math.MinInt64, math.MaxInt64)),
 		param("until", "Only entries up to this time, in Unix seconds.", number(nil, math.MinInt64, math.MaxInt64)),
 	},

@@ -74,6 +74,11 @@ func number(fallback any, minimum, maximum int64) *openapi.Schema {
 	return &openapi.Schema{Type: "integer", Default: fallback, Minimum: &minimum, Maximum: &maximum}
 }
 
+// atLeast is an integer of at least minimum: a large one is as good as any larger one.
+func atLeast(fallback any, minimum int64) *openapi.Schema {
+	return &openapi.Schema{Type: "integer", Default: fallback, Minimum: &minimum}
+}
+
 func boolean(fallback bool) *openapi.Schema {
 	return &openapi.Schema{Type: "boolean", Default: fallback}
 }
