@@ -157,7 +157,7 @@ func (o *OutputsOptions) open(spec Spec, label string, env Environment, deadLett
 
 func (o *OutputsOptions) openLines(s LineSink, env Environment) (*Lines, error) {
 	env.Label = s.Name
-	t, err := Open(s.Spec, env)
+	t, err := o.Transport(s.Spec, env)
 	if err != nil {
 		return nil, err
 	}

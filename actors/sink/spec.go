@@ -103,7 +103,7 @@ var (
 	errUnknownFormat = errors.New("Unknown sink format (supported: ndjson, ocsf)") //nolint:staticcheck // users find the text in scripts
 	errFormatTwice   = errors.New("format= may be specified only once")
 	errFormatOnOTLP  = errors.New("format= is not supported on OTLP sinks")
-	errFormatOnDLQ   = errors.New("format= is only supported on findings sinks")
+	errFormatOfLines = errors.New("format= is only supported on findings sinks")
 )
 
 func (s *Spec) parameters(query string, role Role) (warnings []string, err error) {
@@ -128,7 +128,7 @@ func (s *Spec) parameters(query string, role Role) (warnings []string, err error
 		case "format":
 			switch {
 			case role != RoleFindings:
-				return nil, errFormatOnDLQ
+				return nil, errFormatOfLines
 			case s.Kind == KindOTLP:
 				return nil, errFormatOnOTLP
 			case formatSeen:
@@ -184,14 +184,14 @@ func Distinct(specs []Spec) error {
 		}
 		place, err := exclusive(s)
 		if err != nil {
-			return fmt.Errorf("sink '%s': %w", s.Text, err)
+			return fmt.Errorf("sink '%s': %w", redact.Text(s.Text), err)
 		}
 		if place == nil {
 			continue
 		}
 		for _, other := range all {
 			if place.Is(other.place) {
-				return fmt.Errorf("sinks '%s' and '%s' write to the same file", other.text, s.Text)
+				return fmt.Errorf("sinks '%s' and '%s' write to the same file", redact.Text(other.text), redact.Text(s.Text))
 			}
 		}
 		all = append(all, taken{s.Text, place})

@@ -162,6 +162,17 @@ func TestLabelsNumberTheSecondOfAKind(t *testing.T) {
 	}
 }
 
+func TestTheErrorOfTwoSinksHidesSecrets(t *testing.T) {
+	path := t.TempDir() + "/a"
+	err := Distinct([]Spec{
+		{Kind: KindFile, Target: path, Text: "file://" + path + "?token=hunter2"},
+		{Kind: KindFile, Target: path, Text: "file:///again?token=hunter2"},
+	})
+	if err == nil || strings.Contains(err.Error(), "hunter2") || !strings.Contains(err.Error(), "write to the same file") {
+		t.Errorf("got %v, want an error without the secrets", err)
+	}
+}
+
 func TestTwoSinksMayNotWriteToOneFile(t *testing.T) {
 	dir := t.TempDir()
 	if err := os.Symlink(dir, filepath.Join(dir, "again")); err != nil {

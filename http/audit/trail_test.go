@@ -1,29 +1,19 @@
 package audit
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"slices"
-	"strings"
-	"sync"
 	"testing"
 	"time"
 
-	"github.com/dgraph-io/badger/v4"
 	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
 
-	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/actors/actorstest"
-	"github.com/sluicehq/sluice/actors/sink"
-	"github.com/sluicehq/sluice/actors/sink/sinktest"
-	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/graph/leaktest"
 	"github.com/sluicehq/sluice/sigma/timespan"
 	"github.com/sluicehq/sluice/state"
@@ -123,147 +113,6 @@ func limits(maxEntries int, maxAge timespan.Duration) func(*Options) {
 	return func(o *Options) { o.Config.MaxEntries, o.Config.MaxAge = maxEntries, maxAge }
 }
 
-func TestARecordLooksTheSameEverywhere(t *testing.T) {
-	digest := strings.Repeat("ab", 32)
-	for _, tc := range []struct {
-		name string
-		r    Record
-		want string
-	}{
-		{
-			"with a token and no body",
-			Record{42, 1714500000, "POST", "/api/v1/silences/{id}", "op", nil, 200},
-			`{"id":42,"ts":1714500000,"method":"POST","endpoint":"/api/v1/silences/{id}","token":"op","payload_digest":null,"status":200}`,
-		},
-		{
-			"without a token, with a body",
-			Record{1, -1, "PATCH", "/api/v1/actors/{name}", "", &digest, 413},
-			`{"id":1,"ts":-1,"method":"PATCH","endpoint":"/api/v1/actors/{name}","payload_digest":"` + digest + `","status":413}`,
-		},
-		{
-			"the name of a token as it is written",
-			Record{1, 1, "POST", "/x", "a<b>&\"c", nil, 200},
-			`{"id":1,"ts":1,"method":"POST","endpoint":"/x","token":"a<b>&\"c","payload_digest":null,"status":200}`,
-		},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			if got, err := tc.r.line(); err != nil || string(got) != tc.want {
-				t.Errorf("got  %s, %v\nwant %s", got, err, tc.want)
-			}
-		})
-	}
-}
-
-func TestPagesShowTheNewestFirst(t *testing.T) {
-	r := open(t, t.TempDir(), limits(100, 1<<62))
-	r.add(-50, 100, 200, 300, 300)
-	at := func(limit, offset int, since, until any) Query {
-		q := All()
-		q.Limit, q.Offset = limit, offset
-		if since != nil {
-			q.Since = int64(since.(int))
-		}
-		if until != nil {
-			q.Until = int64(until.(int))
-		}
-		return q
-	}
-	for _, tc := range []struct {
-		name  string
-		q     Query
-		count int
-		want  string
-	}{
-		{"everything", at(100, 0, nil, nil), 5, "[5 4 3 2 1]"},
-		{"a page counts all of it", at(2, 0, nil, nil), 5, "[5 4]"},
-		{"the next page", at(2, 2, nil, nil), 5, "[3 2]"},
-		{"the last page", at(2, 4, nil, nil), 5, "[1]"},
-		{"behind the end", at(2, 9, nil, nil), 5, "[]"},
-		{"a page of none counts", at(0, 0, nil, nil), 5, "[]"},
-		{"from a time on", at(1, 0, 200, nil), 3, "[5]"},
-		{"up to a time", at(9, 0, nil, 200), 3, "[3 2 1]"},
-		{"both bounds are included", at(9, 0, 100, 200), 2, "[3 2]"},
-		{"offset counts what is selected", at(9, 1, 100, 200), 2, "[2]"},
-		{"negative times", at(9, 0, -50, -50), 1, "[1]"},
-		{"bounds that select nothing", at(9, 0, 301, 300), 0, "[]"},
-		{"a selection without a page", at(0, 0, 100, nil), 4, "[]"},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			p := r.page(t, tc.q)
-			if got := fmt.Sprint(idsOf(p)); got != tc.want || p.Count != tc.count {
-				t.Errorf("ids %s of %d, want %s of %d", got, p.Count, tc.want, tc.count)
-			}
-			if raw, err := json.Marshal(p); err != nil || !strings.Contains(string(raw), `"entries":[`) {
-				t.Errorf("a page is %s, %v, want a list of entries", raw, err)
-			}
-		})
-	}
-}
-
-func TestThreeRowsAndABoundGiveTheNewest(t *testing.T) {
-	r := open(t, t.TempDir(), limits(100, 1<<62))
-	r.add(100, 200, 300)
-	p := r.page(t, Query{Limit: 1, Since: 200, Until: 1 << 62})
-	if p.Count != 2 || len(p.Entries) != 1 || p.Entries[0].TS != 300 {
-		t.Errorf("got %+v, want a count of 2 and the entry of 300", p)
-	}
-}
-
-func TestPruningKeepsTheBounds(t *testing.T) {
-	for _, tc := range []struct {
-		name  string
-		limit func(*Options)
-		rows  []int64 // times
-		now   int64
-		want  string
-		next  int64
-	}{
-		{"the lowest ids go first", limits(2, 1<<62), []int64{1, 2, 3, 4, 5}, 5, "[5 4]", 6},
-		{"none is kept", limits(0, 1<<62), []int64{1, 2, 3}, 3, "[]", 4},
-		{"what is exactly as old as allowed stays", limits(9, timespan.Seconds(100)), []int64{99, 100, 101}, 200, "[3 2]", 4},
-		{"all are too old", limits(9, timespan.Seconds(100)), []int64{1, 2}, 500, "[]", 3},
-		{"age first, then number", limits(2, timespan.Seconds(100)), []int64{1, 150, 160, 170}, 200, "[4 3]", 5},
-		{"a clock that was ahead shields nobody behind it", limits(9, timespan.Seconds(100)), []int64{900, 10, 190}, 200, "[3 1]", 4},
-		{"the newest goes by its own time", limits(9, timespan.Seconds(100)), []int64{190, 10}, 200, "[1]", 3},
-		{"nothing to do", limits(9, timespan.Seconds(100)), []int64{150, 200}, 200, "[2 1]", 3},
-		{"no age is too long", limits(9, 1<<63-1), []int64{-1 << 30, 200}, 200, "[2 1]", 3},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			dir := t.TempDir()
-			r := open(t, dir, tc.limit)
-			r.add(tc.rows...)
-			r.now = tc.now
-			r.prune()
-			if got := r.ids(t); got != tc.want {
-				t.Errorf("left %s, want %s", got, tc.want)
-			}
-			if p := r.page(t, All()); p.Count != strings.Count(tc.want, " ")+min(1, len(tc.want)-2) {
-				t.Errorf("count %d for %s", p.Count, tc.want)
-			}
-			r.end(t)
-			r = open(t, dir, limits(100, 1<<62)) // ids go on in another life
-			r.add(tc.now)
-			q := All()
-			q.Limit = 1
-			if got := r.page(t, q).Entries[0].ID; got != tc.next {
-				t.Errorf("the next id is %d, want %d", got, tc.next)
-			}
-			r.end(t)
-		})
-	}
-}
-
-func TestTheStartPrunes(t *testing.T) {
-	dir := t.TempDir()
-	r := open(t, dir)
-	r.add(r.now, r.now+1, r.now+2)
-	r.end(t)
-	r = open(t, dir, limits(1, timespan.Day))
-	if got := r.ids(t); got != "[3]" {
-		t.Errorf("left %s, want [3]", got)
-	}
-}
-
 // watched tells of what is done to rows.
 type watched struct {
 	*state.Table
@@ -287,76 +136,6 @@ func (w *watched) Delete(keys ...[]byte) error {
 	default: // nobody has looked yet, or ever will
 	}
 	return err
-}
-
-func TestEachIntervalPrunes(t *testing.T) {
-	deleted := make(chan int, 1)
-	r := open(t, t.TempDir(), limits(1, timespan.Day), func(o *Options) {
-		o.Rows, o.Interval = &watched{Table: o.Rows.(*state.Table), deleted: deleted}, time.Millisecond
-	})
-	for range 3 {
-		for range 2 {
-			r.record(t.Context(), Record{Method: "POST", Endpoint: "/x", Status: 200})
-		}
-		select {
-		case <-deleted:
-		case <-time.After(patience):
-			t.Fatal("nothing was pruned")
-		}
-	}
-}
-
-func TestAHundredThousandRowsArePruned(t *testing.T) {
-	const rows, kept = 100_000, 10_000
-	dir := t.TempDir()
-	db, err := badger.Open(badger.DefaultOptions(dir).WithLogger(nil))
-	if err != nil {
-		t.Fatal(err)
-	}
-	batch := db.NewWriteBatch()
-	for id := int64(1); id <= rows; id++ {
-		r := Record{ID: id, TS: 1_714_400_000 + id, Method: "POST", Endpoint: "/api/v1/silences", Status: 201}
-		line, err := r.line()
-		if err == nil {
-			err = batch.Set(append([]byte("r/audit/"), keyOf(r.ID, r.TS)...), line)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := errors.Join(batch.Flush(), db.Close()); err != nil {
-		t.Fatal(err)
-	}
-
-	r := open(t, dir, limits(rows, 30*timespan.Day))
-	if p := r.page(t, Query{Limit: 1, Offset: rows - 1, Since: -1 << 63, Until: 1<<63 - 1}); p.Count != rows || p.Entries[0].ID != 1 {
-		t.Fatalf("got %d rows ending in %v, want %d ending in 1", p.Count, p.Entries, rows)
-	}
-	if p := r.page(t, Query{Limit: 2, Since: 1_714_400_001, Until: 1_714_450_000}); p.Count != 50_000 || fmt.Sprint(idsOf(p)) != "[50000 49999]" {
-		t.Errorf("half of the rows: %d, %v", p.Count, idsOf(p))
-	}
-	r.now = 1_714_500_000
-	r.add(r.now)
-	r.prune() // one too many
-	if p := r.page(t, All()); p.Count != rows {
-		t.Errorf("%d rows, want %d", p.Count, rows)
-	}
-	r.end(t)
-
-	r = open(t, dir, limits(kept, 30*timespan.Day))
-	p := r.page(t, Query{Limit: 1000, Offset: kept - 1, Since: -1 << 63, Until: 1<<63 - 1})
-	if want := fmt.Sprint([]int64{rows + 2 - kept}); p.Count != kept || fmt.Sprint(idsOf(p)) != want {
-		t.Errorf("%d rows ending in %v, want %d ending in %s", p.Count, idsOf(p), kept, want)
-	}
-	r.end(t)
-
-	r = open(t, dir, limits(kept, timespan.Seconds(1)))
-	r.now += 10
-	r.prune()
-	r.add(r.now)
-	if got, want := r.ids(t), fmt.Sprint([]int64{rows + 2}); got != want {
-		t.Errorf("left %s, want %s", got, want)
-	}
 }
 
 func TestARowThatIsNotStoredChangesNothingForTheClient(t *testing.T) {
@@ -391,118 +170,6 @@ func TestARowThatIsNotStoredChangesNothingForTheClient(t *testing.T) {
 	}
 }
 
-func TestAPruneThatFailsIsCountedAndTriedAgain(t *testing.T) {
-	var fails error
-	r := open(t, t.TempDir(), limits(1, timespan.Day), func(o *Options) {
-		o.Rows = &watched{Table: o.Rows.(*state.Table), put: func(key []byte) error {
-			if bytes.Equal(key, lastKey) {
-				return fails
-			}
-			return nil
-		}}
-	})
-	r.add(r.now, r.now)
-	fails = errors.New("disk full")
-	r.prune()
-	if got := r.counts() + r.ids(t); got != "2 1[2 1]" {
-		t.Errorf("got %s, want an error and both rows", got)
-	}
-	if lines := r.log.Matching("audit trail not pruned", "disk full"); len(lines) != 1 {
-		t.Errorf("logged %q, want one line", lines)
-	}
-	fails = nil
-	r.prune()
-	if got := r.ids(t); got != "[2]" {
-		t.Errorf("left %s, want [2]", got)
-	}
-}
-
-func TestAClosedStoreIsNoFaultOfThePrune(t *testing.T) {
-	r := open(t, t.TempDir(), limits(0, timespan.Day))
-	r.add(r.now)
-	if err := r.store.Close(); err != nil {
-		t.Fatal(err)
-	}
-	r.prune()
-	if got := r.counts(); got != "1 0" {
-		t.Errorf("records and errors %s, want 1 0", got)
-	}
-	if _, err := r.Page(All()); err == nil {
-		t.Error("a page of a closed store was read")
-	}
-}
-
-func TestADamagedRowIsAnError(t *testing.T) {
-	r := open(t, t.TempDir())
-	r.add(r.now)
-	if err := r.store.Table(Name).Put(keyOf(2, r.now), []byte("{")); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := r.Page(Query{Limit: 1, Since: 0, Until: 1 << 62}); err == nil || !strings.HasPrefix(err.Error(), "read audit trail: ") {
-		t.Errorf("got %v, want an error", err)
-	}
-}
-
-func TestRecordsReachTheSinkInOrder(t *testing.T) {
-	to := &sinktest.Recorder{}
-	r := open(t, t.TempDir())
-	lines := sink.NewLines(sink.LinesOptions{
-		Name: Name, About: Name, Kind: sink.KindFile, OnFull: sink.Block, Transport: to, Retry: sink.DefaultRetry(), BatchMax: 4, Capacity: 2,
-		Lost: r.lost, Log: r.log.Logger(),
-	})
-	system := actorstest.System(t, actors.Options{MaxRestarts: 10})
-	if _, err := system.Spawn(lines.Cell(), lines.Produce); err != nil {
-		t.Fatal(err)
-	}
-	r.Feed([]*sink.Lines{lines})
-	const requests = 200
-	var wg sync.WaitGroup
-	for range requests {
-		wg.Go(func() { r.record(t.Context(), Record{Method: "POST", Endpoint: "/x", Status: 200}) })
-	}
-	wg.Wait()
-	system.DrainControl(t.Context())
-	q := All()
-	q.Limit = 1000
-	var want []string
-	for _, e := range slices.Backward(r.page(t, q).Entries) {
-		line, err := e.line()
-		if err != nil {
-			t.Fatal(err)
-		}
-		want = append(want, string(line))
-	}
-	if got := to.Lines(); len(want) != requests || !slices.Equal(got, want) {
-		t.Errorf("%d lines reached the sink, want the %d entries in the order of their ids:\n%s", len(got), len(want), strings.Join(got, "\n"))
-	}
-	r.add(r.now) // the sink has ended
-	if got := r.counts(); got != fmt.Sprint(requests+1, 1) {
-		t.Errorf("records and errors %s, want %d 1", got, requests+1)
-	}
-}
-
-func TestTheSinkIsAsConfigured(t *testing.T) {
-	for _, tc := range []struct {
-		name, text string
-		want       sink.OnFull
-	}{
-		{"a full queue drops", "file:///var/log/audit", sink.Drop},
-		{"unless it shall block", "file:///var/log/audit?on_full=block", sink.Block},
-		{"or drop", "stdout?on_full=drop", sink.Drop},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			r := open(t, t.TempDir(), func(o *Options) { o.Config.Sink = tc.text })
-			got, err := r.Sinks()
-			if err != nil || len(got) != 1 || got[0].Spec.OnFull != tc.want || got[0].Capacity != 1024 || got[0].Name != "audit" {
-				t.Errorf("got %+v, %v, want a queue of 1024 that does %s", got, err, tc.want)
-			}
-		})
-	}
-	if got, err := open(t, t.TempDir()).Sinks(); err != nil || len(got) != 0 {
-		t.Errorf("without a sink: %v, %v", got, err)
-	}
-}
-
 func TestTheTrailIsOnWithAStateDatabase(t *testing.T) {
 	yes, no := true, false
 	for _, tc := range []struct {
@@ -525,23 +192,6 @@ func TestTheTrailIsOnWithAStateDatabase(t *testing.T) {
 	}
 }
 
-func TestSettingsOfTheSinkAreChecked(t *testing.T) {
-	for _, tc := range []struct{ name, text, want string }{
-		{"none", "", ""},
-		{"a file", "file:///var/log/audit", ""},
-		{"a format", "file:///var/log/audit?format=ndjson", "sink: sink 'file:///var/log/audit?format=ndjson': format= is only supported on findings sinks"},
-		{"no kind of sink", "kafka://x", "sink: Unsupported output sink 'kafka://x'"},
-	} {
-		t.Run(tc.name, func(t *testing.T) {
-			var got []string
-			Config{Sink: tc.text}.Validate(func(key string, err error) { got = append(got, key+": "+err.Error()) })
-			if text := strings.Join(got, "\n"); !strings.HasPrefix(text, tc.want) || (text == "") != (tc.want == "") {
-				t.Errorf("got %q, want %q", text, tc.want)
-			}
-		})
-	}
-}
-
 func TestSeriesOfATrailThatIsOff(t *testing.T) {
 	reg := prometheus.NewRegistry()
 	if _, err := NewMetrics(reg, false); err != nil {
@@ -550,60 +200,6 @@ func TestSeriesOfATrailThatIsOff(t *testing.T) {
 	all, err := reg.Gather()
 	if err != nil || len(all) != 1 || all[0].GetName() != "audit_write_errors_total" {
 		t.Errorf("got %v, %v, want the errors alone", all, err)
-	}
-}
-
-// stuck is a destination that takes nothing until it is let go.
-type stuck struct {
-	sinktest.Recorder
-	free chan struct{}
-}
-
-func (s *stuck) Write(ctx context.Context, messages []graph.Message) (int, error) {
-	select {
-	case <-s.free:
-		return s.Recorder.Write(ctx, messages)
-	case <-ctx.Done():
-		return 0, ctx.Err()
-	}
-}
-
-// With on_full=block an answer waits for room in the queue, but its row does not, and
-// neither do those who read.
-func TestASinkThatBlocksHoldsAnswersAndNotRows(t *testing.T) {
-	to := &stuck{free: make(chan struct{})}
-	r := open(t, t.TempDir())
-	lines := sink.NewLines(sink.LinesOptions{
-		Name: Name, About: Name, Kind: sink.KindFile, OnFull: sink.Block, Transport: to, Retry: sink.DefaultRetry(), BatchMax: 1, Capacity: 1,
-		Lost: r.lost, Log: r.log.Logger(),
-	})
-	system := actorstest.System(t, actors.Options{MaxRestarts: 10})
-	if _, err := system.Spawn(lines.Cell(), lines.Produce); err != nil {
-		t.Fatal(err)
-	}
-	r.Feed([]*sink.Lines{lines})
-	const requests = 5 // of which two find room
-	answered := make(chan struct{}, requests)
-	for range requests {
-		go func() {
-			r.record(t.Context(), Record{Method: "POST", Endpoint: "/x", Status: 200})
-			answered <- struct{}{}
-		}()
-	}
-	begin := time.Now()
-	for r.page(t, All()).Count < requests {
-		if time.Since(begin) > patience {
-			t.Fatal("rows wait for the sink")
-		}
-	}
-	r.prune()
-	close(to.free)
-	for range requests {
-		<-answered
-	}
-	system.DrainControl(t.Context())
-	if got := to.Lines(); len(got) != requests || r.counts() != fmt.Sprint(requests, 0) {
-		t.Errorf("%d lines, %s, want %d and no error", len(got), r.counts(), requests)
 	}
 }
 

@@ -123,7 +123,7 @@ func TestBodies(t *testing.T) {
 	}
 }
 
-func TestTheDigestIsThatOfTheSpecifiedBody(t *testing.T) {
+func TestTheDigestIsThatOfTheBodyAsSent(t *testing.T) {
 	s := serve(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(503) })
 	resp, err := http.Post(s.url, "", strings.NewReader(`{"rule_id":"r1","verdict":"false_positive"}`))
 	if err != nil {

@@ -369,6 +369,18 @@ func TestDoubtfulAuthenticationIsToldAtTheStart(t *testing.T) {
 	}
 }
 
+// A doubt about the one token is told of its flag, as there is no section to mend.
+func TestADoubtAboutTheOneTokenNamesItsFlag(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, "r/a.yml", rule("A", "evil"))
+	d := secured(t, dir, environment(), "-r", filepath.Join(dir, "r"), "--api-token-env", "READER", "--enable-tap")
+	const want = `a wildcard gives the permission tap:read to token \"default\"","key":"--api-token-env"`
+	if log := d.stderr.String(); !strings.Contains(log, want) {
+		t.Errorf("the log lacks %s:\n%s", want, log)
+	}
+	d.stop()
+}
+
 // A caller who may not post is answered before his body, and a small one leaves the
 // connection as it was.
 func TestBodiesOfCallersWhoMayNotPost(t *testing.T) {

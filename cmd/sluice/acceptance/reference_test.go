@@ -265,6 +265,7 @@ func routesReference(t *testing.T) string {
 		Paths map[string]map[string]struct {
 			Summary    string
 			Permission string `json:"x-sluice-permission"`
+			Also       string `json:"x-sluice-permission-also"`
 			Audited    bool   `json:"x-sluice-audited"`
 		}
 	}
@@ -282,6 +283,9 @@ func routesReference(t *testing.T) string {
 			permission, audited := code(o.Permission), ""
 			if o.Permission == "" {
 				permission = "none"
+			}
+			if o.Also != "" {
+				permission += ", " + code(o.Also)
 			}
 			if o.Audited {
 				audited = "yes"

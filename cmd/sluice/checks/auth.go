@@ -47,6 +47,10 @@ func (c *checking) auth() {
 	}
 	const tap = "tap:read"
 	if who := set.Wildcards(tap); c.d.Tap.Enabled && len(who) > 0 {
-		c.warn(section, fmt.Errorf("tap sessions show whole events, and a wildcard gives the permission %s to %s", tap, strings.Join(who, ", ")))
+		at := section
+		if c.d.API.Auth == nil {
+			at = flag
+		}
+		c.warn(at, fmt.Errorf("tap sessions show whole events, and a wildcard gives the permission %s to %s", tap, strings.Join(who, ", ")))
 	}
 }

@@ -41,7 +41,7 @@ func readPair(cert, key string) (*tls.Certificate, error) {
 	pair, err := certs.Pair(cert, key)
 	if err != nil {
 		return nil, certs.Retell(err, func(f *certs.Fault) error {
-			if f.Path == key {
+			if f.Key {
 				return fmt.Errorf("--key: %w", f)
 			}
 			return fmt.Errorf("--cert: %w", f)

@@ -28,6 +28,7 @@ func TestFaultsOfFilesNameTheFlagAndThePath(t *testing.T) {
 			"certificate and key in each other's place", "localhost:1", "", key, cert,
 			"--cert: " + key + ": the file holds no certificate, but: PRIVATE KEY\n--key: " + cert + ": the file holds no private key, but: CERTIFICATE",
 		},
+		{"one file for both, and no certificate in it", "localhost:1", "", key, key, "--cert: " + key + ": the file holds no certificate, but: PRIVATE KEY"},
 		{
 			"the key of another certificate", "localhost:1", "", cert, other(trialcert.ClientKeyFile),
 			"--key: " + other(trialcert.ClientKeyFile) + ": is not the key of the certificate " + cert + " (tls: private key does not match public key)",

@@ -1,6 +1,8 @@
 package command
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"os"
 
@@ -114,4 +116,20 @@ func (c *console) writeTable(header []string, rows [][]string) error {
 		}
 	}
 	return t.Flush()
+}
+
+// writeObject writes what the daemon said: on one line, or indented.
+func (c *console) writeObject(object []byte) error {
+	var b bytes.Buffer
+	var err error
+	if c.pretty() {
+		err = json.Indent(&b, object, "", "  ")
+	} else {
+		err = json.Compact(&b, object)
+	}
+	if err != nil {
+		return configFault(err)
+	}
+	_, err = fmt.Fprintf(c.Out, "%s\n", bytes.TrimSpace(b.Bytes()))
+	return err
 }

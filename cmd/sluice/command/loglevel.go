@@ -1,11 +1,9 @@
 package command
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"net/http"
 	"time"
 
@@ -77,20 +75,4 @@ func (c *console) writeLogLevel(s logLevelState, answer []byte) error {
 		rows = append(rows, []string{"until", s.Until.Format(time.RFC3339)}, []string{"then", s.Then})
 	}
 	return c.writeTable([]string{"LOG", "VALUE"}, rows)
-}
-
-// writeObject writes what the daemon said: on one line, or indented.
-func (c *console) writeObject(object []byte) error {
-	var b bytes.Buffer
-	var err error
-	if c.pretty() {
-		err = json.Indent(&b, object, "", "  ")
-	} else {
-		err = json.Compact(&b, object)
-	}
-	if err != nil {
-		return configFault(err)
-	}
-	_, err = fmt.Fprintf(c.Out, "%s\n", bytes.TrimSpace(b.Bytes()))
-	return err
 }

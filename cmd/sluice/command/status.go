@@ -53,17 +53,7 @@ func (e *env) status(c *cli.Context) error {
 		}
 		return t.Flush()
 	}
-	var b bytes.Buffer
-	if out.pretty() {
-		err = json.Indent(&b, body, "", "  ")
-	} else {
-		err = json.Compact(&b, body)
-	}
-	if err != nil {
-		return configFault(err)
-	}
-	_, err = fmt.Fprintf(e.Out, "%s\n", bytes.TrimSpace(b.Bytes()))
-	return err
+	return out.writeObject(body)
 }
 
 // member is a member of a JSON object.

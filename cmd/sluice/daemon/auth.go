@@ -4,8 +4,6 @@ import (
 	"net/http"
 	"os"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"github.com/sluicehq/sluice/cmd/sluice/config"
 	"github.com/sluicehq/sluice/cmd/sluice/logging"
 	"github.com/sluicehq/sluice/http/api"
@@ -29,15 +27,11 @@ func newPolicy(c config.API) (*auth.Policy, error) {
 }
 
 // authenticate has every endpoint ask the policy, if there is one.
-func (d *Daemon) authenticate(o *api.Options) error {
+func (d *Daemon) authenticate(o *api.Options) {
 	if d.policy == nil {
-		return nil
+		return
 	}
-	metrics, err := auth.NewMetrics(prometheus.WrapRegistererWithPrefix(metricPrefix, d.registry))
-	if err != nil {
-		return err
-	}
-	gate := auth.NewGate(d.policy, metrics, logging.Target(d.log, "sluice.auth"))
+	gate := auth.NewGate(d.policy, d.series.auth, logging.Target(d.log, "sluice.auth"))
 	o.Caller = auth.Caller
 	o.Protect = func(e api.Endpoint, next http.Handler) http.Handler {
 		permissions := []string{e.Permission}
@@ -46,5 +40,4 @@ func (d *Daemon) authenticate(o *api.Options) error {
 		}
 		return gate.Protect(auth.Endpoint{Pattern: e.Pattern, Permissions: permissions, Open: e.Open}, next)
 	}
-	return nil
 }

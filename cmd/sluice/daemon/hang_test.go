@@ -40,13 +40,18 @@ func TestASyncThatHangsHoldsUpNeitherTheSaveNorTheExit(t *testing.T) {
 		c := &cfg.Config.Daemon
 		c.Rules, c.Input.Source, c.API.Addr, c.State.DB = []string{filepath.Join(dir, "rules.yml")}, "http", "127.0.0.1:0", filepath.Join(dir, "state")
 		c.Output.Sinks = []string{"file://" + found}
+		c.API.Audit.Sink = "file://" + filepath.Join(dir, "audit")
 		return Options{Config: cfg, Log: log, Out: os.Stderr, Err: os.Stderr}
 	}
-	hung := &unsynced{asked: make(chan struct{}), answer: make(chan struct{})}
+	var hung []*unsynced // the sink of results and that of the audit trail
 	o := options(slog.New(slog.NewTextHandler(&log, nil)))
 	o.transport = func(s sink.Spec, e sink.Environment) (t sink.Transport, err error) {
-		hung.Transport, err = sink.Open(s, e)
-		return hung, err
+		if t, err = sink.Open(s, e); err != nil {
+			return nil, err
+		}
+		u := &unsynced{Transport: t, asked: make(chan struct{}), answer: make(chan struct{})}
+		hung = append(hung, u)
+		return u, nil
 	}
 	d, err := New(t.Context(), o)
 	if err != nil {
@@ -64,7 +69,12 @@ func TestASyncThatHangsHoldsUpNeitherTheSaveNorTheExit(t *testing.T) {
 	var wg sync.WaitGroup
 	wg.Go(func() { stopped = d.Stop() })
 
-	<-hung.asked // and it does not answer: what comes now is complete
+	if len(hung) != 2 {
+		t.Fatalf("%d sinks were opened, want 2", len(hung))
+	}
+	for _, u := range hung {
+		<-u.asked // and it does not answer: what comes now is complete
+	}
 	if text, err := os.ReadFile(found); err != nil || bytes.Count(text, []byte("\n")) < 20 {
 		t.Errorf("the file holds %s, %v", text, err)
 	}
@@ -82,11 +92,13 @@ func TestASyncThatHangsHoldsUpNeitherTheSaveNorTheExit(t *testing.T) {
 		t.Error(err)
 	}
 	wg.Wait() // nobody answers, and yet it ends
-	if stopped == nil || !strings.Contains(stopped.Error(), "not closed in time: file") {
+	if stopped == nil || !strings.Contains(stopped.Error(), "not closed in time: audit, file") {
 		t.Errorf("the daemon ended with %v", stopped)
 	}
 	if strings.Contains(log.String(), "drain timeout") {
 		t.Errorf("the log tells of a drain that took too long:\n%s", log.String())
 	}
-	close(hung.answer)
+	for _, u := range hung {
+		close(u.answer)
+	}
 }

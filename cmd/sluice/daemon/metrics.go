@@ -14,6 +14,7 @@ import (
 	"github.com/sluicehq/sluice/actors/sink"
 	"github.com/sluicehq/sluice/cmd/sluice/ruleset"
 	"github.com/sluicehq/sluice/http/audit"
+	"github.com/sluicehq/sluice/http/auth"
 	"github.com/sluicehq/sluice/internal/unavailable"
 )
 
@@ -25,6 +26,7 @@ type series struct {
 	stages  *dataflow.Metrics
 	reloads *reload.Metrics
 	audit   *audit.Metrics
+	auth    *auth.Metrics // nil without authentication
 }
 
 // register makes the registry with all series at zero.
@@ -38,13 +40,16 @@ func (d *Daemon) register() error {
 	uptime := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "uptime_seconds", Help: "Seconds since the start.",
 	}, func() float64 { return time.Since(d.begun).Seconds() })
-	var errs [5]error
+	var errs [6]error
 	d.series = &series{}
 	d.series.sinks, errs[0] = sink.NewMetrics(reg)
 	d.series.rules, errs[1] = ruleset.NewMetrics(reg)
 	d.series.stages, errs[2] = newStageMetrics(reg, d.cfg)
 	d.series.reloads, errs[3] = reload.NewMetrics(reg)
 	d.series.audit, errs[4] = audit.NewMetrics(reg, d.audits())
+	if d.policy != nil {
+		d.series.auth, errs[5] = auth.NewMetrics(reg)
+	}
 	return errors.Join(errors.Join(errs[:]...), reg.Register(build), reg.Register(uptime),
 		d.registry.Register(collectors.NewGoCollector()), d.registry.Register(collectors.NewProcessCollector(collectors.ProcessCollectorOpts{})),
 		reg.Register(actors.NewCollector(d.system)), d.server.Register(reg), unavailable.Register(reg))

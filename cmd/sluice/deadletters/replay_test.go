@@ -277,6 +277,14 @@ func TestResultsThatNobodyWillTakeAreToldAndTheRestGoesOn(t *testing.T) {
 	same(t, "counts from the beginning", anew.want(t, `{"x":1}|A bad B I K`), Counts{Lines: 1, Deliveries: 4, Results: 5, Refused: 5})
 }
 
+func TestTheErrorOfADeliveryHidesSecrets(t *testing.T) {
+	r := newReplay(fileOf(t, undelivered("file", noon, "away")))
+	r.Target.(*sinkTarget).spec.Text = "rec://host?token=hunter2"
+	r.recorder.fail = func(string) error { return errors.New("away") }
+	_, err := r.run(t)
+	contains(t, err, "sink 'rec://host?token=xxxxx': away")
+}
+
 // What is remembered of refused records is bounded, and an interrupted replay remembers
 // only those that it does not look at again.
 func TestRefusedRecordsAreRememberedToABound(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/sluicehq/sluice/actors/sink"
 	"github.com/sluicehq/sluice/graph"
+	"github.com/sluicehq/sluice/internal/redact"
 )
 
 // Target takes the results of failed deliveries.
@@ -86,7 +87,7 @@ func (t *sinkTarget) send(ctx context.Context, records []pending) ([]error, erro
 	outcomes := sink.Deliver(ctx, t.spec.Kind, t.transport, t.retry, items, t.retried)
 	done, err := settled(ctx, outcomes)
 	if err != nil && ctx.Err() == nil {
-		err = fmt.Errorf("sink '%s': %w", t.spec.Text, err)
+		err = fmt.Errorf("sink '%s': %w", redact.Text(t.spec.Text), err)
 	}
 	return done, err
 }

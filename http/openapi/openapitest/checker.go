@@ -97,8 +97,9 @@ func shut(v any) {
 	}
 }
 
-// Check may be called by several goroutines at once. It reports what the document does not say of an answer. What it says nothing of is
-// answered with 404, and with 405 where only the method is unknown.
+// Check reports what the document does not say of an answer. A path that it does not
+// have is answered with 404, a method that it does not have with 405, or with 401 or 403
+// when the caller is refused first. Several goroutines may call Check at once.
 func (c *Checker) Check(tb testing.TB, a Answer) {
 	tb.Helper()
 	c.mu.Lock()
