@@ -89,7 +89,7 @@ func TestLabelsOfAllSinksAreTaken(t *testing.T) {
 	o, _ := webhookOptions(t, "webhooks: [{id: file-2, kind: detection, url: 'https://x/'}, {id: file-3, kind: detection, url: 'https://x/'}]\n")
 	dir := t.TempDir()
 	o.Config.Sinks = []string{"file://" + dir + "/a", "file://" + dir + "/b", "stdout"}
-	loaded, faults := o.Config.LoadWebhooks("", nil)
+	loaded, faults := o.Config.LoadWebhooks("", nil, nil)
 	if len(loaded) != 1 || loaded[0].ID != "file-3" || len(faults) != 1 || !strings.Contains(faults[0].Error(), "'file-2' is the label of another sink") {
 		t.Errorf("%d webhooks, faults %v", len(loaded), faults)
 	}
