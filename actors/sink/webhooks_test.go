@@ -94,3 +94,34 @@ func TestLabelsOfAllSinksAreTaken(t *testing.T) {
 		t.Errorf("%d webhooks, faults %v", len(loaded), faults)
 	}
 }
+
+// Two features with sinks of lines each get their own, and none when the start fails.
+func TestEveryAskerGetsItsOwnSinkOfLines(t *testing.T) {
+	const good = "webhooks: [{id: a, kind: detection, url: 'https://x/'}]\n"
+	for _, tc := range []struct{ name, webhooks, want string }{
+		{"when all are open", good, "first=first second=second"},
+		{"not after a fault", "webhooks: [{id: a}]\n", ""},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			o, _ := webhookOptions(t, tc.webhooks)
+			var got []string
+			for _, name := range []string{"first", "second", "silent"} {
+				l := LineSink{Name: name, About: "x", Spec: Spec{Kind: KindFile, Target: filepath.Join(t.TempDir(), name)}, Capacity: 1}
+				if name != "silent" {
+					l.Ready = func(s *Lines) { got = append(got, name+"="+s.o.Name) }
+				}
+				o.Lines = append(o.Lines, l)
+			}
+			out, err := OpenOutputs(o)
+			if (err == nil) != (tc.want != "") {
+				t.Fatal(err)
+			}
+			if out != nil {
+				defer func() { _ = out.close() }()
+			}
+			if text := strings.Join(got, " "); text != tc.want {
+				t.Errorf("ready: %q, want %q", text, tc.want)
+			}
+		})
+	}
+}
