@@ -53,6 +53,7 @@ type LineSink struct {
 	Spec     Spec
 	Capacity int // unless OutputsOptions.Capacities has the actor
 	Lost     func(err error)
+	Ready    func(*Lines) // gets the sink when every output is open; nil is not called
 }
 
 // OpenOutputs opens every destination that is configured. On an error nothing stays
@@ -98,6 +99,11 @@ func OpenOutputs(o OutputsOptions) (_ *Outputs, err error) {
 		return nil, err
 	}
 	out.Sinks = append(out.Sinks, webhooks...)
+	for i, line := range o.Lines {
+		if line.Ready != nil {
+			line.Ready(out.Lines[i])
+		}
+	}
 	return out, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 
 	"github.com/sluicehq/sluice/actors/sink/webhook"
@@ -15,14 +16,15 @@ const KindWebhook Kind = "webhook"
 
 // LoadWebhooks reads the webhooks, and reports every fault of their files, addresses that
 // the policy denies among them. Getenv gives variables; nil is os.Getenv.
-func (c Config) LoadWebhooks(policy egress.Policy, getenv func(string) string) ([]*webhook.Webhook, []*webhook.Fault) {
+// The log is told what happens to certificates of those that send; nil is none.
+func (c Config) LoadWebhooks(policy egress.Policy, getenv func(string) string, log *slog.Logger) ([]*webhook.Webhook, []*webhook.Fault) {
 	specs := c.Specs(func(int, error) {}) // whose errors are told by others
-	return webhook.Load(c.Webhooks, webhook.LoadOptions{Taken: Labels(specs), Policy: policy, Getenv: getenv})
+	return webhook.Load(c.Webhooks, webhook.LoadOptions{Taken: Labels(specs), Policy: policy, Getenv: getenv, Log: log})
 }
 
 // openWebhooks makes a sink of every webhook.
 func (o *OutputsOptions) openWebhooks(deadLetters DeadLetters) (sinks []*Sink, err error) {
-	all, faults := o.Config.LoadWebhooks(o.Egress, nil)
+	all, faults := o.Config.LoadWebhooks(o.Egress, nil, o.Log)
 	for _, f := range faults {
 		err = errors.Join(err, f)
 	}

@@ -89,8 +89,39 @@ func TestLabelsOfAllSinksAreTaken(t *testing.T) {
 	o, _ := webhookOptions(t, "webhooks: [{id: file-2, kind: detection, url: 'https://x/'}, {id: file-3, kind: detection, url: 'https://x/'}]\n")
 	dir := t.TempDir()
 	o.Config.Sinks = []string{"file://" + dir + "/a", "file://" + dir + "/b", "stdout"}
-	loaded, faults := o.Config.LoadWebhooks("", nil)
+	loaded, faults := o.Config.LoadWebhooks("", nil, nil)
 	if len(loaded) != 1 || loaded[0].ID != "file-3" || len(faults) != 1 || !strings.Contains(faults[0].Error(), "'file-2' is the label of another sink") {
 		t.Errorf("%d webhooks, faults %v", len(loaded), faults)
+	}
+}
+
+// Two features with sinks of lines each get their own, and none when the start fails.
+func TestEveryAskerGetsItsOwnSinkOfLines(t *testing.T) {
+	const good = "webhooks: [{id: a, kind: detection, url: 'https://x/'}]\n"
+	for _, tc := range []struct{ name, webhooks, want string }{
+		{"when all are open", good, "first=first second=second"},
+		{"not after a fault", "webhooks: [{id: a}]\n", ""},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			o, _ := webhookOptions(t, tc.webhooks)
+			var got []string
+			for _, name := range []string{"first", "second", "silent"} {
+				l := LineSink{Name: name, About: "x", Spec: Spec{Kind: KindFile, Target: filepath.Join(t.TempDir(), name)}, Capacity: 1}
+				if name != "silent" {
+					l.Ready = func(s *Lines) { got = append(got, name+"="+s.o.Name) }
+				}
+				o.Lines = append(o.Lines, l)
+			}
+			out, err := OpenOutputs(o)
+			if (err == nil) != (tc.want != "") {
+				t.Fatal(err)
+			}
+			if out != nil {
+				defer func() { _ = out.close() }()
+			}
+			if text := strings.Join(got, " "); text != tc.want {
+				t.Errorf("ready: %q, want %q", text, tc.want)
+			}
+		})
 	}
 }

@@ -85,6 +85,7 @@ var layout = map[string]place{
 	"sources/stdin":                      {5, "sources", false},
 	"sources/sourcetest":                 {5, "sources", true},
 	"http/auth":                          {7, "http/auth", false},
+	"http/reply":                         {0, "http/reply", false},
 	"http/server":                        {7, "http/server", false},
 	"http/api":                           {7, "http/api", false},
 	"http/audit":                         {6, "http/audit", false}, // its records are what a route of the API shows

@@ -20,6 +20,7 @@ import (
 	"github.com/sluicehq/sluice/actors/risk"
 	"github.com/sluicehq/sluice/actors/sink"
 	"github.com/sluicehq/sluice/http/openapi"
+	"github.com/sluicehq/sluice/http/reply"
 	"github.com/sluicehq/sluice/internal/suggest"
 )
 
@@ -121,7 +122,7 @@ type noSuchActor struct {
 
 func (res *Resources) getActors(w http.ResponseWriter, _ *http.Request) {
 	records := res.Actors.Records()
-	writeJSON(w, http.StatusOK, actorList{len(records), present(records)})
+	reply.JSON(w, http.StatusOK, actorList{len(records), present(records)})
 }
 
 func (res *Resources) getActor(w http.ResponseWriter, r *http.Request) {
@@ -131,7 +132,7 @@ func (res *Resources) getActor(w http.ResponseWriter, r *http.Request) {
 		res.writeActorError(w, name, err)
 		return
 	}
-	writeJSON(w, http.StatusOK, actorDetail{record, res.Actors.Detail(r.Context(), name)})
+	reply.JSON(w, http.StatusOK, actorDetail{record, res.Actors.Detail(r.Context(), name)})
 }
 
 func (res *Resources) patchActor(w http.ResponseWriter, r *http.Request) {
@@ -150,7 +151,7 @@ func (res *Resources) patchActor(w http.ResponseWriter, r *http.Request) {
 		res.writeActorError(w, name, err)
 		return
 	}
-	writeJSON(w, http.StatusOK, record)
+	reply.JSON(w, http.StatusOK, record)
 }
 
 func (res *Resources) writeActorError(w http.ResponseWriter, name string, err error) {
@@ -160,7 +161,7 @@ func (res *Resources) writeActorError(w http.ResponseWriter, name string, err er
 		for _, a := range res.Actors.Records() {
 			known = append(known, a.Name)
 		}
-		writeJSON(w, http.StatusNotFound, noSuchActor{unknownActor, name, suggest.Text(name, known)})
+		reply.JSON(w, http.StatusNotFound, noSuchActor{unknownActor, name, suggest.Text(name, known)})
 	case errors.Is(err, actors.ErrCapacity):
 		writeError(w, http.StatusBadRequest, err.Error())
 	default:

@@ -10,6 +10,7 @@ import (
 
 	"github.com/sluicehq/sluice/http/audit"
 	"github.com/sluicehq/sluice/http/openapi"
+	"github.com/sluicehq/sluice/http/reply"
 )
 
 var auditRoutes = []route{{pattern: "/api/v1/audit", endpoints: get("audit:read", (*Resources).getAudit, listAudit)}}
@@ -64,7 +65,7 @@ func (res *Resources) getAudit(w http.ResponseWriter, r *http.Request) {
 		writeHint(w, http.StatusInternalServerError, auditUnreadable, "the log of the daemon says why")
 		return
 	}
-	writeJSON(w, http.StatusOK, page)
+	reply.JSON(w, http.StatusOK, page)
 }
 
 func auditQuery(r *http.Request) (audit.Query, error) {

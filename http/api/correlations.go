@@ -14,6 +14,7 @@ import (
 	"strconv"
 
 	"github.com/sluicehq/sluice/http/openapi"
+	"github.com/sluicehq/sluice/http/reply"
 	"github.com/sluicehq/sluice/sigma/correlation"
 )
 
@@ -94,7 +95,7 @@ func (res *Resources) getCorrelations(w http.ResponseWriter, r *http.Request) {
 		writeRefusal(w, err)
 		return
 	}
-	writeJSON(w, http.StatusOK, correlationList{present(views), len(views)})
+	reply.JSON(w, http.StatusOK, correlationList{present(views), len(views)})
 }
 
 // A page of groups is what is in memory at once for a client: it ends at whichever

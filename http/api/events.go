@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/sluicehq/sluice/http/openapi"
+	"github.com/sluicehq/sluice/http/reply"
 	"github.com/sluicehq/sluice/sources"
 	"github.com/sluicehq/sluice/sources/ndjson"
 )
@@ -111,12 +112,12 @@ func (res *Resources) postEvents(w http.ResponseWriter, r *http.Request) {
 	}
 	given, err := query(r, "commit")
 	if err != nil {
-		writeJSON(w, http.StatusBadRequest, refusedBody{Error: err.Error()})
+		reply.JSON(w, http.StatusBadRequest, refusedBody{Error: err.Error()})
 		return
 	}
 	if commit, ok := given["commit"]; ok {
 		if commit != "true" && commit != "false" {
-			writeJSON(w, http.StatusBadRequest, refusedBody{Error: badCommit})
+			reply.JSON(w, http.StatusBadRequest, refusedBody{Error: badCommit})
 			return
 		}
 		o.Commit = commit == "true"
@@ -131,10 +132,10 @@ func (res *Resources) postEvents(w http.ResponseWriter, r *http.Request) {
 			unit = "value"
 		}
 		status, body := res.refuseBody(unit, n, err)
-		writeJSON(w, status, body)
+		reply.JSON(w, status, body)
 		return
 	}
-	writeJSON(w, http.StatusOK, accepted{n})
+	reply.JSON(w, http.StatusOK, accepted{n})
 }
 
 // resume says where a client goes on when n units were accepted, lines or values.

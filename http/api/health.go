@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"github.com/sluicehq/sluice/http/openapi"
+	"github.com/sluicehq/sluice/http/reply"
 )
 
 // Health is what the probes tell. It is asked before anything is loaded, and
@@ -64,10 +65,10 @@ type failing struct {
 
 func (a *API) getHealth(w http.ResponseWriter, _ *http.Request) {
 	if name, dying := a.health.Failing(); dying {
-		writeJSON(w, http.StatusServiceUnavailable, failing{"failing", "actor '" + name + "' has used up its restart budget", name})
+		reply.JSON(w, http.StatusServiceUnavailable, failing{"failing", "actor '" + name + "' has used up its restart budget", name})
 		return
 	}
-	writeJSON(w, http.StatusOK, statusBody{"ok"})
+	reply.JSON(w, http.StatusOK, statusBody{"ok"})
 }
 
 type readiness struct {
@@ -78,8 +79,8 @@ type readiness struct {
 func (a *API) getReady(w http.ResponseWriter, _ *http.Request) {
 	_, dying := a.health.Failing()
 	if dying || a.resources.Load() == nil || !a.health.Ready() { // ready promises that every route serves
-		writeJSON(w, http.StatusServiceUnavailable, readiness{"not_ready", false})
+		reply.JSON(w, http.StatusServiceUnavailable, readiness{"not_ready", false})
 		return
 	}
-	writeJSON(w, http.StatusOK, readiness{"ready", true})
+	reply.JSON(w, http.StatusOK, readiness{"ready", true})
 }

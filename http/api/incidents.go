@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/sluicehq/sluice/http/openapi"
+	"github.com/sluicehq/sluice/http/reply"
 )
 
 var incidentRoutes = []route{{pattern: "/api/v1/incidents", endpoints: get("incidents:read", (*Resources).getIncidents, listIncidents)}}
@@ -39,7 +40,7 @@ type incidentList struct {
 }
 
 func (*Resources) getIncidents(w http.ResponseWriter, _ *http.Request) {
-	writeJSON(w, http.StatusOK, incidentList{Incidents: []struct{}{}})
+	reply.JSON(w, http.StatusOK, incidentList{Incidents: []struct{}{}})
 }
 
 const bundleFormats = "format is json (default), markdown or md"

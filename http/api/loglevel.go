@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/sluicehq/sluice/http/openapi"
+	"github.com/sluicehq/sluice/http/reply"
 	"github.com/sluicehq/sluice/sigma/timespan"
 )
 
@@ -81,7 +82,7 @@ func (res *Resources) getLogLevel(w http.ResponseWriter, r *http.Request) {
 		logLevelOff(res, w, r)
 		return
 	}
-	writeJSON(w, http.StatusOK, res.LogLevel.LogLevel())
+	reply.JSON(w, http.StatusOK, res.LogLevel.LogLevel())
 }
 
 func (res *Resources) putLogLevel(w http.ResponseWriter, r *http.Request) {
@@ -103,7 +104,7 @@ func (res *Resources) putLogLevel(w http.ResponseWriter, r *http.Request) {
 		writeError(w, http.StatusBadRequest, err.Error())
 		return
 	}
-	writeJSON(w, http.StatusOK, state)
+	reply.JSON(w, http.StatusOK, state)
 }
 
 // parseLogLevelChange reads {"level": TEXT, "for": DURATION}.

@@ -22,6 +22,7 @@ import (
 	"github.com/sluicehq/sluice/graph/catalog"
 	"github.com/sluicehq/sluice/http/audit"
 	"github.com/sluicehq/sluice/http/openapi/openapitest"
+	"github.com/sluicehq/sluice/http/reply"
 	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/correlation"
 	"github.com/sluicehq/sluice/sources/ndjson"
@@ -258,7 +259,7 @@ func refuseBody(e Endpoint, next http.Handler) http.Handler {
 		return next
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		writeJSON(w, http.StatusRequestEntityTooLarge, audit.BodyTooLarge{Error: audit.BodyTooLargeText, MaxBodyBytes: 65536})
+		reply.JSON(w, http.StatusRequestEntityTooLarge, audit.BodyTooLarge{Error: audit.BodyTooLargeText, MaxBodyBytes: 65536})
 	})
 }
 

@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"github.com/sluicehq/sluice/http/openapi"
+	"github.com/sluicehq/sluice/http/reply"
 )
 
 var reloadRoutes = []route{{pattern: "/api/v1/reload", endpoints: table{http.MethodPost: mutation("reload:execute", (*Resources).postReload, requestReload)}}}
@@ -30,5 +31,5 @@ type Reloader interface {
 func (res *Resources) postReload(w http.ResponseWriter, r *http.Request) {
 	res.Reloader.Request()
 	discard(r)
-	writeJSON(w, http.StatusOK, statusBody{"reload_triggered"})
+	reply.JSON(w, http.StatusOK, statusBody{"reload_triggered"})
 }

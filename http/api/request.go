@@ -9,6 +9,8 @@ import (
 	"net/http"
 	"net/url"
 	"unicode/utf8"
+
+	"github.com/sluicehq/sluice/http/reply"
 )
 
 // maxBody bounds the body of every route that reads one as a whole.
@@ -47,7 +49,7 @@ type tooLarge struct {
 // written.
 func readBody(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
 	if r.ContentLength > maxBody {
-		writeJSON(w, http.StatusRequestEntityTooLarge, tooLarge{bodyTooLarge, maxBody})
+		reply.JSON(w, http.StatusRequestEntityTooLarge, tooLarge{bodyTooLarge, maxBody})
 		return nil, false
 	}
 	body, err := io.ReadAll(io.LimitReader(r.Body, maxBody+1))
@@ -56,7 +58,7 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
 		status, text := readFailure(err)
 		writeError(w, status, text)
 	case len(body) > maxBody:
-		writeJSON(w, http.StatusRequestEntityTooLarge, tooLarge{bodyTooLarge, maxBody})
+		reply.JSON(w, http.StatusRequestEntityTooLarge, tooLarge{bodyTooLarge, maxBody})
 	case !utf8.Valid(body):
 		writeError(w, http.StatusBadRequest, "body is not valid UTF-8")
 	default:

@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"github.com/sluicehq/sluice/http/openapi"
+	"github.com/sluicehq/sluice/http/reply"
 )
 
 var riskRoutes = []route{{pattern: "/api/v1/risk", endpoints: get("risk:read", (*Resources).getRisk, listRisk)}}
@@ -19,5 +20,5 @@ type entityList struct {
 }
 
 func (*Resources) getRisk(w http.ResponseWriter, _ *http.Request) {
-	writeJSON(w, http.StatusOK, entityList{Entities: []struct{}{}})
+	reply.JSON(w, http.StatusOK, entityList{Entities: []struct{}{}})
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/sluicehq/sluice/graph/catalog"
 	"github.com/sluicehq/sluice/http/openapi"
+	"github.com/sluicehq/sluice/http/reply"
 	"github.com/sluicehq/sluice/sigma/ast"
 )
 
@@ -98,7 +99,7 @@ func (res *Resources) getRuleList(w http.ResponseWriter, r *http.Request) {
 	if next := q.Offset + len(page); len(page) > 0 && next < total {
 		list.NextOffset = &next
 	}
-	writeJSON(w, http.StatusOK, list)
+	reply.JSON(w, http.StatusOK, list)
 }
 
 func listedRule(e *catalog.Listed) ListedRule {

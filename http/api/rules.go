@@ -6,6 +6,7 @@ import (
 
 	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/http/openapi"
+	"github.com/sluicehq/sluice/http/reply"
 	"github.com/sluicehq/sluice/sigma/ast"
 )
 
@@ -73,7 +74,7 @@ func (res *Resources) getRules(w http.ResponseWriter, _ *http.Request) {
 		}
 		rejected = append(rejected, rejectedDocument{d.File, d.Document, d.Title, d.ID, problems})
 	}
-	writeJSON(w, http.StatusOK, append(members(r.Counts),
+	reply.JSON(w, http.StatusOK, append(members(r.Counts),
 		actors.Member{Name: "rules_path", Value: strings.Join(r.Paths, ", ")},
 		actors.Member{Name: "rejected", Value: rejected}, actors.Member{Name: "excluded", Value: r.Excluded}))
 }

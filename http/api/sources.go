@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/sluicehq/sluice/http/openapi"
+	"github.com/sluicehq/sluice/http/reply"
 )
 
 var sourceRoutes = []route{
@@ -51,7 +52,7 @@ type sourceList struct {
 }
 
 func (*Resources) getSources(w http.ResponseWriter, _ *http.Request) {
-	writeJSON(w, http.StatusOK, sourceList{[]struct{}{}})
+	reply.JSON(w, http.StatusOK, sourceList{[]struct{}{}})
 }
 
 func (res *Resources) postResolve(w http.ResponseWriter, r *http.Request) {
@@ -97,5 +98,5 @@ type invalidated struct {
 }
 
 func (*Resources) deleteSourceCache(w http.ResponseWriter, r *http.Request) {
-	writeJSON(w, http.StatusOK, invalidated{"invalidated", r.PathValue("source_id")})
+	reply.JSON(w, http.StatusOK, invalidated{"invalidated", r.PathValue("source_id")})
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/actors/reload"
 	"github.com/sluicehq/sluice/http/openapi"
+	"github.com/sluicehq/sluice/http/reply"
 )
 
 var statusRoutes = []route{{pattern: "/api/v1/status", endpoints: get("status:read", (*Resources).getStatus, showStatus)}}
@@ -39,7 +40,7 @@ type Status interface {
 }
 
 func (res *Resources) getStatus(w http.ResponseWriter, _ *http.Request) {
-	writeJSON(w, http.StatusOK, append(members{{Name: "status", Value: "running"}}, res.Status.Status()...))
+	reply.JSON(w, http.StatusOK, append(members{{Name: "status", Value: "running"}}, res.Status.Status()...))
 }
 
 // members are an object whose members keep their order.

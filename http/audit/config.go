@@ -22,9 +22,9 @@ func DefaultConfig() Config {
 // On reports whether changes are recorded, by a daemon with or without a state database.
 func (c Config) On(database bool) bool { return database && (c.Enabled == nil || *c.Enabled) }
 
-// Specs reads the spec of the sink: none when none is configured. Warnings are about
+// Spec reads the spec of the sink: nil when none is configured. Warnings are about
 // parameters that are ignored.
-func (c Config) Specs() (specs []sink.Spec, warnings []string, err error) {
+func (c Config) Spec() (spec *sink.Spec, warnings []string, err error) {
 	if c.Sink == "" {
 		return nil, nil, nil
 	}
@@ -32,12 +32,12 @@ func (c Config) Specs() (specs []sink.Spec, warnings []string, err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return []sink.Spec{s}, warnings, nil
+	return &s, warnings, nil
 }
 
 // Validate reports a sink that nothing can write to.
 func (c Config) Validate(fault func(key string, err error)) {
-	if _, _, err := c.Specs(); err != nil {
+	if _, _, err := c.Spec(); err != nil {
 		fault("sink", err)
 	}
 }

@@ -27,7 +27,7 @@ func TestRecordsReachTheSinkInOrder(t *testing.T) {
 	if _, err := system.Spawn(lines.Cell(), lines.Produce); err != nil {
 		t.Fatal(err)
 	}
-	r.Feed([]*sink.Lines{lines})
+	r.feed(lines)
 	const requests = 200
 	var wg sync.WaitGroup
 	for range requests {
@@ -65,13 +65,13 @@ func TestTheSinkIsAsConfigured(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			r := open(t, t.TempDir(), func(o *Options) { o.Config.Sink = tc.text })
-			got, err := r.Sinks()
-			if err != nil || len(got) != 1 || got[0].Spec.OnFull != tc.want || got[0].Capacity != 1024 || got[0].Name != "audit" {
+			got, err := r.Sink()
+			if err != nil || got == nil || got.Spec.OnFull != tc.want || got.Capacity != 1024 || got.Name != "audit" {
 				t.Errorf("got %+v, %v, want a queue of 1024 that does %s", got, err, tc.want)
 			}
 		})
 	}
-	if got, err := open(t, t.TempDir()).Sinks(); err != nil || len(got) != 0 {
+	if got, err := open(t, t.TempDir()).Sink(); err != nil || got != nil {
 		t.Errorf("without a sink: %v, %v", got, err)
 	}
 }
@@ -121,7 +121,7 @@ func TestASinkThatBlocksHoldsAnswersAndNotRows(t *testing.T) {
 	if _, err := system.Spawn(lines.Cell(), lines.Produce); err != nil {
 		t.Fatal(err)
 	}
-	r.Feed([]*sink.Lines{lines})
+	r.feed(lines)
 	const requests = 5 // of which two find room
 	answered := make(chan struct{}, requests)
 	for range requests {

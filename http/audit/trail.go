@@ -95,27 +95,23 @@ func (t *Trail) Close() error {
 	return nil
 }
 
-// Sinks describes the sink that is configured: none or one.
-func (t *Trail) Sinks() ([]sink.LineSink, error) {
-	specs, _, err := t.o.Config.Specs()
-	if err != nil {
+// Sink describes the sink that is configured, nil without one. Records are passed on to
+// it from when it is ready.
+func (t *Trail) Sink() (*sink.LineSink, error) {
+	spec, _, err := t.o.Config.Spec()
+	switch {
+	case err != nil:
 		return nil, fmt.Errorf("daemon.api.audit.sink: %w", err)
+	case spec == nil:
+		return nil, nil
 	}
-	sinks := make([]sink.LineSink, 0, len(specs))
-	for _, s := range specs {
-		sinks = append(sinks, sink.LineSink{Name: Name, About: Name, Spec: s, Capacity: queueSize, Lost: t.lost})
-	}
-	return sinks, nil
+	return &sink.LineSink{Name: Name, About: Name, Spec: *spec, Capacity: queueSize, Lost: t.lost, Ready: t.feed}, nil
 }
 
-// Feed has records passed on to the sink that was made as Sinks says. It is called
-// before the first of them.
-func (t *Trail) Feed(sinks []*sink.Lines) {
+func (t *Trail) feed(s *sink.Lines) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for _, s := range sinks {
-		t.sink = s
-	}
+	t.sink = s
 }
 
 // record stores a record, under the next id and the time of now, and passes it on. It

@@ -5,11 +5,11 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"io"
 	"math"
 	"net/http"
-	"strconv"
+
+	"github.com/sluicehq/sluice/http/reply"
 )
 
 // BodyTooLargeText is the error of BodyTooLarge.
@@ -34,7 +34,7 @@ func (t *Trail) Wrap(pattern string, next http.Handler) http.Handler {
 		if r.Method != http.MethodDelete {
 			var fits bool
 			if r, fits = buffered(r, t.limit(), &a.record); !fits {
-				a.tooLarge(t.limit())
+				reply.JSON(a, http.StatusRequestEntityTooLarge, BodyTooLarge{BodyTooLargeText, t.limit()})
 				return
 			}
 		}
@@ -99,15 +99,6 @@ func (a *answer) end(status int) {
 		a.record.Status = status
 		a.trail.record(a.ctx, a.record)
 	}
-}
-
-func (a *answer) tooLarge(limit int64) {
-	body, _ := json.Marshal(BodyTooLarge{BodyTooLargeText, limit}) // strings and numbers always encode
-	body = append(body, '\n')
-	a.Header().Set("Content-Type", "application/json")
-	a.Header().Set("Content-Length", strconv.Itoa(len(body)))
-	a.WriteHeader(http.StatusRequestEntityTooLarge)
-	_, _ = a.Write(body) // a client that has left gets nothing
 }
 
 // WriteHeader sends the header of a recorded answer.

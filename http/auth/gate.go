@@ -2,13 +2,12 @@ package auth
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"log/slog"
 	"net/http"
-	"strconv"
 	"time"
 
+	"github.com/sluicehq/sluice/http/reply"
 	"github.com/sluicehq/sluice/internal/ratelog"
 )
 
@@ -63,10 +62,10 @@ func (g *Gate) Protect(e Endpoint, next http.Handler) http.Handler {
 		case Unauthorized:
 			g.reject(d, e.Pattern)
 			w.Header().Set("WWW-Authenticate", "Bearer")
-			writeError(w, http.StatusUnauthorized, unauthorizedText)
+			reply.JSON(w, http.StatusUnauthorized, errorBody{unauthorizedText})
 		case Forbidden:
 			g.reject(d, e.Pattern)
-			writeError(w, http.StatusForbidden, forbiddenText(d.missing))
+			reply.JSON(w, http.StatusForbidden, errorBody{forbiddenText(d.missing)})
 		}
 	})
 }
@@ -85,16 +84,9 @@ func (g *Gate) reject(d decision, pattern string) {
 	g.log.Warn("request rejected", append(attrs, "suppressed", kept)...)
 }
 
-func writeError(w http.ResponseWriter, status int, text string) {
-	body, _ := json.Marshal(struct { // text encodes
-		Error string `json:"error"`
-	}{text})
-	body = append(body, '\n')
-	h := w.Header()
-	h.Set("Content-Type", "application/json")
-	h.Set("Content-Length", strconv.Itoa(len(body)))
-	w.WriteHeader(status)
-	_, _ = w.Write(body) // a client that has left gets nothing
+// errorBody is the answer to a request that is rejected.
+type errorBody struct {
+	Error string `json:"error"`
 }
 
 type tokenKey struct{}

@@ -196,12 +196,12 @@ func TestCertificatesOfAnotherTime(t *testing.T) {
 func TestAKeptCertificateFollowsItsFiles(t *testing.T) {
 	ours := certstest.New(t, "ours")
 	cert, key := ours.Issue("first", time.Hour)
-	keep, err := certs.NewKeep(cert, key)
+	var failures []string
+	now := time.Now()
+	keep, err := certs.NewKeep(cert, key, func() time.Time { return now }, func(err error) { failures = append(failures, err.Error()) })
 	if err != nil {
 		t.Fatal(err)
 	}
-	var failures []string
-	keep.Failed = func(err error) { failures = append(failures, err.Error()) }
 	check := func(name string, failed int) {
 		t.Helper()
 		pair, err := keep.GetClientCertificate(nil)
@@ -220,8 +220,32 @@ func TestAKeptCertificateFollowsItsFiles(t *testing.T) {
 	check("second", 2)
 	ours.Renew("third", time.Hour, cert, key)
 	check("third", 2)
-	if _, err := certs.NewKeep(cert, cert); err == nil {
-		t.Error("a key that is none is kept")
+	ours.Date("early", time.Hour, 3*time.Hour, cert, key)
+	check("third", 3)
+	now = now.Add(2 * time.Hour) // nobody has to touch the files for it
+	check("early", 3)
+	ours.Renew("expired", -time.Minute, cert, key)
+	check("early", 4)
+	now = now.Add(2 * time.Hour)
+	ours.Renew("fifth", 24*time.Hour, cert, key)
+	check("fifth", 4)
+	now = now.Add(24 * time.Hour)
+	check("fifth", 5) // there is nothing better
+	for i, want := range []string{key + ": the file holds nothing in PEM", key + ": no such file", cert + ": the certificate is not valid before", cert + ": the certificate expired", cert + ": the certificate expired"} {
+		if !strings.HasPrefix(failures[i], want) {
+			t.Errorf("failure %d is %s, want %s", i+1, failures[i], want)
+		}
+	}
+}
+
+func TestOnlyACertificateThatCanBeUsedIsKept(t *testing.T) {
+	ours := certstest.New(t, "ours")
+	for want, spoil := range ours.Unusable() {
+		cert, key := ours.Issue("client", time.Hour)
+		spoil(cert, key)
+		if _, err := certs.NewKeep(cert, key, time.Now, nil); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %s", err, want)
+		}
 	}
 }
 

@@ -7,6 +7,6 @@
 //
 // Keep is a certificate that is renewed on disk while it is used:
 //
-//	keep, err := certs.NewKeep("tls.crt", "tls.key")
+//	keep, err := certs.NewKeep("tls.crt", "tls.key", time.Now, failed)
 //	config.GetClientCertificate = keep.GetClientCertificate // reads changed files again
 package certs

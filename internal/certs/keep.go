@@ -7,15 +7,16 @@ import (
 	"time"
 )
 
+// NotRenewed is what a log says of an error that failed of NewKeep is told.
+const NotRenewed = "the client certificate is not renewed, the one before stays in use"
+
 // Keep is a certificate whose files are read again when they have changed. It keeps the
-// last one that could be read, so that files which are just being replaced disturb nobody.
+// last one that could be used, so that files which are just being replaced disturb nobody.
 // It is safe for concurrent use.
 type Keep struct {
-	// Failed is told of files that a handshake finds unreadable. It is set before the
-	// first one; nil tells nobody.
-	Failed func(err error)
-
 	cert, key string
+	now       func() time.Time
+	failed    func(err error) // may be nil
 
 	mu   sync.Mutex // guards the rest
 	pair *tls.Certificate
@@ -29,41 +30,62 @@ type stamp struct {
 	info os.FileInfo
 }
 
-// NewKeep reads a certificate and its key, as Pair does.
-func NewKeep(cert, key string) (*Keep, error) {
-	k := &Keep{cert: cert, key: key}
+// NewKeep reads a certificate and its key, as Pair does, and refuses one that is not
+// current. Each handshake tells failed of files that hold nothing better any more: that
+// cannot be read, or whose certificate is not current. Nil tells nobody.
+func NewKeep(cert, key string, now func() time.Time, failed func(err error)) (*Keep, error) {
+	k := &Keep{cert: cert, key: key, now: now, failed: failed}
 	k.seen = k.look()
-	var err error
-	if k.pair, err = Pair(cert, key); err != nil {
+	pair, err := k.read()
+	if err != nil {
 		return nil, err
 	}
+	k.pair = pair
 	return k, nil
 }
 
 // GetClientCertificate is that of the tls.Config of a client.
 func (k *Keep) GetClientCertificate(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
-	pair, err := k.Now()
-	if err != nil && k.Failed != nil {
-		k.Failed(err)
+	pair, err := k.latest()
+	if err != nil && k.failed != nil {
+		k.failed(err)
 	}
 	return pair, nil
 }
 
-// Now is the certificate as the files have it. With an error, which says why they cannot
-// be read, it is the one before.
-func (k *Keep) Now() (*tls.Certificate, error) {
+// latest is the certificate as the files have it. With an error, which says why that
+// cannot be used, it is the one before.
+func (k *Keep) latest() (*tls.Certificate, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	now := k.look() // before they are read: what changes meanwhile is read again
-	if same(now, k.seen) {
-		return k.pair, nil
+	seen := k.look() // before they are read: what changes meanwhile is read again
+	if same(seen, k.seen) {
+		return k.pair, k.current(k.pair)
 	}
-	pair, err := Pair(k.cert, k.key)
+	pair, err := k.read()
 	if err != nil {
 		return k.pair, err
 	}
-	k.pair, k.seen = pair, now
+	k.pair, k.seen = pair, seen
 	return pair, nil
+}
+
+func (k *Keep) read() (*tls.Certificate, error) {
+	pair, err := Pair(k.cert, k.key)
+	if err != nil {
+		return nil, err
+	}
+	return pair, k.current(pair)
+}
+
+func (k *Keep) current(pair *tls.Certificate) error {
+	err := Current(pair.Leaf, k.now())
+	if err == nil {
+		return nil
+	}
+	f := faultf(k.cert, err, "%v", err)
+	f.Dated = true
+	return f
 }
 
 func (k *Keep) look() (s [2]stamp) {

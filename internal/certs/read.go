@@ -25,6 +25,7 @@ type Fault struct {
 	Path  string
 	What  string // with how to mend it
 	Key   bool   // it is the file of a key
+	Dated bool   // it can be read, but its certificate is not current
 	cause error  // may be nil
 }
 

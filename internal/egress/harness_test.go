@@ -2,22 +2,13 @@ package egress
 
 import (
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
-	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/pem"
 	"errors"
-	"math/big"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
 	"net/url"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -26,6 +17,7 @@ import (
 	"golang.org/x/net/http/httpproxy"
 
 	"github.com/sluicehq/sluice/graph/leaktest"
+	"github.com/sluicehq/sluice/internal/certs/certstest"
 	"github.com/sluicehq/sluice/internal/response"
 )
 
@@ -138,69 +130,17 @@ func port(t *testing.T, s *httptest.Server) string {
 }
 
 // authority signs certificates.
-type authority struct {
-	cert *x509.Certificate
-	key  *ecdsa.PrivateKey
-}
+type authority struct{ *certstest.Authority }
 
 func newAuthority(t *testing.T) *authority {
 	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	model := &x509.Certificate{
-		SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: "test authority"},
-		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
-		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
-	}
-	der, err := x509.CreateCertificate(rand.Reader, model, model, &key.PublicKey, key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cert, err := x509.ParseCertificate(der)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &authority{cert, key}
+	return &authority{certstest.New(t, "test authority")}
 }
 
-// pair writes the files of a certificate for the given names, valid until then.
-func (a *authority) pair(t *testing.T, until time.Time, names ...string) (cert, key string) {
+// pair writes the files of a certificate for a name, valid until then.
+func (a *authority) pair(t *testing.T, until time.Time, name string) (cert, key string) {
 	t.Helper()
-	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	model := &x509.Certificate{
-		SerialNumber: big.NewInt(time.Now().UnixNano()), Subject: pkix.Name{CommonName: names[0]}, DNSNames: names,
-		NotBefore: time.Now().Add(-2 * time.Hour), NotAfter: until,
-		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
-	}
-	der, err := x509.CreateCertificate(rand.Reader, model, a.cert, &private.PublicKey, a.key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	keyDER, err := x509.MarshalPKCS8PrivateKey(private)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return write(t, "cert.pem", "CERTIFICATE", der), write(t, "key.pem", "PRIVATE KEY", keyDER)
-}
-
-// bundle writes the file of the authority's own certificate.
-func (a *authority) bundle(t *testing.T) string {
-	t.Helper()
-	return write(t, "ca.pem", "CERTIFICATE", a.cert.Raw)
-}
-
-func write(t *testing.T, name, kind string, der []byte) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
+	return a.Issue(name, time.Until(until))
 }
 
 // secure runs a server with a certificate for the name.
@@ -221,8 +161,7 @@ func secure(t *testing.T, a *authority, until time.Time, name string, clients *a
 	s.EnableHTTP2 = true
 	s.TLS = &tls.Config{Certificates: []tls.Certificate{loaded}}
 	if clients != nil {
-		s.TLS.ClientCAs = x509.NewCertPool()
-		s.TLS.ClientCAs.AddCert(clients.cert)
+		s.TLS.ClientCAs = clients.Pool
 		s.TLS.ClientAuth = tls.RequireAndVerifyClientCert
 	}
 	s.Config.ErrorLog = quiet()

@@ -143,7 +143,7 @@ func TestTLSGoesThroughATunnel(t *testing.T) {
 	server := secure(t, a, time.Now().Add(time.Hour), "tls.example", nil)
 	var v visits
 	p := proxy(t, &v, server.Listener.Addr().String())
-	settings, err := TLS{CA: a.bundle(t)}.Load(OnlyBundle)
+	settings, err := TLS{CA: a.File}.Load(OnlyBundle, time.Now, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

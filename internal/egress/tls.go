@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/sluicehq/sluice/internal/certs"
 )
@@ -36,8 +37,9 @@ func (t TLS) Validate() error {
 }
 
 // Load reads the files. It returns nil if t is empty. The error tells every fault at
-// once, Validate's included, with keys that begin with "tls.".
-func (t TLS) Load(roots Roots) (*tls.Config, error) {
+// once, Validate's included, with keys that begin with "tls.". failed is told of a renewed
+// certificate that cannot be used at a handshake, where the one before is; nil tells nobody.
+func (t TLS) Load(roots Roots, now func() time.Time, failed func(error)) (*tls.Config, error) {
 	if err := t.Validate(); err != nil {
 		return nil, err
 	}
@@ -45,7 +47,7 @@ func (t TLS) Load(roots Roots) (*tls.Config, error) {
 		return nil, nil
 	}
 	c := &tls.Config{MinVersion: tls.VersionTLS12}
-	if err := errors.Join(t.loadCA(c, roots), t.loadPair(c)); err != nil {
+	if err := errors.Join(t.loadCA(c, roots), t.loadPair(c, now, failed)); err != nil {
 		return nil, err
 	}
 	return c, nil
@@ -66,19 +68,15 @@ func (t TLS) loadCA(c *tls.Config, roots Roots) error {
 }
 
 // loadPair has each handshake show what the files hold then.
-func (t TLS) loadPair(c *tls.Config) error {
+func (t TLS) loadPair(c *tls.Config, now func() time.Time, failed func(error)) error {
 	if t.ClientCert == "" {
 		return nil
 	}
-	keep, err := certs.NewKeep(t.ClientCert, t.ClientKey)
+	keep, err := certs.NewKeep(t.ClientCert, t.ClientKey, now, failed)
 	if err != nil {
 		return told("client_cert", err)
 	}
-	pair, err := keep.Now()
-	if err != nil {
-		return told("client_cert", err)
-	}
-	c.Certificates, c.GetClientCertificate = []tls.Certificate{*pair}, keep.GetClientCertificate
+	c.GetClientCertificate = keep.GetClientCertificate
 	return nil
 }
 
@@ -88,6 +86,9 @@ func told(setting string, err error) error {
 		key := setting
 		if f.Key {
 			key = "client_key"
+		}
+		if f.Dated {
+			return fmt.Errorf("tls.%s: %w", key, f)
 		}
 		return &readError{fmt.Sprintf("failed to read tls.%s '%s': %s", key, f.Path, f.What), f}
 	})

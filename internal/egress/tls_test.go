@@ -30,17 +30,17 @@ func TestHandshakes(t *testing.T) {
 		roots    Roots
 		want     string // of the response, or part of the error
 	}{
-		{"the bundle beside the system roots", port(t, plain), TLS{CA: ours.bundle(t)}, AddToSystem, "HTTP/2.0 for nobody"},
-		{"the bundle instead of the system roots", port(t, plain), TLS{CA: ours.bundle(t)}, OnlyBundle, "HTTP/2.0 for nobody"},
-		{"another bundle", port(t, plain), TLS{CA: other.bundle(t)}, AddToSystem, "certificate signed by unknown authority"},
+		{"the bundle beside the system roots", port(t, plain), TLS{CA: ours.File}, AddToSystem, "HTTP/2.0 for nobody"},
+		{"the bundle instead of the system roots", port(t, plain), TLS{CA: ours.File}, OnlyBundle, "HTTP/2.0 for nobody"},
+		{"another bundle", port(t, plain), TLS{CA: other.File}, AddToSystem, "certificate signed by unknown authority"},
 		{"the system roots alone", port(t, plain), TLS{}, AddToSystem, "certificate signed by unknown authority"},
-		{"a certificate of the client", port(t, mutual), TLS{CA: ours.bundle(t), ClientCert: cert, ClientKey: key}, AddToSystem, "HTTP/2.0 for daemon"},
-		{"no certificate where one is wanted", port(t, mutual), TLS{CA: ours.bundle(t)}, AddToSystem, refused},
-		{"a certificate of a stranger", port(t, mutual), TLS{CA: ours.bundle(t), ClientCert: strangeCert, ClientKey: strangeKey}, AddToSystem, refused},
-		{"an expired certificate", port(t, expired), TLS{CA: ours.bundle(t)}, AddToSystem, "certificate has expired or is not yet valid"},
-		{"a certificate for another name", port(t, named), TLS{CA: ours.bundle(t)}, AddToSystem, "certificate is valid for other.example, not tls.example"},
+		{"a certificate of the client", port(t, mutual), TLS{CA: ours.File, ClientCert: cert, ClientKey: key}, AddToSystem, "HTTP/2.0 for daemon"},
+		{"no certificate where one is wanted", port(t, mutual), TLS{CA: ours.File}, AddToSystem, refused},
+		{"a certificate of a stranger", port(t, mutual), TLS{CA: ours.File, ClientCert: strangeCert, ClientKey: strangeKey}, AddToSystem, refused},
+		{"an expired certificate", port(t, expired), TLS{CA: ours.File}, AddToSystem, "certificate has expired or is not yet valid"},
+		{"a certificate for another name", port(t, named), TLS{CA: ours.File}, AddToSystem, "certificate is valid for other.example, not tls.example"},
 	} {
-		settings, err := tc.settings.Load(tc.roots)
+		settings, err := tc.settings.Load(tc.roots, time.Now, nil)
 		if err != nil {
 			t.Errorf("%s: %v", tc.name, err)
 			continue
@@ -59,17 +59,17 @@ func TestTheBundleIsAddedToTheSystemRoots(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want.AddCert(a.cert)
-	got, err := TLS{CA: a.bundle(t)}.Load(AddToSystem)
+	want.AddCert(a.Cert)
+	got, err := TLS{CA: a.File}.Load(AddToSystem, time.Now, nil)
 	if err != nil || !got.RootCAs.Equal(want) || got.MinVersion != tls.VersionTLS12 {
 		t.Errorf("beside the system roots: got other roots, %v", err)
 	}
 	alone := x509.NewCertPool()
-	alone.AddCert(a.cert)
-	if got, err = (TLS{CA: a.bundle(t)}).Load(OnlyBundle); err != nil || !got.RootCAs.Equal(alone) {
+	alone.AddCert(a.Cert)
+	if got, err = (TLS{CA: a.File}).Load(OnlyBundle, time.Now, nil); err != nil || !got.RootCAs.Equal(alone) {
 		t.Errorf("alone: got other roots, %v", err)
 	}
-	if got, err = (TLS{}).Load(OnlyBundle); got != nil || err != nil {
+	if got, err = (TLS{}).Load(OnlyBundle, time.Now, nil); got != nil || err != nil {
 		t.Errorf("an empty section: got %v, %v, want nothing", got, err)
 	}
 }
@@ -79,6 +79,8 @@ func TestFaultsOfTheFiles(t *testing.T) {
 	a, b := newAuthority(t), newAuthority(t)
 	cert, key := a.pair(t, time.Now().Add(time.Hour), "x")
 	_, otherKey := b.pair(t, time.Now().Add(time.Hour), "y")
+	old := time.Now().Add(-time.Hour).Truncate(time.Second).Add(time.Second / 2) // in the middle of a second, whatever is lost on the way
+	oldCert, oldKey := a.pair(t, old, "old")
 	none, empty := filepath.Join(dir, "none.pem"), filepath.Join(dir, "empty.pem")
 	if err := os.WriteFile(empty, []byte("no PEM"), 0o600); err != nil {
 		t.Fatal(err)
@@ -108,12 +110,17 @@ func TestFaultsOfTheFiles(t *testing.T) {
 			"failed to read tls.client_key '" + otherKey + "': is not the key of the certificate " + cert + " (tls: private key does not match public key)",
 		},
 		{
+			"a certificate that has expired",
+			TLS{ClientCert: oldCert, ClientKey: oldKey},
+			"tls.client_cert: " + oldCert + ": the certificate expired at " + old.UTC().Format(time.RFC3339) + "; renew it",
+		},
+		{
 			"a certificate that is none",
 			TLS{ClientCert: empty, ClientKey: key},
 			"failed to read tls.client_cert '" + empty + "': " + noPEM(empty),
 		},
 	} {
-		if got, err := tc.settings.Load(AddToSystem); got != nil || err == nil || err.Error() != tc.want {
+		if got, err := tc.settings.Load(AddToSystem, time.Now, nil); got != nil || err == nil || err.Error() != tc.want {
 			t.Errorf("%s: got %v, %v, want %s", tc.name, got, err, tc.want)
 		}
 	}

@@ -29,6 +29,9 @@ type Options struct {
 	Timeout  time.Duration // of a request, with all that it needs
 	Agent    string        // the name of the program, with its version
 	Now      func() time.Time
+	// Failed is told, from any goroutine, of a renewed certificate that cannot be used at
+	// a handshake, where the one before is. Nil tells nobody.
+	Failed func(err error)
 
 	// Dial makes connections. Nil dials the endpoint, through a proxy where the
 	// environment names one.
@@ -66,7 +69,7 @@ func (c *Client) Reload() error {
 		c.wire.use(nil)
 		return nil
 	}
-	config, err := c.o.TLS.Load(c.o.Now())
+	config, err := c.o.TLS.Load(c.o.Now, c.o.Failed)
 	if err != nil {
 		return err
 	}

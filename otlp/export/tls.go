@@ -18,8 +18,9 @@ type TLS struct {
 	Domain string // the name that is sent and verified; "" for that of the endpoint
 }
 
-// Load reads the files.
-func (t *TLS) Load(now time.Time) (*tls.Config, error) {
+// Load reads the files. failed is told of a renewed certificate that cannot be used at a
+// handshake; nil tells nobody.
+func (t *TLS) Load(now func() time.Time, failed func(error)) (*tls.Config, error) {
 	c := &tls.Config{MinVersion: tls.VersionTLS12, ServerName: t.Domain}
 	if t.CA != "" {
 		roots, err := certs.Roots(t.CA)
@@ -34,16 +35,9 @@ func (t *TLS) Load(now time.Time) (*tls.Config, error) {
 	if t.Cert == "" || t.Key == "" {
 		return nil, errors.New("client_cert and client_key must be set together for mutual TLS")
 	}
-	keep, err := certs.NewKeep(t.Cert, t.Key)
+	keep, err := certs.NewKeep(t.Cert, t.Key, now, failed)
 	if err != nil {
 		return nil, fmt.Errorf("client_cert with client_key: %w", err)
-	}
-	pair, err := keep.Now()
-	if err != nil {
-		return nil, fmt.Errorf("client_cert with client_key: %w", err)
-	}
-	if err := certs.Current(pair.Leaf, now); err != nil {
-		return nil, fmt.Errorf("client_cert: %s: %w", t.Cert, err)
 	}
 	c.GetClientCertificate = keep.GetClientCertificate
 	return c, nil

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sluicehq/sluice/internal/certs/certstest"
 	"github.com/sluicehq/sluice/otlp/export"
 	"github.com/sluicehq/sluice/otlp/otlptest"
 )
@@ -224,6 +225,9 @@ func TestFilesOfTLS(t *testing.T) {
 	cert, key := ours.Issue("client", later)
 	_, otherKey := ours.Issue("another", later)
 	expired, expiredKey := ours.Issue("expired", time.Now().Add(-time.Minute))
+	early := filepath.Join(t.TempDir(), "early.pem")
+	earlyKey := early + ".key"
+	certstest.New(t, "early").Date("early", time.Hour, 2*time.Hour, early, earlyKey)
 	garbage := filepath.Join(t.TempDir(), "garbage.pem")
 	if err := os.WriteFile(garbage, []byte("no PEM"), 0o600); err != nil {
 		t.Fatal(err)
@@ -242,9 +246,10 @@ func TestFilesOfTLS(t *testing.T) {
 		{"a certificate that is none", export.TLS{Cert: garbage, Key: key}, "client_cert with client_key: " + garbage},
 		{"a key that is not there", export.TLS{Cert: cert, Key: key + "x"}, "no such file"},
 		{"another one's key", export.TLS{Cert: cert, Key: otherKey}, "private key does not match public key"},
-		{"a certificate that has expired", export.TLS{Cert: expired, Key: expiredKey}, "client_cert: " + expired + ": the certificate expired at "},
+		{"a certificate that has expired", export.TLS{Cert: expired, Key: expiredKey}, "client_cert with client_key: " + expired + ": the certificate expired at "},
+		{"a certificate of tomorrow", export.TLS{Cert: early, Key: earlyKey}, "client_cert with client_key: " + early + ": the certificate is not valid before "},
 	} {
-		_, err := tc.tls.Load(time.Now())
+		_, err := tc.tls.Load(time.Now, nil)
 		if tc.want == "" && err != nil || tc.want != "" && (err == nil || !strings.Contains(err.Error(), tc.want)) {
 			t.Errorf("%s: got %v, want %q", tc.name, err, tc.want)
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/sluicehq/sluice/graph"
+	"github.com/sluicehq/sluice/internal/certs"
 	"github.com/sluicehq/sluice/internal/ratelog"
 	"github.com/sluicehq/sluice/otlp"
 	"github.com/sluicehq/sluice/otlp/export"
@@ -46,12 +47,13 @@ func Open(scheme, target string, parameters map[string]string, version string, n
 
 // New makes a transport that sends as o says.
 func New(o export.Options, version string, log *slog.Logger) (*Transport, error) {
-	o.Agent = service + "/" + version
-	client, err := export.New(o)
-	if err != nil {
+	t := &Transport{request: otlp.NewRequest(service, version), log: log, now: o.Now}
+	o.Agent, o.Failed = service+"/"+version, func(err error) { t.warn(certs.NotRenewed, err) }
+	var err error
+	if t.client, err = export.New(o); err != nil {
 		return nil, err
 	}
-	return &Transport{client: client, request: otlp.NewRequest(service, version), log: log, now: o.Now}, nil
+	return t, nil
 }
 
 // Write sends messages in requests that are not too long.
@@ -101,12 +103,15 @@ func (t *Transport) Abandon() {}
 func (t *Transport) Reopen() { t.stale.Store(true) }
 
 func (t *Transport) reload() {
-	err := t.client.Reload()
-	if err == nil {
-		return
+	if err := t.client.Reload(); err != nil {
+		t.warn("certificates of an OTLP sink not read again, the old ones stay in use", err)
 	}
-	if kept, ok := t.stuck.Allow("", 1, t.now()); ok {
-		t.log.Warn("certificates of an OTLP sink not read again, the old ones stay in use", "err", err, "suppressed", kept)
+}
+
+// warn tells of a condition that may repeat, from any goroutine.
+func (t *Transport) warn(text string, err error) {
+	if kept, ok := t.stuck.Allow(text, 1, t.now()); ok {
+		t.log.Warn(text, "err", err, "suppressed", kept)
 	}
 }
 

@@ -2,6 +2,7 @@ package otlp
 
 import (
 	"bytes"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -16,6 +17,8 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/sluicehq/sluice/graph"
+	"github.com/sluicehq/sluice/internal/certs"
+	"github.com/sluicehq/sluice/internal/certs/certstest"
 	"github.com/sluicehq/sluice/otlp"
 	"github.com/sluicehq/sluice/otlp/export"
 	"github.com/sluicehq/sluice/otlp/otlptest"
@@ -185,5 +188,43 @@ func TestAReopenReadsCertificatesAgainAndKeepsTheOldOnesAfterAnError(t *testing.
 	transport.Reopen()
 	if n, err := transport.Write(t.Context(), messages("b")); n != 1 || err != nil {
 		t.Errorf("%d confirmed, %v, want one by the new certificate", n, err)
+	}
+}
+
+func TestARenewedCertificateThatCannotBeUsedIsTold(t *testing.T) {
+	ours := certstest.New(t, "ours")
+	for _, scheme := range []string{"otlps", "otlphttps"} {
+		for want, spoil := range ours.Unusable() {
+			t.Run(scheme+" "+want, func(t *testing.T) {
+				cert, key := ours.Issue("client", time.Hour)
+				l, err := net.Listen("tcp", "127.0.0.1:0")
+				if err != nil {
+					t.Fatal(err)
+				}
+				config := &tls.Config{
+					MinVersion: tls.VersionTLS12, NextProtos: []string{"h2", "http/1.1"}, Certificates: []tls.Certificate{ours.Pair("server", time.Hour)},
+					ClientAuth: tls.RequireAndVerifyClientCert, ClientCAs: ours.Pool,
+				}
+				if receiver := otlptest.New(t); scheme == "otlps" {
+					receiver.ServeGRPCOn(l, config)
+				} else {
+					receiver.ServeHTTPOn(tls.NewListener(l, config))
+				}
+				var logged bytes.Buffer
+				parameters := map[string]string{"ca": ours.File, "client_cert": cert, "client_key": key}
+				transport, err := Open(scheme, l.Addr().String(), parameters, "1", time.Now, slog.New(slog.NewTextHandler(&logged, nil)))
+				if err != nil {
+					t.Fatal(err)
+				}
+				spoil(cert, key)
+				n, err := transport.Write(t.Context(), messages("a"))
+				if closed := transport.Close(); n != 1 || err != nil || closed != nil {
+					t.Errorf("%d confirmed, %v, %v, want one by the certificate before", n, err, closed)
+				}
+				if got := logged.String(); !strings.Contains(got, certs.NotRenewed) || !strings.Contains(got, want) {
+					t.Errorf("logged %q, want that the certificate %s", got, want)
+				}
+			})
+		}
 	}
 }

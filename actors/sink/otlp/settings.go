@@ -32,7 +32,7 @@ const (
 func Check(scheme, target string, parameters map[string]string, now time.Time) error {
 	o, err := settings(scheme, target, parameters)
 	if err == nil && o.TLS != nil {
-		_, err = o.TLS.Load(now)
+		_, err = o.TLS.Load(func() time.Time { return now }, nil)
 	}
 	return err
 }

@@ -3,6 +3,7 @@ package webhook
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"regexp"
 	"slices"
 	"strings"
@@ -13,8 +14,10 @@ import (
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/graph/binding"
 	"github.com/sluicehq/sluice/graph/scope"
+	"github.com/sluicehq/sluice/internal/certs"
 	"github.com/sluicehq/sluice/internal/document"
 	"github.com/sluicehq/sluice/internal/egress"
+	"github.com/sluicehq/sluice/internal/ratelog"
 	"github.com/sluicehq/sluice/internal/signing"
 	"github.com/sluicehq/sluice/internal/strict"
 	"github.com/sluicehq/sluice/internal/suggest"
@@ -39,6 +42,7 @@ type builder struct {
 	lines  strict.Lines
 	getenv func(string) string
 	policy egress.Policy
+	log    *slog.Logger // nil for none
 	fail   func(key string, err error)
 	rules  template.Rules[*graph.Result]
 }
@@ -90,12 +94,8 @@ func (b *builder) build() *Webhook {
 	if w.form.scope, err = scope.Compile(c.Scope); err != nil {
 		b.each("scope", err)
 	}
-	if w.tls, err = c.TLS.Load(egress.AddToSystem); err != nil {
+	if w.tls, err = c.TLS.Load(egress.AddToSystem, time.Now, b.notRenewed()); err != nil {
 		b.each("tls", err)
-	} else if w.tls != nil && len(w.tls.Certificates) > 0 {
-		if end := w.tls.Certificates[0].Leaf.NotAfter; time.Now().After(end) {
-			b.failf("tls", "tls.client_cert: %s expired at %s; renew it", c.TLS.ClientCert, end.UTC().Format(time.RFC3339))
-		}
 	}
 	if c.Signing != nil {
 		if w.signer, err = signing.New(*c.Signing, w.form.names(), b.getenv); err != nil {
@@ -103,6 +103,20 @@ func (b *builder) build() *Webhook {
 		}
 	}
 	return w
+}
+
+// notRenewed returns what tells, now and then, of a renewed certificate of the webhook
+// that cannot be used.
+func (b *builder) notRenewed() func(error) {
+	if b.log == nil {
+		return nil
+	}
+	log, noisy := b.log.With("sink", b.c.ID), &ratelog.Limit{}
+	return func(err error) {
+		if kept, ok := noisy.Allow("", 1, time.Now()); ok {
+			log.Warn(certs.NotRenewed, "err", err, "suppressed", kept)
+		}
+	}
 }
 
 // each reports every error that err joins.

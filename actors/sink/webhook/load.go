@@ -3,6 +3,7 @@ package webhook
 import (
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 
 	"github.com/sluicehq/sluice/internal/document"
@@ -37,6 +38,9 @@ type LoadOptions struct {
 	Taken  []string                 // labels of other sinks
 	Policy egress.Policy            // says which addresses may be reached
 	Getenv func(name string) string // of secrets and of templates' variables; nil is os.Getenv
+	// Log is told, while webhooks send, of renewed client certificates that cannot be
+	// used. Nil tells nobody.
+	Log *slog.Logger
 }
 
 // Load reads files, and directories of files, of webhooks. Those without a fault are
@@ -121,7 +125,7 @@ func (l *loader) entry(number int, n *document.Node) {
 		return
 	}
 	before := len(l.faults)
-	b := builder{c: c, lines: lines, getenv: l.o.Getenv, policy: l.o.Policy, fail: func(key string, err error) {
+	b := builder{c: c, lines: lines, getenv: l.o.Getenv, policy: l.o.Policy, log: l.o.Log, fail: func(key string, err error) {
 		if !refused[key] { // what stands in its place says nothing
 			l.fault(lines.Named(err.Error(), key), prefixed(name, err))
 		}

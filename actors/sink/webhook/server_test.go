@@ -3,20 +3,12 @@ package webhook_test
 import (
 	"bytes"
 	"context"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
-	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/pem"
 	"fmt"
-	"math/big"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"sync"
@@ -27,6 +19,7 @@ import (
 	"golang.org/x/net/http/httpproxy"
 
 	"github.com/sluicehq/sluice/actors/sink/webhook"
+	"github.com/sluicehq/sluice/internal/certs/certstest"
 	"github.com/sluicehq/sluice/internal/egress"
 )
 
@@ -148,64 +141,6 @@ func TestAReceiverThatAnswersBeforeItHasReadDisturbsNoLaterBody(t *testing.T) {
 	}
 }
 
-// authority signs certificates of tests.
-type authority struct {
-	t    *testing.T
-	cert *x509.Certificate
-	key  *ecdsa.PrivateKey
-	pem  []byte
-}
-
-func newAuthority(t *testing.T) *authority {
-	t.Helper()
-	a := &authority{t: t}
-	a.cert, a.key, a.pem, _ = a.sign(&x509.Certificate{
-		Subject: pkix.Name{CommonName: "test authority"}, IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
-		NotAfter: time.Now().Add(time.Hour),
-	})
-	return a
-}
-
-// sign makes a certificate and its key, both also in PEM.
-func (a *authority) sign(template *x509.Certificate) (*x509.Certificate, *ecdsa.PrivateKey, []byte, []byte) {
-	a.t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		a.t.Fatal(err)
-	}
-	template.SerialNumber, template.NotBefore = big.NewInt(time.Now().UnixNano()), time.Now().Add(-2*time.Hour)
-	parent, signer := a.cert, a.key
-	if parent == nil {
-		parent, signer = template, key
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, parent, &key.PublicKey, signer)
-	if err != nil {
-		a.t.Fatal(err)
-	}
-	cert, err := x509.ParseCertificate(der)
-	if err != nil {
-		a.t.Fatal(err)
-	}
-	raw, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		a.t.Fatal(err)
-	}
-	return cert, key, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: raw})
-}
-
-func (a *authority) pair(until time.Time, use x509.ExtKeyUsage) (pair tls.Certificate, cert, key []byte) {
-	a.t.Helper()
-	_, _, cert, key = a.sign(&x509.Certificate{
-		Subject: pkix.Name{CommonName: "test"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, NotAfter: until,
-		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{use},
-	})
-	pair, err := tls.X509KeyPair(cert, key)
-	if err != nil {
-		a.t.Fatal(err)
-	}
-	return pair, cert, key
-}
-
 // serveTLS serves with the certificate that is in force at each handshake.
 func serveTLS(t *testing.T, to http.Handler, http2 bool, c *tls.Config) *httptest.Server {
 	t.Helper()
@@ -218,20 +153,14 @@ func serveTLS(t *testing.T, to http.Handler, http2 bool, c *tls.Config) *httptes
 }
 
 func TestTLS(t *testing.T) {
-	ours, theirs := newAuthority(t), newAuthority(t)
-	dir := t.TempDir()
-	write(t, filepath.Join(dir, "ca.pem"), string(ours.pem))
-	later, before := time.Now().Add(time.Hour), time.Now().Add(-time.Hour)
-	_, cert, key := ours.pair(later, x509.ExtKeyUsageClientAuth)
-	write(t, filepath.Join(dir, "client.pem"), string(cert))
-	write(t, filepath.Join(dir, "client.key"), string(key))
-	clientCAs := x509.NewCertPool()
-	clientCAs.AppendCertsFromPEM(ours.pem)
-	caOnly, both := "    tls: {ca: "+dir+"/ca.pem}\n", "    tls: {ca: "+dir+"/ca.pem, client_cert: "+dir+"/client.pem, client_key: "+dir+"/client.key}\n"
+	ours, theirs := certstest.New(t, "ours"), certstest.New(t, "theirs")
+	const later, before = time.Hour, -time.Hour
+	cert, key := ours.Issue("client", later)
+	caOnly, both := "    tls: {ca: "+ours.File+"}\n", "    tls: {ca: "+ours.File+", client_cert: "+cert+", client_key: "+key+"}\n"
 	for _, tc := range []struct {
 		name, settings string
-		by             *authority
-		until          time.Time
+		by             *certstest.Authority
+		end            time.Duration
 		demand         tls.ClientAuthType
 		plain          bool // the server speaks no TLS
 		http2          bool
@@ -252,8 +181,7 @@ func TestTLS(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			to := answers(200)
-			pair, _, _ := tc.by.pair(tc.until, x509.ExtKeyUsageServerAuth)
-			server := serveTLS(t, to, tc.http2, &tls.Config{Certificates: []tls.Certificate{pair}, ClientAuth: tc.demand, ClientCAs: clientCAs, MaxVersion: map[bool]uint16{true: tls.VersionTLS12}[strings.Contains(tc.name, "TLS 1.2")]})
+			server := serveTLS(t, to, tc.http2, &tls.Config{Certificates: []tls.Certificate{tc.by.Pair("server", tc.end)}, ClientAuth: tc.demand, ClientCAs: ours.Pool, MaxVersion: map[bool]uint16{true: tls.VersionTLS12}[strings.Contains(tc.name, "TLS 1.2")]})
 			url := server.URL
 			if tc.plain {
 				clear := httptest.NewServer(to)
@@ -275,24 +203,20 @@ func TestTLS(t *testing.T) {
 }
 
 func TestACertificateThatIsSwapped(t *testing.T) {
-	ours, theirs := newAuthority(t), newAuthority(t)
-	ca := filepath.Join(t.TempDir(), "ca.pem")
-	write(t, ca, string(ours.pem))
-	later := time.Now().Add(time.Hour)
-	good, _, _ := ours.pair(later, x509.ExtKeyUsageServerAuth)
-	bad, _, _ := theirs.pair(later, x509.ExtKeyUsageServerAuth)
+	ours, theirs := certstest.New(t, "ours"), certstest.New(t, "theirs")
+	good, bad := ours.Pair("server", time.Hour), theirs.Pair("server", time.Hour)
 	var serving atomic.Pointer[tls.Certificate]
 	serving.Store(&good)
 	to := answers(200)
 	server := serveTLS(t, to, false, &tls.Config{GetConfigForClient: func(*tls.ClientHelloInfo) (*tls.Config, error) {
 		return &tls.Config{Certificates: []tls.Certificate{*serving.Load()}}, nil
 	}})
-	b := real(t, server.URL, titleBody+"    tls: {ca: "+ca+"}\n", egress.Options{})
+	b := real(t, server.URL, titleBody+"    tls: {ca: "+ours.File+"}\n", egress.Options{})
 	b.end(t, 1, "before")
 	serving.Store(&bad)
 	server.CloseClientConnections()
 	b.end(t, 2, "meanwhile")
-	renewed, _, _ := ours.pair(later, x509.ExtKeyUsageServerAuth)
+	renewed := ours.Pair("server", time.Hour)
 	serving.Store(&renewed)
 	b.end(t, 3, "after")
 	if got := strings.Join(to.bodies(), " "); got != "before after" {

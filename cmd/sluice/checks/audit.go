@@ -6,18 +6,17 @@ import (
 	"github.com/sluicehq/sluice/actors/sink"
 )
 
-// auditSpecs are the specs of the sink of the audit trail: one when it is opened, else
-// none.
-func (c *checking) auditSpecs() []sink.Spec {
+// auditSpec is the spec of the sink of the audit trail, nil when none is opened.
+func (c *checking) auditSpec() *sink.Spec {
 	a := c.d.API.Audit
 	if !a.On(c.d.State.DB != "") {
 		return nil
 	}
-	specs, _, err := a.Specs()
+	spec, _, err := a.Spec()
 	if err != nil {
 		return nil // the value is reported already
 	}
-	return specs
+	return spec
 }
 
 // auditSink looks at the destination of the audit trail, which is no other sink's file.
@@ -28,8 +27,8 @@ func (c *checking) auditSink() {
 		c.warn(path, errors.New("has no effect without the audit trail, which needs a state database (--state-db)"))
 		return
 	}
-	specs := c.auditSpecs()
-	if len(specs) == 0 {
+	spec := c.auditSpec()
+	if spec == nil {
 		return
 	}
 	c.destination(path, a.Sink, sink.RoleAudit)
@@ -37,7 +36,7 @@ func (c *checking) auditSink() {
 	if sink.Distinct(others) != nil {
 		return // which is reported already
 	}
-	if err := sink.Distinct(append(others, specs...)); err != nil {
+	if err := sink.Distinct(append(others, *spec)); err != nil {
 		c.fault(path, err)
 	}
 }

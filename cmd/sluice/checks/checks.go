@@ -256,8 +256,11 @@ func (c *checking) destination(path, text string, role sink.Role) {
 
 // nats reads what the connections to NATS need, if there are any.
 func (c *checking) nats() {
-	checked := make(map[sink.Kind]bool)
-	for _, s := range append(c.specs(), c.auditSpecs()...) {
+	checked, specs := make(map[sink.Kind]bool), c.specs()
+	if s := c.auditSpec(); s != nil {
+		specs = append(specs, *s)
+	}
+	for _, s := range specs {
 		if !checked[s.Kind] {
 			checked[s.Kind] = true
 			s.Kind.CheckLogin(c.d.NATS.Config, time.Now(), func(key string, err error) { c.fault("daemon.nats."+key, err) })
@@ -280,7 +283,7 @@ func (c *checking) mailboxes() {
 	for _, name := range slices.Sorted(maps.Keys(c.d.Mailboxes)) {
 		path := "daemon.mailboxes." + name
 		switch {
-		case slices.Contains(off, name), name == actors.NameDLQ && c.d.Output.DLQ == "", name == audit.Name && len(c.auditSpecs()) == 0:
+		case slices.Contains(off, name), name == actors.NameDLQ && c.d.Output.DLQ == "", name == audit.Name && c.auditSpec() == nil:
 			c.warn(path, errors.New("mailbox of an actor that is off"))
 		case !slices.Contains(known, name) && !c.webhooks.mayHave(name):
 			c.fault(path, suggest.Wrap(fmt.Errorf("unknown actor '%s' (%s)", name, strings.Join(known, ", ")), name, known))

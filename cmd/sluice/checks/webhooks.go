@@ -15,7 +15,7 @@ type webhooks struct {
 
 // loadWebhooks reads the files of webhooks, and blames them for what is wrong in them.
 func (c *checking) loadWebhooks() {
-	loaded, faults := c.d.Output.LoadWebhooks(c.d.Engine.Policy(), c.getenv)
+	loaded, faults := c.d.Output.LoadWebhooks(c.d.Engine.Policy(), c.getenv, nil)
 	c.webhooks = webhooks{loaded, len(faults) > 0}
 	for _, f := range faults {
 		p := c.l.Problem(fmt.Sprintf("daemon.output.webhooks[%d]", f.Path), f.Err)

@@ -38,10 +38,14 @@ func (d *Daemon) audited() func(api.Endpoint, http.Handler) http.Handler {
 	return func(e api.Endpoint, next http.Handler) http.Handler { return d.trail.Wrap(e.Pattern, next) }
 }
 
-// auditSinks describes the sink of the audit trail: none or one.
-func (d *Daemon) auditSinks() ([]sink.LineSink, error) {
+// lineSinks describes the sinks of lines that features ask for.
+func (d *Daemon) lineSinks() (sinks []sink.LineSink, err error) {
 	if d.trail == nil {
 		return nil, nil
 	}
-	return d.trail.Sinks()
+	s, err := d.trail.Sink()
+	if s != nil {
+		sinks = append(sinks, *s)
+	}
+	return sinks, err
 }

@@ -189,7 +189,7 @@ func (d *Daemon) watch() {
 
 // build builds the features and restores what is stored of them.
 func (d *Daemon) build(set *graph.RuleSet) error {
-	lines, err := d.auditSinks()
+	lines, err := d.lineSinks()
 	if err != nil {
 		return configFault(err)
 	}
@@ -203,9 +203,6 @@ func (d *Daemon) build(set *graph.RuleSet) error {
 		return configFault(err)
 	}
 	d.outputs = out
-	if d.trail != nil {
-		d.trail.Feed(out.Lines)
-	}
 	d.features = append(d.features, out.Feature(), d.ruleSet(), d.tls())
 	if d.dataflow, err = newDataflow(d.cfg, set, out, d.series.stages, d.log); err != nil {
 		return err

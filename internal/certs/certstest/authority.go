@@ -64,11 +64,16 @@ func NewKey(tb testing.TB) *ecdsa.PrivateKey {
 // of clients, that ends after a while.
 func (a *Authority) Sign(name string, end time.Duration, public crypto.PublicKey) (der []byte) {
 	a.tb.Helper()
+	return a.sign(name, -24*time.Hour, end, public)
+}
+
+func (a *Authority) sign(name string, begin, end time.Duration, public crypto.PublicKey) (der []byte) {
+	a.tb.Helper()
 	a.next++
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(a.next), Subject: pkix.Name{CommonName: name}, DNSNames: []string{name},
 		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1), net.IPv6loopback},
-		NotBefore:   time.Now().Add(-24 * time.Hour), NotAfter: time.Now().Add(end), KeyUsage: x509.KeyUsageDigitalSignature,
+		NotBefore:   time.Now().Add(begin), NotAfter: time.Now().Add(end), KeyUsage: x509.KeyUsageDigitalSignature,
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, a.Cert, public, a.key)
@@ -90,13 +95,29 @@ func (a *Authority) Issue(name string, end time.Duration) (cert, key string) {
 // Renew is Issue over files that exist.
 func (a *Authority) Renew(name string, end time.Duration, cert, key string) {
 	a.tb.Helper()
+	a.Date(name, -24*time.Hour, end, cert, key)
+}
+
+// Date is Renew with a certificate that also begins after a while.
+func (a *Authority) Date(name string, begin, end time.Duration, cert, key string) {
+	a.tb.Helper()
 	pair := NewKey(a.tb)
 	private, err := x509.MarshalPKCS8PrivateKey(pair)
 	if err != nil {
 		a.tb.Fatal(err)
 	}
 	Write(a.tb, key, Block("PRIVATE KEY", private))
-	Write(a.tb, cert, Block("CERTIFICATE", a.Sign(name, end, &pair.PublicKey)))
+	Write(a.tb, cert, Block("CERTIFICATE", a.sign(name, begin, end, &pair.PublicKey)))
+}
+
+// Unusable are ways to renew files so that no client can use them, by what an error says
+// of it.
+func (a *Authority) Unusable() map[string]func(cert, key string) {
+	return map[string]func(cert, key string){
+		"expired at":           func(cert, key string) { a.Date("expired", -time.Hour, -time.Minute, cert, key) },
+		"is not valid before":  func(cert, key string) { a.Date("early", time.Hour, 2*time.Hour, cert, key) },
+		"holds nothing in PEM": func(_, key string) { Write(a.tb, key, []byte("half")) },
+	}
 }
 
 // Pair is Issue for a program.

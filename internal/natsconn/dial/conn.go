@@ -14,6 +14,7 @@ import (
 
 	"github.com/nats-io/nats.go"
 
+	"github.com/sluicehq/sluice/internal/certs"
 	"github.com/sluicehq/sluice/internal/natsconn"
 	"github.com/sluicehq/sluice/internal/ratelog"
 )
@@ -137,9 +138,9 @@ func (d Dialer) explain(err error, l *link) error {
 	return err
 }
 
-// stale tells of a renewed certificate that cannot be read.
+// stale tells of a renewed certificate that cannot be used.
 func (c *Conn) stale(err error) {
-	c.tell(slog.LevelWarn, "the client certificate cannot be read again, the one before is used", "err", err)
+	c.tell(slog.LevelWarn, certs.NotRenewed, "err", err)
 }
 
 func (c *Conn) lost(nc *nats.Conn, err error) {

@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -20,6 +19,7 @@ import (
 	"github.com/nats-io/nkeys"
 
 	"github.com/sluicehq/sluice/graph/leaktest"
+	"github.com/sluicehq/sluice/internal/certs/certstest"
 	"github.com/sluicehq/sluice/internal/natsconn"
 	"github.com/sluicehq/sluice/internal/natsconn/dial"
 	"github.com/sluicehq/sluice/internal/natsconn/natstest"
@@ -185,66 +185,6 @@ func TestHowServersAreKnown(t *testing.T) {
 	}
 }
 
-// A renewed certificate is shown by the next connection; files that cannot be read are
-// told, and keep nobody from connecting.
-func TestARenewedCertificateIsShown(t *testing.T) {
-	ca := natstest.NewCA(t)
-	cert, key := ca.Leaf(time.Hour)
-	var shown atomic.Value // the serial number of the last client certificate
-	s := natstest.Start(t, func(o *server.Options) {
-		o.TLS, o.TLSVerify, o.TLSConfig = true, true, ca.Server(time.Hour)
-		o.TLSConfig.ClientAuth = tls.RequireAndVerifyClientCert
-		o.TLSConfig.VerifyConnection = func(state tls.ConnectionState) error {
-			shown.Store(state.PeerCertificates[0].SerialNumber.String())
-			return nil
-		}
-	})
-	var log record
-	d := s.Dialer(natsconn.Config{TLSCA: ca.File, TLSCert: cert, TLSKey: key})
-	d.Log = slog.New(slog.NewTextHandler(&log, nil))
-	url, _, err := natsconn.Address(s.Target(""))
-	if err != nil {
-		t.Fatal(err)
-	}
-	lost := make(chan struct{}, 8)
-	c, err := d.Connect(url, "test", dial.Events{Lost: func() { lost <- struct{}{} }})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	first := shown.Load()
-	again := func() {
-		t.Helper()
-		c.Cut()
-		<-lost
-		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-		defer cancel()
-		for c.Ready(ctx) != nil {
-			if ctx.Err() != nil {
-				t.Fatal("the connection is not made again")
-			}
-		}
-	}
-	newCert, newKey := ca.Leaf(time.Hour)
-	for from, to := range map[string]string{newCert: cert, newKey: key} {
-		if err := os.Rename(from, to); err != nil {
-			t.Fatal(err)
-		}
-	}
-	again()
-	second := shown.Load()
-	if second == first || strings.Contains(log.String(), "cannot be read again") {
-		t.Errorf("the certificate %v is shown again:\n%s", first, log.String())
-	}
-	if err := os.WriteFile(key, []byte("no PEM"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	again()
-	if shown.Load() != second || !strings.Contains(log.String(), "the client certificate cannot be read again, the one before is used") {
-		t.Errorf("%v is shown, want %v, and the log to tell:\n%s", shown.Load(), second, log.String())
-	}
-}
-
 func TestFilesAreReadBeforeAnythingIsConnected(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name, text string) string {
@@ -258,6 +198,8 @@ func TestFilesAreReadBeforeAnythingIsConnected(t *testing.T) {
 	cert, key := ca.Leaf(time.Hour)
 	over, overKey := ca.Leaf(-time.Minute)
 	_, foreignKey := ca.Leaf(time.Hour)
+	early, earlyKey := file("early.pem", ""), file("early.key", "")
+	certstest.New(t, "early").Date("early", time.Hour, 2*time.Hour, early, earlyKey)
 	userSeed, public := seed(t)
 	jwtAlone := "-----BEGIN NATS USER JWT-----\neyJ0.eyJq.c2ln\n------END NATS USER JWT------\n"
 	for _, tc := range []struct {
@@ -279,6 +221,7 @@ func TestFilesAreReadBeforeAnythingIsConnected(t *testing.T) {
 		{"a key that is missing", natsconn.Config{TLSCert: cert, TLSKey: "no.pem"}, "--nats-tls-cert: no.pem: no such file or directory"},
 		{"a key of another certificate", natsconn.Config{TLSCert: cert, TLSKey: foreignKey}, "--nats-tls-cert: " + foreignKey + ": is not the key of the certificate " + cert + " (tls: private key does not match public key)"},
 		{"a certificate that has expired", natsconn.Config{TLSCert: over, TLSKey: overKey}, "--nats-tls-cert: " + over + ": the certificate expired at "},
+		{"a certificate of tomorrow", natsconn.Config{TLSCert: early, TLSKey: earlyKey}, "--nats-tls-cert: " + early + ": the certificate is not valid before "},
 		{"roots", natsconn.Config{TLSCA: ca.File}, ""},
 		{"roots that are missing", natsconn.Config{TLSCA: "no.pem"}, "--nats-tls-ca: no.pem: no such file or directory"},
 		{"roots that are no certificates", natsconn.Config{TLSCA: file("c", "hello")}, "--nats-tls-ca: " + filepath.Join(dir, "c") + ": the file holds nothing in PEM ("},

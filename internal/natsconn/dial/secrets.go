@@ -69,14 +69,8 @@ func checkCertificate(c natsconn.Config, now time.Time) error {
 	if c.TLSCert == "" || c.TLSKey == "" {
 		return nil
 	}
-	pair, err := certs.Pair(c.TLSCert, c.TLSKey)
-	if err != nil {
-		return err
-	}
-	if err := certs.Current(pair.Leaf, now); err != nil {
-		return fmt.Errorf("%s: %w", c.TLSCert, err)
-	}
-	return nil
+	_, err := certs.NewKeep(c.TLSCert, c.TLSKey, func() time.Time { return now }, nil)
+	return err
 }
 
 // checkRoots wants one root that may still sign.
@@ -89,8 +83,8 @@ func checkRoots(c natsconn.Config, now time.Time) error {
 }
 
 // tlsOf is how servers are known, and what they know of us. A certificate that has been
-// renewed is used by the next connection. failed is told when it cannot be read then; the
-// one before is used.
+// renewed is used by the next connection. failed is told when it cannot be used then; the
+// one before is.
 func tlsOf(c natsconn.Config, failed func(error)) (*tls.Config, error) {
 	out := &tls.Config{MinVersion: tls.VersionTLS12}
 	if c.TLSCA != "" {
@@ -101,11 +95,11 @@ func tlsOf(c natsconn.Config, failed func(error)) (*tls.Config, error) {
 		out.RootCAs = certs.PoolWithSystem(roots)
 	}
 	if c.TLSCert != "" {
-		keep, err := certs.NewKeep(c.TLSCert, c.TLSKey)
+		keep, err := certs.NewKeep(c.TLSCert, c.TLSKey, time.Now, failed)
 		if err != nil {
 			return nil, fmt.Errorf("--nats-tls-cert: %w", err)
 		}
-		keep.Failed, out.GetClientCertificate = failed, keep.GetClientCertificate
+		out.GetClientCertificate = keep.GetClientCertificate
 	}
 	return out, nil
 }
