@@ -81,7 +81,7 @@ func (l *layer) parseYAML(root *field, data []byte) (single bool) {
 // collect adds what n says about f and everything below it.
 func (l *layer) collect(f *field, n *yaml.Node) {
 	if n = resolve(n); isNull(n) { // as if the key had been left out
-		if f.isSection() && f.mode == "replace" && f.typ.Kind() == reflect.Pointer {
+		if f.absent() {
 			p := l.problem(n, f.path, "the section is empty and has no effect: fill it, or remove it")
 			p.File = cmp.Or(p.File, l.name)
 			l.warnings = append(l.warnings, p)
