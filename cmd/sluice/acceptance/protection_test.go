@@ -19,8 +19,10 @@ func TestProtectionThatIsMisreadRefusesTheStart(t *testing.T) {
 		code           int // of validation; a start that is not refused is not tried
 		not            string
 	}{
-		{"a variable with a bracket missing", "", "SLUICE_DAEMON__API__AUTH__TOKENS=[{name: admin, token_env: ADMIN, role: admin}",
-			"daemon.api.auth.tokens: environment variable SLUICE_DAEMON__API__AUTH__TOKENS cannot be read: ", 3, "is ignored"},
+		{
+			"a variable with a bracket missing", "", "SLUICE_DAEMON__API__AUTH__TOKENS=[{name: admin, token_env: ADMIN, role: admin}",
+			"daemon.api.auth.tokens: environment variable SLUICE_DAEMON__API__AUTH__TOKENS cannot be read: ", 3, "is ignored",
+		},
 		{"a variable of the whole section", "", "SLUICE_DAEMON__API__AUTH={tokens: [}", "SLUICE_DAEMON__API__AUTH cannot be read: ", 3, ""},
 		{"a variable of what the section is in", "", "SLUICE_DAEMON__API={auth: {tokens: [}}", "SLUICE_DAEMON__API cannot be read: ", 3, ""},
 		{"a variable of another type", "", "SLUICE_DAEMON__API__AUTH__TOKENS=ann", "SLUICE_DAEMON__API__AUTH__TOKENS cannot be read: daemon.api.auth.tokens: want a list", 3, "neither tokens"},
