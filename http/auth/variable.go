@@ -3,6 +3,7 @@ package auth
 import (
 	"errors"
 	"regexp"
+	"strings"
 )
 
 var variableName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
@@ -13,6 +14,8 @@ func CheckVariable(name string) error {
 	switch {
 	case name == "":
 		return errors.New("the name of the variable is empty")
+	case strings.HasPrefix(name, "$") && variableName.MatchString(strings.Trim(name[1:], "{}")):
+		return errors.New("it takes the name of the variable that holds the token, written without $")
 	case !variableName.MatchString(name):
 		return errors.New("it takes the name of the variable that holds the token, not the token itself")
 	}

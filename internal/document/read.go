@@ -121,6 +121,9 @@ func Place(err error) (line int, detail string) {
 			line++
 		}
 	}
+	if strings.Contains(detail, "did not find expected alphabetic or numeric character") {
+		detail += "; text that begins with * or & has to be quoted" // else YAML takes it for an alias or an anchor
+	}
 	return line, detail
 }
 

@@ -3,8 +3,10 @@ package checks
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/sluicehq/sluice/cmd/sluice/config"
 	"github.com/sluicehq/sluice/http/api"
 	"github.com/sluicehq/sluice/http/auth"
 )
@@ -34,7 +36,11 @@ func (c *checking) auth() {
 		within := func(key string, err error) (string, error) {
 			return strings.TrimSuffix(section+"."+key, "."), err
 		}
+		unread := slices.ContainsFunc(c.problems, func(p config.Problem) bool { return strings.HasPrefix(p.Key, section+".") })
 		set.Check(c.getenv, func(key string, err error) {
+			if key == "" && unread {
+				return // what seems to be missing is there, and reported already
+			}
 			p := c.l.Problem(within(key, err))
 			p.Key = section
 			c.problems = append(c.problems, p)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"maps"
 	"slices"
 	"strings"
@@ -20,7 +19,6 @@ import (
 	"github.com/sluicehq/sluice/cmd/sluice/ruleset"
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/http/audit"
-	"github.com/sluicehq/sluice/http/server"
 	"github.com/sluicehq/sluice/internal/disk"
 	"github.com/sluicehq/sluice/internal/redact"
 	"github.com/sluicehq/sluice/internal/suggest"
@@ -87,6 +85,7 @@ func (c *checking) doubt(path string, err error) {
 // that hold secrets; no message shows one.
 func Daemon(l *config.Loaded, getenv func(string) string) (warnings config.Problems, err error) {
 	c := &checking{l: l, d: &l.Config.Daemon, getenv: getenv}
+	c.misread()
 	for _, step := range daemonChecks {
 		if step.make(c); len(c.problems) > 0 {
 			return c.placed(c.warnings), c.placed(c.problems)
@@ -144,38 +143,6 @@ func (c *checking) settings() {
 	}
 	if d.Capture.Enabled && !d.Dispositions.Enabled && d.Dispositions.Source == "" {
 		c.fault("daemon.capture.enabled", errors.New("needs dispositions"))
-	}
-}
-
-// transport refuses an API that would be served in clear over a network.
-func (c *checking) transport() {
-	const path = "daemon.api.addr"
-	if _, err := server.ParseAddress(c.d.API.Addr); err != nil {
-		return // the value is reported already
-	}
-	_, err := c.d.API.Listener()
-	switch {
-	case err == nil:
-	case c.l.Made(path) || c.l.Made("daemon.api.tls"):
-		c.fault(path, err)
-	default:
-		c.doubt(path, err)
-	}
-}
-
-// certificate reads the files of TLS. A start that finds them expired says so in its log.
-func (c *checking) certificate() {
-	tls := c.d.API.TLS
-	if tls.Cert == "" || tls.Key == "" {
-		return // reported already, or none
-	}
-	const path = "daemon.api.tls.cert"
-	loaded, err := tls.Load(slog.New(slog.DiscardHandler))
-	switch {
-	case err != nil:
-		c.fault(path, err)
-	case c.validating && loaded.Expiry(time.Now()) != "":
-		c.warn(path, errors.New(loaded.Expiry(time.Now())))
 	}
 }
 
@@ -321,6 +288,7 @@ func Validate(ctx context.Context, l *config.Loaded, failed error, getenv func(s
 	if slices.ContainsFunc(c.problems, whole) { // nobody knows what a file says that cannot be read
 		return &Report{Problems: c.problems}
 	}
+	c.misread()
 	c.d, c.warnings = &l.Config.Daemon, slices.Concat(l.Ignored, l.Warnings)
 	if strict {
 		c.problems, c.warnings = append(c.problems, l.Ignored...), slices.Clone(l.Warnings)

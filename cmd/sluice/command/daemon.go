@@ -45,7 +45,7 @@ func (e *env) runDaemon(c *cli.Context) error {
 	close(e.handedOver)
 	filter, origin, err := logFilter(l)
 	log, queue := logging.NewQueued(e.Err, e.daemonLogFormat(l), logging.NewLevel(filter, origin))
-	announce(log, l)
+	announce(log, l, daemon.Protection(l.Config.Daemon.API))
 	tellWarnings(log, l, warnings)
 	tellFilter(log, err)
 	code := e.daemon(e.signals, l, log, Streams{In: e.In, Out: e.Out, Err: queue.Patient()})

@@ -72,8 +72,9 @@ func (e *env) daemonLogFormat(l *config.Loaded) logging.Format {
 	return logging.JSON
 }
 
-// announce is the first record of a daemon's log: what starts, and with what.
-func announce(log *slog.Logger, l *config.Loaded) {
+// announce is the first record of a daemon's log: what starts, with what, and
+// the attributes of what protects it.
+func announce(log *slog.Logger, l *config.Loaded, protection []any) {
 	d := &l.Config.Daemon
 	sinks := slices.Clone(d.Output.Sinks)
 	if len(sinks) == 0 {
@@ -92,7 +93,8 @@ func announce(log *slog.Logger, l *config.Loaded) {
 	if d.Output.DLQ != "" {
 		attrs = append(attrs, "dlq", redact.Text(d.Output.DLQ))
 	}
-	logging.Target(log, "sluice.server").Info("starting", append(attrs, "addr", d.API.Addr)...)
+	attrs = append(append(attrs, "addr", d.API.Addr), protection...)
+	logging.Target(log, "sluice.server").Info("starting", attrs...)
 	if flags := d.Engine.Given(); len(flags) > 0 {
 		logging.Target(log, "sluice.engine").Warn("settings have "+evaluate.NoEffect, "settings", strings.Join(flags, ", "))
 	}

@@ -18,17 +18,17 @@ func TestTheFirstRecordSaysWhatStarts(t *testing.T) {
 		{
 			"flags alone", "",
 			[]string{"-r", "rules", "--api-addr", "127.0.0.1:9090"},
-			`"config":"none","rules":"rules","input":"stdin","sinks":"stdout","addr":"127.0.0.1:9090"`,
+			`"config":"none","rules":"rules","input":"stdin","sinks":"stdout","addr":"127.0.0.1:9090","tls":"off","authentication":"off"`,
 		},
 		{
 			"a file and all there is", "daemon: {rules: [a, b.yml], pipelines: [sysmon], api: {addr: '127.0.0.1:1'}, input: {source: http}, " +
 				"output: {sinks: [stdout, 'file:///tmp/x?on_full=drop'], dlq: 'file:///tmp/dead'}}",
 			nil,
-			`"config":"./sluice.yaml","rules":"a, b.yml","pipelines":"sysmon","input":"http","sinks":"stdout, file:///tmp/x?on_full=drop","dlq":"file:///tmp/dead","addr":"127.0.0.1:1"`,
+			`"config":"./sluice.yaml","rules":"a, b.yml","pipelines":"sysmon","input":"http","sinks":"stdout, file:///tmp/x?on_full=drop","dlq":"file:///tmp/dead","addr":"127.0.0.1:1","tls":"off","authentication":"off"`,
 		},
 		{
 			"an empty list of sinks", "daemon: {rules: a, api: {addr: '127.0.0.1:1'}, output: {sinks: []}}", nil,
-			`"config":"./sluice.yaml","rules":"a","input":"stdin","sinks":"stdout","addr":"127.0.0.1:1"`,
+			`"config":"./sluice.yaml","rules":"a","input":"stdin","sinks":"stdout","addr":"127.0.0.1:1","tls":"off","authentication":"off"`,
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -24,7 +25,11 @@ func (l *Loaded) readEnviron(environ []string) *layer {
 		out.name, out.decoder = "environment variable "+name, decoder{}
 		out.parseVariable(l.root, strings.Split(strings.ToLower(rest), "__"), text)
 		for _, p := range out.problems {
-			l.Ignored = append(l.Ignored, Problem{Message: fmt.Sprintf("%s is ignored: %s", out.name, p.Error())})
+			key := cmp.Or(p.Key, strings.ToLower(strings.ReplaceAll(rest, "__", ".")))
+			l.Ignored = append(l.Ignored, Problem{
+				Message: fmt.Sprintf("%s is ignored: %s", out.name, p.Error()), variable: key,
+				cause: fmt.Sprintf("%s cannot be read: %s; correct or unset it", out.name, p.Error()),
+			})
 		}
 		l.note(out)
 	}

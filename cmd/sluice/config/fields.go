@@ -31,6 +31,12 @@ type field struct {
 
 func (f *field) isSection() bool { return f.children != nil }
 
+// absent reports a section that is not there unless a layer names it, and then must not
+// be empty.
+func (f *field) absent() bool {
+	return f.isSection() && f.mode == "replace" && f.typ.Kind() == reflect.Pointer
+}
+
 // members are the children of f with those of inline sections in their places.
 func (f *field) members() []*field {
 	var out []*field

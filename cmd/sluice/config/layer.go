@@ -2,6 +2,7 @@ package config
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -79,8 +80,13 @@ func (l *layer) parseYAML(root *field, data []byte) (single bool) {
 
 // collect adds what n says about f and everything below it.
 func (l *layer) collect(f *field, n *yaml.Node) {
-	if n = resolve(n); isNull(n) {
-		return // as if the key had been left out
+	if n = resolve(n); isNull(n) { // as if the key had been left out
+		if f.absent() {
+			p := l.problem(n, f.path, "the section is empty and has no effect: fill it, or remove it")
+			p.File = cmp.Or(p.File, l.name)
+			l.warnings = append(l.warnings, p)
+		}
+		return
 	}
 	switch whole := f.isSection() || f.entries(); {
 	case whole && n.Kind == yaml.ScalarNode && l.addText(f, f.path, n):

@@ -16,6 +16,8 @@ type Problem struct {
 	Line       int    `json:"line,omitempty"`       // of the file, from 1; 0 when unknown
 	Message    string `json:"message,omitempty"`    // empty for an unknown key
 	Suggestion string `json:"suggestion,omitempty"` // "did you mean 'x'?"
+
+	variable, cause string // of a variable that is ignored: what it would have set, and why
 }
 
 // Error is the problem on one line: FILE:LINE: key: message (suggestion).

@@ -12,7 +12,8 @@ import (
 )
 
 // Template writes a commented file that holds every key with its default. It
-// sets nothing: sections are empty, and each key waits behind a comment sign.
+// sets nothing: sections are empty, and each key waits behind a comment sign, as does a
+// section that must not be empty.
 func Template() []byte {
 	var b bytes.Buffer
 	b.WriteString("# Configuration of sluice. Remove the # in front of a setting to change it; what is left\n")
@@ -26,14 +27,21 @@ func Template() []byte {
 		if f.name == "" || last == 0 {
 			return
 		}
+		section := tree()
 		for i, name := range parts[:last] {
 			if i < len(open) && open[i] == name {
+				section = section.child(name)
 				continue
 			}
 			if i == 0 {
 				b.WriteByte('\n')
 			}
-			fmt.Fprintf(&b, "%s%s:\n", strings.Repeat("  ", i), name)
+			section = section.child(name)
+			sign := ""
+			if section.absent() {
+				sign = "#" // remove it, too: the section must not be empty
+			}
+			fmt.Fprintf(&b, "%s%s%s:\n", strings.Repeat("  ", i), sign, name)
 			open = append(open[:i:i], name)
 		}
 		open = open[:last]

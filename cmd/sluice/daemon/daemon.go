@@ -238,7 +238,8 @@ func (d *Daemon) Start() error {
 	d.loaded(d.serving.Load())
 	d.api.Mount(d.resources())
 	d.health.serving.Store(true)
-	logging.Target(d.log, "sluice.server").Info("API server listening", "addr", d.server.Addr().String(), "sinks", len(d.outputs.Sinks))
+	logging.Target(d.log, "sluice.server").Info("API server listening",
+		append([]any{"addr", d.server.Addr().String(), "sinks", len(d.outputs.Sinks)}, Protection(d.cfg.API)...)...)
 	logging.Target(d.log, "sluice.sources").Info("source started", "source", d.sourceName())
 	if d.source != nil {
 		d.read(d.dataflow.Parse.Intake(d.input.name, time.Now))
