@@ -133,7 +133,7 @@ func TestTheUnitWithTLS(t *testing.T) {
 	}
 	write(t, dir, "rules/a.yml", rule("A", "evil"))
 	file := write(t, dir, "sluice.yaml", "daemon: {rules: rules, input: {source: http}}\n")
-	args := strings.Fields(strings.NewReplacer("%d", credentials, "/etc/sluice/sluice.yaml", file, "0.0.0.0:9090", "127.0.0.1:0").Replace(line))
+	args := strings.Fields(strings.NewReplacer("%d", credentials, "/etc/sluice/sluice.yaml", file).Replace(line))
 	d := startIn(t, dir, args[3:]...)
 	d.tls = &tls.Config{RootCAs: ours.Pool}
 	d.serves("sluice")
