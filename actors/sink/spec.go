@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/sluicehq/sluice/actors/sink/file"
@@ -167,6 +168,17 @@ func Labels(specs []Spec) []string {
 		}
 	}
 	return labels
+}
+
+// IsLabel reports whether a name is one that Labels gives. Other sinks have names of their
+// own.
+func IsLabel(name string) bool {
+	if i := strings.LastIndexByte(name, '-'); i > 0 {
+		if n, err := strconv.Atoi(name[i+1:]); err == nil && n > 1 {
+			name = name[:i]
+		}
+	}
+	return slices.ContainsFunc(kinds, func(r row) bool { return string(r.kind) == name })
 }
 
 // Distinct reports two sinks that would write to one place that only one may write to,

@@ -160,6 +160,11 @@ func TestLabelsNumberTheSecondOfAKind(t *testing.T) {
 	if want := []string{"file", "stdout", "file-2", "file-3"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
+	for name, want := range map[string]bool{"file": true, "otlp-12": true, "file-1": false, "file-": false, "-2": false, "chat": false, "chat-2": false, "webhook": false, "": false} {
+		if got := IsLabel(name); got != want {
+			t.Errorf("%q is a label: got %t, want %t", name, got, want)
+		}
+	}
 }
 
 func TestTheErrorOfTwoSinksHidesSecrets(t *testing.T) {

@@ -96,9 +96,12 @@ func (e *env) dlqReplay(c *cli.Context) error {
 			out.summary("how far it came is kept in %s", p.State)
 		}
 	}
+	var missing *deadletters.Missing
 	switch {
 	case interrupted != nil:
 		return silent(128 + int(*interrupted))
+	case errors.As(err, &missing):
+		return &exitError{exitFindings, err}
 	case err != nil:
 		return configFault(err)
 	case counts.Refused+counts.RefusedBefore+counts.Damaged > 0:

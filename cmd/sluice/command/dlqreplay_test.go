@@ -197,6 +197,7 @@ func TestDeadLettersAreReplayedToWebhooks(t *testing.T) {
 		}},
 		{"other webhooks are another replay", "--webhook hooks", 3, 0, []string{"dead.replayed is about a replay of results with --webhook hooks, pager.yml, and this one is with --webhook hooks ("}},
 		{"one of them", "--webhook pager.yml --sink pager --state other", 0, 1, []string{"replayed 1 result of 1 dead letter to pager.yml\n", "the filter left 3 dead letters out\n"}},
+		{"an id that no webhook has", "--webhook pager.yml --state another", 1, 0, []string{`sluice: no webhook in pager.yml has the id "chat" (there: pager); dead letter 1 and those behind it wait: mend the id and replay again, or choose other dead letters with --sink`}},
 		{"a sink beside webhooks", "--webhook hooks --to stdout", 3, 0, []string{"--to and --webhook exclude each other"}},
 		{"faults of files", "--webhook bad.yml", 3, 0, []string{"--webhook: bad.yml:2: webhook 'a': missing required field 'url'", "--webhook: bad.yml:3: webhook 'b': field 'url': egress policy denied link-local address"}},
 		{"the policy of the configuration", "--webhook pager.yml -c strict.yml", 3, 0, []string{"egress policy denied loopback address 127.0.0.1 (--egress-policy is strict)"}},

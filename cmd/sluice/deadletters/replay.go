@@ -136,12 +136,18 @@ func (r *run) run(stop, work context.Context) error {
 		case err != nil && damage == nil:
 			return errors.Join(r.flush(stop, work), err)
 		}
+		behind := r.here
 		r.here = mark{end: s.end, line: s.line, last: s.began, sum: digest(bytes.TrimRight(s.buf, "\r\n"))}
 		if damage != nil {
 			r.counts.Damaged++
 			r.Damaged(damage)
 		} else if err := r.take(record); err != nil {
-			return err
+			var missing *Missing
+			if !errors.As(err, &missing) {
+				return err
+			}
+			missing.files, r.here = r.To, behind // the next replay begins with it
+			return cmp.Or(r.flush(stop, work), err)
 		}
 		if r.batch.len() >= r.most || r.batch.refused >= batchRecords || r.batch.bytes >= batchBytes {
 			if err := r.flush(stop, work); err != nil {
@@ -168,9 +174,16 @@ func (r *run) take(record *Record) error {
 	case !filter.Accepts(record):
 		r.counts.Filtered++
 		return nil
-	case t == nil, record.Delivery() && r.Target != nil && !r.Target.takes(record):
+	case t == nil:
 		*left++
 		return nil
+	case record.Delivery() && r.Target != nil:
+		if taken, err := r.Target.takes(record); err != nil || !taken {
+			if err == nil {
+				*left++
+			}
+			return err
+		}
 	}
 	p, err := pending{Record: record, mark: r.here}, error(nil)
 	if record.Delivery() {

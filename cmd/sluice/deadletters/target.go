@@ -19,8 +19,8 @@ type Target interface {
 	File() string
 	// Close flushes and releases what is open.
 	Close() error
-	// takes reports whether the results of a record belong there.
-	takes(r *Record) bool
+	// takes reports whether the results of a record belong there. The error is a *Missing.
+	takes(r *Record) (bool, error)
 	// messages makes the messages of a record that it takes. With an error they will never
 	// be sent.
 	messages(r *Record, place int64, now time.Time) ([]graph.Message, error)
@@ -70,7 +70,7 @@ func (t *sinkTarget) File() string {
 	return ""
 }
 
-func (t *sinkTarget) takes(*Record) bool { return true }
+func (t *sinkTarget) takes(*Record) (bool, error) { return true, nil }
 
 func (t *sinkTarget) messages(r *Record, place int64, now time.Time) ([]graph.Message, error) {
 	return messages(r, place, now)

@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/sluicehq/sluice/actors/sink"
@@ -47,7 +50,37 @@ func (w *webhooks) Close() (err error) {
 	return err
 }
 
-func (w *webhooks) takes(r *Record) bool { return w.byID[r.Sink] != nil }
+// takes leaves the results of other sinks out. Those of a webhook that is not there are
+// not: most likely its id was mistyped.
+func (w *webhooks) takes(r *Record) (bool, error) {
+	switch {
+	case w.byID[r.Sink] != nil:
+		return true, nil
+	case r.Sink == "" || sink.IsLabel(r.Sink):
+		return false, nil
+	}
+	return false, &Missing{ID: r.Sink, Number: r.Number, There: slices.Sorted(maps.Keys(w.byID))}
+}
+
+// Missing ends a replay before a record of a webhook that the files do not have.
+type Missing struct {
+	ID     string
+	Number int      // of the record
+	There  []string // the ids of the webhooks that the files have
+	files  string
+}
+
+// maxThere is how many ids of webhooks a message names.
+const maxThere = 10
+
+func (m *Missing) Error() string {
+	there := m.There
+	if len(there) > maxThere {
+		there = append(slices.Clone(there[:maxThere]), fmt.Sprintf("%d more", len(m.There)-maxThere))
+	}
+	return fmt.Sprintf("no webhook in %s has the id %q (there: %s); dead letter %d and those behind it wait: mend the id and replay again, or choose other dead letters with --sink",
+		m.files, m.ID, strings.Join(there, ", "), m.Number)
+}
 
 func (w *webhooks) messages(r *Record, place int64, now time.Time) ([]graph.Message, error) {
 	lines, err := r.results()

@@ -65,8 +65,13 @@ const hookFile = `webhooks:
 // target is that of the two webhooks.
 func (h *hooks) target(t *testing.T) Target {
 	t.Helper()
+	return h.targetOf(t, hookFile)
+}
+
+func (h *hooks) targetOf(t *testing.T, file string) Target {
+	t.Helper()
 	path := filepath.Join(t.TempDir(), "hooks.yml")
-	if err := os.WriteFile(path, []byte(strings.ReplaceAll(hookFile, "URL", h.URL)), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte(strings.ReplaceAll(file, "URL", h.URL)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	all, faults := webhook.Load([]string{path}, webhook.LoadOptions{Getenv: func(string) string { return "key" }})
@@ -176,4 +181,37 @@ func TestAWebhookThatIsAwayIsWaitedForByTheNextReplay(t *testing.T) {
 	same(t, "error", err, nil)
 	same(t, "counts of the next", counts, Counts{Deliveries: 2, Results: 2, Before: 1})
 	same(t, "requests", len(h.came), 2)
+}
+
+// A mistyped id is no reason to count a dead letter as done: the replay ends before it, and
+// goes on with it once the file is mended.
+func TestADeadLetterOfAWebhookThatIsNotThereWaits(t *testing.T) {
+	path := fileOf(t, unposted("pager", found("A", "u")), undelivered("file-2", noon, "C"), unposted("chat", found("B", "u")), unposted("pager", found("D", "u")))
+	h := newHooks(t)
+	for _, counts := range []Counts{{Deliveries: 1, Results: 1, NoTarget: 1}, {Before: 2}} {
+		_, got, err := h.replayTo(t, path)
+		contains(t, err, `no webhook in hooks.yml has the id "chat" (there: pager, tickets); dead letter 3 and those behind it wait`)
+		same(t, "counts", got, counts)
+	}
+	r := newReplay(path)
+	r.Input, r.Target, r.To, r.By = nil, h.target(t), "hooks.yml", "--webhook"
+	listed := 0
+	r.State, r.Dry = "", func(*Record) error { listed++; return nil }
+	_, err := r.run(t)
+	contains(t, err, `has the id "chat"`)
+	same(t, "a dry run lists", listed, 1)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mended := strings.Replace(hookFile, "id: pager", "id: chat", 1) + strings.Replace(strings.SplitAfter(hookFile, "webhooks:\n")[1], "id: tickets", "id: other", 1)
+	r.Target, r.State, r.Dry = h.targetOf(t, mended), path+".replayed", nil
+	h.came = nil
+	counts, err := r.run(t)
+	same(t, "error", err, nil)
+	same(t, "counts", counts, Counts{Deliveries: 2, Results: 2, Before: 2})
+	same(t, "requests", len(h.came), 2)
+	if after, err := os.ReadFile(path); err != nil || string(after) != string(text) {
+		t.Errorf("the dead letters were changed (%v)", err)
+	}
 }
