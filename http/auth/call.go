@@ -7,6 +7,7 @@ import (
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/peer"
 	"google.golang.org/grpc/status"
 )
 
@@ -21,14 +22,22 @@ func (g *Gate) Call(ctx context.Context, method, needed string) (context.Context
 	d := g.policy.decide(metadata.ValueFromIncomingContext(ctx, "authorization"), need[:])
 	switch d.reason {
 	case Unauthorized:
-		g.reject(d, method)
+		g.reject(d, method, from(ctx))
 		return ctx, status.Error(codes.Unauthenticated, unauthorizedText)
 	case Forbidden:
-		g.reject(d, method)
+		g.reject(d, method, from(ctx))
 		return ctx, status.Error(codes.PermissionDenied, forbiddenText(d.missing))
 	}
 	if d.token != "" {
 		ctx = withToken(ctx, d.token)
 	}
 	return ctx, nil
+}
+
+// from is the address that a call comes from, as far as it is known.
+func from(ctx context.Context) string {
+	if p, ok := peer.FromContext(ctx); ok && p.Addr != nil {
+		return p.Addr.String()
+	}
+	return ""
 }

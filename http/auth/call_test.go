@@ -129,7 +129,7 @@ func TestCallsAreJudgedByTheirMetadata(t *testing.T) {
 			if got.Message() != tc.want {
 				t.Errorf("got %q, want %q", got.Message(), tc.want)
 			}
-			if log := g.log.String(); !strings.Contains(log, "route="+method) || strings.Contains(log, "secret") {
+			if log := g.log.String(); !strings.Contains(log, "route="+method+" peer=127.0.0.1:") || strings.Contains(log, "secret") {
 				t.Errorf("got log %s, want the method and no secret", log)
 			}
 		})

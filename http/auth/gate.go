@@ -4,7 +4,11 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/sluicehq/sluice/http/reply"
@@ -60,28 +64,45 @@ func (g *Gate) Protect(e Endpoint, next http.Handler) http.Handler {
 			}
 			next.ServeHTTP(w, r)
 		case Unauthorized:
-			g.reject(d, e.Pattern)
+			g.reject(d, e.Pattern, r.RemoteAddr)
 			w.Header().Set("WWW-Authenticate", "Bearer")
 			reply.JSON(w, http.StatusUnauthorized, errorBody{unauthorizedText})
 		case Forbidden:
-			g.reject(d, e.Pattern)
+			g.reject(d, e.Pattern, r.RemoteAddr)
 			reply.JSON(w, http.StatusForbidden, errorBody{forbiddenText(d.missing)})
 		}
 	})
 }
 
-// reject counts and logs a rejection.
-func (g *Gate) reject(d decision, pattern string) {
+// reject counts and logs a rejection, with the address of the connection that it came by.
+// That of a unix socket says nothing and is left out.
+func (g *Gate) reject(d decision, pattern, peer string) {
 	g.metrics.rejected(d.reason)
 	kept, ok := g.repeats.Allow(string(d.reason)+" "+pattern+" "+d.token+" "+d.missing.String(), 1, time.Now())
 	if !ok {
 		return
 	}
 	attrs := []any{"reason", string(d.reason), "route", pattern}
+	if _, err := netip.ParseAddrPort(peer); err == nil {
+		attrs = append(attrs, "peer", peer)
+	}
 	if d.reason == Forbidden {
 		attrs = append(attrs, "token", d.token, "permission", d.missing.String())
 	}
 	g.log.Warn("request rejected", append(attrs, "suppressed", kept)...)
+}
+
+// Close logs what was kept back of the log. Nothing is asked any more.
+func (g *Gate) Close() error {
+	rest := make(map[string]int)
+	for key, n := range g.repeats.RestAll() {
+		reason, _, _ := strings.Cut(key, " ")
+		rest[reason] += n
+	}
+	for _, reason := range slices.Sorted(maps.Keys(rest)) {
+		g.log.Warn("further requests rejected", "reason", reason, "count", rest[reason])
+	}
+	return nil
 }
 
 // errorBody is the answer to a request that is rejected.

@@ -172,12 +172,12 @@ func TestRequestsAreJudgedByTheirToken(t *testing.T) {
 				}
 			case 401:
 				g.rejections(t, 1, 0)
-				if want := "level=WARN msg=\"request rejected\" reason=unauthorized route=/pattern/{id} suppressed=0\n"; log != want {
+				if want := "level=WARN msg=\"request rejected\" reason=unauthorized route=/pattern/{id} peer=127.0.0.1:"; !strings.HasPrefix(log, want) || !strings.HasSuffix(log, " suppressed=0\n") {
 					t.Errorf("got log %s, want %s", log, want)
 				}
 			case 403:
 				g.rejections(t, 0, 1)
-				for _, want := range []string{"level=WARN msg=\"request rejected\" reason=forbidden route=/pattern/{id} token=", " permission=" + strings.Trim(strings.SplitAfter(tc.want, "permission ")[1], `'"}`), " suppressed=0\n"} {
+				for _, want := range []string{"level=WARN msg=\"request rejected\" reason=forbidden route=/pattern/{id} peer=127.0.0.1:", " token=", " permission=" + strings.Trim(strings.SplitAfter(tc.want, "permission ")[1], `'"}`), " suppressed=0\n"} {
 					if !strings.Contains(log, want) {
 						t.Errorf("got log %s, want %q in it", log, want)
 					}
@@ -222,17 +222,39 @@ func TestRejectionsAreToldOnceInAWhile(t *testing.T) {
 		ask("/a", "Bearer see-secret")
 		time.Sleep(10 * time.Second)
 		ask("/a", "Bearer wrong")
-		want := `level=WARN msg="request rejected" reason=unauthorized route=/a suppressed=0
-level=WARN msg="request rejected" reason=unauthorized route=/b suppressed=0
-level=WARN msg="request rejected" reason=forbidden route=/a token=op permission=reload:execute suppressed=0
-level=WARN msg="request rejected" reason=forbidden route=/a token=see permission=reload:execute suppressed=0
-level=WARN msg="request rejected" reason=unauthorized route=/a suppressed=999
+		want := `level=WARN msg="request rejected" reason=unauthorized route=/a peer=192.0.2.1:1234 suppressed=0
+level=WARN msg="request rejected" reason=unauthorized route=/b peer=192.0.2.1:1234 suppressed=0
+level=WARN msg="request rejected" reason=forbidden route=/a peer=192.0.2.1:1234 token=op permission=reload:execute suppressed=0
+level=WARN msg="request rejected" reason=forbidden route=/a peer=192.0.2.1:1234 token=see permission=reload:execute suppressed=0
+level=WARN msg="request rejected" reason=unauthorized route=/a peer=192.0.2.1:1234 suppressed=999
+level=WARN msg="further requests rejected" reason=forbidden count=1
+level=WARN msg="further requests rejected" reason=unauthorized count=2
 `
+		ask("/a", "Bearer wrong")
+		ask("/a", "")
+		for range 2 {
+			if err := g.Close(); err != nil {
+				t.Error(err)
+			}
+		}
 		if got := g.log.String(); got != want {
 			t.Errorf("got\n%swant\n%s", got, want)
 		}
-		g.rejections(t, 1002, 3)
+		g.rejections(t, 1004, 3)
 	})
+}
+
+// The address of a unix socket tells nobody apart.
+func TestTheRejectionOnAUnixSocketNamesNoPeer(t *testing.T) {
+	g := gate(t, team, teamSecrets)
+	for _, addr := range []string{"@", "", "/run/client.sock"} {
+		r := httptest.NewRequest(http.MethodGet, "/", nil)
+		r.RemoteAddr = addr
+		g.Protect(Endpoint{Pattern: "/" + addr, Permissions: []string{"status:read"}}, http.NotFoundHandler()).ServeHTTP(httptest.NewRecorder(), r)
+	}
+	if log := g.log.String(); strings.Count(log, "request rejected") != 3 || strings.Contains(log, "peer") {
+		t.Errorf("got log %s, want three rejections without a peer", log)
+	}
 }
 
 // A body is not touched for a caller who may not use the endpoint.

@@ -58,3 +58,17 @@ func (l *Limit) Rest(key string) (held int) {
 	delete(l.told, key)
 	return held
 }
+
+// RestAll is Rest of every message that was kept back, by key.
+func (l *Limit) RestAll() map[string]int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	all := make(map[string]int)
+	for key, m := range l.told {
+		if m.held > 0 {
+			all[key] = m.held
+		}
+	}
+	l.told = nil
+	return all
+}

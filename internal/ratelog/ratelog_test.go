@@ -2,6 +2,7 @@ package ratelog
 
 import (
 	"fmt"
+	"maps"
 	"testing"
 	"time"
 )
@@ -54,5 +55,22 @@ func TestDistinctMessagesAreForgottenBeforeThereAreTooMany(t *testing.T) {
 	}
 	if len(l.told) > known {
 		t.Errorf("%d messages remembered, want at most %d", len(l.told), known)
+	}
+}
+
+func TestRestAllReturnsWhatIsKeptBack(t *testing.T) {
+	var l Limit
+	now := time.Unix(0, 0)
+	for _, key := range []string{"a", "b", "b", "c", "b", "c"} {
+		l.Allow(key, 1, now)
+	}
+	if got, want := l.RestAll(), map[string]int{"b": 2, "c": 1}; !maps.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	if got := l.RestAll(); len(got) > 0 {
+		t.Errorf("the second time got %v, want none", got)
+	}
+	if held, ok := l.Allow("b", 1, now); held != 0 || !ok {
+		t.Errorf("the next one: %d, %t, want that it is let through", held, ok)
 	}
 }

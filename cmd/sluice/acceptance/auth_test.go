@@ -250,7 +250,7 @@ func TestOneTokenOfAFlag(t *testing.T) {
 	if strings.Contains(log, "hunter2") {
 		t.Error("the log has the secret")
 	}
-	for _, want := range []string{`"target":"sluice.auth","fields":{"message":"request rejected","reason":"unauthorized","route":"/api/v1/status","suppressed":0}`, `"token":"default"`, `the secret in the variable \"T\" has fewer than 16 bytes and can be guessed`} {
+	for _, want := range []string{`"target":"sluice.auth","fields":{"message":"request rejected","reason":"unauthorized","route":"/api/v1/status","peer":"127.0.0.1:`, `"token":"default"`, `the secret in the variable \"T\" has fewer than 16 bytes and can be guessed`} {
 		if !strings.Contains(log, want) {
 			t.Errorf("the log lacks %s:\n%s", want, log)
 		}
@@ -275,11 +275,15 @@ func TestRejectionsAreCountedByReason(t *testing.T) {
 	if rejected["route"] != "/metrics" || rejected["reason"] != "unauthorized" {
 		t.Errorf("logged %v", rejected)
 	}
-	if !strings.Contains(d.stderr.String(), `"reason":"forbidden","route":"/metrics","token":"the-ingest","permission":"metrics:read"`) {
-		t.Error("the log lacks the token and the permission")
+	if !strings.Contains(d.stderr.String(), `"reason":"forbidden","route":"/metrics","peer":"127.0.0.1:`) || !strings.Contains(d.stderr.String(), `"token":"the-ingest","permission":"metrics:read"`) {
+		t.Error("the log lacks the peer, the token or the permission")
 	}
+	d.get("/metrics")
 	d.silent()
 	d.stop()
+	if !strings.Contains(d.stderr.String(), `"message":"further requests rejected","reason":"unauthorized","count":1}`) {
+		t.Error("the log does not end with what was kept back of it")
+	}
 }
 
 // Starts with a section or a flag that cannot be used end before anything listens, and

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"os"
 
+	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/cmd/sluice/config"
 	"github.com/sluicehq/sluice/cmd/sluice/logging"
 	"github.com/sluicehq/sluice/http/api"
@@ -32,6 +33,7 @@ func (d *Daemon) authenticate(o *api.Options) {
 		return
 	}
 	gate := auth.NewGate(d.policy, d.series.auth, logging.Target(d.log, "sluice.auth"))
+	d.features = append(d.features, actors.Feature{Name: "auth", Close: gate.Close})
 	o.Caller = auth.Caller
 	o.Protect = func(e api.Endpoint, next http.Handler) http.Handler {
 		permissions := []string{e.Permission}
