@@ -6,12 +6,9 @@ import (
 	"errors"
 	"io"
 	"net"
-	"os"
 	"sync/atomic"
 	"syscall"
 	"time"
-
-	"github.com/sluicehq/sluice/internal/clip"
 )
 
 const (
@@ -21,8 +18,6 @@ const (
 
 	// goodbyeTimeout is how long a client gets to take the news that its connection ends.
 	goodbyeTimeout = 100 * time.Millisecond
-
-	maxReason = 256 // bytes of what a failed handshake is told with
 )
 
 // session is the TLS of a connection. Requests are read and answered above it, so that
@@ -111,40 +106,6 @@ func (s *session) cut() error {
 func (s *session) ended() {
 	if s.phase.Swap(over) == established {
 		s.certs.active.Add(-1)
-	}
-}
-
-// Kinds of handshakes that fail. Each is told once in a while.
-const (
-	kindSlow    = "slow"
-	kindGone    = "gone"
-	kindPlain   = "plaintext"
-	kindRefused = "refused"
-)
-
-// failed tells of a handshake that failed, and answers a client that does not speak TLS.
-func (c *Certificates) failed(w *wire, err error) {
-	kind, text := kindRefused, clip.Text(err.Error(), maxReason)
-	var record tls.RecordHeaderError
-	switch {
-	case errors.As(err, &record) && record.Conn != nil && looksLikeHTTP(record.RecordHeader):
-		kind, text = kindPlain, "the client speaks plain HTTP, and has to use https://"
-	case errors.Is(err, os.ErrDeadlineExceeded):
-		kind, text = kindSlow, "it was not complete within "+handshakeTimeout.String()
-	case gone(err) && !w.begun:
-		return // it only asked whether anybody listens, as probes of a port do
-	case gone(err):
-		kind, text = kindGone, "the client left"
-	}
-	if held, ok := c.noisy.Allow(kind, 1, time.Now()); ok {
-		attrs := []any{"peer", w.RemoteAddr().String(), "err", text}
-		if held > 0 {
-			attrs = append(attrs, "suppressed", held)
-		}
-		c.log.Warn("TLS handshake failed", attrs...)
-	}
-	if kind == kindPlain {
-		refusePlain(w)
 	}
 }
 

@@ -12,11 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/sluicehq/sluice/internal/certs"
-	"github.com/sluicehq/sluice/internal/ratelog"
 )
-
-// soon is how long before its end a certificate is warned of.
-const soon = 30 * 24 * time.Hour
 
 // suites are those of TLS 1.2 that are offered: with forward secrecy, and authenticated.
 // TLS 1.3 has no others.
@@ -33,8 +29,8 @@ type Certificates struct {
 	log     *slog.Logger
 	serving atomic.Pointer[material]
 
-	active atomic.Int64 // connections whose handshake is complete
-	noisy  ratelog.Limit
+	active   atomic.Int64 // connections whose handshake is complete
+	failures *failures
 }
 
 // material is what handshakes use. Each has ticket keys of its own, so that a session is
@@ -42,13 +38,14 @@ type Certificates struct {
 type material struct {
 	config  *tls.Config
 	pair    *tls.Certificate
-	clients *x509.CertPool // nil: none are demanded
+	roots   []*x509.Certificate
+	clients *x509.CertPool // of the roots; nil: none are demanded
 }
 
 // Load reads the files of t. The error begins "Failed to initialize TLS" and names
 // each file that is at fault.
 func (t TLS) Load(log *slog.Logger) (*Certificates, error) {
-	c := &Certificates{files: t, log: log}
+	c := &Certificates{files: t, log: log, failures: newFailures()}
 	m, err := c.read()
 	if err != nil {
 		return nil, fmt.Errorf("Failed to initialize TLS: %w", err) //nolint:staticcheck // users find the text in scripts
@@ -66,9 +63,8 @@ func (c *Certificates) read() (*material, error) {
 	var pairErr, rootsErr error
 	m.pair, pairErr = certs.Pair(c.files.Cert, c.files.Key)
 	if c.files.ClientCA != "" {
-		var roots []*x509.Certificate
-		roots, rootsErr = certs.Roots(c.files.ClientCA)
-		m.clients = certs.Pool(roots)
+		m.roots, rootsErr = certs.Roots(c.files.ClientCA)
+		m.clients = certs.Pool(m.roots)
 	}
 	if err := errors.Join(pairErr, rootsErr); err != nil {
 		return nil, err
@@ -118,32 +114,12 @@ func (c *Certificates) Stale() bool {
 	return publish != nil || err != nil
 }
 
-// Warn tells of a certificate that has expired or will soon.
-func (c *Certificates) Warn(now time.Time) {
-	if text := c.Expiry(now); text != "" {
-		c.log.Warn(text, "path", c.files.Cert, "not_after", c.leaf().NotAfter.UTC().Format(time.RFC3339))
-	}
-}
-
-// Expiry says that the certificate has expired, or in how many whole days it will when
-// those are less than 30. Else it is empty.
-func (c *Certificates) Expiry(now time.Time) string {
-	switch left := c.leaf().NotAfter.Sub(now); {
-	case left < 0:
-		return "the certificate of the API has expired: clients refuse it"
-	case left < 24*time.Hour:
-		return "the certificate of the API expires in less than a day"
-	case left < soon:
-		return fmt.Sprintf("the certificate of the API expires in %d days", int(left/(24*time.Hour)))
-	}
-	return ""
-}
-
 func (c *Certificates) leaf() *x509.Certificate { return c.serving.Load().pair.Leaf }
 
 // register registers the series, which exist only with certificates.
 func (c *Certificates) register(reg prometheus.Registerer) error {
 	return errors.Join(
+		reg.Register(c.failures.count),
 		reg.Register(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "tls_certificate_expiry_seconds", Help: "Seconds until the certificate of the API expires; negative afterwards.",
 		}, func() float64 { return time.Until(c.leaf().NotAfter).Seconds() })),

@@ -294,34 +294,6 @@ func copyFile(t *testing.T, from, to string) {
 	certstest.Write(t, to, data)
 }
 
-func TestExpiryIsWarnedOf(t *testing.T) {
-	const day = 24 * time.Hour
-	ours := certstest.New(t, "ours")
-	c := load(t, quiet(), settings(ours.Issue("localhost", 100*day)))
-	end := c.leaf().NotAfter
-	for _, tc := range []struct {
-		name string
-		left time.Duration
-		want string
-	}{
-		{"100 days", 100 * day, ""},
-		{"exactly 30 days", 30 * day, ""},
-		{"a nanosecond less", 30*day - 1, "the certificate of the API expires in 29 days"},
-		{"two days", 2 * day, "the certificate of the API expires in 2 days"},
-		{"a day and a bit", day + 1, "the certificate of the API expires in 1 days"},
-		{"a moment", 1, "the certificate of the API expires in less than a day"},
-		{"its last moment", 0, "the certificate of the API expires in less than a day"},
-		{"past", -1, "the certificate of the API has expired: clients refuse it"},
-	} {
-		log := &words{}
-		c.log = log.logger()
-		c.Warn(end.Add(-tc.left))
-		if got := c.Expiry(end.Add(-tc.left)); got != tc.want || strings.Contains(log.String(), "level=WARN") != (tc.want != "") || !strings.Contains(log.String(), tc.want) {
-			t.Errorf("%s: got %q and log %q, want %q", tc.name, got, log.String(), tc.want)
-		}
-	}
-}
-
 func TestFaultsOfTheFilesRefuseTheStart(t *testing.T) {
 	ours := certstest.New(t, "ours")
 	cert, key := ours.Issue("localhost", year)

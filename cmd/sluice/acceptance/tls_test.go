@@ -337,8 +337,9 @@ func TestFilesOfTLSThatRefuseTheStart(t *testing.T) {
 	})
 	t.Run("a certificate that has expired only warns", func(t *testing.T) {
 		past, pastKey := ours.Issue("localhost", -time.Hour)
-		file := write(t, dir, "past.yaml", "daemon: {rules: "+rules+", api: {addr: '127.0.0.1:0', tls: {cert: "+past+", key: "+pastKey+"}}}\n")
-		if got := sluice(t, "", "config", "validate", "-c", file); got.code != 0 || !strings.Contains(got.stdout+got.stderr, "daemon.api.tls.cert: the certificate of the API has expired") {
+		file := write(t, dir, "past.yaml", "daemon: {rules: "+rules+", api: {addr: '127.0.0.1:0', tls: {cert: "+past+", key: "+pastKey+", client_ca: "+past+"}}}\n")
+		if got := sluice(t, "", "config", "validate", "-c", file); got.code != 0 || !strings.Contains(got.stdout+got.stderr, "daemon.api.tls.cert: the certificate of the API has expired") ||
+			!strings.Contains(got.stdout+got.stderr, `daemon.api.tls.client_ca: the root "CN=localhost" of client certificates has expired`) {
 			t.Errorf("exit code %d\n%s%s", got.code, got.stdout, got.stderr)
 		}
 		d := startIn(t, dir, "-r", "rules", "--input", "http", "--tls-cert", past, "--tls-key", pastKey)

@@ -40,7 +40,7 @@ func (c *checking) transport() {
 	}
 }
 
-// certificate reads the files of TLS. A start that finds them expired says so in its log.
+// certificate reads the files of TLS. A start says in its log what is odd about their dates.
 func (c *checking) certificate() {
 	tls := c.d.API.TLS
 	if tls.Cert == "" || tls.Key == "" {
@@ -49,8 +49,10 @@ func (c *checking) certificate() {
 	const section = "daemon.api.tls."
 	loaded, err := tls.Load(slog.New(slog.DiscardHandler))
 	if err == nil {
-		if text := loaded.Expiry(time.Now()); c.validating && text != "" {
-			c.warn(section+"cert", errors.New(text))
+		if c.validating {
+			for _, d := range loaded.Doubts(time.Now()) {
+				c.warn(section+d.Key, errors.New(d.Text))
+			}
 		}
 		return
 	}

@@ -19,6 +19,7 @@ import (
 )
 
 const (
+	trialDays     = "90" // above what the daemon warns of
 	maxTrialDays  = 3650
 	maxTrialHosts = 100
 	trialPort     = "9090"
@@ -30,7 +31,7 @@ func (e *env) configGenCertCommand() *cli.Command {
 	return command("gen-cert", "make certificates for trying TLS out", "", []cli.Flag{
 		&cli.StringFlag{Name: "output", Aliases: []string{"o"}, Value: "certs", Usage: "Directory to write to"},
 		repeatedFlag("Name or address of the daemon; repeatable ["+strings.Join(trialHosts, ", ")+"]", "host"),
-		&cli.StringFlag{Name: "days", Value: "30", Usage: fmt.Sprintf("How long the certificates are valid (1 to %d)", maxTrialDays)},
+		&cli.StringFlag{Name: "days", Value: trialDays, Usage: fmt.Sprintf("How long the certificates are valid (1 to %d)", maxTrialDays)},
 		&cli.BoolFlag{Name: "force", Usage: "Replace files that are there"},
 	}, e.configGenCert)
 }

@@ -24,8 +24,8 @@ func TestTrialCertificatesAreWrittenOnce(t *testing.T) {
 	if want := "localhost 127.0.0.1 ::1"; server.names != want {
 		t.Errorf("the certificate is for %s, want %s", server.names, want)
 	}
-	if left := time.Until(server.end); left > 30*24*time.Hour || left < 29*24*time.Hour {
-		t.Errorf("it is valid for %s, want 30 days", left)
+	if left := time.Until(server.end); left > 90*24*time.Hour || left < 89*24*time.Hour {
+		t.Errorf("it is valid for %s, want 90 days", left)
 	}
 	got = sluice(t, "", "config", "gen-cert")
 	got.wantCode(t, 3)

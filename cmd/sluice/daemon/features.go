@@ -85,7 +85,7 @@ func (d *Daemon) tls() actors.Feature {
 		return actors.Feature{Name: "tls"}
 	}
 	warn := func(context.Context) error { certificates.Warn(time.Now()); return nil }
-	return actors.Feature{Name: "tls", Components: []actors.Component{{
+	return actors.Feature{Name: "tls", Close: certificates.Close, Components: []actors.Component{{
 		Name: "tls", Paths: certificates.Files, Unchanged: warn,
 		Build: func(context.Context) (func(context.Context) error, error) {
 			publish, err := certificates.Renew()

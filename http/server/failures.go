@@ -1,0 +1,151 @@
+package server
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"maps"
+	"net"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/sluicehq/sluice/internal/clip"
+	"github.com/sluicehq/sluice/internal/ratelog"
+)
+
+// Reasons of handshakes that fail.
+const (
+	reasonSlow        = "slow"
+	reasonGone        = "gone"
+	reasonPlain       = "plaintext"
+	reasonCertificate = "certificate" // one of either side was refused, or is missing
+	reasonProtocol    = "protocol"
+	reasonOther       = "other"
+)
+
+var reasons = []string{reasonSlow, reasonGone, reasonPlain, reasonCertificate, reasonProtocol, reasonOther}
+
+const (
+	maxReason = 256 // bytes of what a failed handshake is told with
+	maxCauses = 32  // that are told apart; all others are told by their reason
+)
+
+// failures counts handshakes that fail and tells of each cause once in a while. It is safe
+// for concurrent use.
+type failures struct {
+	count *prometheus.CounterVec
+	limit ratelog.Limit
+
+	mu     sync.Mutex // guards causes
+	causes map[string]bool
+}
+
+func newFailures() *failures {
+	f := &failures{causes: make(map[string]bool), count: prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "tls_handshake_failures_total",
+		Help: "TLS handshakes that failed, by reason: slow, gone (the client left), plaintext, certificate (one of either side was refused, or is missing), protocol or other.",
+	}, []string{"reason"})}
+	for _, r := range reasons {
+		f.count.WithLabelValues(r)
+	}
+	return f
+}
+
+// failed counts and tells of a handshake that failed, and answers a client that does not
+// speak TLS.
+func (c *Certificates) failed(w *wire, err error) {
+	if gone(err) && !w.begun {
+		return // it only asked whether anybody listens, as probes of a port do
+	}
+	reason, text, cause := diagnose(err)
+	c.failures.count.WithLabelValues(reason).Inc()
+	if held, ok := c.failures.limit.Allow(c.failures.key(reason, cause), 1, time.Now()); ok {
+		attrs := []any{"peer", w.RemoteAddr().String(), "reason", reason, "err", text}
+		if held > 0 {
+			attrs = append(attrs, "suppressed", held)
+		}
+		c.log.Warn("TLS handshake failed", attrs...)
+	}
+	if reason == reasonPlain {
+		refusePlain(w)
+	}
+}
+
+// key tells causes apart, as long as they are few: clients choose a part of their text.
+func (f *failures) key(reason, cause string) string {
+	key := reason + " " + cause
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	switch {
+	case f.causes[key]:
+	case len(f.causes) < maxCauses:
+		f.causes[key] = true
+	default:
+		return reason
+	}
+	return key
+}
+
+// Close logs what was kept back of the log. No handshake is made any more.
+func (c *Certificates) Close() error {
+	rest := make(map[string]int)
+	for key, n := range c.failures.limit.RestAll() {
+		reason, _, _ := strings.Cut(key, " ")
+		rest[reason] += n
+	}
+	for _, reason := range slices.Sorted(maps.Keys(rest)) {
+		c.log.Warn("further TLS handshakes failed", "reason", reason, "count", rest[reason])
+	}
+	return nil
+}
+
+// diagnose says why a handshake failed. The cause is the text without what differs from
+// one client or moment to the next.
+func diagnose(err error) (reason, text, cause string) {
+	text = clip.Text(err.Error(), maxReason)
+	var record tls.RecordHeaderError
+	var unverified *tls.CertificateVerificationError
+	switch {
+	case errors.As(err, &record) && record.Conn != nil && looksLikeHTTP(record.RecordHeader):
+		return reasonPlain, "the client speaks plain HTTP, and has to use https://", ""
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return reasonSlow, "it was not complete within " + handshakeTimeout.String(), ""
+	case gone(err):
+		return reasonGone, "the client left", ""
+	case errors.As(err, &unverified):
+		return reasonCertificate, text, unverifiedCause(unverified)
+	}
+	cause, _, _ = strings.Cut(text, "(")
+	cause, _, _ = strings.Cut(cause, "[")
+	switch {
+	case !strings.Contains(text, "tls: "): // of the connection
+		return reasonOther, text, cause
+	case strings.Contains(text, "certificate"):
+		var alert *net.OpError
+		if errors.As(err, &alert) && alert.Op == "remote error" {
+			text = "the client refuses the certificate of the API: " + text
+		}
+		return reasonCertificate, text, cause
+	}
+	return reasonProtocol, text, cause
+}
+
+// unverifiedCause tells apart why certificates of clients are refused, without their names
+// and times.
+func unverifiedCause(err error) string {
+	var unknown x509.UnknownAuthorityError
+	var invalid x509.CertificateInvalidError
+	switch {
+	case errors.As(err, &unknown):
+		return "unknown authority"
+	case errors.As(err, &invalid):
+		return fmt.Sprintf("invalid %d", invalid.Reason)
+	}
+	return clip.Text(err.Error(), maxReason)
+}
