@@ -216,6 +216,9 @@ func usageError(c *cli.Context, err error, _ bool) error {
 			dashes = "-"
 		}
 		text := "unknown flag " + dashes + flag
+		if level := levelMeant(c, flag); level != "" {
+			return configFaultf("%s: the level is an argument, as in engine log-level %s (see %s --help)", text, level, name)
+		}
 		near := nearest(flag, flagNames(c))
 		if flag == "c" && slices.Contains(flagNames(c), "config") { // the short form that other commands have
 			near = "config"

@@ -5,9 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/urfave/cli/v2"
+
+	"github.com/sluicehq/sluice/internal/suggest"
 )
 
 const logLevelPath = "/api/v1/log-level"
@@ -16,6 +20,22 @@ func (e *env) logLevelCommand() *cli.Command {
 	flags := append(clientFlags(), &cli.StringFlag{Name: "for", Usage: "How long the level is in force, such as 10m; until the next change when absent"})
 	return command("log-level", "show or change what a running daemon logs", "[LEVEL]", flags, e.logLevel)
 }
+
+// levelMeant is the level that somebody may have meant with an unknown flag of engine
+// log-level, such as --level or --debug; empty for other flags and commands.
+func levelMeant(c *cli.Context, flag string) string {
+	switch {
+	case c.Command == nil || c.Command.Name != "log-level":
+		return ""
+	case slices.Contains(levels, strings.ToLower(flag)):
+		return strings.ToLower(flag)
+	case suggest.Nearest(flag, []string{"level"}) != "" || nearest(flag, flagNames(c)) == "log-level":
+		return "debug"
+	}
+	return ""
+}
+
+var levels = []string{"off", "error", "warn", "info", "debug", "trace"}
 
 // logLevelState is what the daemon says of its level.
 type logLevelState struct {
@@ -56,6 +76,9 @@ func (e *env) logLevel(c *cli.Context) error {
 	var state logLevelState
 	if err := json.Unmarshal(answer, &state); err != nil || state.Level == "" {
 		return configFault(cl.Unreadable(method, logLevelPath, cmp.Or(err, errors.New("no level"))))
+	}
+	if own := l.Config.Global.LogLevel; own != "" && !c.Args().Present() {
+		out.note("hint: --log-level is about the log of this command; engine log-level %s changes what the daemon logs", own)
 	}
 	return out.writeLogLevel(state, answer)
 }

@@ -31,6 +31,12 @@ func TestTheLogLevelOfADaemon(t *testing.T) {
 		{"refused", []string{"loud"}, `{"error":"unknown level"}`, 3, "", "400 Bad Request: unknown level", "PUT", "application/json", `{"level":"loud"}`},
 		{"an answer of something else", nil, `{"status":"running"}`, 3, "", "unreadable answer", "GET", "", ""},
 		{"no level for a while", []string{"--for", "10m"}, "", 3, "", "--for: a level is missing, such as engine log-level debug --for 10m", "", "", ""},
+		{"a flag for the level", []string{"--level", "debug"}, "", 3, "", "unknown flag --level: the level is an argument, as in engine log-level debug (see ", "", "", ""},
+		{"a mistyped flag for it", []string{"--leve", "debug"}, "", 3, "", "unknown flag --leve: the level is an argument, as in engine log-level debug (see ", "", "", ""},
+		{"a level as a flag", []string{"--trace"}, "", 3, "", "unknown flag --trace: the level is an argument, as in engine log-level trace (see ", "", "", ""},
+		{"another unknown flag", []string{"--adr", "x"}, "", 3, "", "unknown flag --adr, did you mean --addr?", "", "", ""},
+		{"the level of the client's log", []string{"--log-level", "debug"}, stays, 0, stays + "\n", "hint: --log-level is about the log of this command; engine log-level debug changes what the daemon logs\n", "GET", "", ""},
+		{"that, and a level", []string{"--log-level", "debug", "warn"}, stays, 0, stays + "\n", "", "PUT", "application/json", `{"level":"warn"}`},
 		{"two levels", []string{"info", "sluice.sink=debug"}, "", 3, "", `takes one level, got "sluice.sink=debug" as well`, "", "", ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
