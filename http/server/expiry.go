@@ -23,7 +23,7 @@ type Doubt struct {
 // Warn tells of all doubts.
 func (c *Certificates) Warn(now time.Time) {
 	for _, d := range c.Doubts(now) {
-		c.log.Warn(d.Text, "path", d.path, d.date)
+		c.log.Warn(d.Text, slog.String("path", d.path), d.date)
 	}
 }
 
