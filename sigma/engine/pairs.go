@@ -1,0 +1,250 @@
+package engine
+
+import (
+	"github.com/sluicehq/sluice/sigma/engine/internal/scan"
+	"github.com/sluicehq/sluice/sigma/event"
+)
+
+// Pairs makes an event of named texts out of one pair after the other. Of several pairs
+// with one key the first is the field; keywords are searched in all. It copies what it is
+// given and, once it knows the keys, allocates nothing.
+type Pairs struct {
+	table *scan.Table
+	keys  map[string]*pairKey // that are remembered
+	first *pairKey            // of an event
+	ranks []uint16            // by field
+	text  []byte              // unescaped
+
+	// The event at hand.
+	ev       *Events
+	number   uint64              // marks its keys
+	next     **pairKey           // which key is expected
+	others   map[string]struct{} // its keys that are not remembered
+	doc      []byte              // with the documents before it
+	start    int                 // of its document
+	cell     int                 // its first
+	ranked   bool                // a cell may have to give way
+	repeated []byte              // the values of repeated keys
+	later    []scan.Cell         // of them
+}
+
+// pairKey is a key as it was met in events.
+type pairKey struct {
+	name    string
+	spelled string      // as a member of an object: behind a comma, quoted, with the colon
+	cells   []scan.Cell // of its value, but for where that lies
+	ranked  bool        // one of the cells may have to give way
+	event   uint64      // the last one that had it
+	next    *pairKey    // the key that followed last time
+}
+
+// What is remembered of keys is bounded: beyond the bound it begins anew, and a key that
+// is too long is looked up every time.
+const (
+	maxPairKeys      = 1024
+	maxPairKeyLength = 128
+)
+
+func (p *Pairs) init(table *scan.Table) {
+	p.table, p.ranks = table, make([]uint16, table.Fields())
+	p.keys, p.others = make(map[string]*pairKey), make(map[string]struct{})
+}
+
+// Pairs begins an event, which End appends to ev. There is one event of a worker at a
+// time.
+func (w *Worker) Pairs(ev *Events) *Pairs {
+	p := &w.pairs
+	if len(p.keys) >= maxPairKeys {
+		clear(p.keys)
+		p.first = nil
+	}
+	p.number++
+	p.ev, p.next, p.ranked = ev, &p.first, false
+	p.doc, p.start, p.cell = ev.arena, len(ev.arena), len(ev.cells)
+	p.repeated, p.later = p.repeated[:0], p.later[:0] // a panic may have left some
+	if len(p.others) > 0 {
+		clear(p.others)
+	}
+	return p
+}
+
+// Add adds a pair.
+func (p *Pairs) Add(key, value []byte) {
+	k := *p.next
+	if k == nil || k.name != string(key) {
+		if k = p.keys[string(key)]; k == nil {
+			if k = p.remember(key); k == nil {
+				p.addOther(key, value)
+				return
+			}
+		}
+		*p.next = k
+	}
+	p.next = &k.next
+	if k.event == p.number {
+		p.repeat(value)
+		return
+	}
+	k.event = p.number
+	p.ranked = p.ranked || k.ranked
+	p.add(k, value)
+}
+
+// add adds the first pair with a key.
+func (p *Pairs) add(k *pairKey, value []byte) {
+	doc := append(p.doc, k.spelled...)
+	from := len(doc) - p.start
+	doc, flags := appendText(doc, value)
+	end := len(doc) - p.start
+	p.doc = doc
+	for i := range k.cells {
+		c := k.cells[i]
+		c.Start, c.End, c.Flags = uint32(from), uint32(end), c.Flags|flags
+		p.ev.cells = append(p.ev.cells, c)
+	}
+}
+
+// AddUnescaped adds a pair whose value is what unescape appends to dst.
+func (p *Pairs) AddUnescaped(key, value []byte, unescape func(dst, value []byte) []byte) {
+	p.text = unescape(p.text[:0], value)
+	p.Add(key, p.text)
+}
+
+// End appends the event.
+func (p *Pairs) End() {
+	ev := p.ev
+	if len(p.doc) == p.start {
+		p.doc = append(p.doc, '{')
+	}
+	p.doc[p.start] = '{' // where the first key has its comma
+	p.doc = append(p.doc, '}')
+	end := len(p.doc)
+	for _, c := range p.later {
+		c.Start, c.End = c.Start+uint32(end-p.start), c.End+uint32(end-p.start)
+		ev.cells = append(ev.cells, c)
+	}
+	p.doc = append(p.doc, p.repeated...)
+	if p.ranked {
+		ev.cells = ev.cells[:p.cell+p.dropWorse(ev.cells[p.cell:])]
+	}
+	ev.list = append(ev.list, decoded{
+		kind: event.Pairs, doc: p.doc[p.start:], root: uint32(end - p.start), first: uint32(p.cell), last: uint32(len(ev.cells)),
+	})
+	ev.arena = p.doc
+	p.rest()
+}
+
+// rest forgets the event and keeps the memory that usual ones need.
+func (p *Pairs) rest() {
+	p.ev, p.doc = nil, nil
+	p.repeated, p.later = p.repeated[:0], p.later[:0]
+	if cap(p.repeated) > keptScratch {
+		p.repeated, p.later = nil, nil
+	}
+	if cap(p.text) > keptScratch {
+		p.text = nil
+	}
+	switch n := len(p.others); {
+	case n > maxPairKeys:
+		p.others = make(map[string]struct{}) // clearing a large map costs every later event
+	case n > 0:
+		clear(p.others)
+	}
+}
+
+// repeat adds a value of a key that there is already. It stands behind the document,
+// where only keywords find it.
+func (p *Pairs) repeat(value []byte) {
+	if !p.table.Keywords {
+		return
+	}
+	from := len(p.repeated)
+	var flags scan.Flags
+	p.repeated, flags = appendText(p.repeated, value)
+	p.later = append(p.later, scan.Cell{
+		Start: uint32(from), End: uint32(len(p.repeated)), Type: event.String, Flags: flags | scan.Keyword,
+	})
+}
+
+// addOther adds a pair whose key is not remembered.
+func (p *Pairs) addOther(key, value []byte) {
+	if _, repeated := p.others[string(key)]; repeated {
+		p.repeat(value)
+		return
+	}
+	k := p.newKey(key)
+	p.others[k.name] = struct{}{}
+	p.ranked = p.ranked || k.ranked
+	p.add(k, value)
+}
+
+// remember returns what is remembered of a key from now on, or nil if it is not
+// remembered.
+func (p *Pairs) remember(key []byte) *pairKey {
+	if len(key) > maxPairKeyLength || len(p.keys) >= maxPairKeys {
+		return nil
+	}
+	k := p.newKey(key)
+	p.keys[k.name] = k
+	return k
+}
+
+func (p *Pairs) newKey(key []byte) *pairKey {
+	spelled := append(event.AppendQuoted([]byte{','}, key), ':')
+	k := &pairKey{name: string(key), spelled: string(spelled)}
+	var keyword scan.Flags
+	if p.table.Keywords {
+		keyword = scan.Keyword
+	}
+	p.table.Flat(k.name, func(field uint32, rank uint16, _ bool) {
+		k.cells = append(k.cells, scan.Cell{Field: field, Rank: rank, Type: event.String, Flags: scan.Terminal | keyword})
+		k.ranked = k.ranked || rank != 0
+		keyword = 0
+	})
+	if keyword != 0 {
+		k.cells = append(k.cells, scan.Cell{Type: event.String, Flags: keyword})
+	}
+	return k
+}
+
+// dropWorse keeps, of the cells of a field, those of the lowest rank, and returns how
+// many are left.
+func (p *Pairs) dropWorse(cells []scan.Cell) int {
+	for i := range cells {
+		p.ranks[cells[i].Field] = ^uint16(0)
+	}
+	for i := range cells {
+		c := &cells[i]
+		p.ranks[c.Field] = min(p.ranks[c.Field], c.Rank)
+	}
+	n := 0
+	for _, c := range cells {
+		if c.Field != 0 && c.Rank > p.ranks[c.Field] {
+			if c.Flags&scan.Keyword == 0 {
+				continue
+			}
+			c.Field, c.Rank, c.Flags = 0, 0, c.Flags&^scan.Terminal
+		}
+		cells[n] = c
+		n++
+	}
+	return n
+}
+
+// appendText appends s as a JSON string and says what its cell needs to know of it.
+func appendText(dst, s []byte) ([]byte, scan.Flags) {
+	if event.IsPlain(s) {
+		dst = append(append(dst, '"'), s...)
+		return append(dst, '"'), 0
+	}
+	var flags scan.Flags
+	for _, c := range s {
+		switch {
+		case c >= 0x80:
+			flags |= scan.High
+		case c < ' ' || c == '"' || c == '\\':
+			flags |= scan.Escaped
+		}
+	}
+	return event.AppendQuoted(dst, s), flags
+}
