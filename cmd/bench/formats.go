@@ -82,16 +82,16 @@ func (r *report) lineKind(set *engine.Set, kind sigmatest.LineKind, each time.Du
 	}
 	ratios := make([]float64, len(took))
 	for i := range took {
-		ratios[i] = rate(lines, took[i]) / rate(objects, valid[i])
+		ratios[i] = throughput(lines, took[i]) / throughput(objects, valid[i])
 	}
 	ratio, allocs := median(ratios), float64(after.Mallocs-before.Mallocs)/formatLines
-	r.printf("%-20s %10.0f %10.0f %12.0f %8.3f %7.2f  %4.2f-%4.2f %6.2f %s\n", kind.Name, formatLines/median(took).Seconds(), rate(lines, median(took))/1e6,
-		rate(objects, median(valid))/1e6, allocs, ratio, quantile(ratios, 1), quantile(ratios, 3), minFormatRatio, r.holds(ratio >= minFormatRatio && allocs <= maxFormatAllocs))
+	r.printf("%-20s %10.0f %10.0f %12.0f %8.3f %7.2f  %4.2f-%4.2f %6.2f %s\n", kind.Name, formatLines/median(took).Seconds(), throughput(lines, median(took))/1e6,
+		throughput(objects, median(valid))/1e6, allocs, ratio, quantile(ratios, 1), quantile(ratios, 3), minFormatRatio, r.holds(ratio >= minFormatRatio && allocs <= maxFormatAllocs))
 	return nil
 }
 
-// rate is how many bytes of lines were done in a second.
-func rate(lines [][]byte, took time.Duration) float64 {
+// throughput is how many bytes of lines were done in a second.
+func throughput(lines [][]byte, took time.Duration) float64 {
 	size := 0
 	for _, line := range lines {
 		size += len(line)

@@ -153,5 +153,7 @@ func FuzzLogfmtAgreesWithTheReference(f *testing.F) {
 		add([]byte(s))
 	}
 	a := newAgreement(f)
-	f.Fuzz(func(t *testing.T, line []byte) { a.check(t, Decoder{Format: Logfmt}, line, 0, nil, refLogfmt(string(line))) })
+	f.Fuzz(func(t *testing.T, line []byte) {
+		a.check(t, Decoder{Format: Logfmt}, line, 0, nil, refLogfmt(string(line)))
+	})
 }
