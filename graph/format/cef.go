@@ -88,28 +88,6 @@ func addExtension(p *engine.Pairs, key, value []byte) {
 func unescapeHeader(dst, s []byte) []byte    { return unescape(dst, s, `|\`, "") }
 func unescapeExtension(dst, s []byte) []byte { return unescape(dst, s, `=\`, "nr") }
 
-// unescaped is the position of the first c that no backslash escapes, and whether a
-// backslash is before it. The position is negative where there is none.
-func unescaped(s []byte, c byte) (at int, escaped bool) {
-	at = bytes.IndexByte(s, c)
-	if at < 0 {
-		return -1, false
-	}
-	i := bytes.IndexByte(s[:at], '\\')
-	if i < 0 {
-		return at, false
-	}
-	for ; i < len(s); i++ {
-		switch s[i] {
-		case '\\':
-			i++
-		case c:
-			return i, true
-		}
-	}
-	return -1, true
-}
-
 // isUint32 reports whether a text is a decimal number of 32 bits.
 func isUint32(s []byte) bool {
 	n := uint64(0)

@@ -25,7 +25,9 @@ func (it *elements) next() bool {
 		if it.inside {
 			s := trimBlanks(it.rest)
 			if s[0] != ']' {
-				it.name, it.value, it.escaped, it.rest = parameter(s)
+				var name, n int
+				name, n, it.escaped = parameter(s)
+				it.name, it.value, it.rest = s[:name], s[name+2:n-1], s[n:]
 				return true
 			}
 			it.inside, it.rest = false, s[1:]
@@ -72,92 +74,59 @@ func elementsLength(s []byte) (length int, sound bool) {
 // has and its length, which is negative if it is not well formed.
 func element(s []byte) (params, length int) {
 	id := elementID(s)
-	if id == nil {
+	if len(id) == 0 {
 		return 0, -1
 	}
-	rest := s[1+len(id):]
-	for {
+	for rest := s[1+len(id):]; ; params++ {
 		rest = trimBlanks(rest)
 		if len(rest) > 0 && rest[0] == ']' {
 			return params, len(s) - len(rest) + 1
 		}
-		var name []byte
-		if name, _, _, rest = parameter(rest); name == nil {
+		name, n, _ := parameter(rest)
+		if name == 0 {
 			return 0, -1
 		}
-		params++
+		rest = rest[n:]
 	}
 }
 
-// elementID is the id of the element that s begins with, or nil if it has none.
+// elementID is the id of the element that s begins with, empty where it has none.
 func elementID(s []byte) []byte {
-	s = s[1:]
-	for i := 0; i < len(s) && i <= maxName; i++ {
-		switch s[i] {
-		case ' ', ']':
-			if i == 0 {
-				return nil
-			}
-			return s[:i]
-		case '=', '"':
-			return nil
-		}
+	n := nameLength(s[1:])
+	if 1+n == len(s) || s[1+n] != ' ' && s[1+n] != ']' {
+		return nil
 	}
-	return nil
+	return s[1 : 1+n]
 }
 
-// parameter reads `name="value"`. The name is nil where there is none.
-func parameter(s []byte) (name, value []byte, escaped bool, rest []byte) {
-	i := 0
-	for i < len(s) && i <= maxName && s[i] != '=' {
-		if c := s[i]; c == ' ' || c == ']' || c == '"' {
-			return nil, nil, false, nil
-		}
-		i++
+// parameter reads `name="value"`: the length of its name, which is 0 where there is none,
+// of the whole, and whether a backslash is in the value.
+func parameter(s []byte) (name, length int, escaped bool) {
+	name = nameLength(s)
+	if name+1 >= len(s) || s[name] != '=' || s[name+1] != '"' {
+		return 0, 0, false
 	}
-	if i == 0 || i > maxName || i+1 >= len(s) || s[i] != '=' || s[i+1] != '"' {
-		return nil, nil, false, nil
-	}
-	n, escaped := unescaped(s[i+2:], '"')
+	n, escaped := unescaped(s[name+2:], '"')
 	if n < 0 {
-		return nil, nil, false, nil
+		return 0, 0, false
 	}
-	end := i + 2 + n
-	return s[:i], s[i+2 : end], escaped, s[end+1:]
+	return name, name + 2 + n + 1, escaped
 }
+
+// nameLength is the length of the name that s begins with, no more than it may be.
+func nameLength(s []byte) int {
+	s = s[:min(len(s), maxName)]
+	for i, c := range s {
+		if endsName[c] {
+			return i
+		}
+	}
+	return len(s)
+}
+
+// endsName holds the characters that are in no name.
+var endsName = [256]bool{' ': true, ']': true, '=': true, '"': true}
 
 // unescapeParameter appends the value of a parameter. Backslashes before a quote, a
 // backslash and a bracket are escapes, \n is a line feed, others stay.
 func unescapeParameter(dst, s []byte) []byte { return unescape(dst, s, `"\]`, "n") }
-
-// unescape appends s without the backslashes before the characters of plain, and what
-// those before the letters n and r, where controls names them, stand for.
-func unescape(dst, s []byte, plain, controls string) []byte {
-	for {
-		i := bytes.IndexByte(s, '\\')
-		if i < 0 || i+1 == len(s) {
-			return append(dst, s...)
-		}
-		dst = append(dst, s[:i]...)
-		switch c := s[i+1]; {
-		case has(plain, c):
-			dst = append(dst, c)
-		case has(controls, c) && c == 'n':
-			dst = append(dst, '\n')
-		case has(controls, c):
-			dst = append(dst, '\r')
-		default: // no escape, and no backslash: those are in every plain
-			dst = append(dst, '\\', c)
-		}
-		s = s[i+2:]
-	}
-}
-
-func has(set string, c byte) bool {
-	for i := range len(set) {
-		if set[i] == c {
-			return true
-		}
-	}
-	return false
-}

@@ -42,7 +42,7 @@ func (f Format) String() string { return names[f] }
 // Decoder decodes lines of one format. The zero value is Auto with UTC.
 type Decoder struct {
 	Format  Format
-	Zone    *time.Location // of syslog timestamps that name none; nil is UTC
+	Zone    *time.Location // the offset of syslog timestamps that name none; nil is UTC
 	KeepBOM bool           // leave a byte order mark at the start of a syslog message
 }
 

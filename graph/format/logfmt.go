@@ -55,10 +55,8 @@ func blank(c byte) bool { return c == ' ' || c == '\t' }
 
 // word is the length of the run of non-blanks at the start of s.
 func word(s []byte) int {
-	for i, c := range s {
-		if blank(c) {
-			return i
-		}
+	if i := indexEither(s, ' ', '\t'); i >= 0 {
+		return i
 	}
 	return len(s)
 }

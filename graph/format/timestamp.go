@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// future is how far after its arrival a stamp without a year may lie.
-const future = 7 * 24 * time.Hour
+// future is how far after its arrival a stamp without a year may lie, in seconds.
+const future = 7 * 24 * 3600
 
 // stamp is a timestamp as it is rendered: with a numeric offset and as many groups of
 // three fraction digits as it needs.
@@ -16,7 +16,7 @@ type stamp struct {
 }
 
 // read reads a syslog timestamp at the start of s: RFC 3339, "-" for none, or one of the
-// BSD forms, which are local times of zone. It returns what follows.
+// BSD forms, which are local times of zone, an offset. It returns what follows.
 func (t *stamp) read(s []byte, zone *time.Location, arrival int64) (rest []byte, ok bool) {
 	word, after := cutWord(s)
 	if absent(word) {
@@ -54,37 +54,48 @@ func (t *stamp) bsd(s []byte, zone *time.Location, arrival int64) (rest []byte, 
 	if !ok {
 		return nil, false
 	}
-	in := func(year int) (time.Time, bool) {
-		at := time.Date(year, month, day, hour, minute, second, 0, zone)
-		_, m, d := at.Date()
-		return at, m == month && d == day
+	latest := time.Unix(arrival+future, 0).In(zone)
+	if year < 0 {
+		year = latestYear(latest, month, day, 3600*hour+60*minute+second)
 	}
-	if year >= 0 {
-		at, ok := in(year)
-		t.render(at)
-		return rest, ok
+	if day < 1 || day > daysIn(month, year) {
+		return nil, false
 	}
-	latest := time.Unix(arrival, 0).Add(future)
-	for year = latest.In(zone).Year(); year > latest.Year()-9; year-- { // a leap day may be 8 years back
-		if at, ok := in(year); ok && !at.After(latest) {
-			t.render(at)
-			return rest, true
+	_, offset := latest.Zone()
+	t.date(year, month, day)
+	t.text[10] = 'T'
+	copy(t.text[11:], clock)
+	t.offset(19, offset)
+	return rest, true
+}
+
+// latestYear is the year of the latest time up to latest that has the month, the day and
+// the second of it.
+func latestYear(latest time.Time, month, day, second int) int {
+	year, m, d := latest.Date()
+	hour, minute, s := latest.Clock()
+	if month > int(m) || month == int(m) && (day > d || day == d && second > 3600*hour+60*minute+s) {
+		year--
+	}
+	if month == 2 && day == 29 {
+		for last := year - 8; year > last && daysIn(month, year) < day; {
+			year--
 		}
 	}
-	return nil, false
+	return year
 }
 
 // months are the names of the months, three letters each.
 const months = "janfebmaraprmayjunjulaugsepoctnovdec"
 
-func monthNamed(name []byte) (time.Month, bool) {
+func monthNamed(name []byte) (int, bool) {
 	if len(name) != 3 {
 		return 0, false
 	}
 	a, b, c := name[0]|0x20, name[1]|0x20, name[2]|0x20
 	for i := 0; i < len(months); i += 3 {
 		if months[i+2] == c && months[i+1] == b && months[i] == a {
-			return time.Month(i/3 + 1), true
+			return i/3 + 1, true
 		}
 	}
 	return 0, false
@@ -126,28 +137,39 @@ func number[T string | []byte](s T, least, most int) (int, bool) {
 func (t *stamp) render(at time.Time) {
 	year, month, day := at.Date()
 	hour, minute, second := at.Clock()
+	t.date(year, int(month), day)
 	b := t.text[:]
-	putTwo(b, year/100)
-	putTwo(b[2:], year%100)
-	b[4] = '-'
-	putTwo(b[5:], int(month))
-	b[7] = '-'
-	putTwo(b[8:], day)
 	b[10] = 'T'
 	putTwo(b[11:], hour)
 	b[13] = ':'
 	putTwo(b[14:], minute)
 	b[16] = ':'
 	putTwo(b[17:], second)
-	n := 19 + putFraction(b[19:], at.Nanosecond())
 	_, offset := at.Zone()
-	b[n] = '+'
+	t.offset(19+putFraction(b[19:], at.Nanosecond()), offset)
+}
+
+// date renders a date.
+func (t *stamp) date(year, month, day int) {
+	b := t.text[:]
+	putTwo(b, year/100)
+	putTwo(b[2:], year%100)
+	b[4] = '-'
+	putTwo(b[5:], month)
+	b[7] = '-'
+	putTwo(b[8:], day)
+}
+
+// offset ends the rendering at n with an offset in seconds.
+func (t *stamp) offset(n, offset int) {
+	b := t.text[n:]
+	b[0] = '+'
 	if offset < 0 {
-		offset, b[n] = -offset, '-'
+		offset, b[0] = -offset, '-'
 	}
-	putTwo(b[n+1:], offset/3600)
-	b[n+3] = ':'
-	putTwo(b[n+4:], offset/60%60)
+	putTwo(b[1:], offset/3600)
+	b[3] = ':'
+	putTwo(b[4:], offset/60%60)
 	t.length = n + 6
 }
 

@@ -70,7 +70,9 @@ func TestEventsOfEveryKindAreJudged(t *testing.T) {
 	}{
 		{"a field of a JSON object", func(ev *engine.Events) { mustDecode(t, w, ev, `{"CommandLine":"a WhoAmI b","Image":"x.exe"}`) }, []string{"Shell"}},
 		{"a keyword anywhere", func(ev *engine.Events) { mustDecode(t, w, ev, `{"a":[{"b":"x Barqz"}],"Image":"x.exe"}`) }, []string{"Words"}},
-		{"the first of repeated pairs has the name, keywords see all", func(ev *engine.Events) { addPairs(w, ev, "CommandLine", "x", "CommandLine", "MIMIKATZ whoami", "Image", "a.EXE") }, []string{"Words"}},
+		{"the first of repeated pairs has the name, keywords see all", func(ev *engine.Events) {
+			addPairs(w, ev, "CommandLine", "x", "CommandLine", "MIMIKATZ whoami", "Image", "a.EXE")
+		}, []string{"Words"}},
 		{"a plain line has no fields", func(ev *engine.Events) { w.DecodePlain(ev, []byte("CommandLine whoami mimikatz")) }, []string{"Words", "Always"}},
 		{"escapes are decoded before comparing", func(ev *engine.Events) { mustDecode(t, w, ev, `{"CommandLine":"who\u0061mi","Image":".exe"}`) }, []string{"Shell"}},
 	} {

@@ -92,15 +92,21 @@ func (p *Pairs) Add(key, value []byte) {
 
 // add adds the first pair with a key.
 func (p *Pairs) add(k *pairKey, value []byte) {
-	doc := append(p.doc, k.spelled...)
-	from := len(doc) - p.start
-	doc, flags := appendText(doc, value)
-	end := len(doc) - p.start
-	p.doc = doc
+	at, n := len(p.doc), len(k.spelled)
+	var flags scan.Flags
+	if end := at + n + len(value) + 2; end <= cap(p.doc) && event.IsPlain(value) { // nearly always
+		p.doc = p.doc[:end]
+		b := p.doc[at:]
+		copy(b, k.spelled)
+		b[n], b[len(b)-1] = '"', '"'
+		copy(b[n+1:], value)
+	} else {
+		p.doc, flags = appendText(append(p.doc, k.spelled...), value)
+	}
+	from, end := uint32(at+n-p.start), uint32(len(p.doc)-p.start)
 	for i := range k.cells {
-		c := k.cells[i]
-		c.Start, c.End, c.Flags = uint32(from), uint32(end), c.Flags|flags
-		p.ev.cells = append(p.ev.cells, c)
+		c := &k.cells[i]
+		p.ev.cells = append(p.ev.cells, scan.Cell{Start: from, End: end, Field: c.Field, Rank: c.Rank, Type: event.String, Flags: c.Flags | flags})
 	}
 }
 
