@@ -64,13 +64,20 @@ func (a *agreement) check(t *testing.T, d Decoder, line []byte, arrival int64, d
 		}
 		return
 	}
-	p := a.reference.Pairs(want)
-	for _, pair := range pairs {
-		p.Add([]byte(pair.Key), []byte(pair.Value))
+	same := false // with the cells and values of repeated keys
+	for range 2 {
+		p := a.reference.Pairs(want)
+		for _, pair := range pairs {
+			p.Add([]byte(pair.Key), []byte(pair.Value))
+		}
+		p.End()
+		if same = reflect.DeepEqual(got, want); same {
+			break
+		}
+		want.Reset() // counts: the line may have been read as JSON first
 	}
-	p.End()
-	if !reflect.DeepEqual(got, want) { // with the cells and values of repeated keys
-		t.Errorf("%s: %q\ngot  %s\nwant %s", d.Format, line, got.AppendJSON(nil, 0), want.AppendJSON(nil, 0))
+	if !same {
+		t.Errorf("%s: %q\ngot  %s\nwant %q", d.Format, line, got.AppendJSON(nil, 0), pairs)
 	}
 	if !json.Valid(got.AppendJSON(nil, 0)) {
 		t.Errorf("%s: %q is no JSON", d.Format, got.AppendJSON(nil, 0))

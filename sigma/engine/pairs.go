@@ -1,6 +1,9 @@
 package engine
 
 import (
+	"hash/maphash"
+	"math/bits"
+
 	"github.com/sluicehq/sluice/sigma/engine/internal/scan"
 	"github.com/sluicehq/sluice/sigma/event"
 )
@@ -9,11 +12,14 @@ import (
 // with one key the first is the field; keywords are searched in all. It copies what it is
 // given and, once it knows the keys, allocates nothing.
 type Pairs struct {
-	table *scan.Table
-	keys  map[string]*pairKey // that are remembered
-	first *pairKey            // of an event
-	ranks []uint16            // by field
-	text  []byte              // unescaped
+	table  *scan.Table
+	keys   map[string]*pairKey // that are remembered
+	first  *pairKey            // of an event
+	met    []uint64            // hashes of keys that are not remembered
+	seed   maphash.Seed        // of the hashes
+	tosses uint64              // decided by chance
+	ranks  []uint16            // by field
+	text   []byte              // unescaped
 
 	// The event at hand.
 	ev       *Events
@@ -33,7 +39,6 @@ type pairKey struct {
 	name    string
 	spelled string      // as a member of an object: behind a comma, quoted, with the colon
 	cells   []scan.Cell // of its value, but for where that lies
-	ranked  bool        // one of the cells may have to give way
 	event   uint64      // the last one that had it
 	next    *pairKey    // the key that followed last time
 }
@@ -48,12 +53,16 @@ const (
 func (p *Pairs) init(table *scan.Table) {
 	p.table, p.ranks = table, make([]uint16, table.Fields())
 	p.keys, p.others = make(map[string]*pairKey), make(map[string]struct{})
+	p.met, p.seed = make([]uint64, 4*maxPairKeys), maphash.MakeSeed()
 }
 
 // Pairs begins an event, which End appends to ev. There is one event of a worker at a
 // time.
 func (w *Worker) Pairs(ev *Events) *Pairs {
 	p := &w.pairs
+	if p.table == nil {
+		p.init(w.set.plan.Fields.Table)
+	}
 	if len(p.keys) >= maxPairKeys {
 		clear(p.keys)
 		p.first = nil
@@ -72,11 +81,9 @@ func (w *Worker) Pairs(ev *Events) *Pairs {
 func (p *Pairs) Add(key, value []byte) {
 	k := *p.next
 	if k == nil || k.name != string(key) {
-		if k = p.keys[string(key)]; k == nil {
-			if k = p.remember(key); k == nil {
-				p.addOther(key, value)
-				return
-			}
+		if k = p.known(key); k == nil {
+			p.addOther(key, value)
+			return
 		}
 		*p.next = k
 	}
@@ -86,7 +93,6 @@ func (p *Pairs) Add(key, value []byte) {
 		return
 	}
 	k.event = p.number
-	p.ranked = p.ranked || k.ranked
 	p.add(k, value)
 }
 
@@ -106,6 +112,7 @@ func (p *Pairs) add(k *pairKey, value []byte) {
 	from, end := uint32(at+n-p.start), uint32(len(p.doc)-p.start)
 	for i := range k.cells {
 		c := &k.cells[i]
+		p.ranked = p.ranked || c.Rank != 0
 		p.ev.cells = append(p.ev.cells, scan.Cell{Start: from, End: end, Field: c.Field, Rank: c.Rank, Type: event.String, Flags: c.Flags | flags})
 	}
 }
@@ -172,22 +179,24 @@ func (p *Pairs) repeat(value []byte) {
 	})
 }
 
-// addOther adds a pair whose key is not remembered.
-func (p *Pairs) addOther(key, value []byte) {
-	if _, repeated := p.others[string(key)]; repeated {
-		p.repeat(value)
-		return
+// known returns what is remembered of a key, or nil. A key is remembered when it comes
+// again, so that keys that come once cost little and displace nothing. Of two keys that
+// share the place of their hashes, chance decides, so that both come to it.
+func (p *Pairs) known(key []byte) *pairKey {
+	if k := p.keys[string(key)]; k != nil {
+		return k
 	}
-	k := p.newKey(key)
-	p.others[k.name] = struct{}{}
-	p.ranked = p.ranked || k.ranked
-	p.add(k, value)
-}
-
-// remember returns what is remembered of a key from now on, or nil if it is not
-// remembered.
-func (p *Pairs) remember(key []byte) *pairKey {
 	if len(key) > maxPairKeyLength || len(p.keys) >= maxPairKeys {
+		return nil
+	}
+	hash := maphash.Bytes(p.seed, key)
+	if slot := &p.met[hash%uint64(len(p.met))]; *slot != hash {
+		if p.tosses++; *slot == 0 || bits.OnesCount64(p.tosses*0x9e3779b97f4a7c15)&1 == 0 {
+			*slot = hash
+		}
+		return nil
+	}
+	if _, here := p.others[string(key)]; here {
 		return nil
 	}
 	k := p.newKey(key)
@@ -196,21 +205,46 @@ func (p *Pairs) remember(key []byte) *pairKey {
 }
 
 func (p *Pairs) newKey(key []byte) *pairKey {
-	spelled := append(event.AppendQuoted([]byte{','}, key), ':')
-	k := &pairKey{name: string(key), spelled: string(spelled)}
+	var spelled [2 + 6*maxPairKeyLength + 2]byte
+	k := &pairKey{name: string(key), spelled: string(appendKey(spelled[:0], key))}
+	p.cells(key, func(c scan.Cell) { k.cells = append(k.cells, c) })
+	return k
+}
+
+// addOther adds a pair whose key is not remembered.
+func (p *Pairs) addOther(key, value []byte) {
+	if _, repeated := p.others[string(key)]; repeated {
+		p.repeat(value)
+		return
+	}
+	p.others[string(key)] = struct{}{}
+	doc := appendKey(p.doc, key)
+	from := len(doc) - p.start
+	doc, flags := appendText(doc, value)
+	p.doc = doc
+	p.cells(key, func(c scan.Cell) {
+		c.Start, c.End, c.Flags = uint32(from), uint32(len(doc)-p.start), c.Flags|flags
+		p.ranked = p.ranked || c.Rank != 0
+		p.ev.cells = append(p.ev.cells, c)
+	})
+}
+
+// appendKey appends a key as that of a member behind another.
+func appendKey(dst, key []byte) []byte { return append(event.AppendQuoted(append(dst, ','), key), ':') }
+
+// cells visits the cells of a value of the key, but for where it lies.
+func (p *Pairs) cells(key []byte, visit func(scan.Cell)) {
 	var keyword scan.Flags
 	if p.table.Keywords {
 		keyword = scan.Keyword
 	}
-	p.table.Flat(k.name, func(field uint32, rank uint16, _ bool) {
-		k.cells = append(k.cells, scan.Cell{Field: field, Rank: rank, Type: event.String, Flags: scan.Terminal | keyword})
-		k.ranked = k.ranked || rank != 0
+	p.table.Flat(key, func(field uint32, rank uint16) {
+		visit(scan.Cell{Field: field, Rank: rank, Type: event.String, Flags: scan.Terminal | keyword})
 		keyword = 0
 	})
 	if keyword != 0 {
-		k.cells = append(k.cells, scan.Cell{Type: event.String, Flags: keyword})
+		visit(scan.Cell{Type: event.String, Flags: keyword})
 	}
-	return k
 }
 
 // dropWorse keeps, of the cells of a field, those of the lowest rank, and returns how

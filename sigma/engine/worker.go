@@ -44,7 +44,6 @@ type Stats struct {
 // NewWorker returns a worker with scratch space of its own.
 func (s *Set) NewWorker() *Worker {
 	w := &Worker{set: s, scanner: scan.NewScanner(s.plan.Fields.Table)}
-	w.pairs.init(s.plan.Fields.Table)
 	w.view.init(len(s.plan.Fields.List))
 	w.truth.init(s)
 	w.candidates.init(s)
