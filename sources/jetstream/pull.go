@@ -100,12 +100,17 @@ const (
 	backoffCap  = 5 * time.Second
 )
 
+// grow returns the next pause, and makes the one behind it longer.
+func (b *backoff) grow() time.Duration {
+	pause := max(b.next, backoffBase)
+	b.next = min(2*pause, backoffCap)
+	return pause
+}
+
 // wait waits, each time longer. It reports whether ctx goes on.
 func (b *backoff) wait(ctx context.Context) bool {
-	b.next = max(b.next, backoffBase)
-	timer := time.NewTimer(b.next)
+	timer := time.NewTimer(b.grow())
 	defer timer.Stop()
-	b.next = min(2*b.next, backoffCap)
 	select {
 	case <-timer.C:
 		return true
