@@ -67,6 +67,16 @@ func (n Input) ConsumerName(filter string) string {
 	return "sluice-daemon-" + Sanitised(filter)
 }
 
+// CheckSource reports a target "host:port/filter" that names no server, or no filter.
+// Without a filter, it is everything.
+func CheckSource(target string) error {
+	_, subject, err := Address(target)
+	if err != nil || subject == "" {
+		return err
+	}
+	return Filter(subject)
+}
+
 // Filter reports a subject that no consumer can filter by: with empty tokens or white
 // space, or with a wildcard that is not a token, or '>' before the end.
 func Filter(subject string) error {

@@ -238,7 +238,7 @@ func (a *acknowledger) fail(n int, err error) {
 	if n == 0 {
 		return
 	}
-	a.source.o.Metrics.ackFailures.Add(int64(n))
+	a.source.o.Metrics.AckFailures.Add(int64(n))
 	if kept, ok := a.source.noisy.Allow("acks", n, time.Now()); ok {
 		a.source.log.Warn("acknowledgements failed, the server delivers the messages again", "messages", kept+n, "err", err)
 	}

@@ -91,9 +91,9 @@ func (b *bus) Deliveries() []int {
 }
 
 // newMetrics are series that nobody reads.
-func newMetrics(t testing.TB) *source.Metrics {
+func newMetrics(t testing.TB) *natsconn.InputMetrics {
 	t.Helper()
-	m, err := source.NewMetrics(prometheus.NewRegistry())
+	m, err := natsconn.NewInputMetrics(prometheus.NewRegistry())
 	if err != nil {
 		t.Fatal(err)
 	}

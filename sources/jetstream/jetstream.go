@@ -26,7 +26,7 @@ type Options struct {
 	// MaxAckPending is how many messages a consumer that is made here leaves
 	// unacknowledged.
 	MaxAckPending int
-	Metrics       *Metrics
+	Metrics       *natsconn.InputMetrics
 }
 
 // Source reads from one consumer. It is opened with a connection, which Close closes.
@@ -57,15 +57,6 @@ type Source struct {
 type arrival struct {
 	delivery graph.Delivery
 	data     []byte
-}
-
-// Check reports a target that names no server, or no filter.
-func Check(target string) error {
-	_, subject, err := natsconn.Address(target)
-	if err != nil || subject == "" {
-		return err
-	}
-	return natsconn.Filter(subject)
 }
 
 // Open connects, and finds or makes stream and consumer.
@@ -130,7 +121,7 @@ func (s *Source) Run(ctx context.Context, in sources.Intake) error {
 		if ctx.Err() != nil || errors.Is(err, errRefuse) { // also beside others
 			return nil
 		}
-		s.o.Metrics.receiveErrors.Add(1)
+		s.o.Metrics.ReceiveErrors.Add(1)
 		s.tell("receiving failed", err)
 		for {
 			if !pause.wait(ctx) {
@@ -145,7 +136,7 @@ func (s *Source) Run(ctx context.Context, in sources.Intake) error {
 			if ctx.Err() != nil {
 				return nil
 			}
-			s.o.Metrics.receiveErrors.Add(1)
+			s.o.Metrics.ReceiveErrors.Add(1)
 			s.tell("the consumer cannot be read from", err)
 		}
 	}
@@ -259,7 +250,7 @@ func (s *Source) handOver(ctx context.Context, in sources.Intake) error {
 // count counts the covered messages that have come again.
 func (s *Source) count() {
 	if n := s.ledger.Returned(); n != s.returned {
-		s.o.Metrics.covered.Add(int64(n - s.returned))
+		s.o.Metrics.Covered.Add(int64(n - s.returned))
 		s.returned = n
 	}
 }

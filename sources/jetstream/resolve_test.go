@@ -237,15 +237,3 @@ func TestAServerThatCannotBeReadFrom(t *testing.T) {
 		}
 	}
 }
-
-func TestTargetsThatAreNone(t *testing.T) {
-	for target, want := range map[string]string{
-		"h:4222": "", "h:4222/": "", "h:4222/events.>": "", "h:4222/a.*.b": "", "h:4222/>": "",
-		"h/a": "is no host:port", "u:p@h:1/a": "holds no credentials", "h:1/a..b": "is no filter", "h:1/a.>.b": "is no filter",
-		"h:1/a b": "is no filter", "h:1/a*": "is no filter", "h:1/.a": "is no filter",
-	} {
-		if err := source.Check(target); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
-			t.Errorf("%s: got %v, want %q", target, err, want)
-		}
-	}
-}
