@@ -12,9 +12,10 @@ import (
 )
 
 const (
-	flight      = 4096            // acknowledgements on their way
-	worthMoving = 1024            // of them over at the front, before the rest is moved
-	confirmWait = 5 * time.Second // for the server to confirm one
+	flight      = 4096                 // acknowledgements on their way
+	groupSize   = 256                  // of them that are confirmed together
+	gatherAcks  = 2 * time.Millisecond // for a group that is not full
+	confirmWait = 5 * time.Second      // for the server to confirm one
 )
 
 var (
@@ -23,7 +24,9 @@ var (
 )
 
 // acknowledger sends acknowledgements, many at a time, and tells the ledger of those that
-// the server has confirmed. Its goroutine owns it.
+// the server has confirmed. A consumer takes acknowledgements one after another in the order
+// of the connection, so the last one of a group is confirmed for all of them. Its goroutine
+// owns it.
 type acknowledger struct {
 	source    *Source
 	inbox     string // of confirmations, with a dot at the end
@@ -34,32 +37,28 @@ type acknowledger struct {
 	done      chan struct{}
 
 	due      []sources.Ack[string]
-	flying   []flying // in the order of sending
-	base     uint64   // number of the first one
-	open     int      // of them not confirmed
+	flying   []group // in the order of sending
+	base     uint64  // number of the first one
+	open     int     // acknowledgements in them
 	progress *time.Ticker
+	gather   *time.Timer
+}
 
-	buf       []byte
-	ends      []int
+// group is acknowledgements on their way; none of them when it is over.
+type group struct {
 	sequences []uint64
+	sent      time.Time
 }
 
 // reportEvery is how often the server is told what is in progress.
 func reportEvery(ackWait time.Duration) time.Duration { return max(ackWait/2, 10*time.Millisecond) }
 
-// flying is an acknowledgement on its way.
-type flying struct {
-	sequence uint64
-	sent     time.Time
-	over     bool
-}
-
 // startAcknowledging begins to acknowledge what the ledger says.
 func startAcknowledging(s *Source, lost <-chan struct{}) (*acknowledger, error) {
 	a := &acknowledger{
-		source: s, inbox: nats.NewInbox() + ".", lost: lost, confirmed: make(chan *nats.Msg, 2*flight),
+		source: s, inbox: nats.NewInbox() + ".", lost: lost, confirmed: make(chan *nats.Msg, flight),
 		do: make(chan func()), closing: make(chan context.Context), done: make(chan struct{}),
-		progress: time.NewTicker(reportEvery(s.consumer.ackWait)),
+		progress: time.NewTicker(reportEvery(s.consumer.ackWait)), gather: time.NewTimer(0),
 	}
 	if _, err := s.conn.ChanSubscribe(a.inbox+"*", a.confirmed); err != nil {
 		return nil, err
@@ -91,20 +90,36 @@ func (a *acknowledger) finish(ctx context.Context) {
 func (a *acknowledger) run() {
 	defer close(a.done)
 	defer a.progress.Stop()
+	defer a.gather.Stop()
 	late := time.NewTicker(time.Second)
 	defer late.Stop()
 	var ending context.Context
 	var ended <-chan struct{}
+	gathering := false
 	for {
 		a.due = append(a.due, a.source.ledger.Acks()...)
-		a.send()
+		if len(a.due) > 0 && !gathering {
+			a.gather.Reset(gatherAcks)
+			gathering = true
+		}
+		if len(a.due) >= groupSize || ending != nil {
+			a.send()
+		}
 		if ending != nil && a.open == 0 && len(a.due) == 0 {
 			return
+		}
+		more := a.source.ledger.Due()
+		if gathering {
+			more = nil
 		}
 		select {
 		case m := <-a.confirmed:
 			a.confirm(m)
-		case <-a.source.ledger.Due():
+		case <-more:
+		case <-a.gather.C:
+			gathering = false
+			a.due = append(a.due, a.source.ledger.Acks()...)
+			a.send()
 		case <-late.C:
 			a.expire(time.Now())
 		case <-a.progress.C:
@@ -124,114 +139,88 @@ func (a *acknowledger) run() {
 
 // send sends what is due, as far as there is room on the way.
 func (a *acknowledger) send() {
-	n := min(len(a.due), flight-a.open, 2*flight-len(a.flying))
-	if n <= 0 {
-		return
-	}
-	now, failed := time.Now(), 0
-	var cause error
-	names := a.names(n)
-	from := 0
-	for i, ack := range a.due[:n] {
-		reply := names[from:a.ends[i]]
-		from = a.ends[i]
-		if err := a.source.conn.PublishRequest(ack.Message, reply, ackAck); err != nil {
-			failed, cause = failed+1, err
-			a.flying = append(a.flying, flying{over: true})
-			continue
+	now := time.Now()
+	for len(a.due) > 0 && a.open < flight {
+		n := min(len(a.due), groupSize)
+		if err := a.sendGroup(a.due[:n]); err != nil {
+			a.fail(len(a.due), err)
+			a.due = nil // they are due again when there is a connection
+			return
 		}
-		a.flying = append(a.flying, flying{sequence: ack.Sequence, sent: now})
-		a.open++
+		g := group{sequences: make([]uint64, n), sent: now}
+		for i, ack := range a.due[:n] {
+			g.sequences[i] = ack.Sequence
+		}
+		a.flying = append(a.flying, g)
+		a.open += n
+		a.due = a.due[n:]
 	}
-	a.due = a.due[:copy(a.due, a.due[n:])]
-	if len(a.due) == 0 && cap(a.due) > flight {
+	if len(a.due) == 0 {
 		a.due = nil
 	}
-	a.shift()
-	a.fail(failed, cause)
 }
 
-// names are the reply subjects of the next n acknowledgements, in one text.
-func (a *acknowledger) names(n int) string {
-	a.buf, a.ends = a.buf[:0], a.ends[:0]
-	next := a.base + uint64(len(a.flying))
-	for i := range n {
-		a.buf = strconv.AppendUint(append(a.buf, a.inbox...), next+uint64(i), 10)
-		a.ends = append(a.ends, len(a.buf))
+// sendGroup sends acknowledgements, of which the last one is to be confirmed.
+func (a *acknowledger) sendGroup(acks []sources.Ack[string]) error {
+	last := len(acks) - 1
+	for _, ack := range acks[:last] {
+		if err := a.source.conn.Publish(ack.Message, ackAck); err != nil {
+			return err
+		}
 	}
-	return string(a.buf)
+	number := a.base + uint64(len(a.flying))
+	return a.source.conn.PublishRequest(acks[last].Message, a.inbox+strconv.FormatUint(number, 10), ackAck)
 }
 
-// confirm tells the ledger what the server has confirmed, with all that has come.
+// confirm tells the ledger what the server has confirmed.
 func (a *acknowledger) confirm(m *nats.Msg) {
-	a.sequences = a.sequences[:0]
-	refused := 0
-	for m != nil {
-		n, ok := number(m.Subject[len(a.inbox):])
-		if i := n - a.base; ok && n >= a.base && i < uint64(len(a.flying)) && !a.flying[i].over {
-			f := &a.flying[i]
-			f.over = true
-			a.open--
-			if len(m.Header) == 0 {
-				a.sequences = append(a.sequences, f.sequence)
-			} else {
-				refused++
-			}
-		}
-		select {
-		case m = <-a.confirmed:
-		default:
-			m = nil
-		}
+	n, ok := number(m.Subject[len(a.inbox):])
+	i := n - a.base
+	if !ok || n < a.base || i >= uint64(len(a.flying)) {
+		return // given up before
 	}
-	a.source.ledger.ConfirmedAll(a.sequences)
-	a.shift()
-	a.fail(refused, errNobody)
+	acked := a.flying[i].sequences
+	a.over(int(i))
+	if len(m.Header) > 0 {
+		a.fail(len(acked), errNobody)
+		return
+	}
+	a.source.ledger.ConfirmedAll(acked)
 }
 
-var (
-	errNobody = errors.New("nobody answers for the consumer")
-	errNoWord = errors.New("the server does not confirm them (may the user publish to $JS.ACK.>?)")
-)
-
-// shift forgets what is over at the front.
-func (a *acknowledger) shift() {
+// over ends a group, and forgets those at the front that are over.
+func (a *acknowledger) over(i int) {
+	a.open -= len(a.flying[i].sequences)
+	a.flying[i].sequences = nil
 	n := 0
-	for n < len(a.flying) && a.flying[n].over {
+	for n < len(a.flying) && a.flying[n].sequences == nil {
 		n++
 	}
-	if n == len(a.flying) || n >= worthMoving {
-		a.flying = a.flying[:copy(a.flying, a.flying[n:])]
-		a.base += uint64(n)
-	}
+	a.flying = a.flying[:copy(a.flying, a.flying[n:])]
+	a.base += uint64(n)
 }
 
 // expire gives up what has been on its way for too long.
 func (a *acknowledger) expire(now time.Time) {
-	lost := 0
-	for i := range a.flying {
-		f := &a.flying[i]
-		if f.over {
-			continue
-		}
-		if now.Sub(f.sent) < confirmWait {
-			break
-		}
-		f.over = true
-		a.open--
-		lost++
+	for len(a.flying) > 0 && now.Sub(a.flying[0].sent) >= confirmWait {
+		lost := len(a.flying[0].sequences)
+		a.over(0)
+		a.fail(lost, errNoWord)
 	}
-	a.shift()
-	a.fail(lost, errNoWord)
 }
 
 // abandon gives up all that is on its way, and returns how many that are.
 func (a *acknowledger) abandon() (n int) {
 	n = a.open
 	a.base += uint64(len(a.flying))
-	a.flying, a.open = a.flying[:0], 0
+	a.flying, a.open = nil, 0
 	return n
 }
+
+var (
+	errNobody = errors.New("nobody answers for the consumer")
+	errNoWord = errors.New("the server does not confirm them (may the user publish to $JS.ACK.>?)")
+)
 
 // fail tells of acknowledgements that failed. The server delivers their messages again.
 func (a *acknowledger) fail(n int, err error) {

@@ -64,7 +64,7 @@ func (c tapped) Write(p []byte) (int, error) {
 
 var (
 	delivered    = regexp.MustCompile(`(?m)^H?MSG \S+ \d+ \$JS\.ACK\.[^. ]+\.[^. ]+\.\d+\.(\d+)\.`)
-	acknowledged = regexp.MustCompile(`(?m)^PUB \$JS\.ACK\.[^. ]+\.[^. ]+\.\d+\.(\d+)\.\S+ \S+ 4\r\n\+ACK`)
+	acknowledged = regexp.MustCompile(`(?m)^PUB \$JS\.ACK\.[^. ]+\.[^. ]+\.\d+\.(\d+)\.\S+ (?:\S+ )?4\r\n\+ACK`)
 )
 
 // counts are how often a pattern names each of the sequences 1 to n.

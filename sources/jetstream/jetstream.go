@@ -106,6 +106,13 @@ func (s *Source) account() sources.LedgerOptions {
 // Positions is the ledger.
 func (s *Source) Positions() sources.Positions { return s.ledger }
 
+// Messages that keep coming are handed over in runs, since each run costs something on its
+// way. A single message does not wait.
+const (
+	gather = time.Millisecond // for a run that is short
+	enough = 128              // messages of a run
+)
+
 var (
 	errLost   = errors.New("the connection broke")
 	errSilent = errors.New("the server is silent")
@@ -200,6 +207,7 @@ func (s *Source) receive(ctx context.Context, in sources.Intake, pause *backoff)
 	s.mu.Unlock()
 	quiet := time.NewTimer(silence)
 	defer quiet.Stop()
+	var last time.Time // when messages were handed over
 	for {
 		s.mu.Lock()
 		err := s.pulls.more()
@@ -219,11 +227,16 @@ func (s *Source) receive(ctx context.Context, in sources.Intake, pause *backoff)
 		}
 		s.mu.Lock()
 		s.enter(m)
+		s.look()
+		few := len(s.waiting) < enough
 		s.mu.Unlock()
+		if few && time.Since(last) < 2*gather { // they keep coming
+			time.Sleep(gather)
+		}
 		if err := s.handOver(ctx, in); err != nil {
 			return err
 		}
-		pause.next = 0
+		last, pause.next = time.Now(), 0
 		quiet.Reset(silence)
 	}
 }
