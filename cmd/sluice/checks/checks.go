@@ -129,7 +129,7 @@ func (c *checking) settings() {
 	if len(d.Rules) == 0 {
 		c.doubt("daemon.rules", errors.New("no rules are named (--rules, or daemon.rules in a file)"))
 	}
-	inputs.Parse(d.Input.Sources, nil, func(_ int, err error) { c.fault("daemon.input.source", err) })
+	c.inputs()
 	c.transport()
 	c.auth()
 	c.routing("daemon", &d.LogsourceRouting)
@@ -219,8 +219,24 @@ func (c *checking) destination(path, text string, role sink.Role) {
 	}
 }
 
+// inputs reports what is wrong with the inputs themselves.
+func (c *checking) inputs() {
+	sound := true
+	specs := inputs.Parse(c.d.Input.Sources, nil, func(_ int, err error) { sound = false; c.fault("daemon.input.source", err) })
+	if err := inputs.CheckReplay(specs, c.d.NATS.Input); err != nil && sound {
+		c.fault("daemon.input.source", err)
+	}
+}
+
 // nats reads what the connections to NATS need, if there are any.
 func (c *checking) nats() {
+	fault := func(key string, err error) { c.fault("daemon.nats."+key, err) }
+	for _, s := range inputs.Parse(c.d.Input.Sources, nil, func(int, error) {}) { // errors are reported already
+		if s.Kind.CheckLogin != nil {
+			s.Kind.CheckLogin(c.d.NATS.Config, time.Now(), fault)
+			return
+		}
+	}
 	checked, specs := make(map[sink.Kind]bool), c.specs()
 	if s := c.auditSpec(); s != nil {
 		specs = append(specs, *s)
@@ -228,7 +244,7 @@ func (c *checking) nats() {
 	for _, s := range specs {
 		if !checked[s.Kind] {
 			checked[s.Kind] = true
-			s.Kind.CheckLogin(c.d.NATS.Config, time.Now(), func(key string, err error) { c.fault("daemon.nats."+key, err) })
+			s.Kind.CheckLogin(c.d.NATS.Config, time.Now(), fault)
 		}
 	}
 }

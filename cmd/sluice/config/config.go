@@ -97,8 +97,8 @@ type Input struct {
 
 // NATS is how to reach NATS, and how to read from it.
 type NATS struct {
-	natsconn.Config  `yaml:",inline"`
-	unavailable.NATS `yaml:",inline"`
+	natsconn.Config `yaml:",inline"`
+	natsconn.Input  `yaml:",inline"`
 }
 
 // API is the listener, who may use it, and the record of who did.
@@ -147,7 +147,7 @@ func Default() *Config {
 			Correlation: correlate.DefaultConfig(),
 			State:       state.DefaultConfig(),
 			Engine:      engine,
-			NATS:        NATS{NATS: unavailable.DefaultNATS},
+			NATS:        NATS{Input: natsconn.DefaultInput()},
 			Tap:         unavailable.DefaultTap, Tail: unavailable.DefaultTail,
 			Dispositions: unavailable.DefaultDispositions, Capture: unavailable.DefaultCapture,
 			Actors: actors.DefaultConfig(), LogsourceRouting: ruleset.DefaultLogsourceRouting(),

@@ -27,6 +27,10 @@ type Kind struct {
 	Check func(Spec) error
 	// Open is nil for a kind that this build does not have.
 	Open func(Environment, Spec) (Opened, error)
+	// CheckLogin reports files and seeds that connections to NATS cannot be made with; nil
+	// for a kind that makes none.
+	CheckLogin func(c natsconn.Config, now time.Time, fault func(key string, err error))
+	Replays    bool // has streams that can be read again from a given place
 	// LeftOutBy is the build tag that left the kind out.
 	LeftOutBy string
 }
@@ -42,7 +46,7 @@ func Kinds() []Kind {
 	return []Kind{
 		{Name: "stdin", Schemes: []string{"stdin"}, Usage: "stdin", Bare: true, Open: openStdin},
 		{Name: "http", Schemes: []string{"http"}, Usage: "http", Bare: true, Open: openHTTP},
-		{Name: "nats", Schemes: []string{"nats"}, Usage: "nats://host:port/subject", Check: checkNATS},
+		natsKind,
 		{Name: "unix", Schemes: []string{"unix"}, Usage: "unix:///path", Check: checkUnix},
 	}
 }
@@ -64,11 +68,6 @@ func openHTTP(env Environment, spec Spec) (Opened, error) {
 	in := ndjson.NewIntake(env.Intake(spec, time.Now), int64(env.Config.Input.HTTP.MaxBodyBytes), env.Over)
 	in.Lines = !f.Values()
 	return Opened{Pushed: in}, nil
-}
-
-func checkNATS(s Spec) error {
-	_, _, err := natsconn.Address(s.Target)
-	return err
 }
 
 func checkUnix(s Spec) error {

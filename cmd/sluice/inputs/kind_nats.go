@@ -1,0 +1,26 @@
+//go:build !no_nats
+
+package inputs
+
+import (
+	"github.com/sluicehq/sluice/cmd/sluice/logging"
+	"github.com/sluicehq/sluice/internal/natsconn/dial"
+	"github.com/sluicehq/sluice/sources/jetstream"
+)
+
+var natsKind = Kind{
+	Name: "nats", Schemes: []string{"nats"}, Usage: "nats://host:port/subject", Parameters: []string{"group"},
+	Check: checkNATS, CheckLogin: dial.Check, Replays: true,
+	Open: func(env Environment, s Spec) (Opened, error) {
+		in := natsInput(env.Config, s)
+		source, err := jetstream.Open(jetstream.Options{
+			Dialer: dial.Dialer{Config: env.Config.NATS.Config, Log: logging.Target(env.Log, "sluice.nats")},
+			Target: s.Target, Name: "sluice input", Input: in,
+			MaxAckPending: env.Config.Input.BufferSize, Metrics: env.Metrics.NATS,
+		})
+		if err != nil {
+			return Opened{}, err
+		}
+		return Opened{Source: source}, nil
+	},
+}
