@@ -126,6 +126,7 @@ var layout = map[string]place{
 	"internal/suggest":                   {0, "internal/suggest", false},
 	"internal/buildtags":                 {0, "internal/buildtags", false},
 	"internal/disk":                      {0, "internal/disk", false},
+	"internal/socketfile":                {0, "internal/socketfile", false},
 	"internal/clip":                      {0, "internal/clip", false},
 	"internal/terminaltest":              {0, "internal/terminaltest", true},
 	"cmd/sluice/checks":                  {8, "cmd/sluice", false},
