@@ -44,11 +44,15 @@ func Listen(path string, maxConnections int, log *slog.Logger, counters *accept.
 		return nil, err
 	}
 	log.Info("listening for events", "source", "unix://"+path)
-	buffers := new(sources.Buffers)
 	return &Source{file: file, server: accept.New(l, accept.Options{
-		Name: Name, Max: maxConnections, Log: log, Counters: counters,
-		Reader: func(s sources.Pausing) sources.PausingReader { return buffers.NewPausingReader(s) },
+		Name: Name, Max: maxConnections, Log: log, Counters: counters, Reader: reader(),
 	})}, nil
+}
+
+// reader makes the readers of connections, which share their buffers.
+func reader() func(sources.Pausing) sources.PausingReader {
+	buffers := new(sources.Buffers)
+	return func(s sources.Pausing) sources.PausingReader { return buffers.NewPausingReader(s) }
 }
 
 // Run implements sources.Source.
