@@ -55,7 +55,12 @@ func New(l net.Listener, o Options) *Server { return &Server{o: o, listener: l} 
 func (s *Server) Addr() net.Addr { return s.listener.Addr() }
 
 // Close closes the listener. It is for a server that never runs; Run does it by itself.
-func (s *Server) Close() error { return s.listener.Close() }
+func (s *Server) Close() error {
+	if err := s.listener.Close(); !errors.Is(err, net.ErrClosed) {
+		return err
+	}
+	return nil
+}
 
 // Run implements sources.Source.
 func (s *Server) Run(ctx context.Context, in sources.Intake) error {
@@ -66,7 +71,7 @@ func (s *Server) Run(ctx context.Context, in sources.Intake) error {
 	s.pumps.New = func() any { return &sources.Pump{Intake: in} }
 	closing := context.AfterFunc(ctx, func() { _ = s.listener.Close() })
 	defer closing()
-	defer s.listener.Close()
+	defer func() { _ = s.listener.Close() }()
 	for {
 		c, err := s.listener.Accept()
 		switch {
@@ -114,16 +119,16 @@ func (s *Server) warn(key, message string, attrs ...any) {
 }
 
 // serve reads one connection to its end. It reports that the intake refuses.
-func (s *Server) serve(ctx context.Context, c net.Conn) (refused bool) {
-	release := context.AfterFunc(ctx, func() { _ = c.Close() })
+func (s *Server) serve(ctx context.Context, raw net.Conn) (refused bool) {
+	release := context.AfterFunc(ctx, func() { _ = raw.Close() })
 	defer release()
-	defer func() { _ = c.Close() }()
+	defer func() { _ = raw.Close() }()
+	c := raw
 	if s.o.Secure != nil {
-		secured, err := s.o.Secure(c)
+		secured, err := s.o.Secure(raw)
 		if err != nil {
 			return false
 		}
-		defer func() { _ = secured.Close() }()
 		c = secured
 	}
 	stream := newStream(c)
@@ -131,6 +136,9 @@ func (s *Server) serve(ctx context.Context, c net.Conn) (refused bool) {
 	defer reader.Close()
 	for {
 		if err := s.available(ctx, reader); err != nil {
+			if err == io.EOF { //nolint:errorlint // it is ours
+				_ = c.Close() // with the goodbye of TLS
+			}
 			return s.ended(ctx, err)
 		}
 		unfinished := reader.Rest()

@@ -86,7 +86,7 @@ func start(t *testing.T, l net.Listener, room int, change func(*Options)) *rig {
 func startInto(t *testing.T, l net.Listener, in sources.Intake, change func(*Options)) *rig {
 	t.Helper()
 	r := &rig{log: new(lockedBuffer), reg: prometheus.NewRegistry()}
-	metrics, err := NewMetrics(r.reg)
+	metrics, err := NewMetrics(r.reg, "test")
 	if err != nil {
 		t.Fatal(err)
 	}

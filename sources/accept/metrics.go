@@ -18,32 +18,23 @@ type Counters struct {
 	refused prometheus.Counter
 }
 
-// NewMetrics registers the series, or finds those of an input that is there already.
-func NewMetrics(reg prometheus.Registerer) (*Metrics, error) {
-	m := &Metrics{}
-	var openErr, refusedErr error
-	m.open, openErr = Shared(reg, prometheus.NewGaugeVec(prometheus.GaugeOpts{
-		Name: "input_connections", Help: "Connections that send events, by input.",
-	}, []string{"input"}))
-	m.refused, refusedErr = Shared(reg, prometheus.NewCounterVec(prometheus.CounterOpts{
-		Name: "input_connections_refused_total", Help: "Connections closed at once because an input had as many as it may have.",
-	}, []string{"input"}))
-	return m, errors.Join(openErr, refusedErr)
+// NewMetrics registers the series of the inputs of these names, at zero.
+func NewMetrics(reg prometheus.Registerer, names ...string) (*Metrics, error) {
+	m := &Metrics{
+		open: prometheus.NewGaugeVec(prometheus.GaugeOpts{
+			Name: "input_connections", Help: "Connections that may send events, by input; those of HTTP are not among them.",
+		}, []string{"input"}),
+		refused: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "input_connections_refused_total", Help: "Connections closed at once because an input had as many as it may have, by input.",
+		}, []string{"input"}),
+	}
+	for _, name := range names {
+		m.Of(name)
+	}
+	return m, errors.Join(reg.Register(m.open), reg.Register(m.refused))
 }
 
-// Of returns the counters of an input, at zero.
+// Of returns the counters of an input.
 func (m *Metrics) Of(input string) *Counters {
 	return &Counters{m.open.WithLabelValues(input), m.refused.WithLabelValues(input)}
-}
-
-// Shared registers c, or returns what is registered already under its names.
-func Shared[C prometheus.Collector](reg prometheus.Registerer, c C) (C, error) {
-	err := reg.Register(c)
-	var known prometheus.AlreadyRegisteredError
-	if errors.As(err, &known) {
-		if there, ok := known.ExistingCollector.(C); ok {
-			return there, nil
-		}
-	}
-	return c, err
 }

@@ -16,19 +16,24 @@ import (
 // give less: net.core.rmem_max is the bound of Linux.
 const receiveBuffer = 8 << 20
 
-// datagrams reads one socket of UDP.
+// datagrams reads one socket.
 type datagrams struct {
-	conn     *net.UDPConn
-	drops    *drops
+	socket   sources.Datagrams
+	close    func() error // ends reading
 	messages prometheus.Counter
-	closing  sync.Once
+}
+
+// newDatagrams returns a source of what comes to c.
+func newDatagrams(c *net.UDPConn, drops *drops, messages prometheus.Counter) *datagrams {
+	drops.follow(c)
+	return &datagrams{newSocket(c), sync.OnceValue(func() error { drops.leave(c); return c.Close() }), messages}
 }
 
 func (s *datagrams) Run(ctx context.Context, in sources.Intake) error {
 	defer func() { _ = s.Close() }()
 	release := context.AfterFunc(ctx, func() { _ = s.Close() })
 	defer release()
-	reader := &counting{Reader: new(sources.Buffers).NewDatagramReader(newSocket(s.conn)), messages: s.messages}
+	reader := &counting{Reader: new(sources.Buffers).NewDatagramReader(s.socket), messages: s.messages}
 	pump := sources.Pump{Intake: in}
 	_, err := pump.Run(ctx, reader)
 	var broken *sources.ReadError
@@ -38,13 +43,7 @@ func (s *datagrams) Run(ctx context.Context, in sources.Intake) error {
 	return nil
 }
 
-func (s *datagrams) Close() (err error) {
-	s.closing.Do(func() {
-		s.drops.leave(s.conn)
-		err = s.conn.Close()
-	})
-	return err
-}
+func (s *datagrams) Close() error { return s.close() }
 
 // counting counts the messages of a reader.
 type counting struct {

@@ -42,11 +42,12 @@ type source interface {
 // Addr is the bound address, with the real port.
 func (s *Source) Addr() net.Addr { return s.addr }
 
-// Check reports a target that is no host and port.
+// Check reports a target that is no host and port. Without a host it stands for every
+// address of this machine.
 func Check(target string) error {
-	host, port, err := net.SplitHostPort(target)
-	if err != nil || host == "" {
-		return errors.New("the address must be host:port, such as 0.0.0.0:514 or [::]:514 for every address of this machine")
+	_, port, err := net.SplitHostPort(target)
+	if err != nil {
+		return errors.New("the address must be host:port, such as 127.0.0.1:514, or :514 for every address of this machine")
 	}
 	if n, err := strconv.ParseUint(port, 10, 16); err != nil || strconv.FormatUint(n, 10) != port {
 		return fmt.Errorf("the port %q must be a number up to 65535", port)
@@ -89,8 +90,7 @@ func listenUDP(address string, o Options) (*Source, error) {
 	if err := c.SetReadBuffer(receiveBuffer); err != nil {
 		o.Log.Warn("the system gives no larger buffer for datagrams", "source", UDP.Name(), "err", err)
 	}
-	o.Metrics.drops.follow(c)
-	return &Source{&datagrams{conn: c, drops: &o.Metrics.drops, messages: o.Metrics.messages.WithLabelValues(string(UDP))}, c.LocalAddr()}, nil
+	return &Source{newDatagrams(c, &o.Metrics.drops, o.Metrics.messages.WithLabelValues(string(UDP))), c.LocalAddr()}, nil
 }
 
 func listenStream(t Transport, address string, o Options) (*Source, error) {

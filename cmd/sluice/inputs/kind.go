@@ -1,9 +1,7 @@
 package inputs
 
 import (
-	"errors"
 	"fmt"
-	"net"
 	"strings"
 	"time"
 
@@ -43,7 +41,11 @@ func Kinds() []Kind {
 		{Name: "stdin", Schemes: []string{"stdin"}, Usage: "stdin", Bare: true, Open: openStdin},
 		{Name: "http", Schemes: []string{"http"}, Usage: "http", Bare: true, Open: openHTTP},
 		{Name: "nats", Schemes: []string{"nats"}, Usage: "nats://host:port/subject", Check: checkNATS},
-		{Name: "unix", Schemes: []string{"unix"}, Usage: "unix:///path", Check: checkUnix},
+		{Name: "unix", Schemes: []string{"unix"}, Usage: "unix:///path", Parameters: []string{maxConnections}, Check: checkUnix, Open: openUnix},
+		{
+			Name: "syslog", Schemes: []string{"syslog+udp", "syslog+tcp", "syslog+tls"}, Usage: "syslog+udp://host:port, syslog+tcp://host:port, syslog+tls://host:port",
+			Parameters: []string{maxConnections}, Format: "syslog", Check: checkSyslog, Open: openSyslog,
+		},
 	}
 }
 
@@ -69,21 +71,4 @@ func openHTTP(env Environment, spec Spec) (Opened, error) {
 func checkNATS(s Spec) error {
 	_, _, err := natsconn.Address(s.Target)
 	return err
-}
-
-func checkUnix(s Spec) error {
-	if !strings.HasPrefix(s.Target, "/") || len(s.Target) < 2 {
-		return errors.New("the path of a unix socket must be absolute: unix:///path")
-	}
-	return nil
-}
-
-// CheckListener reports a target that is no address to listen on: host:port, of which
-// the host may be empty.
-func CheckListener(s Spec) error {
-	_, port, err := net.SplitHostPort(s.Target)
-	if err != nil || port == "" {
-		return fmt.Errorf("'%s' is no host:port", s.Target)
-	}
-	return nil
 }
