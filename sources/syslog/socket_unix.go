@@ -11,6 +11,7 @@ import (
 
 // socket reads all datagrams that are there at once.
 type socket struct {
+	conn  *net.UDPConn
 	raw   syscall.RawConn
 	b     []byte
 	sizes []int
@@ -20,7 +21,7 @@ type socket struct {
 
 func newSocket(c *net.UDPConn) sources.Datagrams {
 	raw, err := c.SyscallConn()
-	s := &socket{raw: raw, err: err}
+	s := &socket{conn: c, raw: raw, err: err}
 	s.drain = func(fd uintptr) bool {
 		for len(s.b) >= sources.MaxDatagram {
 			n, err := syscall.Read(int(fd), s.b)
