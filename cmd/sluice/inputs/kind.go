@@ -43,7 +43,7 @@ func Kinds() []Kind {
 		{Name: "nats", Schemes: []string{"nats"}, Usage: "nats://host:port/subject", Check: checkNATS},
 		{Name: "unix", Schemes: []string{"unix"}, Usage: "unix:///path", Parameters: []string{maxConnections}, Check: checkUnix, Open: openUnix},
 		{
-			Name: "syslog", Schemes: []string{"syslog+udp", "syslog+tcp", "syslog+tls"}, Usage: "syslog+udp://host:port, syslog+tcp://host:port, syslog+tls://host:port",
+			Name: "syslog", Schemes: []string{"syslog+udp", "syslog+tcp", "syslog+tls"}, Usage: "syslog+udp://host:port (or +tcp, +tls)",
 			Parameters: []string{maxConnections}, Format: "syslog", Check: checkSyslog, Open: openSyslog,
 		},
 	}
