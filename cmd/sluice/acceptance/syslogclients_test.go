@@ -90,24 +90,22 @@ func TestSyslogClientsAreUnderstood(t *testing.T) {
 	d.stop()
 }
 
-// recipes are the blocks of docs/inputs.md of a kind.
-func recipes(t *testing.T, info string) (text string) {
+// recipeOf is the block of docs/inputs.md of a kind that holds a text.
+func recipeOf(t *testing.T, info, text string) string {
 	t.Helper()
 	for _, f := range fences(t, "docs/inputs.md") {
-		if f.info == info {
-			text += f.text
+		if f.info == info && strings.Contains(f.text, text) {
+			return f.text
 		}
 	}
-	if text == "" {
-		t.Fatalf("docs/inputs.md has no block of %s", info)
-	}
-	return text
+	t.Fatalf("docs/inputs.md has no block of %s with %q", info, text)
+	return ""
 }
 
 func (s syslogSender) runSyslogNG(t *testing.T, d *daemon, path, destination string, fill func(string) string, before int) {
 	t.Helper()
 	dir := t.TempDir()
-	config := write(t, dir, "syslog-ng.conf", "@version: 3.38\nsource s { stdin(); };\n"+fill(recipes(t, "syslog-ng"))+"log { source(s); destination("+destination+"); };\n")
+	config := write(t, dir, "syslog-ng.conf", "@version: 3.38\nsource s { stdin(); };\n"+fill(recipeOf(t, "syslog-ng", " "+destination+" "))+"log { source(s); destination("+destination+"); };\n")
 	in := func(name string) string { return filepath.Join(dir, name) }
 	cmd := exec.Command(path, "-F", "-e", "--no-caps", "-f", config, "-R", in("persist"), "-c", in("ctl"), "-p", in("pid"))
 	var log bytes.Buffer
@@ -132,7 +130,7 @@ func (s syslogSender) runRsyslog(t *testing.T, d *daemon, path string, fill func
 	dir := t.TempDir()
 	modules := os.Getenv("RSYSLOG_MODDIR") // where they are not installed
 	input := socketPath(t)
-	config := write(t, dir, "rsyslog.conf", fmt.Sprintf("module(load=\"imuxsock\" SysSock.Use=\"off\")\ninput(type=\"imuxsock\" Socket=%q)\n%s", input, fill(recipes(t, s.recipe))))
+	config := write(t, dir, "rsyslog.conf", fmt.Sprintf("module(load=\"imuxsock\" SysSock.Use=\"off\")\ninput(type=\"imuxsock\" Socket=%q)\n%s", input, fill(recipeOf(t, s.recipe, "omfwd"))))
 	args := []string{"-n", "-iNONE", "-f", config}
 	if modules != "" {
 		args = append(args, "-M"+modules)
