@@ -17,11 +17,6 @@ type Schema struct {
 	EvalSchema `yaml:",inline"`
 }
 
-// Unix bounds what arrives over a unix socket.
-type Unix struct {
-	MaxConnections int `yaml:"max_connections" min:"1" help:"Connections to the unix socket"`
-}
-
 // Tap lets operators watch events.
 type Tap struct {
 	Enabled      bool              `yaml:"enabled" flag:"enable-tap" mode:"on" help:"Let operators watch events"`
@@ -62,7 +57,6 @@ type Capture struct {
 
 // The defaults of the sections above.
 var (
-	DefaultUnix         = Unix{MaxConnections: 1024}
 	DefaultTap          = Tap{BufferEvents: 8192, MaxSessions: 2, MaxDuration: timespan.Seconds(5 * 60)}
 	DefaultTail         = Tail{BufferEvents: 8192, MaxSessions: 2}
 	DefaultDispositions = Dispositions{Window: 30 * timespan.Day, Numerator: "fp_only", MinSample: 5}

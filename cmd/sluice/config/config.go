@@ -14,6 +14,8 @@ import (
 	"github.com/sluicehq/sluice/internal/natsconn"
 	"github.com/sluicehq/sluice/internal/unavailable"
 	"github.com/sluicehq/sluice/sources/ndjson"
+	"github.com/sluicehq/sluice/sources/syslog"
+	"github.com/sluicehq/sluice/sources/unix"
 	"github.com/sluicehq/sluice/state"
 )
 
@@ -91,8 +93,9 @@ type Daemon struct {
 // Input says where events come from, with a section for each input that has one.
 type Input struct {
 	parse.Config `yaml:",inline"`
-	HTTP         ndjson.Config    `yaml:"http"`
-	Unix         unavailable.Unix `yaml:"unix"`
+	HTTP         ndjson.Config `yaml:"http"`
+	Unix         unix.Config   `yaml:"unix"`
+	Syslog       syslog.Config `yaml:"syslog"`
 }
 
 // NATS is how to reach NATS, and how to read from it.
@@ -141,7 +144,7 @@ func Default() *Config {
 		Version: Version,
 		Global:  Global{Color: "auto"},
 		Daemon: Daemon{
-			Input:       Input{Config: parse.DefaultConfig(), HTTP: ndjson.DefaultConfig(), Unix: unavailable.DefaultUnix},
+			Input:       Input{Config: parse.DefaultConfig(), HTTP: ndjson.DefaultConfig(), Unix: unix.DefaultConfig(), Syslog: syslog.DefaultConfig()},
 			API:         API{Config: server.DefaultConfig(), Audit: audit.DefaultConfig()},
 			Output:      sink.DefaultConfig(),
 			Correlation: correlate.DefaultConfig(),

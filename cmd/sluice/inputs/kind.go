@@ -1,9 +1,7 @@
 package inputs
 
 import (
-	"errors"
 	"fmt"
-	"net"
 	"strings"
 	"time"
 
@@ -47,7 +45,11 @@ func Kinds() []Kind {
 		{Name: "stdin", Schemes: []string{"stdin"}, Usage: "stdin", Bare: true, Open: openStdin},
 		{Name: "http", Schemes: []string{"http"}, Usage: "http", Bare: true, Open: openHTTP},
 		natsKind,
-		{Name: "unix", Schemes: []string{"unix"}, Usage: "unix:///path", Check: checkUnix},
+		{Name: "unix", Schemes: []string{"unix"}, Usage: "unix:///path", Parameters: []string{maxConnections}, Check: checkUnix, Open: openUnix},
+		{
+			Name: "syslog", Schemes: []string{"syslog+udp", "syslog+tcp", "syslog+tls"}, Usage: "syslog+udp://host:port (or +tcp, +tls)",
+			Parameters: []string{maxConnections}, Format: "syslog", Check: checkSyslog, Open: openSyslog,
+		},
 	}
 }
 
@@ -68,21 +70,4 @@ func openHTTP(env Environment, spec Spec) (Opened, error) {
 	in := ndjson.NewIntake(env.Intake(spec, time.Now), int64(env.Config.Input.HTTP.MaxBodyBytes), env.Over)
 	in.Lines = !f.Values()
 	return Opened{Pushed: in}, nil
-}
-
-func checkUnix(s Spec) error {
-	if !strings.HasPrefix(s.Target, "/") || len(s.Target) < 2 {
-		return errors.New("the path of a unix socket must be absolute: unix:///path")
-	}
-	return nil
-}
-
-// CheckListener reports a target that is no address to listen on: host:port, of which
-// the host may be empty.
-func CheckListener(s Spec) error {
-	_, port, err := net.SplitHostPort(s.Target)
-	if err != nil || port == "" {
-		return fmt.Errorf("'%s' is no host:port", s.Target)
-	}
-	return nil
 }
