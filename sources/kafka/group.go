@@ -18,14 +18,18 @@ func (s *Source) join() (*dial.Client, error) {
 	if s.o.Latest {
 		start = kgo.NewOffset().AtEnd()
 	}
-	client, err := s.o.Dialer.New(s.brokers, clientID, dial.Events{},
+	options := []kgo.Opt{
 		kgo.ConsumerGroup(s.o.Group), kgo.Balancers(kgo.CooperativeStickyBalancer()), kgo.DisableAutoCommit(),
 		kgo.OnPartitionsAssigned(s.assigned), kgo.OnPartitionsRevoked(s.revoked), kgo.OnPartitionsLost(s.lost),
 		kgo.AdjustFetchOffsetsFn(s.begin),
 		kgo.ConsumeStartOffset(start), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()),
 		kgo.FetchIsolationLevel(kgo.ReadCommitted()), kgo.RequireStableFetchOffsets(),
 		kgo.FetchMaxBytes(fetchBytes), kgo.MaxConcurrentFetches(fetches), kgo.MaxDecompressBatchBytes(decompressed),
-	)
+	}
+	if s.o.hook != nil {
+		options = append(options, kgo.WithHooks(s.o.hook))
+	}
+	client, err := s.o.Dialer.New(s.brokers, clientID, dial.Events{}, options...)
 	if err != nil {
 		return nil, err
 	}

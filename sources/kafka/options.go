@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/twmb/franz-go/pkg/kgo"
+
 	"github.com/sluicehq/sluice/internal/kafkaconn"
 	"github.com/sluicehq/sluice/internal/kafkaconn/dial"
 	"github.com/sluicehq/sluice/internal/suggest"
@@ -81,6 +83,8 @@ type Options struct {
 	Dialer  dial.Dialer
 	Target  string // "broker,broker/topic"
 	Metrics *Metrics
+
+	hook kgo.Hook // of tests
 }
 
 // Open looks whether the brokers, the topic and the group can be used, and returns a

@@ -2,6 +2,7 @@ package dial
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/twmb/franz-go/pkg/kerr"
@@ -64,7 +65,7 @@ func (c *Client) Group(ctx context.Context, group, topic string) error {
 	if err == nil {
 		err = kerr.ErrorForCode(resp.ErrorCode)
 	}
-	if err != nil {
+	if err != nil && !errors.Is(err, kerr.GroupIDNotFound) { // nobody has joined it yet
 		return fmt.Errorf("consumer group %s: %w", group, Explain(About(err, topic, group)))
 	}
 	return nil
