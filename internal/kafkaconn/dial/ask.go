@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -120,4 +121,29 @@ func (c *Client) Commit(ctx context.Context, topic, group string, offsets map[in
 			}
 		})
 	return done, err
+}
+
+// LargestBatch asks how many bytes of records a topic takes at once. It is false when the
+// brokers do not tell.
+func (c *Client) LargestBatch(ctx context.Context, topic string) (bytes int32, ok bool) {
+	ctx, cancel := context.WithTimeout(ctx, askWait)
+	defer cancel()
+	const name = "max.message.bytes"
+	req := kmsg.NewPtrDescribeConfigsRequest()
+	of := kmsg.NewDescribeConfigsRequestResource()
+	of.ResourceType, of.ResourceName, of.ConfigNames = kmsg.ConfigResourceTypeTopic, topic, []string{name}
+	req.Resources = []kmsg.DescribeConfigsRequestResource{of}
+	resp, err := req.RequestWith(ctx, c.Client)
+	if err != nil {
+		return 0, false
+	}
+	for _, of := range resp.Resources {
+		for _, config := range of.Configs {
+			if config.Name == name && config.Value != nil {
+				n, err := strconv.ParseInt(*config.Value, 10, 32)
+				return int32(n), err == nil && n > 0
+			}
+		}
+	}
+	return 0, false
 }
