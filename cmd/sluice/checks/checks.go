@@ -39,7 +39,7 @@ var daemonChecks = []check{
 	{"pipelines", (*checking).pipelines},
 	{"state directory", (*checking).state},
 	{"files of sinks and webhooks", (*checking).outputs},
-	{"logins and certificates of NATS", (*checking).nats},
+	{"logins and certificates of NATS and Kafka", (*checking).logins},
 	{"certificate of the API", (*checking).certificate},
 	{"settings of indexes", func(c *checking) {
 		if c.validating { // a start says so in its log
@@ -129,7 +129,11 @@ func (c *checking) settings() {
 	if len(d.Rules) == 0 {
 		c.doubt("daemon.rules", errors.New("no rules are named (--rules, or daemon.rules in a file)"))
 	}
-	inputs.Parse(d.Input.Sources, nil, func(_ int, err error) { c.fault("daemon.input.source", err) })
+	for _, s := range inputs.Parse(d.Input.Sources, nil, func(_ int, err error) { c.fault("daemon.input.source", err) }) {
+		if s.Options["ack"] == "snapshot" && d.State.DB == "" {
+			c.fault("daemon.input.source", fmt.Errorf("input '%s': ack=snapshot needs a state database (--state-db)", s))
+		}
+	}
 	c.transport()
 	c.auth()
 	c.routing("daemon", &d.LogsourceRouting)
@@ -219,8 +223,8 @@ func (c *checking) destination(path, text string, role sink.Role) {
 	}
 }
 
-// nats reads what the connections to NATS need, if there are any.
-func (c *checking) nats() {
+// logins reads what the connections of sinks need, if there are any.
+func (c *checking) logins() {
 	checked, specs := make(map[sink.Kind]bool), c.specs()
 	if s := c.auditSpec(); s != nil {
 		specs = append(specs, *s)
@@ -228,7 +232,9 @@ func (c *checking) nats() {
 	for _, s := range specs {
 		if !checked[s.Kind] {
 			checked[s.Kind] = true
-			s.Kind.CheckLogin(c.d.NATS.Config, time.Now(), func(key string, err error) { c.fault("daemon.nats."+key, err) })
+			s.Kind.CheckLogin(sink.Logins{NATS: c.d.NATS.Config, Kafka: c.d.Kafka}, time.Now(), func(key string, err error) {
+				c.fault("daemon."+string(s.Kind)+"."+key, err)
+			})
 		}
 	}
 }

@@ -43,6 +43,7 @@ func Kinds() []Kind {
 		{Name: "stdin", Schemes: []string{"stdin"}, Usage: "stdin", Bare: true, Open: openStdin},
 		{Name: "http", Schemes: []string{"http"}, Usage: "http", Bare: true, Open: openHTTP},
 		{Name: "nats", Schemes: []string{"nats"}, Usage: "nats://host:port/subject", Check: checkNATS},
+		kafkaKind,
 		{Name: "unix", Schemes: []string{"unix"}, Usage: "unix:///path", Check: checkUnix},
 	}
 }
