@@ -54,7 +54,7 @@ func (s *Source) commit(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, commitWait)
 	defer cancel()
-	done, err := s.client.Commit(ctx, s.topic.Name, s.o.Group, offsets)
+	done, err := s.client.Commit(ctx, s.name, s.o.Group, offsets)
 	s.o.Metrics.committed(err)
 	s.confirmed(done, counts)
 	return err

@@ -36,7 +36,7 @@ func (s *Source) join() (*dial.Client, error) {
 	s.mu.Lock()
 	s.client = client
 	s.mu.Unlock()
-	client.AddConsumeTopics(s.topic.Name)
+	client.AddConsumeTopics(s.name)
 	return client, nil
 }
 
@@ -44,7 +44,7 @@ func (s *Source) join() (*dial.Client, error) {
 func (s *Source) assigned(_ context.Context, _ *kgo.Client, given map[string][]int32) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for _, number := range given[s.topic.Name] {
+	for _, number := range given[s.name] {
 		p := s.partition(number)
 		p.ours, p.leaving, p.window, p.end = true, false, window{next: -1, epoch: -1}, 0
 	}
@@ -57,7 +57,7 @@ func (s *Source) assigned(_ context.Context, _ *kgo.Client, given map[string][]i
 func (s *Source) begin(ctx context.Context, at map[string]map[int32]kgo.Offset) (map[string]map[int32]kgo.Offset, error) {
 	var fresh []int32
 	s.mu.Lock()
-	for number, offset := range at[s.topic.Name] {
+	for number, offset := range at[s.name] {
 		p := s.partition(number)
 		if next := offset.EpochOffset(); next.Offset >= 0 {
 			p.window.next, p.window.epoch = next.Offset, next.Epoch
@@ -68,10 +68,14 @@ func (s *Source) begin(ctx context.Context, at map[string]map[int32]kgo.Offset) 
 	}
 	client := s.client
 	s.mu.Unlock()
-	if !s.o.Latest || len(fresh) == 0 {
+	if len(fresh) == 0 {
 		return at, nil
 	}
-	ends, err := client.Ends(ctx, s.topic.Name, fresh)
+	if !s.o.Latest {
+		s.fresh(client.Starts(ctx, s.name, fresh))
+		return at, nil
+	}
+	ends, err := client.Ends(ctx, s.name, fresh)
 	if err != nil {
 		return nil, err
 	}
@@ -79,22 +83,30 @@ func (s *Source) begin(ctx context.Context, at map[string]map[int32]kgo.Offset) 
 	for number, end := range ends {
 		offsets[number] = kgo.EpochOffset{Epoch: -1, Offset: end}
 	}
-	if _, err := client.Commit(ctx, s.topic.Name, s.o.Group, offsets); err != nil {
+	if _, err := client.Commit(ctx, s.name, s.o.Group, offsets); err != nil {
 		return nil, err
 	}
+	for number, end := range ends {
+		at[s.name][number] = kgo.NewOffset().At(end)
+	}
+	s.fresh(ends, nil)
+	return at, nil
+}
+
+// fresh notes where partitions begin of which nothing is committed. Where that is not
+// known, it is where the first message stands.
+func (s *Source) fresh(next map[int32]int64, _ error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for number, end := range ends {
-		at[s.topic.Name][number] = kgo.NewOffset().At(end)
-		s.partition(number).window.next = end
+	for number, offset := range next {
+		s.partition(number).window.next = offset
 	}
-	return at, nil
 }
 
 // revoked gives partitions back: nothing more of them is handed over, what is in hand gets a
 // moment, and what has ended is committed.
 func (s *Source) revoked(ctx context.Context, _ *kgo.Client, taken map[string][]int32) {
-	numbers := taken[s.topic.Name]
+	numbers := taken[s.name]
 	if len(numbers) == 0 {
 		return
 	}
@@ -151,7 +163,7 @@ func (s *Source) waiting(numbers []int32) bool {
 func (s *Source) lost(_ context.Context, _ *kgo.Client, gone map[string][]int32) {
 	s.commits.Lock() // the one in hand ends before
 	defer s.commits.Unlock()
-	s.forget(gone[s.topic.Name])
+	s.forget(gone[s.name])
 }
 
 func (s *Source) forget(numbers []int32) {
@@ -170,6 +182,6 @@ func (s *Source) drop(p *partition) {
 	s.pending -= n
 	p.window = window{next: -1, epoch: -1}
 	s.o.Metrics.pending.Sub(float64(n))
-	s.o.Metrics.drop(s.topic.Name, p.number)
+	s.o.Metrics.drop(s.name, p.number)
 	signal(s.freed)
 }

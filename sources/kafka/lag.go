@@ -45,9 +45,9 @@ func (s *Source) ends(ctx context.Context) {
 	if len(ours) == 0 {
 		return
 	}
-	ends, err := s.client.Ends(ctx, s.topic.Name, ours)
+	ends, err := s.client.Ends(ctx, s.name, ours)
 	if err != nil {
-		s.client.Tell(slog.LevelInfo, "the lag is not known", "topic", s.topic.Name, "err", dial.Explain(err))
+		s.client.Tell(slog.LevelInfo, "the lag is not known", "topic", s.name, "err", dial.Explain(err))
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -66,6 +66,6 @@ func (s *Source) count(p *partition) {
 		p.repeats = n
 	}
 	if p.ours && p.window.next >= 0 {
-		s.o.Metrics.lag.WithLabelValues(s.topic.Name, strconv.Itoa(int(p.number))).Set(float64(max(0, p.end-p.window.next)))
+		s.o.Metrics.lag.WithLabelValues(s.name, strconv.Itoa(int(p.number))).Set(float64(max(0, p.end-p.window.next)))
 	}
 }

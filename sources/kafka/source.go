@@ -31,6 +31,7 @@ const (
 // Source reads one topic. Run and Close are called once.
 type Source struct {
 	o       Options
+	name    string // of the topic
 	brokers []string
 	early   chan struct{}
 	due     chan struct{} // holds a token when a ledger has an acknowledgement
@@ -51,7 +52,7 @@ type Source struct {
 
 func newSource(o Options, brokers []string, topic dial.Topic) *Source {
 	return &Source{
-		o: o, brokers: brokers, topic: topic,
+		o: o, name: topic.Name, brokers: brokers, topic: topic,
 		early: make(chan struct{}, 1), due: make(chan struct{}, 1), freed: make(chan struct{}, 1), closing: make(chan struct{}),
 		parts: make(map[int32]*partition),
 	}
@@ -75,12 +76,12 @@ func (s *Source) stream(number int32) string {
 	if s.topic.ID != [16]byte{} {
 		id = base64.RawURLEncoding.EncodeToString(s.topic.ID[:])
 	}
-	return s.topic.Name + "/" + strconv.Itoa(int(number)) + "@" + id
+	return s.name + "/" + strconv.Itoa(int(number)) + "@" + id
 }
 
 // numberOf is the partition that stream names, if it does.
 func (s *Source) numberOf(stream string) (int32, bool) {
-	text, found := strings.CutPrefix(stream, s.topic.Name+"/")
+	text, found := strings.CutPrefix(stream, s.name+"/")
 	text, _, at := strings.Cut(text, "@")
 	n, err := strconv.ParseInt(text, 10, 32)
 	return int32(n), found && at && err == nil && s.stream(int32(n)) == stream
@@ -105,7 +106,7 @@ func (s *Source) Run(ctx context.Context, in sources.Intake) error {
 	if err != nil {
 		return err
 	}
-	defer client.PauseFetchTopics(s.topic.Name)
+	defer client.PauseFetchTopics(s.name)
 	s.work.Go(s.acknowledge)
 	s.work.Go(s.measure)
 	for failures := 0; ; {
@@ -120,6 +121,10 @@ func (s *Source) Run(ctx context.Context, in sources.Intake) error {
 		if err := s.put(ctx, in, polled); err != nil {
 			return nil
 		}
+		if err := s.skip(ctx, in, polled); err != nil {
+			return nil
+		}
+		s.renew(ctx, polled)
 		if failures = s.failures(polled, failures); failures > 0 && !wait(ctx, min(retryMost, retryFirst<<min(failures-1, 6))) {
 			return nil
 		}
@@ -132,7 +137,7 @@ func (s *Source) failures(polled kgo.Fetches, before int) int {
 	failed := false
 	polled.EachError(func(topic string, partition int32, err error) {
 		failed = true
-		attrs := []any{"topic", topic, "err", dial.Explain(dial.About(err, s.topic.Name, s.o.Group))}
+		attrs := []any{"topic", topic, "err", dial.Explain(dial.About(err, topic, s.o.Group))}
 		if partition >= 0 {
 			attrs = append(attrs, "partition", partition)
 		}
@@ -213,7 +218,6 @@ func (s *Source) arrived(polled kgo.Fetches) (all []arrival) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	polled.EachTopic(func(t kgo.FetchTopic) {
-		s.follow(t.TopicID)
 		for _, of := range t.Partitions {
 			p := s.parts[of.Partition]
 			if p == nil || !p.ours || p.leaving {
@@ -239,27 +243,6 @@ func (s *Source) arrived(polled kgo.Fetches) (all []arrival) {
 	})
 	s.ask()
 	return all
-}
-
-// follow notices a topic that was deleted and made again: what was known of its partitions
-// says nothing of the new ones.
-func (s *Source) follow(id [16]byte) {
-	if id == [16]byte{} || id == s.topic.ID {
-		return
-	}
-	before := s.topic.ID
-	s.topic.ID = id
-	if before == [16]byte{} {
-		return
-	}
-	s.client.Tell(slog.LevelWarn, "the topic was made anew", "topic", s.topic.Name)
-	for number, p := range s.parts {
-		delete(s.parts, number)
-		s.drop(p)
-		if p.ours {
-			s.partition(number).ours = true
-		}
-	}
 }
 
 // Close commits what is due and leaves the group.

@@ -75,13 +75,22 @@ func (c *Client) Group(ctx context.Context, group, topic string) error {
 // Ends asks where partitions of a topic end, for readers of what is committed by
 // transactions. Partitions that nobody leads at the moment are left out.
 func (c *Client) Ends(ctx context.Context, topic string, partitions []int32) (map[int32]int64, error) {
+	return c.offsets(ctx, topic, partitions, -1)
+}
+
+// Starts asks where partitions of a topic begin.
+func (c *Client) Starts(ctx context.Context, topic string, partitions []int32) (map[int32]int64, error) {
+	return c.offsets(ctx, topic, partitions, -2)
+}
+
+func (c *Client) offsets(ctx context.Context, topic string, partitions []int32, at int64) (map[int32]int64, error) {
 	req := kmsg.NewPtrListOffsetsRequest()
 	req.IsolationLevel = 1
 	of := kmsg.NewListOffsetsRequestTopic()
 	of.Topic = topic
 	for _, number := range partitions {
 		p := kmsg.NewListOffsetsRequestTopicPartition()
-		p.Partition, p.Timestamp = number, -1
+		p.Partition, p.Timestamp = number, at
 		of.Partitions = append(of.Partitions, p)
 	}
 	req.Topics = []kmsg.ListOffsetsRequestTopic{of}
