@@ -9,6 +9,9 @@ import (
 	"github.com/sluicehq/sluice/internal/kafkaconn/dial"
 )
 
+// session is how long the group waits for a member that died.
+const session = 10 * time.Second
+
 // leaveWait is how long a partition that is taken from us waits for what is in hand.
 const leaveWait = 3 * time.Second
 
@@ -21,10 +24,13 @@ func (s *Source) join() (*dial.Client, error) {
 	options := []kgo.Opt{
 		kgo.ConsumerGroup(s.o.Group), kgo.Balancers(kgo.CooperativeStickyBalancer()), kgo.DisableAutoCommit(),
 		kgo.OnPartitionsAssigned(s.assigned), kgo.OnPartitionsRevoked(s.revoked), kgo.OnPartitionsLost(s.lost),
-		kgo.AdjustFetchOffsetsFn(s.begin),
+		kgo.AdjustFetchOffsetsFn(s.begin), kgo.SessionTimeout(session), kgo.HeartbeatInterval(session / 5),
 		kgo.ConsumeStartOffset(start), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()),
 		kgo.FetchIsolationLevel(kgo.ReadCommitted()), kgo.RequireStableFetchOffsets(),
 		kgo.FetchMaxBytes(fetchBytes), kgo.MaxConcurrentFetches(fetches), kgo.MaxDecompressBatchBytes(decompressed),
+	}
+	if s.o.Instance != "" {
+		options = append(options, kgo.InstanceID(s.o.Instance))
 	}
 	if s.o.hook != nil {
 		options = append(options, kgo.WithHooks(s.o.hook))

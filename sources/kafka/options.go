@@ -17,13 +17,14 @@ import (
 // Settings are the parameters of an input.
 type Settings struct {
 	Group    string // of consumers; "" is sluice- and the topic
+	Instance string // of the group's member, which a restart takes over at once; "" for none
 	Snapshot bool   // offsets are committed by saves, else when messages have ended
 	Latest   bool   // a group without offsets begins with new messages, else with the oldest
 	Pending  int    // messages at most that are read and not committed
 }
 
 // The parameters as URLs name them.
-var Parameters = []string{"group", "ack", "start", "pending"}
+var Parameters = []string{"group", "instance", "ack", "start", "pending"}
 
 const (
 	defaultPending = 50_000
@@ -37,7 +38,9 @@ func ParseSettings(options map[string]string) (Settings, error) {
 		var err error
 		switch key {
 		case "group":
-			s.Group, err = value, checkGroup(value)
+			s.Group, err = value, checkName(key, value)
+		case "instance":
+			s.Instance, err = value, checkName(key, value)
 		case "ack":
 			s.Snapshot, err = either(key, value, "delivered", "snapshot")
 		case "start":
@@ -63,9 +66,9 @@ func either(key, value, first, second string) (bool, error) {
 	return false, suggest.Wrap(fmt.Errorf("%s=%s: %s or %s is needed", key, value, first, second), value, []string{first, second})
 }
 
-func checkGroup(group string) error {
-	if group == "" || strings.TrimSpace(group) != group {
-		return fmt.Errorf("group=%s: the name of a consumer group is needed", group)
+func checkName(key, name string) error {
+	if name == "" || strings.TrimSpace(name) != name {
+		return fmt.Errorf("%s=%s: a name is needed", key, name)
 	}
 	return nil
 }

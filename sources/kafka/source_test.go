@@ -379,12 +379,13 @@ func TestParameters(t *testing.T) {
 		options map[string]string
 		want    string // settings, or a part of the error
 	}{
-		{"none", nil, "{Group: Snapshot:false Latest:false Pending:50000}"},
-		{"all", map[string]string{"group": "g", "ack": "snapshot", "start": "latest", "pending": "7"}, "{Group:g Snapshot:true Latest:true Pending:7}"},
-		{"the usual ones", map[string]string{"ack": "delivered", "start": "earliest"}, "{Group: Snapshot:false Latest:false Pending:50000}"},
+		{"none", nil, "{Group: Instance: Snapshot:false Latest:false Pending:50000}"},
+		{"all", map[string]string{"group": "g", "instance": "i", "ack": "snapshot", "start": "latest", "pending": "7"}, "{Group:g Instance:i Snapshot:true Latest:true Pending:7}"},
+		{"the usual ones", map[string]string{"ack": "delivered", "start": "earliest"}, "{Group: Instance: Snapshot:false Latest:false Pending:50000}"},
 		{"another acknowledgement", map[string]string{"ack": "never"}, "ack=never: delivered or snapshot is needed"},
 		{"another start", map[string]string{"start": "now"}, "start=now: earliest or latest is needed"},
-		{"no group", map[string]string{"group": ""}, "group=: the name of a consumer group is needed"},
+		{"no group", map[string]string{"group": ""}, "group=: a name is needed"},
+		{"no instance", map[string]string{"instance": " "}, "instance= : a name is needed"},
 		{"no number", map[string]string{"pending": "many"}, "pending=many: a number from 1 to 1000000 is needed"},
 		{"none pending", map[string]string{"pending": "0"}, "pending=0: a number from 1"},
 		{"too many", map[string]string{"pending": "1000001"}, "pending=1000001: a number from 1"},

@@ -3,6 +3,7 @@ package dial
 import (
 	"context"
 	"crypto/tls"
+	"fmt"
 	"log/slog"
 	"math/rand/v2"
 	"net"
@@ -21,7 +22,7 @@ import (
 // How patient a client is.
 const (
 	dialWait    = 5 * time.Second // for a connection, its TLS and its login
-	askWait     = 5 * time.Second // for an answer at the start
+	askWait     = 8 * time.Second // for an answer at the start
 	requestWait = 10 * time.Second
 	backoffBase = 100 * time.Millisecond
 	backoffCap  = 5 * time.Second
@@ -101,16 +102,14 @@ func encrypted(dial func(context.Context, string, string) (net.Conn, error), con
 		secure := tls.Client(conn, config)
 		if err := secure.HandshakeContext(ctx); err != nil {
 			_ = conn.Close()
-			return nil, &handshakeError{err}
+			if ctx.Err() != nil { // it is not said to be of the library's own
+				return nil, fmt.Errorf("no TLS handshake within %s: does the broker speak TLS on this port (--kafka-tls)?", dialWait)
+			}
+			return nil, err
 		}
 		return secure, nil
 	}
 }
-
-// handshakeError is that of TLS. The client does not take it for one that goes away.
-type handshakeError struct{ error }
-
-func (e *handshakeError) Unwrap() error { return e.error }
 
 // mechanism is how to log in; nil for nobody.
 func mechanism(c kafkaconn.Config) sasl.Mechanism {

@@ -30,11 +30,11 @@ func Explain(err error) error {
 	case errors.As(err, &unknown):
 		return fmt.Errorf("%w (--kafka-tls-ca names further roots)", err)
 	case errors.As(err, &record):
-		return fmt.Errorf("%w (does the broker speak TLS on this port?)", err)
+		return fmt.Errorf("%w: does the broker speak TLS on this port (--kafka-tls)?", err)
 	case strings.Contains(text, "certificate required"), strings.Contains(text, "bad certificate"):
 		return fmt.Errorf("%w (does the broker demand another client certificate? --kafka-tls-cert and --kafka-tls-key give it)", err)
 	case errors.As(err, &early), errors.Is(err, io.EOF):
-		return errors.New("the broker closes the connection (does it demand TLS: --kafka-tls; another client certificate: --kafka-tls-cert with --kafka-tls-key; or a login: --kafka-user with --kafka-password?)")
+		return errors.New("the broker closes the connection: it may demand TLS (--kafka-tls), another client certificate (--kafka-tls-cert with --kafka-tls-key), or another login (--kafka-user, --kafka-password and --kafka-sasl)")
 	case errors.Is(err, context.DeadlineExceeded):
 		return fmt.Errorf("no answer within %s (%w): are the brokers reachable, also under the names that they advertise?", askWait, err)
 	}

@@ -20,16 +20,16 @@ func (c *Client) Tell(level slog.Level, message string, attrs ...any) {
 	}
 }
 
-// told gives the library's own log what needs an eye. Its messages name requests and
-// brokers, never their contents.
+// told gives the library's own log what needs an eye: errors, as hooks and answers tell
+// the rest. Its messages name requests and brokers, never their contents.
 type told struct{ client *Client }
 
 // Level is the least severe one that is wanted.
-func (told) Level() kgo.LogLevel { return kgo.LogLevelWarn }
+func (told) Level() kgo.LogLevel { return kgo.LogLevelError }
 
 // Log logs a message of the library.
 func (t told) Log(level kgo.LogLevel, message string, attrs ...any) {
-	if level == kgo.LogLevelError || level == kgo.LogLevelWarn {
+	if level == kgo.LogLevelError {
 		t.client.Tell(slog.LevelWarn, message, attrs...)
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/sasl/scram"
 
 	"github.com/sluicehq/sluice/internal/kafkaconn"
 	"github.com/sluicehq/sluice/internal/kafkaconn/dial"
@@ -212,4 +213,15 @@ func Bodies(records []*kgo.Record) (all []string) {
 		all = append(all, strings.Clone(string(r.Value)))
 	}
 	return all
+}
+
+// Login has a client of the test log in with SCRAM-SHA-512.
+func Login(user, password string) kgo.Opt {
+	return kgo.SASL(scram.Auth{User: user, Pass: password}.AsSha512Mechanism())
+}
+
+// End is where partition 0 of a topic ends.
+func End(ctx context.Context, cl *kgo.Client, topic string) (int64, error) {
+	ends, err := (&dial.Client{Client: cl}).Ends(ctx, topic, []int32{0})
+	return ends[0], err
 }
