@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -162,6 +163,30 @@ func TestAKilledDaemonMissesNothingOfKafka(t *testing.T) {
 			c := kafkatest.Start(t, kfake.SeedTopics(1, "found"), kfake.SeedTopics(3, "events"), kfake.GroupMinSessionTimeout(time.Second))
 			killing(t, c.Target("events"), c.Target("found"), ack, c.Client(kgo.RecordPartitioner(kgo.ManualPartitioner())), c)
 		})
+	}
+}
+
+// The command of the page reads one topic and writes another.
+func TestTheCommandOnThePageOfKafka(t *testing.T) {
+	c := kafkatest.Start(t, kfake.SeedTopics(1, "events", "findings"))
+	r := newReader(t)
+	ran := 0
+	for _, f := range fences(t, "docs/inputs.md") {
+		if f.info != "sh kafka" {
+			continue
+		}
+		ran++
+		script := strings.NewReplacer("kafka1:9092,kafka2:9092", c.Broker(), documented, "127.0.0.1:0").Replace(f.text)
+		d := launchCommand(t, r.dir, exec.Command("sh", "-c", "exec "+script))
+		c.Produce("events", 0, []byte(`{"User":"root","CommandLine":"vssadmin delete shadows","Image":"C:\\vssadmin.exe"}`))
+		d.await("the finding", func() bool { return len(c.Stored("findings")) == 1 })
+		d.stop()
+		if at := c.Committed("sluice-events", "events", 0); at != 1 {
+			t.Errorf("offset %d is committed at the end, want 1", at)
+		}
+	}
+	if ran != 1 {
+		t.Errorf("%d commands were run, want one", ran)
 	}
 }
 
