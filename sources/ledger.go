@@ -19,6 +19,12 @@ type LedgerOptions struct {
 	Snapshot bool
 	// Limit is how many unacknowledged messages the server lets the consumer have.
 	Limit int
+	// Remembered is how many delivered positions are remembered; 0 is Limit, and at
+	// least 4096.
+	Remembered int
+	// Due receives when Acks has something to return, also of other ledgers that it is
+	// given to. It holds one token; nil makes one.
+	Due chan struct{}
 }
 
 // Ledger accounts for the messages of one consumer from their delivery until the
@@ -75,8 +81,14 @@ type message[M any] struct {
 
 // NewLedger returns an empty ledger.
 func NewLedger[M any](o LedgerOptions) *Ledger[M] {
+	if o.Due == nil {
+		o.Due = make(chan struct{}, 1)
+	}
+	if o.Remembered == 0 {
+		o.Remembered = max(maxSeen, o.Limit)
+	}
 	return &Ledger[M]{
-		o: o, due: make(chan struct{}, 1), early: make(chan struct{}, 1),
+		o: o, due: o.Due, early: make(chan struct{}, 1),
 		messages: make(map[uint64]*message[M]), behind: make(map[uint64]uint64),
 	}
 }
@@ -145,7 +157,7 @@ func (l *Ledger[M]) see(p graph.Position) (before bool) {
 		return before
 	}
 	l.seen = slices.Insert(l.seen, i, p)
-	if len(l.seen) > max(maxSeen, l.o.Limit) {
+	if len(l.seen) > l.o.Remembered {
 		half, kept := len(l.seen)/2, l.seen[:0]
 		for i, p := range l.seen {
 			if i >= half || i%2 == 0 {
@@ -190,13 +202,28 @@ func (l *Ledger[M]) ConfirmedAll(sequences []uint64) {
 }
 
 func (l *Ledger[M]) confirmed(sequence uint64) {
-	m := l.messages[sequence]
-	if m == nil || m.standing != due {
-		return
+	if m := l.messages[sequence]; m != nil && m.standing == due {
+		l.confirm(m)
 	}
+}
+
+func (l *Ledger[M]) confirm(m *message[M]) {
+	sequence := m.position.Sequence
 	delete(l.messages, sequence)
 	if low, ok := l.behind[m.epoch.Load()]; !ok || sequence < low {
 		l.behind[m.epoch.Load()] = sequence
+	}
+}
+
+// Passed says that the server delivers nothing up to a sequence again: it has
+// the acknowledgements, whoever sent them.
+func (l *Ledger[M]) Passed(sequence uint64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for s, m := range l.messages {
+		if s <= sequence && m.standing == due {
+			l.confirm(m)
+		}
 	}
 }
 

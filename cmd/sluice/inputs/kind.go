@@ -5,8 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sluicehq/sluice/cmd/sluice/config"
 	"github.com/sluicehq/sluice/graph/format"
-	"github.com/sluicehq/sluice/internal/natsconn"
 	"github.com/sluicehq/sluice/sources"
 	"github.com/sluicehq/sluice/sources/ndjson"
 	"github.com/sluicehq/sluice/sources/stdin"
@@ -25,9 +25,9 @@ type Kind struct {
 	Check func(Spec) error
 	// Open is nil for a kind that this build does not have.
 	Open func(Environment, Spec) (Opened, error)
-	// CheckLogin reports files and seeds that connections to NATS cannot be made with; nil
-	// for a kind that makes none.
-	CheckLogin func(c natsconn.Config, now time.Time, fault func(key string, err error))
+	// CheckLogin reports what connections of the kind cannot be made with, by the last part
+	// of its key; nil for a kind that makes none.
+	CheckLogin func(cfg *config.Daemon, now time.Time, fault func(key string, err error))
 	Replays    bool // has streams that can be read again from a given place
 	// LeftOutBy is the build tag that left the kind out.
 	LeftOutBy string
@@ -45,6 +45,7 @@ func Kinds() []Kind {
 		{Name: "stdin", Schemes: []string{"stdin"}, Usage: "stdin", Bare: true, Open: openStdin},
 		{Name: "http", Schemes: []string{"http"}, Usage: "http", Bare: true, Open: openHTTP},
 		natsKind,
+		kafkaKind,
 		{Name: "unix", Schemes: []string{"unix"}, Usage: "unix:///path", Parameters: []string{maxConnections}, Check: checkUnix, Open: openUnix},
 		{
 			Name: "syslog", Schemes: []string{"syslog+udp", "syslog+tcp", "syslog+tls"}, Usage: "syslog+udp://host:port (or +tcp, +tls)",

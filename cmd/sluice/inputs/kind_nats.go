@@ -3,6 +3,9 @@
 package inputs
 
 import (
+	"time"
+
+	"github.com/sluicehq/sluice/cmd/sluice/config"
 	"github.com/sluicehq/sluice/cmd/sluice/logging"
 	"github.com/sluicehq/sluice/internal/natsconn/dial"
 	"github.com/sluicehq/sluice/sources/jetstream"
@@ -10,7 +13,10 @@ import (
 
 var natsKind = Kind{
 	Name: "nats", Schemes: []string{"nats"}, Usage: "nats://host:port/subject", Parameters: []string{"group"},
-	Check: checkNATS, CheckLogin: dial.Check, Replays: true,
+	Check: checkNATS, Replays: true,
+	CheckLogin: func(cfg *config.Daemon, now time.Time, fault func(key string, err error)) {
+		dial.Check(cfg.NATS.Config, now, fault)
+	},
 	Open: func(env Environment, s Spec) (Opened, error) {
 		in := natsInput(env.Config, s)
 		source, err := jetstream.Open(jetstream.Options{

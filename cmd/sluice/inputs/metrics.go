@@ -16,14 +16,16 @@ type Metrics struct {
 	NATS        *natsconn.InputMetrics
 	connections *accept.Metrics
 	syslog      *syslog.Metrics
+	kafka       *kafkaMetrics
 }
 
 // NewMetrics makes the series, at zero.
 func NewMetrics(reg prometheus.Registerer) (*Metrics, error) {
 	m := new(Metrics)
-	var errs [3]error
+	var errs [4]error
 	m.NATS, errs[0] = natsconn.NewInputMetrics(reg)
 	m.connections, errs[1] = accept.NewMetrics(reg, unix.Name, syslog.TCP.Name(), syslog.TLS.Name())
 	m.syslog, errs[2] = syslog.NewMetrics(reg)
+	m.kafka, errs[3] = newKafkaMetrics(reg)
 	return m, errors.Join(errs[:]...)
 }
