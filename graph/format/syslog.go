@@ -50,7 +50,7 @@ func (d *Decoder) message(w *engine.Worker, ev *engine.Events, m syslogMessage) 
 		if w.DecodeJSON(ev, []byte(m.text)) == nil {
 			doc := m.document(ev.Root(n))
 			ev.Truncate(n)
-			if w.DecodeJSON(ev, doc) == nil {
+			if d.Value(w, ev, doc) == nil {
 				return
 			}
 		}

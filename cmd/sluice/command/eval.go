@@ -55,6 +55,9 @@ func (e *env) eval(c *cli.Context) error {
 	if err != nil {
 		return configFault(err)
 	}
+	if decoder.Filter, err = o.Filter.Compile(); err != nil {
+		return configFault(err)
+	}
 	src, err := e.openEvents(o.Event, decoder)
 	if err != nil {
 		return ruleFault(err)

@@ -1,7 +1,6 @@
 package jq
 
 import (
-	"context"
 	_ "embed"
 	"encoding/json"
 	"errors"
@@ -10,6 +9,7 @@ import (
 	"math/big"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/itchyny/gojq"
 
@@ -28,8 +28,9 @@ type Program struct{ text string }
 
 // SyntaxError says where a program is not jq.
 type SyntaxError struct {
-	Offset int    // in bytes
-	Token  string // that is not expected there; empty at the end
+	Line, Column int    // from 1, of a character
+	Lines        bool   // the program has several
+	Token        string // that is not expected there; empty at the end
 }
 
 // Error names the place.
@@ -37,7 +38,10 @@ func (e *SyntaxError) Error() string {
 	if e.Token == "" {
 		return "the program ends too early"
 	}
-	return fmt.Sprintf("unexpected %q at byte %d", e.Token, e.Offset)
+	if e.Lines {
+		return fmt.Sprintf("unexpected %q in line %d at character %d", e.Token, e.Line, e.Column)
+	}
+	return fmt.Sprintf("unexpected %q at character %d", e.Token, e.Column)
 }
 
 // Compile understands a program.
@@ -58,7 +62,11 @@ func parse(text string) (*gojq.Query, error) {
 	if err != nil {
 		var at *gojq.ParseError
 		if errors.As(err, &at) {
-			return nil, &SyntaxError{Offset: max(0, at.Offset-len(at.Token)), Token: at.Token}
+			before := text[:max(0, min(at.Offset, len(text))-len(at.Token))]
+			return nil, &SyntaxError{
+				Line: 1 + strings.Count(before, "\n"), Column: 1 + utf8.RuneCountInString(before[strings.LastIndexByte(before, '\n')+1:]),
+				Lines: strings.Contains(text, "\n"), Token: at.Token,
+			}
 		}
 		return nil, err
 	}
@@ -136,19 +144,21 @@ func (p *Program) NewRun() (*Run, error) {
 	return &Run{account: a, code: code}, nil
 }
 
-// Over runs the program over v, which was read from so many bytes of text, and calls
-// each with every output in order, until that returns false. What the program does wrong
-// is the error; the outputs in front of it stand. Bounded tells when it went beyond its
-// bounds. V belongs to the run.
-func (r *Run) Over(v any, size int, each func(any) bool) error {
-	r.account.open(size)
-	for out := r.code.RunWithContext(context.Context(r.account), v); ; {
+// Begin gives the run what it may spend on values that were read from so many bytes of
+// text.
+func (r *Run) Begin(size int) { r.account.open(size) }
+
+// Over runs the program over v and calls each with every output in order, until that
+// returns false. What the program does wrong is the error; the outputs in front of it
+// stand. Bounded tells when it went beyond its bounds: then nothing is left to spend.
+func (r *Run) Over(v any, each func(any) bool) error {
+	for out := r.code.RunWithContext(r.account, v); ; {
 		v, ok := out.Next()
-		if !ok {
-			return nil
-		}
-		if r.account.err != nil {
+		switch {
+		case r.account.err != nil:
 			return r.account.err
+		case !ok:
+			return nil
 		}
 		if err, failed := v.(error); failed {
 			return err

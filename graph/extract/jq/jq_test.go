@@ -28,7 +28,8 @@ func outputs(t testing.TB, program, text string) string {
 		t.Fatal(err)
 	}
 	var out strings.Builder
-	err = run.Over(v, len(text), func(v any) bool {
+	run.Begin(len(text))
+	err = run.Over(v, func(v any) bool {
 		line, err := tree.Append(nil, v, 1<<20)
 		if err != nil {
 			t.Errorf("output: %v", err)
@@ -101,7 +102,8 @@ func TestPrograms(t *testing.T) {
 func TestWhatIsNoProgram(t *testing.T) {
 	for _, tc := range []struct{ name, program, want string }{
 		{"it ends too early", ".a |", "the program ends too early"},
-		{"something is not expected", ".a }", `unexpected "}" at byte 3`},
+		{"something is not expected", ".a }", `unexpected "}" at character 4`},
+		{"something is not expected in a line", ".a |\n é }", `unexpected "é" in line 2 at character 2`},
 		{"an unknown function", "lenght", "there is no function lenght with 0 arguments"},
 		{"another number of arguments", "length(1)", "there is no function length with 1 arguments"},
 		{"an unknown variable", "$x", "variable not defined: $x"},
@@ -201,7 +203,8 @@ func TestHostileProgramsEnd(t *testing.T) {
 				t.Fatal(err)
 			}
 			var got []any
-			err = run.Over(v, len(tc.value), func(v any) bool {
+			run.Begin(len(tc.value))
+			err = run.Over(v, func(v any) bool {
 				got = append(got, v)
 				return true
 			})
@@ -211,7 +214,8 @@ func TestHostileProgramsEnd(t *testing.T) {
 			if len(got) != 1 || got[0] != 1 {
 				t.Errorf("%d outputs, want the one in front", len(got))
 			}
-			if err := run.Over(json.Number("1"), 1, func(any) bool { return false }); err != nil { // it is as good as new
+			run.Begin(1)
+			if err := run.Over(json.Number("1"), func(any) bool { return false }); err != nil { // it is as good as new
 				t.Errorf("the next run: %v", err)
 			}
 		})

@@ -61,16 +61,9 @@ func Compile(text string) (*Query, error) {
 	return q, nil
 }
 
-// Over selects from text, which is one JSON value, and calls each with every node in
-// order, until that returns false. The error is ErrSteps; the nodes in front of it stand.
-func (q *Query) Over(text []byte, each func(event.Value) bool) error {
-	r := run{query: q, root: event.ValueOf(text), each: each, steps: MaxSteps + MaxStepsPerByte*len(text)}
-	r.visit(0, r.root)
-	return r.err
-}
-
-// run is a query over a text.
-type run struct {
+// Run selects by a query from texts, one after another. It is for one goroutine at a
+// time.
+type Run struct {
 	query   *Query
 	root    event.Value
 	tree    any // of the root, once a filter needs it
@@ -82,13 +75,32 @@ type run struct {
 	members []member // of the objects that are open
 }
 
+// NewRun returns a run by the query.
+func (q *Query) NewRun() *Run { return &Run{query: q} }
+
+// Begin gives the run what it may spend on texts of so many bytes.
+func (r *Run) Begin(size int) {
+	r.steps, r.err = MaxSteps+MaxStepsPerByte*size, nil
+}
+
+// Over selects from text, which is one JSON value, and calls each with every node in
+// order, until that returns false. The error is ErrSteps; the nodes in front of it stand,
+// and nothing is left to spend.
+func (r *Run) Over(text []byte, each func(event.Value) bool) error {
+	r.root, r.each, r.stopped = event.ValueOf(text), each, r.err != nil
+	r.visit(0, r.root)
+	r.root, r.each, r.tree, r.size = event.Value{}, nil, nil, 0
+	r.members = r.members[:0]
+	return r.err
+}
+
 type member struct {
 	key   []byte // quoted
 	value event.Value
 }
 
 // spend takes steps, and says whether there are enough.
-func (r *run) spend(steps int) bool {
+func (r *Run) spend(steps int) bool {
 	if r.steps -= steps; r.steps < 0 && !r.stopped {
 		r.stopped, r.err = true, ErrSteps
 	}
@@ -96,7 +108,7 @@ func (r *run) spend(steps int) bool {
 }
 
 // visit selects what the segments from number n on select from v.
-func (r *run) visit(n int, v event.Value) {
+func (r *Run) visit(n int, v event.Value) {
 	if !r.spend(1) {
 		return
 	}
@@ -119,7 +131,7 @@ func (r *run) visit(n int, v event.Value) {
 
 // children calls f with the elements or members of v. Of members with one key only the
 // last one counts.
-func (r *run) children(v event.Value, f func(event.Value)) {
+func (r *Run) children(v event.Value, f func(event.Value)) {
 	if v.Type != event.Array && v.Type != event.Object || !r.spend(len(v.Raw)/32) {
 		return
 	}
@@ -200,7 +212,7 @@ func plain(key []byte) bool {
 }
 
 // selectFrom visits what a selector of segment n selects from v.
-func (r *run) selectFrom(selector spec.Selector, f *filter, v event.Value, n int) {
+func (r *Run) selectFrom(selector spec.Selector, f *filter, v event.Value, n int) {
 	switch s := selector.(type) {
 	case spec.Name:
 		if v.Type != event.Object || !r.spend(len(v.Raw)/32) {
@@ -248,7 +260,7 @@ func length(array event.Value) int {
 }
 
 // nth calls f with the elements of an array from one number to another.
-func (r *run) nth(array event.Value, from, to int, f func(event.Value)) {
+func (r *Run) nth(array event.Value, from, to int, f func(event.Value)) {
 	i := 0
 	for e := range array.Elements {
 		if i >= to || r.stopped {
@@ -262,7 +274,7 @@ func (r *run) nth(array event.Value, from, to int, f func(event.Value)) {
 }
 
 // slice visits the elements of an array that a slice selects, in its order.
-func (r *run) slice(s spec.SliceSelector, v event.Value, n int) {
+func (r *Run) slice(s spec.SliceSelector, v event.Value, n int) {
 	lower, upper := s.Bounds(length(v))
 	switch step := s.Step(); {
 	case step > 0:
@@ -285,7 +297,7 @@ func (r *run) slice(s spec.SliceSelector, v event.Value, n int) {
 }
 
 // passes reports whether v passes a filter.
-func (r *run) passes(f *filter, v event.Value) bool {
+func (r *Run) passes(f *filter, v event.Value) bool {
 	child, err := tree.Parse(v.Raw)
 	if err != nil {
 		return false
@@ -323,4 +335,28 @@ func nodes(v any) int {
 		}
 	}
 	return n
+}
+
+// Repeated reports whether an object in v has several members with one key.
+func (r *Run) Repeated(v event.Value) bool {
+	switch v.Type {
+	case event.Array:
+		for e := range v.Elements {
+			if r.Repeated(e) {
+				return true
+			}
+		}
+	case event.Object:
+		from, n := len(r.members), 0
+		for _, m := range v.Members {
+			if n++; r.Repeated(m) {
+				return true
+			}
+		}
+		r.members = appendMembers(r.members, v)
+		kept := len(r.members) - from
+		r.members = r.members[:from]
+		return kept < n
+	}
+	return false
 }

@@ -17,7 +17,9 @@ func nodes(t testing.TB, query, text string) ([]string, error) {
 		t.Fatalf("%s: %v", query, err)
 	}
 	var got []string
-	err = q.Over([]byte(text), func(v event.Value) bool {
+	run := q.NewRun()
+	run.Begin(len(text))
+	err = run.Over([]byte(text), func(v event.Value) bool {
 		got = append(got, string(v.Raw))
 		return true
 	})
