@@ -2,6 +2,7 @@ package parse
 
 import (
 	"context"
+	"log/slog"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -131,12 +132,18 @@ func (s *shell) suspect(d *decoded, now time.Time) {
 		"source", s.o.Inputs[line.Input].Source, "length", len(line.Raw), "offset", fault.Offset, "fault", fault.Kind)
 }
 
+// maxFailure is how many bytes of an error of the event filter are logged.
+const maxFailure = 256
+
 // filtered counts lines that the event filter has filtered in part only, and says now and
 // then what it met. The error of a program may show values, so it is told at debug.
 func (s *shell) filtered(t filter.Tally, now time.Time) {
 	if t.Failed > 0 {
 		s.metrics.filterErrors.Add(int64(t.Failed))
-		s.o.Log.Debug("event filter failed, and what it brought before stands", "lines", t.Failed, "err", t.Failure.Error())
+		if s.o.Log.Enabled(context.Background(), slog.LevelDebug) { // the text may be long to make
+			text := t.Failure.Error()
+			s.o.Log.Debug("event filter failed, and what it brought before stands", "lines", t.Failed, "err", text[:min(len(text), maxFailure)])
+		}
 	}
 	if t.Cut == 0 {
 		return
