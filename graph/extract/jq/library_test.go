@@ -65,7 +65,7 @@ var programs = []struct{ program, value string }{
 	{`@base64, @uri, @html, @json, @text, (@base64 | @base64d), ([., 1] | @csv, @tsv, @sh)`, `"<a&'\" é>"`},
 	{`try error("x") catch ., (try error({a: 1}) catch .a), ([.[]?]), (.a? // "none"), (label $f | 1, break $f, 2)`, `7`},
 	{`def f(x): x * 2; def g: f(. + 1) | f(.); g, ([recurse(if . < 3 then . + 1 else empty end)]), ("a" * 3), ("a,b" / ","), ([1, 2, 3] - [2]), ({a: {b: 1}} * {a: {c: 2}})`, `1`},
-	{`{a, "b": .c, ("x" + .a): 1, "i\(.c)": 3, $__loc__} | del(.__loc__)`, `{"a":"q","c":2}`},
+	{`{a, "b": .c, ("x" + .a): 1, "i\(.c)": 3}`, `{"a":"q","c":2}`},
 	{`walk(if type == "array" then sort else . end), (.. |= (numbers |= . + 1)?), flatten, (flatten(1))`, `[[3,[2,1]],1]`},
 	{`[.[] | floor, sqrt, (. | round), pow(.; 2)], ([1, [2]] | contains([1])), inside([1, 4, 9, 16]), (map(tostring) | implode?), transpose?, combinations?`, `[1,4,9]`},
 	{`input_line_number?`, `1`},

@@ -17,7 +17,7 @@ var ErrSyntax = errors.New("not JSON")
 
 // Parse reads the one value that text is, with white space around it.
 func Parse(text []byte) (any, error) {
-	p := parser{text: text, build: true}
+	p := parser{text: text, source: string(text), build: true}
 	v := p.value(p.space(0), 0)
 	if p.failed || p.space(p.at) != len(text) {
 		return nil, ErrSyntax
@@ -56,6 +56,7 @@ func separates(c byte) bool { return c == '"' || c == '{' || c == '}' || c == '[
 // parser reads values. It makes them only when it is to build.
 type parser struct {
 	text   []byte
+	source string // the same; what is built lies in it
 	at     int // behind the value that was read last
 	build  bool
 	failed bool
@@ -143,7 +144,7 @@ func (p *parser) number(i int) any {
 	if !p.build {
 		return nil
 	}
-	return json.Number(p.text[i:end])
+	return json.Number(p.source[i:end])
 }
 
 // string reads the string at i.
@@ -160,7 +161,7 @@ func (p *parser) string(i int) string {
 				p.room = event.AppendUnquoted(p.room[:0], p.text[i:end+1])
 				return string(p.room)
 			}
-			return string(p.text[i+1 : end])
+			return p.source[i+1 : end]
 		case c < ' ':
 			p.failed = true
 			return ""
