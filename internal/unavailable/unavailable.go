@@ -84,8 +84,6 @@ var features = append(left, []Feature{
 		Refused: []string{"--risk"}, Routes: []string{"/api/v1/risk"},
 		Series: riskSeries,
 	},
-	{Name: "the jq event filter", Sentence: "A line's value is one event.", Refused: []string{"--jq"}},
-	{Name: "the JSONPath event filter", Sentence: "A line's value is one event.", Refused: []string{"--jsonpath"}},
 	{
 		Name: "the field observer", Sentence: "The fields of events are not counted.",
 		Refused: []string{"--observe-fields-report"}, Ignored: []string{"--observe-fields", "--observe-fields-max-keys"},
