@@ -68,6 +68,7 @@ type Daemon struct {
 	dataflow     *dataflow.Dataflow
 	reloader     *reload.Reloader
 	intake       *ndjson.Intake
+	receiver     receiver
 	input        inputKind
 	source       sources.Source // nil for the input http
 	checkpointer *checkpointer  // nil without a state database

@@ -59,6 +59,7 @@ func (d *Daemon) resources() api.Resources {
 	if d.intake != nil {
 		r.Ingest = d.intake
 	}
+	d.mountLogs(&r)
 	if d.trail != nil {
 		r.Audit = d.trail
 	}
