@@ -81,7 +81,11 @@ func appendDouble(dst []byte, v float64) []byte {
 	if abs := math.Abs(v); abs != 0 && (abs < 1e-6 || abs >= 1e21) {
 		form = 'e'
 	}
-	return strconv.AppendFloat(dst, v, form, -1, 64)
+	dst = strconv.AppendFloat(dst, v, form, -1, 64)
+	if n := len(dst); form == 'e' && dst[n-4] == 'e' && dst[n-3] == '-' && dst[n-2] == '0' {
+		dst = append(dst[:n-2], dst[n-1]) // e-09
+	}
+	return dst
 }
 
 // clock writes times, and remembers the second of the last one.
