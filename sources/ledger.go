@@ -81,9 +81,11 @@ func NewLedger[M any](o LedgerOptions) *Ledger[M] {
 
 // Restore takes over what the head of a save says, whose state was restored. It
 // comes before the first delivery.
-func (l *Ledger[M]) Restore(position *state.Position, covered []state.Covered) {
-	if position != nil && position.Stream == l.o.Stream {
-		l.restored = &graph.Position{Sequence: position.Sequence, Time: position.Time}
+func (l *Ledger[M]) Restore(positions []state.Position, covered []state.Covered) {
+	for _, p := range positions {
+		if p.Stream == l.o.Stream {
+			l.restored = &graph.Position{Sequence: p.Sequence, Time: p.Time}
+		}
 	}
 	for _, c := range covered {
 		if c.Stream != l.o.Stream || c.Consumer != l.o.Consumer {
@@ -211,9 +213,9 @@ const Final = math.MaxUint64
 
 // Cover returns what the head of a save says whose barrier ended the epoch: the
 // highest position such that every message delivered so far up to it lies before
-// the barrier, nil when there is none, and the messages before the barrier whose
+// the barrier, if there is one, and the messages before the barrier whose
 // acknowledgement is not confirmed. All lines before the barrier have ended.
-func (l *Ledger[M]) Cover(epoch uint64) (*state.Position, state.Covered) {
+func (l *Ledger[M]) Cover(epoch uint64) ([]state.Position, []state.Covered) {
 	covered := state.Covered{Stream: l.o.Stream, Consumer: l.o.Consumer}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -251,9 +253,9 @@ func (l *Ledger[M]) Cover(epoch uint64) (*state.Position, state.Covered) {
 		last = r
 	}
 	if last == nil {
-		return nil, covered
+		return nil, []state.Covered{covered}
 	}
-	return &state.Position{Stream: l.o.Stream, Sequence: last.Sequence, Time: last.Time}, covered
+	return []state.Position{{Stream: l.o.Stream, Sequence: last.Sequence, Time: last.Time}}, []state.Covered{covered}
 }
 
 // before reports whether the message lies before the barrier that ended the epoch.

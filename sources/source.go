@@ -44,9 +44,9 @@ type Redelivering interface {
 // Positions is what checkpoints need of a source that delivers again. Ledger says
 // what each method promises.
 type Positions interface {
-	Restore(position *state.Position, covered []state.Covered)
+	Restore(positions []state.Position, covered []state.Covered)
 	Early() <-chan struct{}
-	Cover(epoch uint64) (*state.Position, state.Covered)
+	Cover(epoch uint64) ([]state.Position, []state.Covered)
 	Saved(epoch uint64)
 	Unreleased() int
 }

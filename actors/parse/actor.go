@@ -101,14 +101,15 @@ func (s *shell) empty(b *graph.Batch) {
 
 // skip tells of n lines that could not be decoded and that no dead letter keeps. line is
 // the last of them, of which only the outline is logged.
-func (s *shell) skip(line []byte, n int, now time.Time) {
+func (s *shell) skip(unread *graph.Line, n int, now time.Time) {
+	line, from := unread.Raw, &s.o.Inputs[unread.Input]
 	s.o.Log.Debug("lines not decoded", "lines", n, "begins", string(line[:min(len(line), 64)]))
 	held, ok := s.loss.Allow("undecoded", n, now)
 	if !ok {
 		return
 	}
-	attrs := []any{"lines", held + n, "source", s.o.Source, "format", s.o.Decoder.Format, "length", len(line), "outline", format.Outline(line)}
-	if fault, found := format.FindFault(line, false); found && s.o.Decoder.Format.Values() {
+	attrs := []any{"lines", held + n, "source", from.Source, "format", from.Decoder.Format, "length", len(line), "outline", format.Outline(line)}
+	if fault, found := format.FindFault(line, false); found && from.Decoder.Format.Values() {
 		attrs = append(attrs, "offset", fault.Offset, "fault", fault.Kind)
 	}
 	s.o.Log.Warn("lines could not be decoded and are lost", append(attrs, "hint", "--input-format says how lines are written; --dlq keeps those that are not")...)
@@ -123,10 +124,10 @@ func (s *shell) suspect(d *decoded, now time.Time) {
 	if !ok {
 		return
 	}
-	line := d.batch.Lines[d.outcome.Suspect].Raw
-	fault, _ := format.FindFault(line, true)
+	line := &d.batch.Lines[d.outcome.Suspect]
+	fault, _ := format.FindFault(line.Raw, true)
 	s.o.Log.Warn("lines begin like JSON but are not valid, and were taken as plain text", "lines", held+n,
-		"source", s.o.Source, "length", len(line), "offset", fault.Offset, "fault", fault.Kind)
+		"source", s.o.Inputs[line.Input].Source, "length", len(line.Raw), "offset", fault.Offset, "fault", fault.Kind)
 }
 
 // merge takes a decoded batch back, counts and sends it on.
@@ -134,7 +135,7 @@ func (s *shell) merge(d *decoded, now time.Time) {
 	if n := d.outcome.Undecodable; n > 0 {
 		s.metrics.parseErrors.Add(int64(n))
 		if s.o.DeadLetters == nil {
-			s.skip(d.batch.Lines[d.outcome.Unread].Raw, n, now)
+			s.skip(&d.batch.Lines[d.outcome.Unread], n, now)
 		}
 	}
 	if d.outcome.Suspects > 0 {

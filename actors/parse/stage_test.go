@@ -42,8 +42,8 @@ func newRig(t *testing.T, o Options) *rig {
 		next: actorstest.NewRecorder[*graph.Batch](), deadLetters: actorstest.NewRecorder[graph.DeadLetter](),
 		system: actorstest.System(t, actors.Options{MaxRestarts: 10}),
 	}
-	if o.Decoder == nil {
-		o.Decoder = new(format.Decoder)
+	if o.Inputs == nil {
+		o.Inputs = []Input{{Decoder: new(format.Decoder)}}
 	}
 	o.Set, o.Next, o.Log = ruleSet(t, 1), r.next, (&actorstest.Log{}).Logger()
 	o.Metrics = actorstest.Metrics(t, NewMetrics)
@@ -131,7 +131,7 @@ func TestTheBatchSizeFollowsTheCapacity(t *testing.T) {
 
 func TestStructuredLinesAreJSONWhateverTheFormat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, Options{StageOptions: actors.StageOptions{Capacity: 10}, BatchSize: 10, Decoder: &format.Decoder{Format: format.Plain}})
+		r := newRig(t, Options{StageOptions: actors.StageOptions{Capacity: 10}, BatchSize: 10, Inputs: []Input{{Decoder: &format.Decoder{Format: format.Plain}}}})
 		run := raws(`{"a":1}`, `{"a":1}`)
 		run[0].Structured = true
 		r.stage.Lane().TryPut(run)
@@ -198,7 +198,7 @@ func TestOversizeLines(t *testing.T) {
 
 func TestLinesThatLookLikeBrokenJSONAreToldOnceAMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, Options{StageOptions: actors.StageOptions{Capacity: 100}, BatchSize: 10, Source: "http"})
+		r := newRig(t, Options{StageOptions: actors.StageOptions{Capacity: 100}, BatchSize: 10, Inputs: []Input{{Source: "http", Decoder: new(format.Decoder)}}})
 		var log actorstest.Log
 		r.stage.o.Log = log.Logger()
 		r.spawn(t)
@@ -233,7 +233,7 @@ func TestLinesThatNobodyKeepsAreToldOnceAMinute(t *testing.T) {
 		t.Run(fmt.Sprintf("with a dead letter queue: %t", withDLQ), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				r := newRig(t, Options{
-					StageOptions: actors.StageOptions{Capacity: 100}, BatchSize: 10, Source: "http", Decoder: &format.Decoder{Format: format.JSON},
+					StageOptions: actors.StageOptions{Capacity: 100}, BatchSize: 10, Inputs: []Input{{Source: "http", Decoder: &format.Decoder{Format: format.JSON}}},
 				})
 				var log actorstest.Log
 				r.stage.o.Log = log.Logger()

@@ -102,6 +102,7 @@ var layout = map[string]place{
 	"cmd/sluice/config":                  {8, "cmd/sluice", false},
 	"cmd/sluice/daemon":                  {8, "cmd/sluice", false},
 	"cmd/sluice/deadletters":             {8, "cmd/sluice", false},
+	"cmd/sluice/inputs":                  {8, "cmd/sluice", false},
 	"cmd/sluice/logging":                 {8, "cmd/sluice", false},
 	"cmd/sluice/ruleset":                 {8, "cmd/sluice", false},
 	"cmd/sluice/shell":                   {8, "cmd/sluice", false},

@@ -46,7 +46,7 @@ func (c *checker) fault(b []byte, message string, n int) error {
 	}
 	// All that is read ends where its message does, so what lies behind the
 	// beginning of b is known.
-	return fmt.Errorf("%s at byte %d of %d, in a %s", what, cap(c.whole)-cap(b), len(c.whole), message)
+	return fmt.Errorf("%s at byte %d of %d, in %s", what, cap(c.whole)-cap(b), len(c.whole), message)
 }
 
 func (c *checker) resource(b []byte) error {
@@ -141,7 +141,7 @@ func (c *checker) list(b []byte, kind uint64, depth int) error {
 	for len(b) > 0 {
 		f, n := next(b)
 		if n < 0 {
-			return c.fault(b, "list", n)
+			return c.fault(b, "a list", n)
 		}
 		b = b[n:]
 		if f.tag != listElement {

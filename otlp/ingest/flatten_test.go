@@ -191,13 +191,13 @@ func TestDeepValuesAreCut(t *testing.T) {
 
 func TestWhereARequestIsMalformed(t *testing.T) {
 	for _, tc := range []struct{ name, request, want string }{
-		{"text", "not a request", "malformed field at byte 0 of 13, in a ExportLogsServiceRequest"},
-		{"a length beyond the end", "\x0a\x05\x12", "truncated field at byte 0 of 3, in a ExportLogsServiceRequest"},
-		{"in a resource", "\x0a\x03\x0a\x05\x12", "truncated field at byte 2 of 5, in a ResourceLogs"},
-		{"in a record", "\x0a\x07\x12\x05\x12\x03\x09\x01\x02", "truncated field at byte 6 of 9, in a LogRecord"},
-		{"field number zero", "\x0a\x02\x00\x00", "malformed field at byte 2 of 4, in a ResourceLogs"},
-		{"a varint without an end", "\x0a\x0c\x10\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", "malformed field at byte 2 of 14, in a ResourceLogs"},
-		{"the end of a group", "\x0c", "malformed field at byte 0 of 1, in a ExportLogsServiceRequest"},
+		{"text", "not a request", "malformed field at byte 0 of 13, in ExportLogsServiceRequest"},
+		{"a length beyond the end", "\x0a\x05\x12", "truncated field at byte 0 of 3, in ExportLogsServiceRequest"},
+		{"in a resource", "\x0a\x03\x0a\x05\x12", "truncated field at byte 2 of 5, in ResourceLogs"},
+		{"in a record", "\x0a\x07\x12\x05\x12\x03\x09\x01\x02", "truncated field at byte 6 of 9, in LogRecord"},
+		{"field number zero", "\x0a\x02\x00\x00", "malformed field at byte 2 of 4, in ResourceLogs"},
+		{"a varint without an end", "\x0a\x0c\x10\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", "malformed field at byte 2 of 14, in ResourceLogs"},
+		{"the end of a group", "\x0c", "malformed field at byte 0 of 1, in ExportLogsServiceRequest"},
 	} {
 		_, err := check([]byte(tc.request))
 		if err == nil || err.Error() != tc.want {
@@ -434,7 +434,9 @@ func TestEventsAreThoseOfTheGeneratedTypes(t *testing.T) {
 }
 
 func TestOversizeRecordsAreRejectedAlone(t *testing.T) {
-	record := func(attributes ...*commonpb.KeyValue) *logspb.LogRecord { return &logspb.LogRecord{Attributes: attributes} }
+	record := func(attributes ...*commonpb.KeyValue) *logspb.LogRecord {
+		return &logspb.LogRecord{Attributes: attributes}
+	}
 	kv := func(key string, n int) *commonpb.KeyValue {
 		return &commonpb.KeyValue{Key: key, Value: &commonpb.AnyValue{Value: &commonpb.AnyValue_StringValue{StringValue: strings.Repeat("x", n)}}}
 	}

@@ -58,4 +58,6 @@ func (m *Metrics) took(t transport, encoding string, records int) {
 	m.records.Add(float64(records))
 }
 
-func (m *Metrics) refused(t transport, r reason) { m.errors.WithLabelValues(string(t), string(r)).Inc() }
+func (m *Metrics) refused(t transport, r reason) {
+	m.errors.WithLabelValues(string(t), string(r)).Inc()
+}

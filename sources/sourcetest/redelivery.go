@@ -40,7 +40,7 @@ func Redelivery(t *testing.T, h RedeliveryHarness) {
 		t.Helper()
 		in, src := NewIntake(100), o.Connect(t, snapshot)
 		if restored != nil {
-			src.Positions().Restore(restored.Position, restored.Covered)
+			src.Positions().Restore(restored.Positions(), restored.Covered)
 		}
 		end := run(t, src, in)
 		m.Until(t, func() bool { return len(in.Lines()) == want })
@@ -114,9 +114,9 @@ func Redelivery(t *testing.T, h RedeliveryHarness) {
 			got[i].Token.Settle()
 		}
 		var head state.Head // of a save whose acknowledgements never leave
-		var covered state.Covered
-		head.Position, covered = positions.Cover(1)
-		head.Covered = []state.Covered{covered}
+		var cut []state.Position
+		cut, head.Covered = positions.Cover(1)
+		head.Position = &cut[0]
 		end(false)
 		_, in, end = begin(t, m, o, true, 3, &head)
 		wantLines(t, in, []string{"d", "e", "f"})

@@ -15,7 +15,7 @@ import (
 	"github.com/sluicehq/sluice/actors/reload"
 	"github.com/sluicehq/sluice/actors/sink"
 	"github.com/sluicehq/sluice/cmd/sluice/config"
-	"github.com/sluicehq/sluice/cmd/sluice/daemon"
+	"github.com/sluicehq/sluice/cmd/sluice/inputs"
 	"github.com/sluicehq/sluice/cmd/sluice/ruleset"
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/http/audit"
@@ -129,9 +129,7 @@ func (c *checking) settings() {
 	if len(d.Rules) == 0 {
 		c.doubt("daemon.rules", errors.New("no rules are named (--rules, or daemon.rules in a file)"))
 	}
-	if err := daemon.CheckInput(d.Input.Source); err != nil {
-		c.fault("daemon.input.source", err)
-	}
+	inputs.Parse(d.Input.Sources, nil, func(_ int, err error) { c.fault("daemon.input.source", err) })
 	c.transport()
 	c.auth()
 	c.routing("daemon", &d.LogsourceRouting)

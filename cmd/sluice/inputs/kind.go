@@ -1,0 +1,89 @@
+package inputs
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"time"
+
+	"github.com/sluicehq/sluice/graph/format"
+	"github.com/sluicehq/sluice/internal/natsconn"
+	"github.com/sluicehq/sluice/sources"
+	"github.com/sluicehq/sluice/sources/ndjson"
+	"github.com/sluicehq/sluice/sources/stdin"
+)
+
+// Kind is a kind of input.
+type Kind struct {
+	Name       string   // in log lines and series
+	Schemes    []string // of its specs, without "://"
+	Usage      string   // how --input names it
+	Bare       bool     // has no target: the scheme alone is a spec
+	Parameters []string // that specs of this kind take, beside format
+	Format     string   // of lines when the spec names none; "" is --input-format
+
+	// Check reports a target or parameters that can never be opened; nil accepts all.
+	Check func(Spec) error
+	// Open is nil for a kind that this build does not have.
+	Open func(Environment, Spec) (Opened, error)
+	// LeftOutBy is the build tag that left the kind out.
+	LeftOutBy string
+}
+
+// Opened is an input that was opened: one of both is set.
+type Opened struct {
+	Source sources.Source
+	Pushed *ndjson.Intake // of events that requests bring
+}
+
+// Kinds are the kinds of inputs, in the order in which messages list them.
+func Kinds() []Kind {
+	return []Kind{
+		{Name: "stdin", Schemes: []string{"stdin"}, Usage: "stdin", Bare: true, Open: openStdin},
+		{Name: "http", Schemes: []string{"http"}, Usage: "http", Bare: true, Open: openHTTP},
+		{Name: "nats", Schemes: []string{"nats"}, Usage: "nats://host:port/subject", Check: checkNATS},
+		{Name: "unix", Schemes: []string{"unix"}, Usage: "unix:///path", Check: checkUnix},
+	}
+}
+
+func openStdin(env Environment, spec Spec) (Opened, error) {
+	s := stdin.New(env.In)
+	s.Encoded = func(e sources.Encoding) {
+		env.Log.Warn(fmt.Sprintf("standard input is %s and is read as lines, so its events are not found: send it through %s",
+			e, strings.TrimSuffix(e.Tool(), " FILE")), "source", spec.String())
+	}
+	return Opened{Source: s}, nil
+}
+
+func openHTTP(env Environment, spec Spec) (Opened, error) {
+	f, err := format.Parse(spec.format(env.Config))
+	if err != nil {
+		return Opened{}, err
+	}
+	in := ndjson.NewIntake(env.Intake(spec, time.Now), int64(env.Config.Input.HTTP.MaxBodyBytes), env.Over)
+	in.Lines = !f.Values()
+	return Opened{Pushed: in}, nil
+}
+
+func checkNATS(s Spec) error {
+	_, _, err := natsconn.Address(s.Target)
+	return err
+}
+
+func checkUnix(s Spec) error {
+	if !strings.HasPrefix(s.Target, "/") || len(s.Target) < 2 {
+		return errors.New("the path of a unix socket must be absolute: unix:///path")
+	}
+	return nil
+}
+
+// CheckListener reports a target that is no address to listen on: host:port, of which
+// the host may be empty.
+func CheckListener(s Spec) error {
+	_, port, err := net.SplitHostPort(s.Target)
+	if err != nil || port == "" {
+		return fmt.Errorf("'%s' is no host:port", s.Target)
+	}
+	return nil
+}
