@@ -147,7 +147,7 @@ func appendMessage(dst []byte, m *message, text []byte, i int) (_ []byte, end in
 }
 
 func (f *jsonField) fault(m *message, text []byte, i int, want string) error {
-	return fmt.Errorf("byte %d of %d: %s of a %s: want %s", i, len(text), f.name, m.name, want)
+	return fmt.Errorf("byte %d of %d: %s of %s: want %s", i, len(text), f.name, m.name, want)
 }
 
 // appendLength appends the head of content that is to come; closeLength writes how long
