@@ -27,15 +27,15 @@ import (
 )
 
 // logRequest is a request of one record, in JSON.
-func logRequest(commandLine string) string {
+func logRequest(value string) string {
 	return fmt.Sprintf(`{"resourceLogs":[{"resource":{"attributes":[{"key":"host.name","value":{"stringValue":"s1"}}]},"scopeLogs":[{"logRecords":[
-		{"timeUnixNano":"1700000000000000000","attributes":[{"key":"CommandLine","value":{"stringValue":%q}}]}]}]}]}`, commandLine)
+		{"timeUnixNano":"1700000000000000000","attributes":[{"key":"C","value":{"stringValue":%q}}]}]}]}]}`, value)
 }
 
 // logWire is the same in protobuf.
-func logWire(t *testing.T, commandLine string) []byte {
+func logWire(t *testing.T, value string) []byte {
 	t.Helper()
-	b, err := otlp.AppendRequest(nil, []byte(logRequest(commandLine)))
+	b, err := otlp.AppendRequest(nil, []byte(logRequest(value)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +43,7 @@ func logWire(t *testing.T, commandLine string) []byte {
 }
 
 // export makes a call over gRPC.
-func (d *daemon) export(token, commandLine string, options ...grpc.CallOption) error {
+func (d *daemon) export(token, value string, options ...grpc.CallOption) error {
 	d.t.Helper()
 	secure := insecure.NewCredentials()
 	if d.tls != nil {
@@ -60,7 +60,7 @@ func (d *daemon) export(token, commandLine string, options ...grpc.CallOption) e
 		ctx = metadata.AppendToOutgoingContext(ctx, "authorization", "Bearer "+secretsOf[token])
 	}
 	request := &logspb.LogsData{}
-	if err := proto.Unmarshal(logWire(d.t, commandLine), request); err != nil {
+	if err := proto.Unmarshal(logWire(d.t, value), request); err != nil {
 		d.t.Fatal(err)
 	}
 	return conn.Invoke(ctx, otlp.Method, request, &emptypb.Empty{}, options...)
@@ -135,7 +135,7 @@ func TestLogRecordsComeInOverOTLP(t *testing.T) {
 			want := []string{"evil json", "evil protobuf", "evil gRPC", "evil zipped gRPC"}
 			d.await("all results", func() bool { return len(d.stdout.lines()) == len(want) })
 			for i, line := range d.stdout.lines() {
-				event := fmt.Sprintf(`{"timestamp":"2023-11-14T22:13:20.000000000Z","CommandLine":"%s","resource.host.name":"s1"}`, want[i])
+				event := fmt.Sprintf(`{"timestamp":"2023-11-14T22:13:20.000000000Z","C":"%s","resource.host.name":"s1"}`, want[i])
 				if !strings.Contains(line, event) {
 					t.Errorf("a result is %s, want the event %s", line, event)
 				}
