@@ -79,6 +79,7 @@ var layout = map[string]place{
 	"actors/sink/otlp":                   {5, "actors/sink", false},
 	"otlp":                               {4, "otlp", false},
 	"otlp/export":                        {4, "otlp", false},
+	"otlp/ingest":                        {6, "otlp", false},
 	"otlp/otlptest":                      {4, "otlp", true},
 	"actors/sink/webhook":                {5, "actors/sink", false},
 	"internal/strict":                    {1, "internal/strict", false},

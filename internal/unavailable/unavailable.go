@@ -58,7 +58,7 @@ func Actors() []string {
 	return all
 }
 
-var features = append(left, []Feature{
+var features = slices.Concat(leftTLS, leftOTLP, []Feature{
 	{
 		Name: "dynamic sources", Sentence: "Pipelines that refer to sources are applied without their values.",
 		Refused: []string{"--source"}, Ignored: []string{"--allow-remote-include"},
@@ -100,7 +100,6 @@ var features = append(left, []Feature{
 		Routes:  []string{"/api/v1/schemas", "/api/v1/schemas/suggestions"},
 		Series:  schemaSeries,
 	},
-	{Name: "OTLP", Sentence: "Log records are not received over OTLP.", Series: otlpSeries},
 	{
 		Name: "tap sessions", Sentence: "Events cannot be watched.",
 		Ignored: []string{"daemon.tap"}, Routes: []string{"/api/v1/tap"},
@@ -126,4 +125,4 @@ var features = append(left, []Feature{
 	{Name: "the command rule scorecard", Sentence: "Rules get no verdict to keep, tune or retire them.", Ignored: []string{"scorecard"}},
 	{Name: "the command rule hygiene", Sentence: "Candidates for retirement are not listed.", Ignored: []string{"hygiene"}},
 	{Name: "the command rule doc", Sentence: "The documentation of rules is not checked.", Ignored: []string{"doc"}},
-}...)
+})
