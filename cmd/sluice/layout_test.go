@@ -83,6 +83,8 @@ var layout = map[string]place{
 	"sources/ndjson":                     {5, "sources", false},
 	"sources/frame":                      {5, "sources", false},
 	"sources/stdin":                      {5, "sources", false},
+	"sources/evtx":                       {5, "sources", false},
+	"sources/evtx/evtxtest":              {5, "sources", true},
 	"sources/sourcetest":                 {5, "sources", true},
 	"http/auth":                          {7, "http/auth", false},
 	"http/reply":                         {0, "http/reply", false},

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"sync"
 	"sync/atomic"
 
 	"github.com/sluicehq/sluice/graph"
@@ -33,7 +32,7 @@ type Reader struct {
 	number  int // of the last record
 	content *content
 	bytes   []byte // of the chunk
-	idle    sync.Pool
+	idle    chan *graph.Buffer // memory of runs that nobody needs any more
 }
 
 // Open reads the head of a file of the given size, and where its oldest records are.
@@ -51,7 +50,10 @@ func Open(src io.ReaderAt, size int64) (*Reader, error) {
 	if major, minor := binary.LittleEndian.Uint16(head[38:]), binary.LittleEndian.Uint16(head[36:]); major != 3 {
 		return nil, fmt.Errorf("%w of a known version: it has version %d.%d, known is 3", ErrHeader, major, minor)
 	}
-	r := &Reader{src: src, size: size, chunks: (size - headSize + chunkSize - 1) / chunkSize, content: newContent(), bytes: make([]byte, chunkSize)}
+	r := &Reader{
+		src: src, size: size, chunks: (size - headSize + chunkSize - 1) / chunkSize,
+		content: newContent(), bytes: make([]byte, chunkSize), idle: make(chan *graph.Buffer, maxIdle),
+	}
 	return r, r.findOldest()
 }
 
@@ -85,6 +87,9 @@ func (r *Reader) Records() int { return r.number }
 // Offset returns how many bytes of the file have been read.
 func (r *Reader) Offset() int64 { return r.read.Load() }
 
+// maxIdle is how many runs' memory is kept for later ones.
+const maxIdle = 8
+
 // runSize is how many bytes of JSON a run has, about.
 const runSize = 128 << 10
 
@@ -113,12 +118,19 @@ func (r *Reader) Next(dst []sources.Text) ([]sources.Text, error) {
 
 // lend returns memory for a run, with a share for the caller.
 func (r *Reader) lend() *graph.Buffer {
-	if b, ok := r.idle.Get().(*graph.Buffer); ok {
+	select {
+	case b := <-r.idle:
 		b.Retain(1)
 		b.Bytes = b.Bytes[:0]
 		return b
+	default:
 	}
-	return graph.NewBuffer(make([]byte, 0, runSize+runSize/2), func(b *graph.Buffer) { r.idle.Put(b) })
+	return graph.NewBuffer(make([]byte, 0, runSize+runSize/2), func(b *graph.Buffer) {
+		select {
+		case r.idle <- b:
+		default:
+		}
+	})
 }
 
 // load reads the next chunk.
