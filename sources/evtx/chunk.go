@@ -28,6 +28,7 @@ type records struct {
 	next  int
 	end   int // of the records
 	cut   bool
+	last  uint64 // identifier of the last record that was found
 }
 
 // newRecords begins with the first record of a chunk. Without a fault the chunk may be empty.
@@ -76,16 +77,17 @@ func (r *records) more() (rec record, ok bool, err error) {
 		return record{}, true, fmt.Errorf("it does not begin like one, at byte %d of its chunk", at)
 	}
 	size := int64(binary.LittleEndian.Uint32(r.bytes[at+4:]))
+	r.last = binary.LittleEndian.Uint64(r.bytes[at+8:])
 	switch {
 	case size < recordHead+recordTail:
 		r.next = r.find(at + recordHead)
-		return record{}, true, fmt.Errorf("its length of %d bytes is too small", size)
+		return record{}, true, fmt.Errorf("its length of %d is too small", size)
 	case size > int64(rest) && r.cut:
 		r.next, r.cut = r.end, false
 		return record{}, true, fmt.Errorf("the file ends inside it")
 	case size > int64(rest):
 		r.next = r.find(at + recordHead)
-		return record{}, true, fmt.Errorf("its length of %d bytes leads out of its chunk", size)
+		return record{}, true, fmt.Errorf("its length of %d leads out of its chunk", size)
 	}
 	end := at + int(size)
 	r.next = end
@@ -100,7 +102,8 @@ func (r *records) continues(at int) bool {
 	return at == r.end || bytes.HasPrefix(r.bytes[at:r.end], recordMagic)
 }
 
-// find returns where the next whole record begins, the end when there is none.
+// find returns where the next record begins, the end when there is none. What looks like one
+// is one when its length stands at its end again, or when its identifier follows.
 func (r *records) find(from int) int {
 	for at := from; at < r.end; at++ {
 		i := bytes.Index(r.bytes[at:r.end], recordMagic)
@@ -110,6 +113,9 @@ func (r *records) find(from int) int {
 		at += i
 		if at+recordHead > r.end {
 			break
+		}
+		if id := binary.LittleEndian.Uint64(r.bytes[at+8:]); r.last > 0 && (id == r.last+1 || id == r.last+2) {
+			return at
 		}
 		size := int64(binary.LittleEndian.Uint32(r.bytes[at+4:]))
 		if size < recordHead+recordTail || size > int64(r.end-at) {

@@ -56,8 +56,14 @@ func TestDamageCostsAsFewRecordsAsItCan(t *testing.T) {
 			le.PutUint32(chunkOf(f)[124:], 1)
 			return f
 		}, nil, ""},
-		{"a length that is too small", func(f []byte, r []int) []byte { le.PutUint32(f[r[3]+4:], 27); return f }, []int{4}, "4: its length of 27 bytes is too small"},
-		{"a length that leads out of the chunk", func(f []byte, r []int) []byte { le.PutUint32(f[r[3]+4:], 1<<31); return f }, []int{4}, "4: its length of 2147483648 bytes leads out of its chunk"},
+		{"a length that is too small", func(f []byte, r []int) []byte { le.PutUint32(f[r[3]+4:], 27); return f }, []int{4}, "4: its length of 27 is too small"},
+		{"lengths of several records", func(f []byte, r []int) []byte {
+			for _, at := range r[2:6] {
+				le.PutUint32(f[at+4:], 1)
+			}
+			return f
+		}, []int{3, 4, 5, 6}, "3: its length of 1 is too small"},
+		{"a length that leads out of the chunk", func(f []byte, r []int) []byte { le.PutUint32(f[r[3]+4:], 1<<31); return f }, []int{4}, "4: its length of 2147483648 leads out of its chunk"},
 		{"a length that is too long by a record", func(f []byte, r []int) []byte { le.PutUint32(f[r[3]+4:], uint32(r[5]-r[3])); return f }, []int{5}, ""},
 		{"a length that leads into the next record", func(f []byte, r []int) []byte { le.PutUint32(f[r[3]+4:], uint32(r[4]-r[3]+16)); return f }, nil, ""},
 		{"a length that ends inside the record", func(f []byte, r []int) []byte { le.PutUint32(f[r[3]+4:], uint32(r[4]-r[3]-8)); return f }, []int{4}, "4: its content ends too early"},
