@@ -50,18 +50,36 @@ func FuzzRecords(f *testing.F) {
 	})
 }
 
-// The same for a whole file: its head is one, so that the rest is looked at.
+// compact is a file of one chunk without the rooms in it: the head, the head of the chunk and
+// the records.
+func compact(file []byte) []byte {
+	end := binary.LittleEndian.Uint32(chunkOf(file)[48:])
+	return append(bytes.Clone(file[:fuzzHead]), chunkOf(file)[:end]...)
+}
+
+// fuzzHead is how much of the head of a file says something.
+const fuzzHead = 128
+
+// The same for a whole file, which ends somewhere in its first or its second chunk. Its first
+// bytes are made those of a log, so that the rest is looked at.
 func FuzzFile(f *testing.F) {
-	f.Add(numbered(3))
-	f.Add(numbered(1)[:evtxtest.HeadSize+evtxtest.ChunkHead+50])
-	f.Add(append(numbered(2), numbered(1)[evtxtest.HeadSize:]...))
-	f.Fuzz(func(t *testing.T, file []byte) {
-		if len(file) < headSize || len(file) > 4*chunkSize {
+	f.Add(compact(numbered(3)), uint32(chunkSize), false)
+	f.Add(compact(numbered(3)), uint32(700), true)
+	f.Add(compact(example()), uint32(chunkSize), true)
+	f.Fuzz(func(t *testing.T, b []byte, length uint32, twice bool) {
+		if len(b) < fuzzHead {
 			return
 		}
+		file := make([]byte, headSize, headSize+2*chunkSize)
+		copy(file, b[:fuzzHead])
 		copy(file, fileMagic)
 		binary.LittleEndian.PutUint16(file[38:], 3)
-		check(t, file)
+		chunk := make([]byte, chunkSize)
+		copy(chunk, b[fuzzHead:])
+		if twice {
+			file = append(file, chunk...)
+		}
+		check(t, append(file, chunk[:min(length, chunkSize)]...))
 	})
 }
 
