@@ -111,7 +111,7 @@ func (c *content) definition(at uint32) (int32, error) {
 // appendRecord appends the JSON of the record whose content stands between two places.
 func (c *content) appendRecord(dst []byte, at, end int) ([]byte, error) {
 	c.record.reset()
-	c.renderer.reset()
+	c.restart()
 	c.work = recordWork
 	first, err := c.parse(at, end, &c.record, false)
 	if err == nil {

@@ -29,7 +29,9 @@ func example() []byte {
 		templates.Add(l, evtxtest.Event{
 			Time: at.Add(after), Provider: "Microsoft-Windows-Sysmon", Channel: "Microsoft-Windows-Sysmon/Operational", ID: 1,
 			Data: []evtxtest.Field{
-				text("UtcTime", at.Add(after).Format("2006-01-02 15:04:05.000")), {Name: "ProcessId", Value: evtxtest.Uint32(pid)}, text("Image", image),
+				text("UtcTime", at.Add(after).Format("2006-01-02 15:04:05.000")),
+				{Name: "ProcessId", Value: evtxtest.Uint32(pid)},
+				text("Image", image),
 				text("CommandLine", line), text("CurrentDirectory", `C:\Users\ana\`), text("User", `EXAMPLE\ana`), text("IntegrityLevel", "High"),
 				text("ParentImage", `C:\Windows\System32\cmd.exe`), text("ParentCommandLine", "cmd.exe"),
 			},

@@ -19,11 +19,11 @@ type fault struct {
 }
 
 // readAll reads a file to its end: its records as lines, and those that cannot be read.
-func readAll(t testing.TB, file []byte) (lines []string, faults []fault) {
-	t.Helper()
+func readAll(tb testing.TB, file []byte) (lines []string, faults []fault) {
+	tb.Helper()
 	r, err := Open(bytes.NewReader(file), int64(len(file)))
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	r.Bad = func(n int, err error) bool {
 		faults = append(faults, fault{n, err.Error()})
@@ -37,18 +37,18 @@ func readAll(t testing.TB, file []byte) (lines []string, faults []fault) {
 			break
 		}
 		if err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 		for _, text := range run {
 			if !text.Value || text.Oversize {
-				t.Fatalf("record %d is no JSON value", text.Line)
+				tb.Fatalf("record %d is no JSON value", text.Line)
 			}
 			lines = append(lines, string(text.Bytes))
 			text.Buffer.Release(1)
 		}
 	}
 	if r.Records() != len(lines)+len(faults) {
-		t.Errorf("counted %d records, read %d and %d faulty", r.Records(), len(lines), len(faults))
+		tb.Errorf("counted %d records, read %d and %d faulty", r.Records(), len(lines), len(faults))
 	}
 	return lines, faults
 }

@@ -31,7 +31,7 @@ type Reader struct {
 	records records
 	number  int // of the last record
 	content *content
-	bytes   []byte // of the chunk
+	bytes   []byte             // of the chunk
 	idle    chan *graph.Buffer // memory of runs that nobody needs any more
 }
 

@@ -48,7 +48,7 @@ type countKey struct {
 // fewKeys is how many keys of a body are looked up one by one.
 const fewKeys = 48
 
-func (r *renderer) reset() {
+func (r *renderer) restart() {
 	r.depth, r.items, r.bodies, r.counts = 0, r.items[:0], 0, r.counts[:0]
 	r.scopes = append(r.scopes[:0], scope{})
 	if len(r.many) > 0 {

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	. "github.com/sluicehq/sluice/sources/evtx/evtxtest" //nolint:revive // the tables are made of its words
+	. "github.com/sluicehq/sluice/sources/evtx/evtxtest"
 )
 
 // shape is a record and what is rendered of it.
