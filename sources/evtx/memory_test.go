@@ -29,7 +29,7 @@ func TestALargeLogTakesTheMemoryOfASmallOne(t *testing.T) {
 	for i := range 30 {
 		templates.Add(l, logon(i))
 	}
-	const chunks = 1000
+	const chunks = 200
 	r, err := Open(endless(l.Bytes()), headSize+chunks*chunkSize)
 	if err != nil {
 		t.Fatal(err)
