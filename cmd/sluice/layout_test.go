@@ -93,6 +93,8 @@ var layout = map[string]place{
 	"sources/accept":                     {5, "sources", false},
 	"sources/syslog":                     {5, "sources", false},
 	"sources/unix":                       {5, "sources", false},
+	"sources/evtx":                       {5, "sources", false},
+	"sources/evtx/evtxtest":              {5, "sources", true},
 	"sources/sourcetest":                 {5, "sources", true},
 	"http/auth":                          {7, "http/auth", false},
 	"http/reply":                         {0, "http/reply", false},

@@ -11,8 +11,9 @@ import (
 
 // spot is where a text of the events begins.
 type spot struct {
-	in   string // file, stdin or flag
-	line int
+	in     string // file, stdin or flag
+	line   int
+	record bool // of a file of the event log
 }
 
 // fault is the first text that could not be read as it was meant.

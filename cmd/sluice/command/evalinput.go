@@ -11,6 +11,7 @@ import (
 
 	"github.com/sluicehq/sluice/graph/format"
 	"github.com/sluicehq/sluice/sources"
+	"github.com/sluicehq/sluice/sources/evtx"
 )
 
 // events are what an evaluation reads: each of its readers to its end, in order.
@@ -20,6 +21,10 @@ type events struct {
 	files   []io.Closer
 	places  []spot // of the texts that were read last
 	taken   int    // of places
+	logs    bool   // there are files of the event log among them
+	extent  extent
+	// tell is told of records that cannot be read, and returns whether to go on.
+	tell func(text string) bool
 }
 
 // input is a reader that says which lines its texts are on.
@@ -50,13 +55,14 @@ func (e *events) Next(dst []sources.Text) ([]sources.Text, error) {
 		run, err := e.readers[0].Next(dst)
 		switch {
 		case err == nil:
+			_, record := e.readers[0].(*evtx.Reader)
 			e.places, e.taken = e.places[:0], 0
 			for _, text := range run[len(dst):] {
-				e.places = append(e.places, spot{e.names[0], text.Line})
+				e.places = append(e.places, spot{e.names[0], text.Line, record})
 			}
 			return run, nil
 		case err != io.EOF: //nolint:errorlint // readers return it bare; what wraps it is a failure
-			return run, fmt.Errorf("%s: %w", e.names[0], err)
+			return run, fmt.Errorf("%s: %w", e.names[0], asEventLog(err))
 		}
 		e.readers[0].Close()
 		e.readers, e.names = e.readers[1:], e.names[1:]
@@ -83,7 +89,8 @@ func (e *events) release() {
 func (e *env) openEvents(names []string, d *format.Decoder) (*events, error) {
 	all := new(events)
 	if len(names) == 0 {
-		all.add("stdin", readerOf(e.In, d))
+		all.extent.endless()
+		all.add("stdin", readerOf(e.In, patience, d))
 	}
 	for _, name := range names {
 		if err := all.open(name, e.In, d); err != nil {
@@ -108,10 +115,9 @@ func (e *events) open(name string, stdin io.Reader, d *format.Decoder) error {
 		e.add("--event", r)
 		return nil
 	case path == "-":
-		e.add("stdin", readerOf(stdin, d))
+		e.extent.endless()
+		e.add("stdin", readerOf(stdin, patience, d))
 		return nil
-	case strings.EqualFold(filepath.Ext(path), ".evtx"):
-		return fmt.Errorf("%s: this build does not read Windows event records: export them as JSON, for example with evtx_dump -o jsonl, and add -p windows_evtx", path)
 	}
 	f, err := os.Open(path)
 	if err == nil {
@@ -122,8 +128,11 @@ func (e *events) open(name string, stdin io.Reader, d *format.Decoder) error {
 	if err != nil {
 		return fmt.Errorf("read events: %w", err)
 	}
-	e.add(path, readerOf(f, d))
 	e.files = append(e.files, f)
+	if strings.EqualFold(filepath.Ext(path), ".evtx") {
+		return e.openLog(path, f)
+	}
+	e.add(path, readerOf(e.extent.of(f), patienceWith(f), d))
 	return nil
 }
 
@@ -132,20 +141,18 @@ func (e *events) open(name string, stdin io.Reader, d *format.Decoder) error {
 const patience = time.Second
 
 // patienceWith is the patience that a stream needs: a file does not pause.
-func patienceWith(src io.Reader) time.Duration {
-	if f, ok := src.(*os.File); ok {
-		if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
-			return 0
-		}
+func patienceWith(f *os.File) time.Duration {
+	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+		return 0
 	}
 	return patience
 }
 
 // readerOf reads a stream in the format, inflated when it is gzip.
-func readerOf(src io.Reader, d *format.Decoder) input {
+func readerOf(src io.Reader, wait time.Duration, d *format.Decoder) input {
 	in := sources.NewInflatingReader(src)
 	if d.Format.Values() {
-		r := new(sources.Buffers).NewSniffingReader(in, patienceWith(src))
+		r := new(sources.Buffers).NewSniffingReader(in, wait)
 		r.Whole(d.Filter != nil)
 		return r
 	}

@@ -41,6 +41,7 @@ type job struct {
 	batch      graph.Batch
 	oversize   uint64 // lines too long for it
 	places     []spot
+	records    int // of them are of a file of the event log
 	decoded    step.Decoded
 	detected   step.Detected
 	detections detections
@@ -75,7 +76,18 @@ func (e *evaluation) run(src sources.Reader) error {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
-	in.from, _ = src.(*events)
+	told := make(chan string)
+	if in.from, _ = src.(*events); in.from != nil {
+		e.total.logs, e.printer.progress.extent = in.from.logs, &in.from.extent
+		in.from.tell = func(text string) bool {
+			select {
+			case told <- text:
+				return true
+			case <-ctx.Done():
+				return false
+			}
+		}
+	}
 	var wait sync.WaitGroup
 	for range workers {
 		wait.Go(func() { e.worker(in.work) })
@@ -87,15 +99,22 @@ func (e *evaluation) run(src sources.Reader) error {
 		close(in.work)
 		close(in.order)
 	})
-	for j := range in.order {
-		<-j.done
-		if err := e.finish(j); err != nil {
-			return err
+	for {
+		select {
+		case text := <-told:
+			e.unreadable(text)
+		case j, more := <-in.order:
+			if !more {
+				wait.Wait()
+				return readErr
+			}
+			<-j.done
+			if err := e.finish(j); err != nil {
+				return err
+			}
+			in.free <- j
 		}
-		in.free <- j
 	}
-	wait.Wait()
-	return readErr
 }
 
 // intake gives the lines of the reader to the workers.
@@ -128,6 +147,7 @@ func (in *intake) put(ctx context.Context, lines []graph.Line, oversize uint64) 
 		j.batch.Set, j.batch.Arrival, j.oversize = in.set, time.Now().Unix(), oversize
 		j.batch.Lines = append(j.batch.Lines, lines...)
 		j.places = in.from.take(j.places[:0], len(lines)+int(oversize))
+		j.records = in.from.records(j.places)
 		in.order <- j
 		in.work <- j
 		return nil
@@ -143,6 +163,7 @@ func (e *evaluation) worker(work <-chan *job) {
 	detect.TellEvents = e.printer.rows != nil
 	for j := range work {
 		j.decoded = decode.Batch(isolate, &j.batch)
+		j.implyWindows()
 		j.detected = detect.Batch(isolate, &j.batch)
 		j.detections.begin()
 		j.poisoned = j.detections.fill(isolate, &j.batch, e.render)
@@ -155,6 +176,7 @@ func (e *evaluation) finish(j *job) error {
 	b, t := &j.batch, &e.total
 	e.findFault(j)
 	undecoded := uint64(j.decoded.Undecodable) + j.oversize
+	t.records += uint64(j.records)
 	t.events += uint64(b.Events.Len()+len(j.decoded.Poisoned)) + undecoded
 	t.undecoded += undecoded
 	t.suspects += uint64(j.decoded.Suspects)

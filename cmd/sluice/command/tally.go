@@ -15,6 +15,8 @@ import (
 // tally counts what became of lines.
 type tally struct {
 	events, undecoded uint64 // a line that does not decode is an event, too
+	logs              bool   // files of the event log are among the input
+	records           uint64 // read from them, or not readable
 	suspects          uint64 // lines that begin like JSON and were taken as text
 	matches           uint64 // detections written
 	firings           uint64 // results of rules over several events
@@ -33,7 +35,7 @@ func (t *tally) fail(poisoned ...step.Poisoned) {
 // summarise prints what an evaluation came to; matches says it of the results.
 func summarise(out *console, o *config.Eval, t *tally, matches string) {
 	t.tellFault(out)
-	text := fmt.Sprintf("Processed %s, %s", plural(int(t.events), "event"), matches)
+	text := fmt.Sprintf("Processed %s, %s", t.processed(), matches)
 	if t.undecoded > 0 {
 		text += fmt.Sprintf(", %d not decoded", t.undecoded)
 	}
@@ -44,6 +46,17 @@ func summarise(out *console, o *config.Eval, t *tally, matches string) {
 	if o.LogsourceRouting.Enabled {
 		out.summary("%s", t.routed())
 	}
+}
+
+// processed says how much was read.
+func (t *tally) processed() string {
+	switch {
+	case !t.logs:
+		return plural(int(t.events), "event")
+	case t.records == t.events:
+		return plural(int(t.records), "EVTX record")
+	}
+	return plural(int(t.records), "EVTX record") + ", " + plural(int(t.events), "event") + " in all"
 }
 
 // routed says what routing by log source came to.
@@ -99,10 +112,11 @@ func hintFilter(out *console, f *filter.Filter) {
 
 // progress is a line that overwrites itself on a terminal during long inputs.
 type progress struct {
-	on    bool
-	begun time.Time
-	last  time.Time
-	shown bool
+	on     bool
+	extent *extent // nil when it is not known
+	begun  time.Time
+	last   time.Time
+	shown  bool
 }
 
 const (
@@ -122,11 +136,12 @@ func (p *progress) show(out *console, t *tally, now time.Time) {
 	}
 	p.last, p.shown = now, true
 	rate := float64(t.events) / now.Sub(p.begun).Seconds()
-	fmt.Fprintf(out.Err, "\r%d events, %d matches, %.0f events/s\x1b[K", t.events, t.matches+t.firings, rate)
+	fmt.Fprintf(out.Err, "\r%d events, %d matches, %.0f events/s%s\x1b[K", t.events, t.matches+t.firings, rate, p.extent.text())
 }
 
 func (p *progress) clear(out *console) {
 	if p.shown {
 		fmt.Fprint(out.Err, "\r\x1b[K")
+		p.shown = false
 	}
 }

@@ -126,7 +126,7 @@ type Eval struct {
 	Schema              unavailable.EvalSchema   `yaml:"schema"`
 	LogsourceRouting    ruleset.LogsourceRouting `yaml:"logsource_routing"`
 
-	Event                []string            `yaml:"-" flag:"event,e" help:"Events as JSON, or @FILE; repeatable; stdin when absent"`
+	Event                []string            `yaml:"-" flag:"event,e" help:"Events as JSON, or @FILE, which may be a Windows event log (.evtx); repeatable; stdin when absent"`
 	Pretty               bool                `yaml:"-" flag:"pretty"`
 	Filter               format.FilterConfig `yaml:"-"`
 	Correlation          correlate.Config    `yaml:"-"`
