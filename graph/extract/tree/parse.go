@@ -57,7 +57,7 @@ func separates(c byte) bool { return c == '"' || c == '{' || c == '}' || c == '[
 type parser struct {
 	text   []byte
 	source string // the same; what is built lies in it
-	at     int // behind the value that was read last
+	at     int    // behind the value that was read last
 	build  bool
 	failed bool
 	room   []byte // for strings with escapes
