@@ -13,6 +13,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"google.golang.org/grpc/codes"
+
+	"github.com/sluicehq/sluice/internal/socketfile"
 )
 
 // Limits of a connection, beside those of conn.go. A whole request or response has
@@ -35,7 +37,7 @@ const (
 type Server struct {
 	listener net.Listener
 	addr     Address
-	socket   *socket
+	socket   *socketfile.File
 	http     *http.Server
 	log      *slog.Logger
 	calls    atomic.Pointer[http.Handler]
@@ -102,6 +104,7 @@ func (s *Server) MountCalls(h http.Handler) { s.calls.Store(&h) }
 // Serve answers requests with h until Shutdown or Close, and then returns nil.
 func (s *Server) Serve(h http.Handler) error {
 	h = s.bounded(h)
+	calls := s.bounded(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { (*s.calls.Load()).ServeHTTP(w, r) }))
 	s.http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if s.certs != nil {
 			r.TLS = &r.Context().Value(connKey{}).(*conn).session.state
@@ -111,7 +114,7 @@ func (s *Server) Serve(h http.Handler) error {
 			return
 		}
 		if isCall(r) {
-			(*s.calls.Load()).ServeHTTP(w, r)
+			calls.ServeHTTP(w, r)
 			return
 		}
 		h.ServeHTTP(w, r)
@@ -149,7 +152,7 @@ func (s *Server) Close() error {
 	}
 	_ = s.listener.Close()
 	if s.socket != nil {
-		err = errors.Join(err, s.socket.remove())
+		err = errors.Join(err, s.socket.Remove())
 	}
 	return err
 }
