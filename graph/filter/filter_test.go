@@ -11,8 +11,8 @@ import (
 )
 
 // decoded is what lines become: for each its events, with their kinds, or what is wrong.
-func decoded(t testing.TB, set *engine.Set, d *format.Decoder, structured bool, line string) string {
-	t.Helper()
+func decoded(tb testing.TB, set *engine.Set, d *format.Decoder, structured bool, line string) string {
+	tb.Helper()
 	w, ev := set.NewWorker(), new(engine.Events)
 	var suspect bool
 	var err error
@@ -38,20 +38,20 @@ func decoded(t testing.TB, set *engine.Set, d *format.Decoder, structured bool, 
 	return strings.Join(out, " | ")
 }
 
-func ruleSet(t testing.TB) *engine.Set {
-	t.Helper()
+func ruleSet(tb testing.TB) *engine.Set {
+	tb.Helper()
 	set, err := engine.Compile(nil, engine.Options{})
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return set
 }
 
-func compile(t testing.TB, program, query string) *filter.Filter {
-	t.Helper()
+func compile(tb testing.TB, program, query string) *filter.Filter {
+	tb.Helper()
 	f, err := filter.Compile(program, query)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return f
 }

@@ -260,3 +260,21 @@ func TestCommit(t *testing.T) {
 		})
 	}
 }
+
+// An event filter sees an array whole, so it is one line.
+func TestAnArrayIsOneLineWhereAFilterSeesIt(t *testing.T) {
+	in := sourcetest.NewIntake(10)
+	n := ndjson.NewIntake(in, ndjson.DefaultMaxBody, nil)
+	n.Whole = true
+	accepted, _, err := n.Ingest(t.Context(), strings.NewReader("[1,\n[2]]{\"a\":[3]}\n[]"), ndjson.Options{JSON: true})
+	if want := []string{"[1, [2]]", `{"a":[3]}`, "[]"}; err != nil || accepted != 3 || !slices.Equal(in.Lines(), want) {
+		t.Errorf("accepted %d, %q, %v, want %q", accepted, in.Lines(), err, want)
+	}
+	in = sourcetest.NewIntake(10)
+	n = ndjson.NewIntake(in, ndjson.DefaultMaxBody, nil)
+	n.Whole = true
+	long := "[" + strings.Repeat(`"a",`, sources.MaxLine/4) + "1]"
+	if accepted, _, err = n.Ingest(t.Context(), strings.NewReader("[1]"+long+"2"), ndjson.Options{JSON: true}); accepted != 1 || !errors.Is(err, ndjson.ErrLineTooLong) {
+		t.Errorf("accepted %d, %v, want the array in front of the one that is too long", accepted, err)
+	}
+}

@@ -9,6 +9,7 @@ import (
 
 // filterRules has one rule for the value 2 of the field a.
 func filterRules(t *testing.T) string {
+	t.Helper()
 	dir := t.TempDir()
 	write(t, dir, "a.yml", "title: A\ndetection: {fields: {a: [2, x, y]}, condition: fields}\n")
 	return dir

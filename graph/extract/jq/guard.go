@@ -30,7 +30,7 @@ const (
 )
 
 // guards are the functions that programs may use, by name and number of arguments.
-var guards = map[string]guard{
+var guards = ofNumbers(map[string]guard{
 	"empty/0": {}, "path/1": {}, "error/0": {byDepth, none}, "error/1": {none, byDepth}, "env/0": {}, "$ENV/0": {}, "not/0": {}, "type/0": {}, "has/1": {},
 	"length/0": {byText, none}, "utf8bytelength/0": {}, "keys/0": {bySize, none}, "add/0": {bySum, none},
 	"toboolean/0": {}, "tonumber/0": {byText, none}, "tostring/0": {byDepth, none}, "reverse/0": {bySize, none},
@@ -52,23 +52,27 @@ var guards = map[string]guard{
 	"gmtime/0": {}, "localtime/0": {}, "mktime/0": {}, "now/0": {},
 	"strftime/1": {byText, byFormat}, "strflocaltime/1": {byText, byFormat}, "strptime/1": {byText, byText},
 	"_captures/0": {bySize, none}, "_last/1": {}, "__match/3": {},
-}
+})
 
 // mathematics are the functions of numbers alone, by their number of arguments.
 var mathematics = [...][]string{
-	0: {"sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "floor", "round",
+	0: {
+		"sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "floor", "round",
 		"nearbyint", "rint", "ceil", "trunc", "significand", "fabs", "sqrt", "cbrt", "exp", "exp10", "exp2", "expm1", "frexp",
-		"modf", "log", "log10", "log1p", "log2", "logb", "gamma", "tgamma", "lgamma", "erf", "erfc", "j0", "j1", "y0", "y1"},
+		"modf", "log", "log10", "log1p", "log2", "logb", "gamma", "tgamma", "lgamma", "erf", "erfc", "j0", "j1", "y0", "y1",
+	},
 	2: {"atan2", "copysign", "drem", "fdim", "fmax", "fmin", "fmod", "hypot", "nextafter", "nexttoward", "remainder", "ldexp", "scalb", "scalbln", "pow"},
 	3: {"fma"},
 }
 
-func init() {
+// ofNumbers adds the functions of numbers, which need no guard.
+func ofNumbers(all map[string]guard) map[string]guard {
 	for n, names := range mathematics {
 		for _, name := range names {
-			guards[name+"/"+strconv.Itoa(n)] = guard{}
+			all[key(name, n)] = guard{}
 		}
 	}
+	return all
 }
 
 // missing are functions of jq that programs may not use, with the reason.

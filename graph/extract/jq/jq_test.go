@@ -13,26 +13,26 @@ import (
 
 // outputs runs a program over a text and returns its outputs, one a line, with the error
 // behind them.
-func outputs(t testing.TB, program, text string) string {
-	t.Helper()
+func outputs(tb testing.TB, program, text string) string {
+	tb.Helper()
 	p, err := jq.Compile(program)
 	if err != nil {
-		t.Fatalf("compile %s: %v", program, err)
+		tb.Fatalf("compile %s: %v", program, err)
 	}
 	run, err := p.NewRun()
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	v, err := tree.Parse([]byte(text))
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	var out strings.Builder
 	run.Begin(len(text))
 	err = run.Over(v, func(v any) bool {
 		line, err := tree.Append(nil, v, 1<<20)
 		if err != nil {
-			t.Errorf("output: %v", err)
+			tb.Errorf("output: %v", err)
 		}
 		fmt.Fprintf(&out, "%s\n", line)
 		return true
@@ -70,8 +70,10 @@ func TestPrograms(t *testing.T) {
 		{"formats", `@json, @base64, (@csv "\([1, "a"])")`, `"é"`, "\"\\\"é\\\"\"\n\"w6k=\"\n\"1,\\\"a\\\"\""},
 		{"regular expressions", `[match("(?<x>b)|é"; "g") | [.offset, .length, .string, .captures[0].name]]`, `"aébb"`, `[[1,1,"é","x"],[2,1,"b","x"],[3,1,"b","x"]]`},
 		{"empty matches", `[match("b*"; "g") | [.offset, .length]]`, `"abc"`, `[[0,0],[1,1],[2,0],[3,0]]`},
-		{"substitution", `gsub("(?<d>\\d)"; "<\(.d)>"), sub("a"; "b"; "g"), [splits(", *")], test("A"; "i"), (capture("(?<y>a+)") | .y), [scan("a.")]`,
-			`"aa1, a2"`, "\"aa<1>, a<2>\"\n\"bb1, b2\"\n[\"aa1\",\"a2\"]\ntrue\n\"aa\"\n[\"aa\",\"a2\"]"},
+		{
+			"substitution", `gsub("(?<d>\\d)"; "<\(.d)>"), sub("a"; "b"; "g"), [splits(", *")], test("A"; "i"), (capture("(?<y>a+)") | .y), [scan("a.")]`,
+			`"aa1, a2"`, "\"aa<1>, a<2>\"\n\"bb1, b2\"\n[\"aa1\",\"a2\"]\ntrue\n\"aa\"\n[\"aa\",\"a2\"]",
+		},
 		{"own functions", `def add: 7; def f(g): g | add; f(.), ([1, 2] | add)`, "0", "7\n7"},
 		{"reduce and foreach", `reduce .[] as $x (0; . + $x), [foreach .[] as [$a] (0; . + 1)], [limit(2; .[])], first(.[]), (. as [$a, $b] | $b), any, all`, `[1,2,3]`, "6\n! cannot"},
 		{"recursion", `[.. | numbers], [recurse(if . < 2 then . + 1 else empty end)]?`, `[0,[1]]`, "[0,1]\n[[0,[1]]]"},

@@ -67,6 +67,7 @@ func FuzzQueries(f *testing.F) {
 }
 
 func spelled(t *testing.T, v any) string {
+	t.Helper()
 	text, err := json.Marshal(v)
 	if err != nil {
 		t.Fatal(err)

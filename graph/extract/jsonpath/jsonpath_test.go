@@ -10,11 +10,11 @@ import (
 	"github.com/sluicehq/sluice/sigma/event"
 )
 
-func nodes(t testing.TB, query, text string) ([]string, error) {
-	t.Helper()
+func nodes(tb testing.TB, query, text string) ([]string, error) {
+	tb.Helper()
 	q, err := jsonpath.Compile(query)
 	if err != nil {
-		t.Fatalf("%s: %v", query, err)
+		tb.Fatalf("%s: %v", query, err)
 	}
 	var got []string
 	run := q.NewRun()
