@@ -254,6 +254,9 @@ func FuzzDecode(f *testing.F) {
 			ev := new(engine.Events)
 			d := Decoder{Format: format}
 			suspect, err := d.Decode(w, ev, line, 1_773_100_800)
+			if limit := 100*len(line) + 4<<10; ev.Held() > limit {
+				t.Errorf("%s: events of %d bytes hold %d, want at most %d", format, len(line), ev.Held(), limit)
+			}
 			fails := format == JSON || format == CEF
 			if (err != nil && (!fails || ev.Len() != 0)) || err == nil && !format.Values() && ev.Len() != 1 {
 				t.Errorf("%s: %d events and %v from %q", format, ev.Len(), err, line)
