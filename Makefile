@@ -14,7 +14,7 @@ RELEASE   := -trimpath -buildvcs=false -ldflags '$(LDFLAGS) -s -w -buildid='
 export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 0)
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test race lint fuzz bench bench-corpus bench-formats bench-correlation bench-daemon bench-bodies bench-otlp bench-sinks bench-tls hostile scan docs tags check clean
+.PHONY: help build demo test race lint fuzz fuzz-decoders bench bench-corpus bench-formats bench-correlation bench-daemon bench-bodies bench-otlp bench-sinks bench-tls hostile scan docs tags check clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -45,6 +45,9 @@ lint: ## static checks
 
 fuzz: ## every fuzz target for ten seconds
 	@sh .ci/fuzz 10s
+
+fuzz-decoders: ## every decoder of what comes in, one million executions each
+	@sh .ci/fuzz $(or $(TIMES),1000000x) decoders
 
 bench: ## benchmarks of the hot path
 	$(GO) test -run '^$$' -bench . -benchmem ./sigma/... ./actors/...

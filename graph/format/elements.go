@@ -6,88 +6,145 @@ import "bytes"
 // each of the values of an element has a copy of its id.
 const maxName = 64
 
-// elements walks through the parameters of structured elements, those that are not well
-// formed left out.
+// elements are the parameters of the structured data of a line, those of elements that are
+// not well formed left out.
 type elements struct {
-	rest   []byte
-	sound  bool // each of them is well formed
-	inside bool // an element
-
-	id      []byte
-	name    []byte
-	value   []byte
-	escaped bool // value has escapes
+	text  []byte // of all elements, and what is between them
+	sound bool   // each of them is well formed
+	count int    // of parameters
+	first [8]parameter
 }
 
-// next reads one parameter.
-func (it *elements) next() bool {
-	for {
-		if it.inside {
-			s := trimBlanks(it.rest)
-			if s[0] != ']' {
-				var name, n int
-				name, n, it.escaped = parameter(s)
-				it.name, it.value, it.rest = s[:name], s[name+2:n-1], s[n:]
-				return true
+// parameter is one parameter: where in the text the parts of `[id name="value"` begin and
+// end.
+type parameter struct {
+	id, name, value, end uint32
+	idLength, nameLength uint8
+	escaped              bool // value has escapes
+}
+
+// read takes the elements that s begins with, and returns what follows. An element that is
+// not well formed ends at the next bracket; without one it fails.
+func (e *elements) read(s []byte) (rest []byte, ok bool) {
+	e.sound = true
+	at := 0
+	for at < len(s) && s[at] == '[' {
+		n := e.element(s, at)
+		if n < 0 {
+			e.sound = false
+			if n = bytes.IndexByte(s[at:], ']') + 1; n == 0 {
+				return nil, false
 			}
-			it.inside, it.rest = false, s[1:]
 		}
-		s := trimBlanks(it.rest) // what RFC 3164 has between elements
-		if len(s) == 0 {
+		at += n
+	}
+	e.text = s[:at]
+	return s[at:], true
+}
+
+// readSound takes the elements with parameters that s begins with, spaces between and
+// behind them, and returns what follows.
+func (e *elements) readSound(s []byte) (rest []byte) {
+	e.sound = true
+	at := 0
+	for at < len(s) && s[at] == '[' {
+		before := e.count
+		n := e.element(s, at)
+		if e.count == before {
+			break
+		}
+		for at += n; at < len(s) && s[at] == ' '; {
+			at++
+		}
+	}
+	e.text = s[:at]
+	return s[at:]
+}
+
+// element takes the element at a position of s, `[id name="value" ...]`, and returns its
+// length, which is negative if it is not well formed.
+func (e *elements) element(s []byte, at int) (length int) {
+	id := elementID(s[at:])
+	if len(id) == 0 {
+		return -1
+	}
+	count := e.count
+	for i := at + 1 + len(id); ; {
+		for i < len(s) && s[i] == ' ' {
+			i++
+		}
+		if i < len(s) && s[i] == ']' {
+			e.count = count
+			return i + 1 - at
+		}
+		name, n, escaped := cutParameter(s[i:])
+		if name == 0 {
+			return -1
+		}
+		if count < len(e.first) {
+			e.first[count] = parameter{
+				id: uint32(at + 1), name: uint32(i), value: uint32(i + name + len(`="`)), end: uint32(i + n - 1),
+				idLength: uint8(len(id)), nameLength: uint8(name), escaped: escaped,
+			}
+		}
+		count++
+		i += n
+	}
+}
+
+// walk is a walk through the parameters of elements.
+type walk struct {
+	*elements
+	parameter      // at hand
+	next      int  // of the first parameters
+	at        int  // in the text, behind them
+	inside    bool // an element
+}
+
+// key appends the key of the parameter at hand.
+func (w *walk) key(dst []byte) []byte {
+	dst = append(append(dst, w.text[w.id:][:w.idLength]...), '.')
+	return append(dst, w.text[w.name:][:w.nameLength]...)
+}
+
+// raw is the value of the parameter at hand as it stands in the line.
+func (w *walk) raw() []byte { return w.text[w.value:w.end] }
+
+// step goes to the next parameter.
+func (w *walk) step() bool {
+	if w.count <= len(w.first) {
+		if w.next == w.count {
 			return false
 		}
-		if !it.sound {
-			if _, n := element(s); n < 0 {
-				it.rest = s[bytes.IndexByte(s, ']')+1:]
-				continue
-			}
-		}
-		it.id = elementID(s)
-		it.inside, it.rest = true, s[1+len(it.id):]
+		w.parameter = w.first[w.next]
+		w.next++
+		return true
 	}
+	return w.again()
 }
 
-// appendKey appends the key of the parameter.
-func (it *elements) appendKey(dst []byte) []byte {
-	return append(append(append(dst, it.id...), '.'), it.name...)
-}
-
-// elementsLength is the length of the elements that s begins with, and whether each is
-// well formed. One that is not ends at the next bracket; without one the length is
-// negative.
-func elementsLength(s []byte) (length int, sound bool) {
-	sound = true
-	for length < len(s) && s[length] == '[' {
-		_, n := element(s[length:])
-		if n < 0 {
-			sound = false
-			if n = bytes.IndexByte(s[length:], ']') + 1; n == 0 {
-				return -1, false
-			}
+// again is step for more parameters than are kept: the text is read once more.
+func (w *walk) again() bool {
+	for ; w.at < len(w.text); w.at++ {
+		rest := w.text[w.at:]
+		switch {
+		case rest[0] == ' ':
+		case rest[0] == ']':
+			w.inside = false
+		case w.inside:
+			name, n, escaped := cutParameter(rest)
+			w.name, w.nameLength, w.escaped = uint32(w.at), uint8(name), escaped
+			w.value, w.end = uint32(w.at+name+len(`="`)), uint32(w.at+n-1)
+			w.at += n
+			return true
+		case !w.sound && new(elements).element(w.text, w.at) < 0:
+			w.at += bytes.IndexByte(rest, ']')
+		default:
+			w.id, w.idLength, w.inside = uint32(w.at+1), uint8(len(elementID(rest))), true
+			w.at += int(w.idLength)
 		}
-		length += n
 	}
-	return length, sound
-}
-
-// element reads one structured element, `[id name="value" ...]`: how many parameters it
-// has and its length, which is negative if it is not well formed.
-func element(s []byte) (params, length int) {
-	id := elementID(s)
-	if len(id) == 0 {
-		return 0, -1
-	}
-	for rest := s[1+len(id):]; ; params++ {
-		rest = trimBlanks(rest)
-		if len(rest) > 0 && rest[0] == ']' {
-			return params, len(s) - len(rest) + 1
-		}
-		name, n, _ := parameter(rest)
-		if name == 0 {
-			return 0, -1
-		}
-		rest = rest[n:]
-	}
+	return false
 }
 
 // elementID is the id of the element that s begins with, empty where it has none.
@@ -99,9 +156,9 @@ func elementID(s []byte) []byte {
 	return s[1 : 1+n]
 }
 
-// parameter reads `name="value"`: the length of its name, which is 0 where there is none,
+// cutParameter reads `name="value"`: the length of its name, which is 0 where there is none,
 // of the whole, and whether a backslash is in the value.
-func parameter(s []byte) (name, length int, escaped bool) {
+func cutParameter(s []byte) (name, length int, escaped bool) {
 	name = nameLength(s)
 	if name+1 >= len(s) || s[name] != '=' || s[name+1] != '"' {
 		return 0, 0, false

@@ -172,6 +172,12 @@ func TestDecode(t *testing.T) {
 		{"a priority that is none", Decoder{}, "", `<999>1 2026-03-01T10:20:30Z h a - - - x`, event.Plain, `{"_raw":"<999>1 2026-03-01T10:20:30Z h a - - - x"}`},
 		{"a facility above 23 is left out", Decoder{Format: Syslog}, "", `<255>1 - h a - - - x`, event.Pairs, `{"hostname":"h","appname":"a","severity":"SEV_DEBUG","_raw":"x"}`},
 		{"an element that is not well formed is skipped", Decoder{Format: Syslog}, "", `1 - h a - - [x y][z k="\n\]\x"] m`, event.Pairs, `{"hostname":"h","appname":"a","z.k":"\n]\\x","_raw":"m"}`},
+		{
+			"elements of many parameters, one not well formed between them",
+			Decoder{Format: Syslog},
+			"", `1 - h a - - [k a="1" b="2" c="3" d="4" e="\""][x y][n][l f="6"  g="7" h="8" i="9" ] m`, event.Pairs,
+			`{"hostname":"h","appname":"a","k.a":"1","k.b":"2","k.c":"3","k.d":"4","k.e":"\"","l.f":"6","l.g":"7","l.h":"8","l.i":"9","_raw":"m"}`,
+		},
 		{"RFC 3164 with an element", Decoder{Format: Syslog}, "", `- h tag: [a k="v"] [note] - m`, event.Pairs, `{"hostname":"h","appname":"tag","a.k":"v","_raw":"[note] - m"}`},
 		{"a single token is the host", Decoder{Format: Syslog}, "", `- gw1`, event.Pairs, `{"hostname":"gw1"}`},
 		{"unless it looks like a tag", Decoder{Format: Syslog}, "", `- sshd[7]: hello`, event.Pairs, `{"appname":"sshd","procid":"7","_raw":"hello"}`},
@@ -248,6 +254,9 @@ func FuzzDecode(f *testing.F) {
 			ev := new(engine.Events)
 			d := Decoder{Format: format}
 			suspect, err := d.Decode(w, ev, line, 1_773_100_800)
+			if limit := 100*len(line) + 4<<10; ev.Held() > limit {
+				t.Errorf("%s: events of %d bytes hold %d, want at most %d", format, len(line), ev.Held(), limit)
+			}
 			fails := format == JSON || format == CEF
 			if (err != nil && (!fails || ev.Len() != 0)) || err == nil && !format.Values() && ev.Len() != 1 {
 				t.Errorf("%s: %d events and %v from %q", format, ev.Len(), err, line)

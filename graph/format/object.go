@@ -31,7 +31,7 @@ func (m *syslogMessage) object(w *engine.Worker, ev *engine.Events, f *filter.Fi
 		if w.DecodeJSON(ev, m.text) != nil {
 			return false
 		}
-		taken = keysOf(ev.Root(n), m.data)
+		taken = keysOf(ev.Root(n), m.data.count)
 		ev.Truncate(n)
 	}
 	if f != nil {
@@ -43,7 +43,7 @@ func (m *syslogMessage) object(w *engine.Worker, ev *engine.Events, f *filter.Fi
 // mayTake reports whether the object may have one of the keys that are to be added.
 // Nothing in it begins like one otherwise, in whatever spelling.
 func (m *syslogMessage) mayTake() bool {
-	return bytes.Contains(m.text, headerMark) || len(m.data) > 0 && bytes.Contains(m.text, dataMark) || bytes.Contains(m.text, unicodeMark)
+	return bytes.Contains(m.text, headerMark) || m.data.count > 0 && bytes.Contains(m.text, dataMark) || bytes.Contains(m.text, unicodeMark)
 }
 
 // appendObject appends the object of the message with the header, less the taken keys.
@@ -56,15 +56,14 @@ func (m *syslogMessage) appendObject(dst []byte, taken *keys) []byte {
 			o.add(headerPrefix, headerKeys[i], part)
 		}
 	}
-	for it := m.elements(); it.next(); {
+	for data := (walk{elements: &m.data}); data.step(); {
 		var name [2*maxName + 1]byte
-		key := it.appendKey(name[:0])
-		if !it.escaped {
-			o.add(dataPrefix, key, it.value)
-			continue
+		key, value := data.key(name[:0]), data.raw()
+		var plain [256]byte
+		if data.escaped {
+			value = unescapeParameter(plain[:0], value)
 		}
-		var value [256]byte
-		o.add(dataPrefix, key, unescapeParameter(value[:0], it.value))
+		o.add(dataPrefix, key, value)
 	}
 	return append(o.dst, '}')
 }
@@ -100,14 +99,13 @@ type keys struct {
 	set    map[string]struct{} // nil where few are looked for
 }
 
-// fewLookups is how many bytes the structured data of a line has whose keys are looked for
-// by reading the object: a key takes five.
-const fewLookups = 80
+// fewLookups is how many keys of structured data are looked for by reading the object.
+const fewLookups = 16
 
-// keysOf returns the keys of an object, to look for those of structured data.
-func keysOf(object event.Value, data []byte) *keys {
+// keysOf returns the keys of an object, to look for so many of structured data.
+func keysOf(object event.Value, lookups int) *keys {
 	k := &keys{object: object}
-	if len(data) <= fewLookups {
+	if lookups <= fewLookups {
 		return k
 	}
 	k.set = make(map[string]struct{})

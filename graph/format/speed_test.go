@@ -1,6 +1,7 @@
 package format
 
 import (
+	"bytes"
 	"encoding/json"
 	"testing"
 
@@ -24,6 +25,10 @@ func asJSON(tb testing.TB, d *Decoder, w *engine.Worker, lines [][]byte) [][]byt
 
 func TestLinesOfKnownKeysAreDecodedWithoutAllocating(t *testing.T) {
 	a := newAgreement(t)
+	key := map[string]string{
+		"RFC 5424": `"procid":`, "RFC 5424 with data": `"meta@32473.status":`, "RFC 3164": `"timestamp":`, "syslog with JSON": `"syslog_hostname":`,
+		"logfmt": `"caller":`, "CEF": `"cs1Label":`, "CEF in syslog": `"deviceVendor":`,
+	}
 	for _, kind := range sigmatest.LineKinds() {
 		d, err := NewDecoder(kind.Format, "+05:30", true)
 		if err != nil {
@@ -39,6 +44,11 @@ func TestLinesOfKnownKeysAreDecodedWithoutAllocating(t *testing.T) {
 			}
 		}
 		run()
+		for i, event := range asJSON(t, d, a.plain, lines) {
+			if want := key[kind.Name]; want == "" || !bytes.Contains(event, []byte(want)) {
+				t.Fatalf("%s: %s\nis %s without %s", kind.Name, lines[i], event, want)
+			}
+		}
 		if got := testing.AllocsPerRun(10, run); got != 0 {
 			t.Errorf("%s: %v allocations for %d lines, want none", kind.Name, got, len(lines))
 		}

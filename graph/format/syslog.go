@@ -40,8 +40,7 @@ var severities = words(
 // are empty.
 type syslogMessage struct {
 	header [headerParts][]byte // but for the timestamp
-	data   []byte              // structured elements
-	sound  bool                // each of them is well formed
+	data   elements
 	text   []byte
 	stamp  stamp
 }
@@ -83,12 +82,12 @@ func (d *Decoder) message(w *engine.Worker, ev *engine.Events, m *syslogMessage)
 			p.Add(headerKeys[i], part)
 		}
 	}
-	for it := m.elements(); it.next(); {
+	for data := (walk{elements: &m.data}); data.step(); {
 		var name [2*maxName + 1]byte
-		if key := it.appendKey(name[:0]); it.escaped {
-			p.AddUnescaped(key, it.value, unescapeParameter)
+		if key := data.key(name[:0]); data.escaped {
+			p.AddUnescaped(key, data.raw(), unescapeParameter)
 		} else {
-			p.Add(key, it.value)
+			p.Add(key, data.raw())
 		}
 	}
 	if len(m.text) > 0 {
@@ -96,9 +95,6 @@ func (d *Decoder) message(w *engine.Worker, ev *engine.Events, m *syslogMessage)
 	}
 	p.End()
 }
-
-// elements walks through the parameters of structured data.
-func (m *syslogMessage) elements() elements { return elements{rest: m.data, sound: m.sound} }
 
 // parse takes a line apart by RFC 5424, else by RFC 3164.
 func (m *syslogMessage) parse(line []byte, zone *time.Location, arrival int64) bool {
@@ -110,7 +106,7 @@ func (m *syslogMessage) parse(line []byte, zone *time.Location, arrival int64) b
 		return true
 	}
 	clear(m.header[:facility])
-	m.data, m.stamp.length = nil, 0
+	m.data.count, m.stamp.length = 0, 0
 	return m.rfc3164(rest, zone, arrival)
 }
 
@@ -155,11 +151,10 @@ func (m *syslogMessage) rfc5424(s []byte) bool {
 	case rest[0] == '-' && (len(rest) == 1 || rest[1] == ' '):
 		rest = rest[1:]
 	case rest[0] == '[':
-		n := 0
-		if n, m.sound = elementsLength(rest); n < 0 {
+		var ok bool
+		if rest, ok = m.data.read(rest); !ok {
 			return false
 		}
-		m.data, rest = rest[:n], rest[n:]
 	default:
 		return false
 	}
@@ -234,16 +229,7 @@ func tagged(s []byte) (name, pid []byte, ok bool) {
 
 // body takes structured elements with parameters off the front of a message.
 func (m *syslogMessage) body(s []byte) {
-	s = trimBlanks(s)
-	m.text, m.sound = s, true
-	for len(m.text) > 0 && m.text[0] == '[' {
-		params, n := element(m.text)
-		if params == 0 {
-			break
-		}
-		m.text = trimBlanks(m.text[n:])
-		m.data = s[:len(s)-len(m.text)]
-	}
+	m.text = m.data.readSound(trimBlanks(s))
 }
 
 // absent reports whether a word is the sign for an absent part.

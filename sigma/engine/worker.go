@@ -11,7 +11,6 @@ import (
 type Worker struct {
 	set     *Set
 	scanner *scan.Scanner
-	pairs   Pairs // being made
 
 	view       view
 	shown      shown // what is in view
@@ -33,6 +32,7 @@ type Worker struct {
 	folded     []byte
 	render     []byte
 	stats      Stats
+	pairs      Pairs // being made
 }
 
 // Stats count what routing did.

@@ -286,7 +286,7 @@ func TestConfigValidateChangesNothingOnDisk(t *testing.T) {
 		{"an audit sink with a policy nobody knows", "state: {db: state}, api: {addr: '127.0.0.1:0', audit: {sink: 'stdout?on_full=drp'}}", 0, "daemon.api.audit.sink: sink 'stdout?on_full=drp': unknown on_full"},
 		{"an audit sink without a database", "api: {addr: '127.0.0.1:0', audit: {sink: 'stdout'}}", 0, "daemon.api.audit.sink: has no effect without the audit trail"},
 		{"an input nobody knows", "input: {source: stdinn}", 3, "(did you mean 'stdin'?)"},
-		{"an input that is not in this build", "input: {source: 'nats://h:1/s'}", 3, "not in this build"},
+		{"an input without its subject's server", "input: {source: 'nats://h/s'}", 3, "is no host:port"},
 		{"a feature that is not in this build", "risk: r.yml", 3, "./sluice.yaml:1: daemon.risk: not in this build (the risk layer)"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

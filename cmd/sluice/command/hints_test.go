@@ -24,7 +24,7 @@ func TestHints(t *testing.T) {
 		// values
 		"daemon --log-level infoo", "daemon -r rules --api-addr 127.0.0.1:0 --min-level hgh", "daemon -r rules --api-addr 127.0.0.1:0 --input-format jsno",
 		"config show --format jsn", "config show --for daemn", "engine status --output-format jsno", "engine status --color allways",
-		"daemon -r rules", "daemon -r rules --api-addr 127.0.0.1:0 --input htp", "daemon -r rules --api-addr 127.0.0.1:0 --input nats://x:1/y",
+		"daemon -r rules", "daemon -r rules --api-addr 127.0.0.1:0 --input htp", "daemon -r rules --api-addr 127.0.0.1:0 --input unix://x",
 		// actors, sinks, pipelines
 		"daemon -r rules --api-addr 127.0.0.1:0 --mailbox-size evalute=4", "daemon -r rules --api-addr 127.0.0.1:0 --mailbox-size adit=4",
 		"daemon -r rules --api-addr 127.0.0.1:0 --output fil:///x", "daemon -r rules --api-addr 127.0.0.1:0 --output stdot",
