@@ -82,16 +82,17 @@ func (z *zeros) Read(p []byte) (int, error) {
 func TestLargeRequestsShareRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const large = 1 << 20
+		const holders = roomBodies * large / (large + 1 - freeBody) // what is left is too little for another
 		m, _ := newTestMetrics(t)
 		n := NewIntake(sourcetest.NewIntake(1), large, m)
-		began, release, ended := make(chan struct{}, 2*roomBodies), make(chan struct{}), make(chan error, 2*roomBodies)
-		for range roomBodies {
+		began, release, ended := make(chan struct{}, holders), make(chan struct{}), make(chan error, holders+1)
+		for range holders {
 			go func() {
 				_, err := n.Post(context.Background(), Post{Body: &stalling{large - 1, began, release}})
 				ended <- err
 			}()
 		}
-		for range roomBodies {
+		for range holders {
 			<-began
 		}
 		refusedAs := func(err error, kind RefusalKind) {
@@ -125,7 +126,7 @@ func TestLargeRequestsShareRoom(t *testing.T) {
 		}()
 		synctest.Wait()
 		close(release)
-		for range roomBodies + 1 {
+		for range holders + 1 {
 			refusedAs(<-ended, Malformed)
 		}
 		if left := n.room.left; left != roomBodies*large {

@@ -18,7 +18,7 @@ const (
 // control character, a quote or a backslash.
 func plain(w uint64) bool {
 	quote, slash := w^everyLow*'"', w^everyLow*'\\'
-	return (w|w-everyLow*0x20|quote-everyLow|slash-everyLow)&everyHigh == 0
+	return (w|(w-everyLow*0x20)|(quote-everyLow)|(slash-everyLow))&everyHigh == 0
 }
 
 // appendText appends s as what stands between the quotes of a JSON string. Bytes that are
