@@ -33,7 +33,7 @@ func (b *bench) delivery(ctx context.Context, lines [][]byte, o options, rules, 
 	text := append(bytes.Join(lines, []byte{'\n'}), '\n')
 	dir := filepath.Dir(rules)
 	file := filepath.Join(dir, "out")
-	defer os.Remove(file)
+	defer os.RemoveAll(file)
 	var rates []func() (float64, error)
 	for _, out := range outputs {
 		spec := out.spec + file
