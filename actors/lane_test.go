@@ -181,6 +181,44 @@ func TestALargerCapacityWakesBlockedSendersAtOnce(t *testing.T) {
 	})
 }
 
+// A lane behind which an actor is slow stays full. Its senders come in waves, not one by one.
+func TestSendersWhoWaitAreLetInTogether(t *testing.T) {
+	for _, tc := range []struct {
+		name           string
+		capacity, wave int
+	}{
+		{"when a quarter of the lane is free", 16, 4},
+		{"when there is room for several runs", 100, 8},
+		{"at once where a quarter is nothing", 3, 1},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := actorstest.System(t, actors.Options{MaxRestarts: 10})
+				out := actorstest.NewRecorder[*item]()
+				out.SetRoom(0)
+				stage := spawnCounter(t, s, out, counterOptions{name: graph.StageParse, capacity: tc.capacity, join: 1})
+				all := 3 * tc.capacity
+				go func() { _, _ = stage.lane.Put(t.Context(), items(1, all)) }()
+				synctest.Wait()
+				for taken := 1; taken <= 2*tc.wave+1; taken++ { // one of them is in hand
+					synctest.Wait()
+					free := taken % tc.wave
+					depth, parked := tc.capacity-free, all-tc.capacity-taken+free
+					if got := stage.lane.Stats(); got.Depth != depth || got.Parked != parked {
+						t.Errorf("%d taken: %d wait in the lane and %d before it, want %d and %d", taken, got.Depth, got.Parked, depth, parked)
+					}
+					out.SetRoom(1)
+				}
+				out.SetRoom(-1)
+				synctest.Wait()
+				if got, want := ids(out.All()), numbers(1, all); !slices.Equal(got, want) {
+					t.Errorf("passed: got %v, want %v", got, want)
+				}
+			})
+		})
+	}
+}
+
 func TestCapacityOutOfBounds(t *testing.T) {
 	s := actorstest.System(t, actors.Options{})
 	spawnCounter(t, s, nil, counterOptions{name: graph.StageParse})

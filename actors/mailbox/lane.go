@@ -239,7 +239,7 @@ func (l *Lane[T]) lingered() bool {
 
 func (l *Lane[T]) join() int { return min(l.o.Join, l.capacity) }
 
-// take moves the next run into hand and lets waiting senders follow.
+// take moves the next run into hand and lets waiting senders follow when there is room.
 func (l *Lane[T]) take() {
 	m := l.cell.box
 	m.mu.Lock()
@@ -260,11 +260,24 @@ func (l *Lane[T]) take() {
 	l.depth -= units
 	l.bytes -= bytes
 	var served [followers]func()
-	admitted := l.followUp(served[:0])
+	admitted := served[:0]
+	if l.roomy() {
+		admitted = l.followUp(admitted)
+	}
 	m.mu.Unlock()
 	for _, f := range admitted {
 		f()
 	}
+}
+
+// wave is how many runs may be taken before senders who wait are let in.
+const wave = 8
+
+// roomy reports whether there is room for senders who wait. They are let in together when a
+// quarter of the lane is free, or room for several runs: a lane that stays full behind a slow
+// actor would else wake every stage before it for each run.
+func (l *Lane[T]) roomy() bool {
+	return l.capacity-l.depth >= min(l.capacity/4, wave*l.join())
 }
 
 // deliver invokes the actor with the run in hand.

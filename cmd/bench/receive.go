@@ -6,30 +6,47 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"runtime/debug"
+	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/sluicehq/sluice/internal/natsconn/natstest"
 	"github.com/sluicehq/sluice/otlp/otlptest"
 )
 
-// receive is what a receiver's process does: it takes everything over "nats", "grpc" or
-// "http" until standard input ends.
+// What a receiver takes: messages to a stream that acknowledges each of them, to one that
+// acknowledges batches, and OTLP over gRPC and HTTP.
+const (
+	natsSingly  = "nats"
+	natsBatches = "batches"
+	otlpGRPC    = "grpc"
+	otlpHTTP    = "http"
+)
+
+// receive is what a receiver's process does: it takes everything over a protocol until
+// standard input ends. It keeps little, in memory, so that it seldom makes anybody wait.
 func receive(protocol string) error {
-	if protocol != "nats" {
+	if protocol != natsSingly && protocol != natsBatches {
 		return otlptest.Serve(protocol)
 	}
+	debug.SetGCPercent(400)
 	dir, err := os.MkdirTemp("", "bench")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	return natstest.Serve(dir, -1)
+	return natstest.Serve(dir, -1, jetstream.StreamConfig{
+		Name: "results", Subjects: []string{"results"}, Storage: jetstream.MemoryStorage,
+		MaxBytes: 64 << 20, Duplicates: time.Second, AllowBatchPublish: protocol == natsBatches,
+	})
 }
 
 // receiver starts a process that receives, so that what it costs is nobody else's, and
-// returns its address.
-func receiver(ctx context.Context, protocol string) (address string, stop func(), err error) {
+// returns its address. What it leaves behind when it is killed is in dir.
+func receiver(ctx context.Context, protocol, dir string) (address string, stop func(), err error) {
 	c := exec.CommandContext(ctx, os.Args[0], "receive", protocol)
-	c.Stderr = os.Stderr
+	c.Stderr, c.Env = os.Stderr, append(os.Environ(), "TMPDIR="+dir)
 	in, err := c.StdinPipe()
 	if err != nil {
 		return "", nil, err

@@ -20,6 +20,7 @@ func (t *Transport) collect() {
 			t.acknowledged(m)
 		case m := <-t.last:
 			t.acknowledged(m)
+		case <-t.batches: // of one that is over
 		default:
 			return
 		}
@@ -52,16 +53,22 @@ func (t *Transport) await(ctx context.Context, open int) error {
 			t.collect()
 			return why.err
 		case <-t.timer.C:
-			if t.collect(); ctx.Err() != nil {
-				return ctx.Err()
-			}
-			return fmt.Errorf("no acknowledgement from %s within %s", t.conn.Server(), ackWait)
+			t.collect()
+			return t.late(ctx)
 		case <-ended:
 			ended, open = nil, 0 // nothing more is published
 			t.timer.Reset(lastWait)
 		}
 	}
 	return nil
+}
+
+// late is why waiting ends when the time is over.
+func (t *Transport) late(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return fmt.Errorf("no acknowledgement from %s within %s", t.conn.Server(), ackWait)
 }
 
 // answer is what the server says of a message.
@@ -96,12 +103,15 @@ func stored(data []byte) bool {
 	return bytes.HasPrefix(data, []byte(`{"stream":"`)) && !bytes.Contains(data, []byte(`"error"`))
 }
 
+// noResponders is the status of an answer to a subject that no stream takes.
+const noResponders = "503"
+
 // exceedsStream is the code of a message above the limit of its stream.
 const exceedsStream = 10054
 
 // rejection is why a message is not stored. Nil means that it is.
 func (t *Transport) rejection(m *nats.Msg) error {
-	if m.Header.Get("Status") == "503" {
+	if m.Header.Get("Status") == noResponders {
 		clear(t.streams) // the stream may be gone: look for it again
 		return errNoStream
 	}

@@ -28,6 +28,12 @@ func open(t *testing.T, s *natstest.Server, c natsconn.Config) *nats.Transport {
 }
 
 func TestContract(t *testing.T) {
+	t.Run("in batches", func(t *testing.T) { contract(t, func(*testing.T, *natstest.Server) {}) })
+	t.Run("one by one", func(t *testing.T) { contract(t, singly) })
+}
+
+func contract(t *testing.T, prepare func(*testing.T, *natstest.Server)) {
+	t.Helper()
 	natstest.Bubbles(t)
 	var server *natstest.Server
 	var stored []string // when the server last told
@@ -41,6 +47,7 @@ func TestContract(t *testing.T) {
 				server = natstest.InMemory(t)
 			}
 			stored = nil
+			prepare(t, server)
 			return open(t, server, natsconn.Config{}), func() []string {
 				if server.Server() != nil {
 					stored = natstest.Bodies(server.Stored("sluice-results"))

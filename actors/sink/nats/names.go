@@ -7,12 +7,14 @@ import (
 	"github.com/sluicehq/sluice/graph"
 )
 
-// names are the reply subjects and message ids of a batch, in one text.
+// names are the reply subjects and message ids of a batch, in one text, which the client
+// library copies into what it sends.
 type names struct {
-	buf  []byte
-	text string
-	ends []int // of each message, where its reply subject and its id end
-	last int   // the last message that is published
+	buf   []byte
+	text  string
+	ends  []int // of each message, where its reply subject and its id end
+	last  int   // the last message that is published
+	batch int   // how long the part is that all messages of a batch have in common
 }
 
 // write makes the names of messages.
@@ -37,7 +39,7 @@ func (n *names) write(t *Transport, messages []graph.Message) {
 		}
 		n.ends = append(n.ends, len(n.buf))
 	}
-	n.text = string(n.buf)
+	n.text = textOf(n.buf)
 }
 
 // of returns the names of message i.

@@ -2,7 +2,7 @@
 // or to a subject of its own, and confirmed when a stream has stored it.
 //
 // The messages of a batch are published in order and without waiting, then all
-// acknowledgements are collected. What is not acknowledged is published again, with
+// acknowledgements are collected, which are a single one where the stream takes batches. What is not acknowledged is published again, with
 // the same message id, so that the server leaves out what it has already. Which of a
 // batch are acknowledged is remembered until they are offered again: an
 // acknowledgement that comes out of order, or late, counts.
@@ -44,14 +44,16 @@ type Transport struct {
 	inbox   string // of acknowledgements, with a dot at the end
 	acks    chan *nats.Msg
 	last    chan *nats.Msg // of the last message of an attempt: when it is here, the others mostly are, too
+	batches chan *nats.Msg // of batches
 	stop    chan reason    // why waiting for acknowledgements is vain
 	timer   *time.Timer
 
-	streams map[string]bool // subjects that a stream takes
+	streams map[string]bool // subjects that a stream takes, and whether it takes batches
 	entries []entry         // of messages offered and not confirmed, in order
 	base    uint64          // number of the first entry
 	flying  int             // messages published and not acknowledged in this attempt
 	ending  bool            // the last message of this attempt is published
+	begun   uint64          // batches, which makes their names
 	msg     nats.Msg
 	id      [1]string
 	names   names
@@ -62,6 +64,7 @@ type entry struct {
 	id    graph.DeliveryID
 	index int
 	acked bool
+	tried bool  // in a batch
 	sent  bool  // in this attempt, and not answered
 	err   error // of this attempt
 }
@@ -88,7 +91,7 @@ func Open(o Options) (_ *Transport, err error) {
 	}
 	t := &Transport{
 		subject: subject, label: o.Label, inbox: nats.NewInbox() + ".", acks: make(chan *nats.Msg, 4*window), last: make(chan *nats.Msg, window),
-		stop: make(chan reason, 1), streams: make(map[string]bool),
+		batches: make(chan *nats.Msg, 4*window), stop: make(chan reason, 1), streams: make(map[string]bool),
 	}
 	t.msg.Header = nats.Header{nats.MsgIdHdr: t.id[:]}
 	t.timer = time.NewTimer(ackWait)
@@ -107,6 +110,9 @@ func Open(o Options) (_ *Transport, err error) {
 		_, err = t.conn.ChanSubscribe(t.inbox+atTheEnd+"*", t.last)
 	}
 	if err == nil {
+		_, err = t.conn.ChanSubscribe(t.inbox+inBatches+">", t.batches)
+	}
+	if err == nil {
 		err = t.ensure(ctx, subject)
 	}
 	if err != nil {
@@ -119,6 +125,7 @@ func Open(o Options) (_ *Transport, err error) {
 const (
 	inBetween = "a."
 	atTheEnd  = "z."
+	inBatches = "b."
 )
 
 var (
@@ -151,12 +158,12 @@ func (t *Transport) refused(err error) {
 
 // ensure finds or makes the stream of a subject on its first use.
 func (t *Transport) ensure(ctx context.Context, subject string) error {
-	if t.streams[subject] {
+	if _, found := t.streams[subject]; found {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, ackWait)
 	defer cancel()
-	info, err := t.conn.Stream(ctx, subject)
+	info, err := t.conn.Stream(ctx, subject, takesBatches)
 	if err != nil {
 		return err
 	}
@@ -166,7 +173,7 @@ func (t *Transport) ensure(ctx context.Context, subject string) error {
 	if len(t.streams) >= window { // overrides are few, but nobody promises it
 		clear(t.streams)
 	}
-	t.streams[subject] = true
+	t.streams[subject] = info.Config.AllowBatchPublish
 	return nil
 }
 
@@ -179,8 +186,11 @@ func (t *Transport) Write(ctx context.Context, messages []graph.Message) (confir
 	case <-t.stop: // what happened meanwhile is over
 	default:
 	}
-	err = t.publish(ctx, messages)
-	if err == nil {
+	all, err := t.batched(ctx, messages)
+	if !all && err == nil {
+		err = t.publish(ctx, messages)
+	}
+	if !all && err == nil {
 		err = t.await(ctx, 0)
 	}
 	return t.settle(len(messages), err)

@@ -86,9 +86,27 @@ func TestWhatIsStoredOfAMessage(t *testing.T) {
 	}
 }
 
+// singly makes the stream of the sink one that takes no batches.
+func singly(t *testing.T, s *natstest.Server) {
+	t.Helper()
+	nc, js := s.Client()
+	defer nc.Close()
+	if _, err := js.CreateStream(t.Context(), jetstream.StreamConfig{Name: "sluice-results", Subjects: []string{"results"}}); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // responder acknowledges in the place of a stream, as answer says for each message and
 // for how many times it has come.
 func responder(t *testing.T, s *natstest.Server, answer func(body string, times int, ack func(text string))) (seen func() []string) {
+	t.Helper()
+	return replier(t, s, func(m *natsio.Msg, times int) {
+		answer(string(m.Data), times, func(text string) { _ = m.Respond([]byte(text)) })
+	})
+}
+
+// replier is a responder that is shown the messages.
+func replier(t *testing.T, s *natstest.Server, answer func(m *natsio.Msg, times int)) (seen func() []string) {
 	t.Helper()
 	nc, js := s.Client()
 	t.Cleanup(nc.Close)
@@ -116,7 +134,7 @@ func responder(t *testing.T, s *natstest.Server, answer func(body string, times 
 				body := string(m.Data)
 				times[body]++
 				all = append(all, body)
-				answer(body, times[body], func(text string) { _ = m.Respond([]byte(text)) })
+				answer(m, times[body])
 			case to := <-ask:
 				to <- slices.Clone(all)
 				all = nil
@@ -165,6 +183,7 @@ func TestAcknowledgementsCountWheneverTheyCome(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := natstest.InMemory(t)
+				singly(t, s)
 				transport := open(t, s, natsconn.Config{})
 				defer transport.Close()
 				run(&exchange{t, transport, responder(t, s, answer)})
@@ -266,6 +285,7 @@ func TestAWriteEndsWithItsContext(t *testing.T) {
 	natstest.Bubbles(t)
 	synctest.Test(t, func(t *testing.T) {
 		s := natstest.InMemory(t)
+		singly(t, s)
 		transport := open(t, s, natsconn.Config{})
 		defer transport.Close()
 		responder(t, s, func(string, int, func(string)) {})
@@ -306,6 +326,7 @@ func TestAcknowledgementsOnTheirWayCountAtTheEnd(t *testing.T) {
 			natstest.Bubbles(t)
 			synctest.Test(t, func(t *testing.T) {
 				s := natstest.InMemory(t)
+				singly(t, s)
 				transport := open(t, s, natsconn.Config{})
 				defer transport.Close()
 				ctx, cancel := context.WithTimeout(t.Context(), end)
@@ -353,6 +374,7 @@ func TestAConnectionThatBreaksInTheMiddleOfAList(t *testing.T) {
 	natstest.Bubbles(t)
 	synctest.Test(t, func(t *testing.T) {
 		s := natstest.InMemory(t)
+		singly(t, s)
 		d, conn := latest(s)
 		transport, err := nats.Open(nats.Options{Dialer: d, Target: s.Target("results"), Label: "nats", Name: "sluice nats"})
 		if err != nil {
@@ -465,6 +487,7 @@ func TestSubjectsOfMessages(t *testing.T) {
 
 func TestAStreamThatIsGoneIsLookedForAgain(t *testing.T) {
 	s := natstest.Start(t, nil)
+	singly(t, s)
 	transport := open(t, s, natsconn.Config{})
 	defer transport.Close()
 	nc, js := s.Client()
@@ -560,7 +583,26 @@ func TestAUserWhoMayNotPublishIsToldAtOnce(t *testing.T) {
 }
 
 func TestAKilledServerLosesNothingAndStoresNothingTwice(t *testing.T) {
+	for name, batches := range map[string]bool{"one by one": false, "in batches": true} {
+		t.Run(name, func(t *testing.T) { killed(t, batches) })
+	}
+}
+
+func killed(t *testing.T, batches bool) {
+	t.Helper()
 	p := natstest.StartProcess(t)
+	nc, err := natsio.Connect("nats://" + p.Addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	js, err := jetstream.New(nc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := js.CreateStream(t.Context(), jetstream.StreamConfig{Name: "sluice-results", Subjects: []string{"results"}, AllowBatchPublish: batches}); err != nil {
+		t.Fatal(err)
+	}
+	nc.Close()
 	s := natstest.Start(t, nil) // lends its dialer
 	d := s.Dialer(natsconn.Config{})
 	d.Dial = nil
@@ -594,13 +636,11 @@ func TestAKilledServerLosesNothingAndStoresNothingTwice(t *testing.T) {
 			done += n
 		}
 	}
-	nc, err := natsio.Connect("nats://" + p.Addr)
-	if err != nil {
+	if nc, err = natsio.Connect("nats://" + p.Addr); err != nil {
 		t.Fatal(err)
 	}
 	defer nc.Close()
-	js, err := jetstream.New(nc)
-	if err != nil {
+	if js, err = jetstream.New(nc); err != nil {
 		t.Fatal(err)
 	}
 	times := make(map[string]int)

@@ -2,6 +2,7 @@ package natstest
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"os"
@@ -11,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/nats-io/nats-server/v2/server"
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
 )
 
 func itoa(n int) string { return strconv.Itoa(n) }
@@ -36,8 +39,9 @@ func Child() {
 	os.Exit(0)
 }
 
-// Serve runs a server with JetStream until standard input ends, and prints its address.
-func Serve(dir string, port int) error {
+// Serve runs a server with JetStream and the given streams until standard input ends, and
+// prints its address.
+func Serve(dir string, port int, streams ...jetstream.StreamConfig) error {
 	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: port, JetStream: true, StoreDir: dir, NoSigs: true, NoLog: true})
 	if err != nil {
 		return err
@@ -46,9 +50,32 @@ func Serve(dir string, port int) error {
 	if !s.ReadyForConnections(wait) {
 		return fmt.Errorf("the server does not start on port %d", port)
 	}
+	if err := create(s, streams); err != nil {
+		return err
+	}
 	fmt.Println(strings.TrimPrefix(s.ClientURL(), "nats://"))
 	_, _ = io.Copy(io.Discard, os.Stdin) // ends with its parent
 	s.Shutdown()
+	return nil
+}
+
+func create(s *server.Server, streams []jetstream.StreamConfig) error {
+	nc, err := nats.Connect(s.ClientURL())
+	if err != nil {
+		return err
+	}
+	defer nc.Close()
+	js, err := jetstream.New(nc)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), wait)
+	defer cancel()
+	for _, stream := range streams {
+		if _, err := js.CreateStream(ctx, stream); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
