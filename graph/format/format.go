@@ -42,7 +42,7 @@ func (f Format) String() string { return names[f] }
 // Decoder decodes lines of one format. The zero value is Auto with UTC.
 type Decoder struct {
 	Format  Format
-	Zone    *time.Location // of syslog timestamps that name none; nil is UTC
+	Zone    *time.Location // the offset of syslog timestamps that name none; nil is UTC
 	KeepBOM bool           // leave a byte order mark at the start of a syslog message
 }
 
@@ -79,13 +79,11 @@ func (d *Decoder) Decode(w *engine.Worker, ev *engine.Events, line []byte, arriv
 	case Syslog:
 		d.syslog(w, ev, line, arrival)
 	case Logfmt:
-		w.DecodePairs(ev, logfmt(string(line)))
+		p := w.Pairs(ev)
+		logfmt(p, line)
+		p.End()
 	case CEF:
-		pairs, ok := cef(string(line))
-		if !ok {
-			return false, ErrFormat
-		}
-		w.DecodePairs(ev, pairs)
+		return false, cef(w, ev, line)
 	default:
 		w.DecodePlain(ev, line)
 	}
@@ -102,8 +100,9 @@ func (d *Decoder) guess(w *engine.Worker, ev *engine.Events, line []byte, arriva
 		}
 		suspect = true
 	case '<':
-		if m, ok := parseSyslog(string(line), d.zone(), arrival); ok {
-			d.message(w, ev, m)
+		var m syslogMessage
+		if m.parse(line, d.zone(), arrival) {
+			d.message(w, ev, &m)
 			return false
 		}
 	}

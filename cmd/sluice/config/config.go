@@ -15,6 +15,8 @@ import (
 	"github.com/sluicehq/sluice/internal/natsconn"
 	"github.com/sluicehq/sluice/internal/unavailable"
 	"github.com/sluicehq/sluice/sources/ndjson"
+	"github.com/sluicehq/sluice/sources/syslog"
+	"github.com/sluicehq/sluice/sources/unix"
 	"github.com/sluicehq/sluice/state"
 )
 
@@ -93,14 +95,15 @@ type Daemon struct {
 // Input says where events come from, with a section for each input that has one.
 type Input struct {
 	parse.Config `yaml:",inline"`
-	HTTP         ndjson.Config    `yaml:"http"`
-	Unix         unavailable.Unix `yaml:"unix"`
+	HTTP         ndjson.Config `yaml:"http"`
+	Unix         unix.Config   `yaml:"unix"`
+	Syslog       syslog.Config `yaml:"syslog"`
 }
 
 // NATS is how to reach NATS, and how to read from it.
 type NATS struct {
-	natsconn.Config  `yaml:",inline"`
-	unavailable.NATS `yaml:",inline"`
+	natsconn.Config `yaml:",inline"`
+	natsconn.Input  `yaml:",inline"`
 }
 
 // API is the listener, who may use it, and the record of who did.
@@ -143,13 +146,13 @@ func Default() *Config {
 		Version: Version,
 		Global:  Global{Color: "auto"},
 		Daemon: Daemon{
-			Input:       Input{Config: parse.DefaultConfig(), HTTP: ndjson.DefaultConfig(), Unix: unavailable.DefaultUnix},
+			Input:       Input{Config: parse.DefaultConfig(), HTTP: ndjson.DefaultConfig(), Unix: unix.DefaultConfig(), Syslog: syslog.DefaultConfig()},
 			API:         API{Config: server.DefaultConfig(), Audit: audit.DefaultConfig()},
 			Output:      sink.DefaultConfig(),
 			Correlation: correlate.DefaultConfig(),
 			State:       state.DefaultConfig(),
 			Engine:      engine,
-			NATS:        NATS{NATS: unavailable.DefaultNATS},
+			NATS:        NATS{Input: natsconn.DefaultInput()},
 			Kafka:       kafkaconn.DefaultConfig(),
 			Tap:         unavailable.DefaultTap, Tail: unavailable.DefaultTail,
 			Dispositions: unavailable.DefaultDispositions, Capture: unavailable.DefaultCapture,

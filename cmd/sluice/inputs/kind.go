@@ -1,14 +1,12 @@
 package inputs
 
 import (
-	"errors"
 	"fmt"
-	"net"
 	"strings"
 	"time"
 
+	"github.com/sluicehq/sluice/cmd/sluice/config"
 	"github.com/sluicehq/sluice/graph/format"
-	"github.com/sluicehq/sluice/internal/natsconn"
 	"github.com/sluicehq/sluice/sources"
 	"github.com/sluicehq/sluice/sources/ndjson"
 	"github.com/sluicehq/sluice/sources/stdin"
@@ -27,6 +25,10 @@ type Kind struct {
 	Check func(Spec) error
 	// Open is nil for a kind that this build does not have.
 	Open func(Environment, Spec) (Opened, error)
+	// CheckLogin reports what connections of the kind cannot be made with, by the last part
+	// of its key; nil for a kind that makes none.
+	CheckLogin func(cfg *config.Daemon, now time.Time, fault func(key string, err error))
+	Replays    bool // has streams that can be read again from a given place
 	// LeftOutBy is the build tag that left the kind out.
 	LeftOutBy string
 }
@@ -42,9 +44,13 @@ func Kinds() []Kind {
 	return []Kind{
 		{Name: "stdin", Schemes: []string{"stdin"}, Usage: "stdin", Bare: true, Open: openStdin},
 		{Name: "http", Schemes: []string{"http"}, Usage: "http", Bare: true, Open: openHTTP},
-		{Name: "nats", Schemes: []string{"nats"}, Usage: "nats://host:port/subject", Check: checkNATS},
+		natsKind,
 		kafkaKind,
-		{Name: "unix", Schemes: []string{"unix"}, Usage: "unix:///path", Check: checkUnix},
+		{Name: "unix", Schemes: []string{"unix"}, Usage: "unix:///path", Parameters: []string{maxConnections}, Check: checkUnix, Open: openUnix},
+		{
+			Name: "syslog", Schemes: []string{"syslog+udp", "syslog+tcp", "syslog+tls"}, Usage: "syslog+udp://host:port (or +tcp, +tls)",
+			Parameters: []string{maxConnections}, Format: "syslog", Check: checkSyslog, Open: openSyslog,
+		},
 	}
 }
 
@@ -65,26 +71,4 @@ func openHTTP(env Environment, spec Spec) (Opened, error) {
 	in := ndjson.NewIntake(env.Intake(spec, time.Now), int64(env.Config.Input.HTTP.MaxBodyBytes), env.Over)
 	in.Lines = !f.Values()
 	return Opened{Pushed: in}, nil
-}
-
-func checkNATS(s Spec) error {
-	_, _, err := natsconn.Address(s.Target)
-	return err
-}
-
-func checkUnix(s Spec) error {
-	if !strings.HasPrefix(s.Target, "/") || len(s.Target) < 2 {
-		return errors.New("the path of a unix socket must be absolute: unix:///path")
-	}
-	return nil
-}
-
-// CheckListener reports a target that is no address to listen on: host:port, of which
-// the host may be empty.
-func CheckListener(s Spec) error {
-	_, port, err := net.SplitHostPort(s.Target)
-	if err != nil || port == "" {
-		return fmt.Errorf("'%s' is no host:port", s.Target)
-	}
-	return nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/sluicehq/sluice/cmd/sluice/config"
 	"github.com/sluicehq/sluice/internal/kafkaconn/dial"
 	"github.com/sluicehq/sluice/sources/kafka"
 )
@@ -18,7 +19,10 @@ import (
 var kafkaKind = Kind{
 	Name: "kafka", Schemes: []string{"kafka"}, Usage: "kafka://broker1,broker2/topic", Parameters: kafka.Parameters,
 	Check: func(s Spec) error { return kafka.Check(s.Target, s.Options) },
-	Open:  openKafka,
+	CheckLogin: func(cfg *config.Daemon, now time.Time, fault func(key string, err error)) {
+		dial.Check(cfg.Kafka, now, fault)
+	},
+	Open: openKafka,
 }
 
 type kafkaMetrics = kafka.Metrics

@@ -121,13 +121,18 @@ func (s *Set) Close(ctx context.Context) error {
 	errs := make([]error, len(s.all))
 	var closing sync.WaitGroup
 	for i, in := range s.all {
-		if r, ok := in.Source.(sources.Redelivering); ok {
-			closing.Go(func() {
-				if err := r.Close(ctx); err != nil {
-					errs[i] = fmt.Errorf("close input %s: %w", in.Spec, err)
-				}
-			})
+		shut := func() error { return nil }
+		switch source := in.Source.(type) {
+		case sources.Redelivering:
+			shut = func() error { return source.Close(ctx) }
+		case io.Closer: // it may never have run
+			shut = source.Close
 		}
+		closing.Go(func() {
+			if err := shut(); err != nil {
+				errs[i] = fmt.Errorf("close input %s: %w", in.Spec, err)
+			}
+		})
 	}
 	closing.Wait()
 	return errors.Join(errs...)
