@@ -18,12 +18,14 @@ import (
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/twmb/franz-go/pkg/kfake"
 
 	"github.com/sluicehq/sluice/cmd/sluice/config"
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/http/api"
 	"github.com/sluicehq/sluice/http/auth"
 	"github.com/sluicehq/sluice/internal/certs/certstest"
+	"github.com/sluicehq/sluice/internal/kafkaconn/kafkatest"
 	"github.com/sluicehq/sluice/internal/unavailable"
 )
 
@@ -160,11 +162,15 @@ func metricsReference(t *testing.T) string {
 	keys := write(t, dir, "sluice.yaml", "daemon: {api: {auth: {anonymous_permissions: ['*']}}}\n")
 	ours := certstest.New(t, "ours")
 	cert, key := ours.Issue("localhost", year)
-	d := start(t, "--config", keys, "-r", filepath.Join(dir, "rules"), "--tls-cert", cert, "--tls-key", key, "--input", "http", "--webhook", hooks, "--dlq", "file://"+filepath.Join(dir, "dlq"),
+	messages := kafkatest.Start(t, kfake.SeedTopics(1, "events"))
+	d := start(t, "--config", keys, "-r", filepath.Join(dir, "rules"), "--tls-cert", cert, "--tls-key", key, "--input", "http", "--input", "kafka://"+messages.Target("events"), "--webhook", hooks, "--dlq", "file://"+filepath.Join(dir, "dlq"),
 		"--output", "stdout", "--output", "file://"+filepath.Join(dir, "out"),
 		"--state-db", filepath.Join(dir, "state"), "--logsource-routing")
 	d.tls = &tls.Config{RootCAs: ours.Pool}
 	d.push(event("evil"))
+	d.await("the partition of the topic", func() bool {
+		return strings.Contains(d.do("GET", "/metrics", "").body, "\nsvc_kafka_lag{")
+	})
 	d.do("GET", "/metrics", "", "Authorization", "Bearer unknown")
 	families := make(map[string]*metricFamily)
 	scan := bufio.NewScanner(strings.NewReader(d.get("/metrics").body))
