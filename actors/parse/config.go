@@ -19,7 +19,7 @@ func (s Sources) Plain() any {
 // Config says where events come from and how a line becomes an event. The sections
 // of inputs stand in the rooms of the inputs.
 type Config struct {
-	Sources             Sources `yaml:"source" flag:"input" mode:"one" help:"Where events come from: stdin, http, unix:///path or syslog+udp://host:port (or +tcp, +tls); repeatable, each with its own ?format=NAME"`
+	Sources             Sources `yaml:"source" flag:"input" mode:"one" help:"Where events come from: stdin, http, nats://host:port/subject, kafka://broker1,broker2/topic, unix:///path or syslog+udp://host:port (or +tcp, +tls); repeatable, each with its own ?format=NAME"`
 	Format              string  `yaml:"format" flag:"input-format" oneof:"auto json syslog plain logfmt cef" help:"Form of a line"`
 	format.SyslogConfig `yaml:",inline"`
 	BufferSize          int            `yaml:"buffer_size" flag:"buffer-size" min:"1" max:"1000000" help:"Capacity of a mailbox, in units"`

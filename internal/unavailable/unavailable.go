@@ -104,12 +104,6 @@ var features = append(left, []Feature{
 	},
 	{Name: "OTLP", Sentence: "Log records are not received over OTLP.", Series: otlpSeries},
 	{
-		Name: "the NATS input", Sentence: "Events are not read from NATS.",
-		Refused: []string{
-			"--consumer-group", "--nats-ack-mode", "--replay-from-sequence", "--replay-from-time", "--replay-from-latest",
-		},
-	},
-	{
 		Name: "tap sessions", Sentence: "Events cannot be watched.",
 		Ignored: []string{"daemon.tap"}, Routes: []string{"/api/v1/tap"},
 		Series: tapSeries,

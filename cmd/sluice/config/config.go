@@ -11,6 +11,7 @@ import (
 	"github.com/sluicehq/sluice/http/audit"
 	"github.com/sluicehq/sluice/http/auth"
 	"github.com/sluicehq/sluice/http/server"
+	"github.com/sluicehq/sluice/internal/kafkaconn"
 	"github.com/sluicehq/sluice/internal/natsconn"
 	"github.com/sluicehq/sluice/internal/unavailable"
 	"github.com/sluicehq/sluice/sources/ndjson"
@@ -81,6 +82,7 @@ type Daemon struct {
 	Schema           unavailable.Schema       `yaml:"schema"`
 	LogsourceRouting ruleset.LogsourceRouting `yaml:"logsource_routing"`
 	NATS             NATS                     `yaml:"nats"`
+	Kafka            kafkaconn.Config         `yaml:"kafka"`
 	Tap              unavailable.Tap          `yaml:"tap"`
 	Tail             unavailable.Tail         `yaml:"tail"`
 	Dispositions     unavailable.Dispositions `yaml:"dispositions"`
@@ -100,8 +102,8 @@ type Input struct {
 
 // NATS is how to reach NATS, and how to read from it.
 type NATS struct {
-	natsconn.Config  `yaml:",inline"`
-	unavailable.NATS `yaml:",inline"`
+	natsconn.Config `yaml:",inline"`
+	natsconn.Input  `yaml:",inline"`
 }
 
 // API is the listener, who may use it, and the record of who did.
@@ -150,7 +152,8 @@ func Default() *Config {
 			Correlation: correlate.DefaultConfig(),
 			State:       state.DefaultConfig(),
 			Engine:      engine,
-			NATS:        NATS{NATS: unavailable.DefaultNATS},
+			NATS:        NATS{Input: natsconn.DefaultInput()},
+			Kafka:       kafkaconn.DefaultConfig(),
 			Tap:         unavailable.DefaultTap, Tail: unavailable.DefaultTail,
 			Dispositions: unavailable.DefaultDispositions, Capture: unavailable.DefaultCapture,
 			Actors: actors.DefaultConfig(), LogsourceRouting: ruleset.DefaultLogsourceRouting(),

@@ -13,7 +13,7 @@ import (
 	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/cmd/sluice/config"
 	"github.com/sluicehq/sluice/graph"
-	"github.com/sluicehq/sluice/internal/unavailable"
+	"github.com/sluicehq/sluice/internal/natsconn"
 	"github.com/sluicehq/sluice/sources"
 	"github.com/sluicehq/sluice/state"
 )
@@ -116,10 +116,10 @@ func TestRestoreIsDecidedByWhatIsReplayed(t *testing.T) {
 		{"before the stored time", fromTime(500), []state.Position{{Time: 1000}}, false},
 		{"at the stored time", fromTime(1000), []state.Position{{Time: 1000}}, false},
 		{"a time and no stored position", fromTime(2000), nil, false},
-		{"from the latest", config.Daemon{NATS: config.NATS{NATS: unavailable.NATS{ReplayFromLatest: true}}}, []state.Position{{Sequence: 1}}, false},
+		{"from the latest", config.Daemon{NATS: config.NATS{Input: natsconn.Input{ReplayFromLatest: true}}}, []state.Position{{Sequence: 1}}, false},
 		{"clearing", config.Daemon{State: state.Config{Clear: true}}, nil, false},
 		{"keeping, whatever is replayed", config.Daemon{
-			State: state.Config{Keep: true}, NATS: config.NATS{NATS: unavailable.NATS{ReplayFromSequence: "42"}},
+			State: state.Config{Keep: true}, NATS: config.NATS{Input: natsconn.Input{ReplayFromSequence: "42"}},
 		}, nil, true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -131,11 +131,11 @@ func TestRestoreIsDecidedByWhatIsReplayed(t *testing.T) {
 }
 
 func fromSequence(n string) config.Daemon {
-	return config.Daemon{NATS: config.NATS{NATS: unavailable.NATS{ReplayFromSequence: n}}}
+	return config.Daemon{NATS: config.NATS{Input: natsconn.Input{ReplayFromSequence: n}}}
 }
 
 func fromTime(seconds int64) config.Daemon {
-	return config.Daemon{NATS: config.NATS{NATS: unavailable.NATS{ReplayFromTime: time.Unix(seconds, 0).UTC().Format(time.RFC3339)}}}
+	return config.Daemon{NATS: config.NATS{Input: natsconn.Input{ReplayFromTime: time.Unix(seconds, 0).UTC().Format(time.RFC3339)}}}
 }
 
 func TestWhatABarrierCutComesBack(t *testing.T) {

@@ -26,6 +26,7 @@ import (
 	"github.com/sluicehq/sluice/http/auth"
 	"github.com/sluicehq/sluice/http/server"
 	"github.com/sluicehq/sluice/internal/egress"
+	"github.com/sluicehq/sluice/internal/kafkaconn"
 	"github.com/sluicehq/sluice/internal/natsconn"
 )
 
@@ -194,6 +195,7 @@ func (d *Daemon) build(set *graph.RuleSet) error {
 	out, err := sink.OpenOutputs(sink.OutputsOptions{
 		Config: d.cfg.Output, Capacity: d.cfg.Input.BufferSize, Capacities: d.cfg.Mailboxes, Bytes: int(d.cfg.Input.BufferBytes),
 		Stream: d.o.Out, Version: d.o.Version, NATS: natsconn.Client{Config: d.cfg.NATS.Config, Log: logging.Target(d.log, "sluice.nats")},
+		Kafka:  kafkaconn.Client{Config: d.cfg.Kafka, Log: logging.Target(d.log, "sluice.kafka")},
 		Egress: egress.Policy(d.cfg.Engine.EgressPolicy), Lines: lines, Metrics: d.series.sinks, Log: logging.Target(d.log, "sluice.sink"),
 		Transport: d.o.transport,
 	})

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sluicehq/sluice/cmd/sluice/config"
 	"github.com/sluicehq/sluice/graph/format"
-	"github.com/sluicehq/sluice/internal/natsconn"
 	"github.com/sluicehq/sluice/sources"
 	"github.com/sluicehq/sluice/sources/ndjson"
 	"github.com/sluicehq/sluice/sources/stdin"
@@ -25,6 +25,10 @@ type Kind struct {
 	Check func(Spec) error
 	// Open is nil for a kind that this build does not have.
 	Open func(Environment, Spec) (Opened, error)
+	// CheckLogin reports what connections of the kind cannot be made with, by the last part
+	// of its key; nil for a kind that makes none.
+	CheckLogin func(cfg *config.Daemon, now time.Time, fault func(key string, err error))
+	Replays    bool // has streams that can be read again from a given place
 	// LeftOutBy is the build tag that left the kind out.
 	LeftOutBy string
 }
@@ -40,7 +44,8 @@ func Kinds() []Kind {
 	return []Kind{
 		{Name: "stdin", Schemes: []string{"stdin"}, Usage: "stdin", Bare: true, Open: openStdin},
 		{Name: "http", Schemes: []string{"http"}, Usage: "http", Bare: true, Open: openHTTP},
-		{Name: "nats", Schemes: []string{"nats"}, Usage: "nats://host:port/subject", Check: checkNATS},
+		natsKind,
+		kafkaKind,
 		{Name: "unix", Schemes: []string{"unix"}, Usage: "unix:///path", Parameters: []string{maxConnections}, Check: checkUnix, Open: openUnix},
 		{
 			Name: "syslog", Schemes: []string{"syslog+udp", "syslog+tcp", "syslog+tls"}, Usage: "syslog+udp://host:port (or +tcp, +tls)",
@@ -66,9 +71,4 @@ func openHTTP(env Environment, spec Spec) (Opened, error) {
 	in := ndjson.NewIntake(env.Intake(spec, time.Now), int64(env.Config.Input.HTTP.MaxBodyBytes), env.Over)
 	in.Lines = !f.Values()
 	return Opened{Pushed: in}, nil
-}
-
-func checkNATS(s Spec) error {
-	_, _, err := natsconn.Address(s.Target)
-	return err
 }
