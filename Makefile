@@ -14,7 +14,7 @@ RELEASE   := -trimpath -buildvcs=false -ldflags '$(LDFLAGS) -s -w -buildid='
 export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 0)
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test race lint fuzz fuzz-decoders bench bench-corpus bench-formats bench-correlation bench-daemon bench-bodies bench-otlp bench-sinks bench-tls hostile scan docs tags check clean
+.PHONY: help build demo test race lint fuzz fuzz-decoders bench bench-corpus bench-formats bench-correlation bench-daemon bench-bodies bench-otlp bench-sinks bench-tls bench-sockets hostile scan docs tags check clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -76,6 +76,9 @@ bench-sinks: build ## daemons with several sinks against one, and with sinks tha
 
 bench-tls: build ## a daemon that speaks TLS against one in clear, against its bar
 	$(BIN)/bench tls -daemon $(BIN)/sluice -data '$(DATA)'
+
+bench-sockets: build ## events over unix sockets and as syslog against events in requests, against their bar
+	$(BIN)/bench sockets -daemon $(BIN)/sluice -data '$(DATA)'
 
 hostile: ## ten minutes of ordinary events among those that mean harm, with 512 MiB of memory
 	SLUICE_HOSTILE=$(or $(SPAN),10m) $(GO) test ./cmd/sluice/acceptance -run TestOrdinaryEventsDoNotNoticeHostileOnes -count=1 -v -timeout 30m
