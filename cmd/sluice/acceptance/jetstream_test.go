@@ -3,6 +3,7 @@ package acceptance
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -273,6 +274,44 @@ func TestWhatASaveCoversIsNotEvaluatedAgain(t *testing.T) {
 			}
 			d.stop()
 		})
+	}
+}
+
+// A sink that is down half of the time holds messages back. None is lost, none comes twice,
+// and no more than the consumer lets out are in the daemon.
+func TestASinkThatIsDownHalfOfTheTimeCausesNoRedelivery(t *testing.T) {
+	t.Parallel()
+	const messages, pending = 200, 100
+	b := newBus(t, jetstream.ConsumerConfig{AckWait: 2 * time.Second, MaxAckPending: pending})
+	var statuses []int
+	for range messages / 20 {
+		statuses = append(append(statuses, make503(20)...), slices.Repeat([]int{200}, 20)...)
+	}
+	h := newHook(t, statuses...)
+	dir := t.TempDir()
+	write(t, dir, "rules/a.yml", rule("Evil", "evil"))
+	hook := write(t, dir, "hook.yml", fmt.Sprintf("webhooks:\n  - {id: h, kind: detection, url: %q, body: '${detection.fields.C}', retry: {attempts: 100000, backoff: 10ms, max_backoff: 100ms}}\n", h.URL))
+	d := start(t, "-r", dir+"/rules", "--input", b.target, "--webhook", hook, "--buffer-size", "50")
+	most := 0
+	b.publish(evilOnes(0, messages)...)
+	d.await("everything acknowledged", func() bool {
+		c := b.consumer()
+		most = max(most, c.NumAckPending)
+		return c.NumAckPending == 0 && c.NumPending == 0
+	})
+	d.stop()
+	if most > pending {
+		t.Errorf("%d messages were in the daemon, want %d at most", most, pending)
+	}
+	if n := b.consumer().Delivered.Consumer; n != messages {
+		t.Errorf("%d deliveries of %d messages: some came again", n, messages)
+	}
+	got := make(map[string]bool)
+	for _, body := range h.all() {
+		got[body] = true
+	}
+	if len(got) != messages {
+		t.Errorf("%d different results arrived, want %d", len(got), messages)
 	}
 }
 
