@@ -14,7 +14,7 @@ RELEASE   := -trimpath -buildvcs=false -ldflags '$(LDFLAGS) -s -w -buildid='
 export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 0)
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test race lint fuzz fuzz-decoders bench bench-corpus bench-formats bench-correlation bench-daemon bench-bodies bench-otlp bench-sinks bench-tls bench-sockets hostile scan docs tags check clean
+.PHONY: help build demo test race lint fuzz fuzz-decoders bench bench-corpus bench-formats bench-correlation bench-daemon bench-bodies bench-otlp bench-sinks bench-tls bench-sockets bench-inputs hostile kills scan docs tags check clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -79,6 +79,12 @@ bench-tls: build ## a daemon that speaks TLS against one in clear, against its b
 
 bench-sockets: build ## events over unix sockets and as syslog against events in requests, against their bar
 	$(BIN)/bench sockets -daemon $(BIN)/sluice -data '$(DATA)'
+
+bench-inputs: build ## events that come over NATS against events over HTTP, by the daemon's processor time, against its bar
+	$(BIN)/bench inputs -daemon $(BIN)/sluice -data '$(DATA)'
+
+kills: ## a hundred daemons and twenty NATS servers killed at random moments: nothing is lost, nothing counts twice
+	SLUICE_KILLS=$(or $(KILLS),100) $(GO) test ./cmd/sluice/acceptance -run TestNothingIsLostHowever -count=1 -v -timeout 60m
 
 hostile: ## ten minutes of ordinary events among those that mean harm, with 512 MiB of memory
 	SLUICE_HOSTILE=$(or $(SPAN),10m) $(GO) test ./cmd/sluice/acceptance -run TestOrdinaryEventsDoNotNoticeHostileOnes -count=1 -v -timeout 30m

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"os"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -44,7 +45,12 @@ func (b *bench) runInputs(ctx context.Context, o options) error {
 // input measures and prints one lane over one input, in turn with HTTP.
 func (b *bench) input(ctx context.Context, number int, lines [][]byte, o options, rules, lane string) error {
 	how := feeders[number]
-	address, stop, err := receiver(ctx, how.protocol)
+	dir, err := os.MkdirTemp("", "bench")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	address, stop, err := receiver(ctx, how.protocol, dir)
 	if err != nil {
 		return err
 	}

@@ -71,7 +71,7 @@ func BenchmarkReceive(b *testing.B) {
 	}
 	body := []byte(fmt.Sprintf(`{"EventID":4688,"CommandLine":"%s"}`, bytes.Repeat([]byte("x"), 400)))
 	for range messages {
-		if _, err := js.PublishAsync("events.a", body); err != nil {
+		if _, err := js.PublishAsync("events.a", body, jetstream.WithStallWait(time.Minute)); err != nil {
 			b.Fatal(err)
 		}
 	}

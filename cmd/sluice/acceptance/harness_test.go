@@ -20,6 +20,7 @@ import (
 
 	_ "github.com/sluicehq/sluice/cmd/sluice/command" // so that cached outcomes are those of this code
 	"github.com/sluicehq/sluice/http/openapi/openapitest"
+	"github.com/sluicehq/sluice/internal/natsconn/natstest"
 )
 
 // binary is the program under test, built once for all tests.
@@ -29,6 +30,7 @@ var binary string
 var root = filepath.Join("..", "..", "..")
 
 func TestMain(m *testing.M) {
+	natstest.Child()
 	dir, err := os.MkdirTemp("", "sluice-acceptance-")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -298,16 +297,4 @@ func results(t *testing.T, client *kgo.Client, topic string) (hits, fired map[st
 		hits[fmt.Sprint(result.Event["U"], " ", result.Event["N"])]++
 	}
 	return hits, fired
-}
-
-// kills is how often a daemon is killed; SLUICE_KILLS says otherwise.
-func kills(t *testing.T) int {
-	t.Helper()
-	n := 8
-	if text := os.Getenv("SLUICE_KILLS"); text != "" {
-		if _, err := fmt.Sscan(text, &n); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return n
 }

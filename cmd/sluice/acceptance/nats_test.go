@@ -137,10 +137,12 @@ func TestNoCommandShowsHowOneLogsInToNATS(t *testing.T) {
 	}
 }
 
-// standing is a way to a server that stands still once it is told to.
+// standing is a way to a server that stands still once it is told to, at least for what
+// is sent to the server.
 type standing struct {
 	listener net.Listener
-	still    chan struct{}
+	still    chan struct{} // closed when nothing reaches the server
+	mute     bool          // then nothing comes back either
 	wg       sync.WaitGroup
 }
 
@@ -151,7 +153,7 @@ func standBefore(t *testing.T, server string) *standing {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &standing{listener: l, still: make(chan struct{})}
+	p := &standing{listener: l, still: make(chan struct{}), mute: true}
 	p.wg.Go(func() {
 		for {
 			near, err := l.Accept()
@@ -163,8 +165,8 @@ func standBefore(t *testing.T, server string) *standing {
 				_ = near.Close()
 				continue
 			}
-			p.wg.Go(func() { p.pass(near, far) })
-			p.wg.Go(func() { p.pass(far, near) })
+			p.wg.Go(func() { p.pass(near, far, true) })
+			p.wg.Go(func() { p.pass(far, near, p.mute) })
 		}
 	})
 	t.Cleanup(func() {
@@ -176,7 +178,7 @@ func standBefore(t *testing.T, server string) *standing {
 
 // pass hands on what comes, and from the standstill on nothing. It reads on, so that it
 // notices the end.
-func (p *standing) pass(from, to net.Conn) {
+func (p *standing) pass(from, to net.Conn, stands bool) {
 	defer from.Close()
 	defer to.Close()
 	buf := make([]byte, 64<<10)
@@ -187,7 +189,9 @@ func (p *standing) pass(from, to net.Conn) {
 		}
 		select {
 		case <-p.still:
-			continue
+			if stands {
+				continue
+			}
 		default:
 		}
 		if _, err := to.Write(buf[:n]); err != nil {

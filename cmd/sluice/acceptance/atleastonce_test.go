@@ -1,0 +1,194 @@
+package acceptance
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	natsio "github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/sluicehq/sluice/internal/natsconn/natstest"
+)
+
+// kills are how often daemons are killed. SLUICE_KILLS says it.
+func kills(t *testing.T) int {
+	t.Helper()
+	n, err := strconv.Atoi(os.Getenv("SLUICE_KILLS"))
+	if err != nil {
+		return 6
+	}
+	return n
+}
+
+// perLife are the messages that are published in a life of a daemon.
+const perLife = 60
+
+// A daemon is killed at random moments, some of them just behind a save, and so is the
+// server, while messages go on to a file, a webhook and another stream. No result is
+// missing. One that comes twice belongs to a message that was delivered twice, and the
+// stream at the end has none twice. In mode snapshot the correlations say what they say
+// when nothing happens.
+func TestNothingIsLostHoweverOftenDaemonAndServerAreKilled(t *testing.T) {
+	t.Parallel()
+	lives := kills(t)/2 + 1
+	want := distinctCorrelations(kill(t, "delivered", lives*perLife, 0, rand.New(rand.NewPCG(0, 0))).file)
+	for i, mode := range []string{"delivered", "snapshot"} {
+		t.Run(mode, func(t *testing.T) {
+			t.Parallel()
+			random := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), uint64(i)))
+			all := kill(t, mode, lives*perLife, lives-1, random)
+			redelivered := all.deliveries - lives*perLife
+			for name, lines := range map[string][]string{"file": all.file, "webhook": all.hook, "stream": all.stream} {
+				times := make(map[string]int)
+				for _, l := range lines {
+					times[l]++
+				}
+				missing, twice := 0, 0
+				for n := range lives * perLife {
+					switch seen := times[resultLine("Base", fmt.Sprint("evil ", n))]; {
+					case seen == 0:
+						missing++
+					case seen > 1:
+						twice += seen - 1
+					}
+				}
+				t.Logf("%s: %d results, %d twice; %d messages were delivered again, after %d kills", name, lives*perLife, twice, redelivered, lives-1)
+				if missing > 0 {
+					t.Errorf("%s: %d results are missing of %d", name, missing, lives*perLife)
+				}
+				if twice > redelivered || name == "stream" && twice > 0 {
+					t.Errorf("%s: %d results came again, want at most the %d of messages that did, and none in the stream", name, twice, redelivered)
+				}
+			}
+			if mode == "delivered" {
+				return
+			}
+			if n, distinct := all.count, all.distinct; n != lives*perLife || distinct != n {
+				t.Errorf("the windows hold %d events of which %d are different, want all %d", n, distinct, lives*perLife)
+			}
+			if got := distinctCorrelations(all.file); !maps.Equal(got, want) {
+				t.Errorf("%d different correlation results, want the %d of an uninterrupted run", len(got), len(want))
+			}
+		})
+	}
+}
+
+// aftermath is what came of the messages.
+type aftermath struct {
+	file, hook, stream []string
+	deliveries         int
+	count, distinct    int // in the windows
+}
+
+func distinctCorrelations(lines []string) map[string]bool {
+	all := make(map[string]bool)
+	for _, l := range lines {
+		if strings.Contains(l, `"correlation_type"`) {
+			all[l] = true
+		}
+	}
+	return all
+}
+
+// kill has daemons read so many messages, of which some are killed, and the server with
+// every fifth.
+func kill(t *testing.T, mode string, messages, deaths int, random *rand.Rand) (all aftermath) {
+	t.Helper()
+	p := natstest.StartProcess(t)
+	connect := func() (*natsio.Conn, error) { return natsio.Connect("nats://"+p.Addr, natsio.MaxReconnects(-1)) }
+	nc, err := connect()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := busOn(t, nc, p.Addr, jetstream.ConsumerConfig{AckWait: time.Second, MaxAckPending: 200})
+	if _, err := b.js.CreateStream(t.Context(), jetstream.StreamConfig{Name: "FOUND", Subjects: []string{"found"}, Duplicates: time.Hour}); err != nil {
+		t.Fatal(err)
+	}
+	h := newHook(t)
+	dir := t.TempDir()
+	rules := write(t, dir, "rules.yml", countingRules)
+	hook := write(t, dir, "hook.yml", fmt.Sprintf("webhooks:\n  - {id: h, kind: detection, url: %q, body: '{\"value\": ${detection.fields.C}}', retry: {backoff: 10ms}}\n", h.URL))
+	published, pace := 0, rand.New(rand.NewPCG(1, 2))
+	publish := func(upTo int) {
+		for published < upTo {
+			ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+			_, err := b.js.Publish(ctx, "events.a", []byte(numbered(published)), jetstream.WithMsgID(fmt.Sprint(published)))
+			cancel()
+			time.Sleep(time.Duration(pace.IntN(15)) * time.Millisecond) // a stream, not a heap
+			if err == nil {                                             // else the server is away, and perhaps has it already
+				published++
+			}
+		}
+	}
+	life := func() *daemon {
+		return start(t, "-r", rules, "--input", b.target+"?format=json", "--state-db", dir+"/state", "--state-save-interval", "1", "--nats-ack-mode", mode,
+			"--output", "file://"+dir+"/out", "--output", "nats://"+p.Addr+"/found", "--webhook", hook, "--dlq", "file://"+dir+"/dead",
+			"--sink-retry-max", "100000", "--sink-backoff-max-ms", "200", "--log-level", "debug")
+	}
+	for n := range deaths {
+		d := life()
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			publish((n + 1) * perLife)
+		}()
+		switch {
+		case n%3 == 2: // between the commit of a save and its acknowledgements, or soon after
+			saves := strings.Count(d.stderr.String(), `"state saved"`)
+			d.await("a save", func() bool { return strings.Count(d.stderr.String(), `"state saved"`) > saves })
+		default:
+			time.Sleep(time.Duration(random.IntN(1200)) * time.Millisecond)
+		}
+		if n%5 == 1 {
+			p.Kill()
+			time.Sleep(time.Duration(random.IntN(300)) * time.Millisecond)
+			if n%2 == 0 { // the daemon sees it come back
+				p.Up()
+				time.Sleep(time.Duration(random.IntN(1000)) * time.Millisecond)
+				d.kill()
+			} else {
+				d.kill()
+				p.Up()
+			}
+		} else {
+			d.kill()
+		}
+		<-done
+	}
+	d := life()
+	publish(messages)
+	d.await("everything ended", func() bool {
+		n, _ := d.windows()
+		return b.consumer().NumPending == 0 && (mode == "delivered" && b.open() == 0 || mode == "snapshot" && n >= messages)
+	})
+	all.count, all.distinct = d.windows()
+	d.stop()
+	if n := b.open(); n != 0 {
+		t.Errorf("%d messages are not acknowledged at the end", n)
+	}
+	if log := d.stderr.String(); strings.Contains(log, `"level":"ERROR"`) {
+		t.Errorf("the last daemon complains:\n%s", log)
+	}
+	if dead := output(filepath.Join(dir, "dead")).lines(); len(dead) > 0 {
+		t.Errorf("%d dead letters, the first: %s", len(dead), dead[0])
+	}
+	all.deliveries = int(b.consumer().Delivered.Consumer)
+	all.file = output(filepath.Join(dir, "out")).lines()
+	for _, body := range h.all() {
+		_, rest, _ := strings.Cut(body, `{"value": "`)
+		value, _, _ := strings.Cut(rest, `"`)
+		all.hook = append(all.hook, resultLine("Base", value))
+	}
+	stored := natstest.Bodies(natstest.Messages(t, b.js, "FOUND"))
+	all.stream = slices.Clip(stored)
+	return all
+}
