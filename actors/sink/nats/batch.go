@@ -9,7 +9,6 @@ import (
 	"unsafe"
 
 	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/sluicehq/sluice/graph"
 )
@@ -35,9 +34,6 @@ const headerRoom = 1 << 10
 
 // noBatches is the code of a stream that takes no batches.
 const noBatches = 10205
-
-// takesBatches makes a stream that takes batches.
-func takesBatches(c *jetstream.StreamConfig) { c.AllowBatchPublish = true }
 
 // batched publishes messages in batches where it may, and reports whether the stream has all
 // of them. After an error nothing further can be published.

@@ -13,6 +13,7 @@ import (
 
 	natsio "github.com/nats-io/nats.go"
 
+	"github.com/sluicehq/sluice/actors/sink/nats"
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/internal/natsconn"
 	"github.com/sluicehq/sluice/internal/natsconn/natstest"
@@ -22,7 +23,7 @@ var batchName = regexp.MustCompile(`"batch":"[^"]*"`)
 
 func TestAStreamAcknowledgesABatchOnce(t *testing.T) {
 	s := natstest.Start(t, nil)
-	transport := open(t, s, natsconn.Config{})
+	transport := openForBatches(t, s)
 	defer transport.Close()
 	nc, _ := s.Client()
 	defer nc.Close()
@@ -140,7 +141,7 @@ func TestOnlyTheAcknowledgementOfAWholeBatchCounts(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := natstest.InMemory(t)
-				transport := open(t, s, natsconn.Config{})
+				transport := openForBatches(t, s)
 				defer transport.Close()
 				seen := replier(t, s, func(m *natsio.Msg, _ int) {
 					text := yes
@@ -184,7 +185,7 @@ func TestMessagesOutOfTheOrdinaryGoInNoBatch(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := natstest.Start(t, nil)
-			transport := open(t, s, natsconn.Config{})
+			transport := openForBatches(t, s)
 			defer transport.Close()
 			nc, _ := s.Client()
 			defer nc.Close()
@@ -209,7 +210,7 @@ func TestMessagesOutOfTheOrdinaryGoInNoBatch(t *testing.T) {
 
 func TestAStreamThatIsGoneIsMadeAgainForABatch(t *testing.T) {
 	s := natstest.Start(t, nil)
-	transport := open(t, s, natsconn.Config{})
+	transport := openForBatches(t, s)
 	defer transport.Close()
 	nc, js := s.Client()
 	defer nc.Close()
@@ -243,7 +244,7 @@ func TestABatchOnItsWayCountsAtTheEnd(t *testing.T) {
 			natstest.Bubbles(t)
 			synctest.Test(t, func(t *testing.T) {
 				s := natstest.InMemory(t)
-				transport := open(t, s, natsconn.Config{})
+				transport := openForBatches(t, s)
 				defer transport.Close()
 				ctx, cancel := context.WithTimeout(t.Context(), end)
 				defer cancel()
@@ -266,4 +267,14 @@ func TestABatchOnItsWayCountsAtTheEnd(t *testing.T) {
 			})
 		})
 	}
+}
+
+// inBatches makes the stream of the sink, so that it takes batches.
+func inBatches(t *testing.T, s *natstest.Server) { t.Helper(); makeStream(t, s, true) }
+
+// openForBatches is open for a stream that takes batches.
+func openForBatches(t *testing.T, s *natstest.Server) *nats.Transport {
+	t.Helper()
+	inBatches(t, s)
+	return open(t, s, natsconn.Config{})
 }

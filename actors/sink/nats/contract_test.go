@@ -28,7 +28,7 @@ func open(t *testing.T, s *natstest.Server, c natsconn.Config) *nats.Transport {
 }
 
 func TestContract(t *testing.T) {
-	t.Run("in batches", func(t *testing.T) { contract(t, func(*testing.T, *natstest.Server) {}) })
+	t.Run("in batches", func(t *testing.T) { contract(t, inBatches) })
 	t.Run("one by one", func(t *testing.T) { contract(t, singly) })
 }
 

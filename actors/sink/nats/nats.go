@@ -163,7 +163,7 @@ func (t *Transport) ensure(ctx context.Context, subject string) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, ackWait)
 	defer cancel()
-	info, err := t.conn.Stream(ctx, subject, takesBatches)
+	info, err := t.conn.Stream(ctx, subject)
 	if err != nil {
 		return err
 	}

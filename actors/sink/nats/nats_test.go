@@ -86,12 +86,14 @@ func TestWhatIsStoredOfAMessage(t *testing.T) {
 	}
 }
 
-// singly makes the stream of the sink one that takes no batches.
-func singly(t *testing.T, s *natstest.Server) {
+// singly makes the stream of the sink, so that it takes no batches.
+func singly(t *testing.T, s *natstest.Server) { t.Helper(); makeStream(t, s, false) }
+
+func makeStream(t *testing.T, s *natstest.Server, batches bool) {
 	t.Helper()
 	nc, js := s.Client()
 	defer nc.Close()
-	if _, err := js.CreateStream(t.Context(), jetstream.StreamConfig{Name: "sluice-results", Subjects: []string{"results"}}); err != nil {
+	if _, err := js.CreateStream(t.Context(), jetstream.StreamConfig{Name: "sluice-results", Subjects: []string{"results"}, AllowBatchPublish: batches}); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
-	"github.com/nats-io/nats.go/jetstream"
 	"github.com/nats-io/nkeys"
 
 	"github.com/sluicehq/sluice/graph/leaktest"
@@ -233,39 +232,6 @@ func TestFilesAreReadBeforeAnythingIsConnected(t *testing.T) {
 		dial.Check(tc.cfg, time.Now(), func(key string, err error) { got = append(got, key+": "+err.Error()) })
 		if text := strings.Join(got, "\n"); tc.want == "" && text != "" || !strings.HasPrefix(text, tc.want) {
 			t.Errorf("%s: got %q, want %q", tc.name, text, tc.want)
-		}
-	}
-}
-
-func TestAStreamIsMadeAsWishedWhereTheServerMakesOne(t *testing.T) {
-	s := natstest.Start(t, nil)
-	url, _, err := natsconn.Address(s.Target(""))
-	if err != nil {
-		t.Fatal(err)
-	}
-	conn, err := s.Dialer(natsconn.Config{}).Connect(url, "test", dial.Events{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close()
-	batches := func(c *jetstream.StreamConfig) { c.AllowBatchPublish = true }
-	impossible := func(c *jetstream.StreamConfig) { c.Replicas = 5 }
-	for _, tc := range []struct {
-		name, subject string
-		wishes        []func(*jetstream.StreamConfig)
-		batches       bool
-	}{
-		{"without a wish", "a", nil, false},
-		{"with one", "b", []func(*jetstream.StreamConfig){batches}, true},
-		{"with one that the server does not have", "c", []func(*jetstream.StreamConfig){batches, impossible}, false},
-		{"that is there already", "a", []func(*jetstream.StreamConfig){batches}, false},
-	} {
-		info, err := conn.Stream(t.Context(), tc.subject, tc.wishes...)
-		if err != nil {
-			t.Fatalf("%s: %v", tc.name, err)
-		}
-		if c := info.Config; c.AllowBatchPublish != tc.batches || c.Replicas != 1 {
-			t.Errorf("%s: it takes batches: %t, and has %d replicas, want %t and one", tc.name, c.AllowBatchPublish, c.Replicas, tc.batches)
 		}
 	}
 }

@@ -16,8 +16,7 @@ import (
 
 // Stream finds the stream that takes whatever filter matches, and makes one when there
 // is none. A stream of the name that it would get, but with other subjects, is an error.
-// wishes are for the one that it makes, which goes without them where the server has it so.
-func (c *Conn) Stream(ctx context.Context, filter string, wishes ...func(*jetstream.StreamConfig)) (*jetstream.StreamInfo, error) {
+func (c *Conn) Stream(ctx context.Context, filter string) (*jetstream.StreamInfo, error) {
 	js, err := jetstream.New(c.Conn)
 	if err != nil {
 		return nil, err
@@ -26,7 +25,7 @@ func (c *Conn) Stream(ctx context.Context, filter string, wishes ...func(*jetstr
 	defer end(nil)
 	c.asking.Store(&end)
 	defer c.asking.Store(nil)
-	info, err := c.stream(ctx, js, filter, wishes)
+	info, err := c.stream(ctx, js, filter)
 	switch cause := context.Cause(ctx); {
 	case errors.Is(cause, nats.ErrPermissionViolation):
 		err = fmt.Errorf("%w (the user needs to publish to $JS.API.> and to subscribe to _INBOX.>)", cause)
@@ -41,7 +40,7 @@ func (c *Conn) Stream(ctx context.Context, filter string, wishes ...func(*jetstr
 	return info, nil
 }
 
-func (c *Conn) stream(ctx context.Context, js jetstream.JetStream, filter string, wishes []func(*jetstream.StreamConfig)) (*jetstream.StreamInfo, error) {
+func (c *Conn) stream(ctx context.Context, js jetstream.JetStream, filter string) (*jetstream.StreamInfo, error) {
 	if info, err := find(ctx, js, filter); info != nil || err != nil {
 		return info, err
 	}
@@ -53,16 +52,7 @@ func (c *Conn) stream(ctx context.Context, js jetstream.JetStream, filter string
 	if !errors.Is(err, jetstream.ErrStreamNotFound) {
 		return nil, err
 	}
-	plain := jetstream.StreamConfig{Name: name, Subjects: []string{filter}}
-	config := plain
-	for _, wish := range wishes {
-		wish(&config)
-	}
-	made, err := js.CreateStream(ctx, config)
-	var refused *jetstream.APIError
-	if len(wishes) > 0 && errors.As(err, &refused) {
-		made, err = js.CreateStream(ctx, plain)
-	}
+	made, err := js.CreateStream(ctx, jetstream.StreamConfig{Name: name, Subjects: []string{filter}})
 	if err != nil {
 		if info, _ := find(ctx, js, filter); info != nil { // somebody else was faster
 			return info, nil
