@@ -14,7 +14,7 @@ RELEASE   := -trimpath -buildvcs=false -ldflags '$(LDFLAGS) -s -w -buildid='
 export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 0)
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test race lint fuzz bench bench-corpus bench-correlation bench-daemon bench-bodies bench-sinks bench-tls hostile scan docs tags check clean
+.PHONY: help build demo test race lint fuzz bench bench-corpus bench-formats bench-correlation bench-daemon bench-bodies bench-sinks bench-tls hostile scan docs tags check clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -29,7 +29,7 @@ demo: build ## evaluate example rules on example events, once and as a service
 test: ## all tests, shuffled; needs only Go
 	$(GO) test -shuffle=on -timeout 30m ./...
 	$(GO) test -tags no_otlp ./actors/sink
-	$(GO) test -tags no_nats ./internal/buildtags
+	$(GO) test -tags no_nats,no_kafka ./internal/buildtags
 	cd otlp/collectortest && $(GO) test -shuffle=on ./...
 	cd http/openapi/validatortest && $(GO) test -shuffle=on ./...
 
@@ -52,6 +52,9 @@ bench: ## benchmarks of the hot path
 bench-corpus: build ## the engine on real rules and events, one core, against its bars
 	$(BIN)/bench corpus -data '$(DATA)'
 	SLUICE_DATA='$(abspath $(DATA))' $(GO) test -run '^$$' -bench OverReference -cpu 1 ./internal/reference
+
+bench-formats: build ## lines of syslog, CEF and logfmt against json.Valid over their events, on one core, against its bar
+	$(BIN)/bench formats -data '$(DATA)'
 
 bench-correlation: build ## correlations by type and window, and a lane of six rules, against their bars
 	$(BIN)/bench correlation -data '$(DATA)'

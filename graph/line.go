@@ -5,6 +5,7 @@ type Line struct {
 	Raw        []byte  // without its line ending; not changed while the line has its share of Buffer
 	Buffer     *Buffer // what Raw lies in; nil for memory of its own
 	Structured bool    // always decoded as one JSON value, whatever the input format says
+	Input      uint8   // number of the input that it came from, whose format it has
 	Held       uint32  // bytes of memory that the line keeps; 0 when they are those of Raw
 	Token      Token
 }

@@ -11,6 +11,7 @@ import (
 // chunks is the memory that a stream is read into and texts are cut from.
 type chunks struct {
 	src      io.Reader
+	pausing  Pausing       // src, if it is never waited for
 	buffers  *Buffers      // nil for chunks that are not used again
 	lent     *graph.Buffer // what chunk lies in, with a share of the reader's; nil without buffers
 	chunk    []byte        // what was read; bytes before start have been handed out
@@ -60,6 +61,9 @@ func (r *chunks) next(dst []Text, c cutter) ([]Text, error) {
 		}
 		if r.err != nil {
 			return dst, r.err
+		}
+		if r.pausing != nil && !r.pausing.Ready() {
+			return dst, nil
 		}
 		r.fill()
 	}

@@ -19,6 +19,12 @@ type LedgerOptions struct {
 	Snapshot bool
 	// Limit is how many unacknowledged messages the server lets the consumer have.
 	Limit int
+	// Remembered is how many delivered positions are remembered; 0 is Limit, and at
+	// least 4096.
+	Remembered int
+	// Due receives when Acks has something to return, also of other ledgers that it is
+	// given to. It holds one token; nil makes one.
+	Due chan struct{}
 }
 
 // Ledger accounts for the messages of one consumer from their delivery until the
@@ -35,6 +41,7 @@ type Ledger[M any] struct {
 	asked    bool // for a save, since the last one
 	acks     []Ack[M]
 	repeats  int
+	returned int             // covered messages of the restored state that came again
 	restored *graph.Position // what the restored state reaches, nil when none was
 	seen     []graph.Position
 	behind   map[uint64]uint64 // lowest sequence by epoch, of messages that are forgotten
@@ -69,21 +76,30 @@ type message[M any] struct {
 	epoch    atomic.Uint64 // in which parse took it; 0 before that
 	standing standing
 	awaited  bool // known from the restored head, and not delivered since
+	gone     bool // its stream is no more
 }
 
 // NewLedger returns an empty ledger.
 func NewLedger[M any](o LedgerOptions) *Ledger[M] {
+	if o.Due == nil {
+		o.Due = make(chan struct{}, 1)
+	}
+	if o.Remembered == 0 {
+		o.Remembered = max(maxSeen, o.Limit)
+	}
 	return &Ledger[M]{
-		o: o, due: make(chan struct{}, 1), early: make(chan struct{}, 1),
+		o: o, due: o.Due, early: make(chan struct{}, 1),
 		messages: make(map[uint64]*message[M]), behind: make(map[uint64]uint64),
 	}
 }
 
 // Restore takes over what the head of a save says, whose state was restored. It
 // comes before the first delivery.
-func (l *Ledger[M]) Restore(position *state.Position, covered []state.Covered) {
-	if position != nil && position.Stream == l.o.Stream {
-		l.restored = &graph.Position{Sequence: position.Sequence, Time: position.Time}
+func (l *Ledger[M]) Restore(positions []state.Position, covered []state.Covered) {
+	for _, p := range positions {
+		if p.Stream == l.o.Stream {
+			l.restored = &graph.Position{Sequence: p.Sequence, Time: p.Time}
+		}
 	}
 	for _, c := range covered {
 		if c.Stream != l.o.Stream || c.Consumer != l.o.Consumer {
@@ -102,6 +118,7 @@ func (l *Ledger[M]) Restore(position *state.Position, covered []state.Covered) {
 func (l *Ledger[M]) Deliver(p graph.Position, handle M) graph.Delivery {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	p.Stream = l.o.Stream
 	m := l.messages[p.Sequence]
 	before := l.see(p)
 	switch {
@@ -115,6 +132,9 @@ func (l *Ledger[M]) Deliver(p graph.Position, handle M) graph.Delivery {
 		l.ask()
 		return m
 	}
+	if m.awaited {
+		l.returned++
+	}
 	m.handle, m.awaited = handle, false
 	if m.standing == due {
 		l.repeats++
@@ -126,6 +146,10 @@ func (l *Ledger[M]) Deliver(p graph.Position, handle M) graph.Delivery {
 // see remembers a delivered position and reports whether it was remembered. When
 // there are too many it forgets every second one of the lower half.
 func (l *Ledger[M]) see(p graph.Position) (before bool) {
+	if n := len(l.seen); (n == 0 || l.seen[n-1].Sequence < p.Sequence) && n < max(maxSeen, l.o.Limit) {
+		l.seen = append(l.seen, p)
+		return false
+	}
 	i, found := slices.BinarySearchFunc(l.seen, p.Sequence, bySequence)
 	if found {
 		before = l.seen[i] == p // else the stream was made anew
@@ -133,7 +157,7 @@ func (l *Ledger[M]) see(p graph.Position) (before bool) {
 		return before
 	}
 	l.seen = slices.Insert(l.seen, i, p)
-	if len(l.seen) > max(maxSeen, l.o.Limit) {
+	if len(l.seen) > l.o.Remembered {
 		half, kept := len(l.seen)/2, l.seen[:0]
 		for i, p := range l.seen {
 			if i >= half || i%2 == 0 {
@@ -165,13 +189,41 @@ func (l *Ledger[M]) Acks() []Ack[M] {
 func (l *Ledger[M]) Confirmed(sequence uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	m := l.messages[sequence]
-	if m == nil || m.standing != due {
-		return
+	l.confirmed(sequence)
+}
+
+// ConfirmedAll forgets messages.
+func (l *Ledger[M]) ConfirmedAll(sequences []uint64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, sequence := range sequences {
+		l.confirmed(sequence)
 	}
+}
+
+func (l *Ledger[M]) confirmed(sequence uint64) {
+	if m := l.messages[sequence]; m != nil && m.standing == due {
+		l.confirm(m)
+	}
+}
+
+func (l *Ledger[M]) confirm(m *message[M]) {
+	sequence := m.position.Sequence
 	delete(l.messages, sequence)
 	if low, ok := l.behind[m.epoch.Load()]; !ok || sequence < low {
 		l.behind[m.epoch.Load()] = sequence
+	}
+}
+
+// Passed says that the server delivers nothing up to a sequence again: it has
+// the acknowledgements, whoever sent them.
+func (l *Ledger[M]) Passed(sequence uint64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for s, m := range l.messages {
+		if s <= sequence && m.standing == due {
+			l.confirm(m)
+		}
 	}
 }
 
@@ -195,6 +247,13 @@ func (l *Ledger[M]) Repeats() int {
 	return l.repeats
 }
 
+// Returned is how many messages that the restored state covers were delivered again.
+func (l *Ledger[M]) Returned() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.returned
+}
+
 // Early receives when a save should begin before its time: the server is about to
 // hold messages back until others are acknowledged.
 func (l *Ledger[M]) Early() <-chan struct{} { return l.early }
@@ -211,9 +270,9 @@ const Final = math.MaxUint64
 
 // Cover returns what the head of a save says whose barrier ended the epoch: the
 // highest position such that every message delivered so far up to it lies before
-// the barrier, nil when there is none, and the messages before the barrier whose
+// the barrier, if there is one, and the messages before the barrier whose
 // acknowledgement is not confirmed. All lines before the barrier have ended.
-func (l *Ledger[M]) Cover(epoch uint64) (*state.Position, state.Covered) {
+func (l *Ledger[M]) Cover(epoch uint64) ([]state.Position, []state.Covered) {
 	covered := state.Covered{Stream: l.o.Stream, Consumer: l.o.Consumer}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -251,9 +310,9 @@ func (l *Ledger[M]) Cover(epoch uint64) (*state.Position, state.Covered) {
 		last = r
 	}
 	if last == nil {
-		return nil, covered
+		return nil, []state.Covered{covered}
 	}
-	return &state.Position{Stream: l.o.Stream, Sequence: last.Sequence, Time: last.Time}, covered
+	return []state.Position{{Stream: l.o.Stream, Sequence: last.Sequence, Time: last.Time}}, []state.Covered{covered}
 }
 
 // before reports whether the message lies before the barrier that ended the epoch.
@@ -314,11 +373,7 @@ func signal(c chan struct{}) {
 }
 
 // Position is where the message stands, and in which stream.
-func (m *message[M]) Position() graph.Position {
-	p := m.position
-	p.Stream = m.ledger.o.Stream
-	return p
-}
+func (m *message[M]) Position() graph.Position { return m.position }
 
 // Entered notes the side of the next barrier on which the message lies.
 func (m *message[M]) Entered(epoch uint64) { m.epoch.Store(epoch) }
@@ -328,6 +383,9 @@ func (m *message[M]) Ended() {
 	l := m.ledger
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if m.gone {
+		return
+	}
 	if l.o.Snapshot && m.epoch.Load() != 0 {
 		m.standing = ended
 		return

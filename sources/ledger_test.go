@@ -66,9 +66,10 @@ func (b *book) want(what string, got, want []uint64) {
 // wantCut checks what the head of a save says; position 0 stands for none.
 func (b *book) wantCut(epoch, position uint64, covered ...uint64) {
 	b.t.Helper()
-	p, c := b.Cover(epoch)
-	got := uint64(0)
-	if p != nil {
+	all, covers := b.Cover(epoch)
+	got, c := uint64(0), covers[0]
+	if len(all) > 0 {
+		p := all[0]
 		got = p.Sequence
 		if p.Time != 1000+int64(got) || p.Stream != "s" {
 			b.t.Errorf("position %+v, want the time of the message and the stream", p)
@@ -127,7 +128,7 @@ func TestAPositionIsTheHighestUpToWhichEverythingLiesBeforeTheBarrier(t *testing
 			b := newBook(t, false, 100_000)
 			tc.run(b)
 			p, _ := b.Cover(1)
-			if (p == nil) != (tc.position == 0) || p != nil && (p.Sequence != tc.position || p.Time != 1000+int64(tc.position)) {
+			if (p == nil) != (tc.position == 0) || p != nil && (p[0].Sequence != tc.position || p[0].Time != 1000+int64(tc.position)) {
 				t.Errorf("position %+v, want %d", p, tc.position)
 			}
 		})
@@ -135,7 +136,7 @@ func TestAPositionIsTheHighestUpToWhichEverythingLiesBeforeTheBarrier(t *testing
 }
 
 func TestARestoredPositionIsWhereARunBegins(t *testing.T) {
-	stored := &state.Position{Stream: "s", Sequence: 100, Time: 1100}
+	stored := []state.Position{{Stream: "of another input", Sequence: 7}, {Stream: "s", Sequence: 100, Time: 1100}}
 	covered := []state.Covered{
 		{Stream: "s", Consumer: "c", Ranges: state.RangesOf([]uint64{98, 100})},
 		{Stream: "s", Consumer: "another", Ranges: state.RangesOf([]uint64{97})},
@@ -151,7 +152,7 @@ func TestARestoredPositionIsWhereARunBegins(t *testing.T) {
 	b.wantCut(1, 101, 97, 100, 101)
 
 	other := newBook(t, true, 1000)
-	other.Restore(&state.Position{Stream: "another", Sequence: 100, Time: 1100}, covered)
+	other.Restore([]state.Position{{Stream: "another", Sequence: 100, Time: 1100}}, covered)
 	other.deliver(1, 5)
 	other.wantCut(1, 5, 5, 98, 100)
 }

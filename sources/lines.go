@@ -37,7 +37,8 @@ type Text struct {
 type Reader interface {
 	// Next appends to dst what has been read and returns it. It reads only when
 	// nothing whole is left. The error is that of the stream, io.EOF at its end, and
-	// comes without texts.
+	// comes without texts. No texts without an error are a pause, of a stream that is
+	// Pausing.
 	Next(dst []Text) ([]Text, error)
 	// Close gives the reader's memory back. Texts that were handed out keep theirs.
 	Close()

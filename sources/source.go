@@ -44,9 +44,9 @@ type Redelivering interface {
 // Positions is what checkpoints need of a source that delivers again. Ledger says
 // what each method promises.
 type Positions interface {
-	Restore(position *state.Position, covered []state.Covered)
+	Restore(positions []state.Position, covered []state.Covered)
 	Early() <-chan struct{}
-	Cover(epoch uint64) (*state.Position, state.Covered)
+	Cover(epoch uint64) ([]state.Position, []state.Covered)
 	Saved(epoch uint64)
 	Unreleased() int
 }
@@ -61,6 +61,7 @@ type Pump struct {
 
 	texts []Text // memory of Run's
 	run   []graph.Line
+	most  int // texts at once, since they were last forgotten
 }
 
 // Run hands over the texts of r until the stream ends, in runs of what has been
@@ -70,13 +71,28 @@ type Pump struct {
 // again when it has returned.
 func (p *Pump) Run(ctx context.Context, r Reader) (admitted int, err error) {
 	defer r.Close()
+	for paused := true; paused && err == nil; {
+		var n int
+		n, paused, err = p.Available(ctx, r)
+		admitted += n
+	}
+	return admitted, err
+}
+
+// Available is Run up to a pause of the stream, which leaves r open. It keeps nothing of
+// what it handed over, so pumps can be shared by streams that pause.
+func (p *Pump) Available(ctx context.Context, r Reader) (admitted int, paused bool, err error) {
 	defer p.forget()
 	for {
 		p.texts, err = r.Next(p.texts[:0])
 		if err != nil {
-			return admitted, streamError(err)
+			return admitted, false, streamError(err)
 		}
 		texts := p.texts
+		if len(texts) == 0 {
+			return admitted, true, nil
+		}
+		p.most = max(p.most, len(texts))
 		for len(texts) > 0 {
 			run := p.run[:0]
 			for len(texts) > 0 && !texts[0].Oversize {
@@ -87,13 +103,13 @@ func (p *Pump) Run(ctx context.Context, r Reader) (admitted int, err error) {
 			n, err := p.put(ctx, run)
 			admitted += n
 			if err != nil {
-				return admitted, err
+				return admitted, false, err
 			}
 			if len(texts) == 0 {
 				break
 			}
 			if err := p.oversize(ctx, texts[0].Bytes); err != nil {
-				return admitted, err
+				return admitted, false, err
 			}
 			texts = texts[1:]
 		}
@@ -102,8 +118,9 @@ func (p *Pump) Run(ctx context.Context, r Reader) (admitted int, err error) {
 
 // forget keeps the memory and drops what it refers to.
 func (p *Pump) forget() {
-	clear(p.texts[:cap(p.texts)])
-	clear(p.run[:cap(p.run)])
+	clear(p.texts[:p.most])
+	clear(p.run[:min(p.most, cap(p.run))])
+	p.most = 0
 }
 
 // put hands over one run. What is not admitted is taken back from its receipt.

@@ -28,7 +28,7 @@ func writeCompressed(t *testing.T, s *Series, content []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := v.Commit(1, nil); err != nil {
+	if err := v.Commit(1); err != nil {
 		t.Fatal(err)
 	}
 }

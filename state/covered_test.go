@@ -37,14 +37,14 @@ func TestRangesHoldExactlyTheirSequences(t *testing.T) {
 func TestTheHeadNamesWhatItsSaveCovers(t *testing.T) {
 	st := open(t, t.TempDir())
 	s := st.Series("save")
-	commit := func(position *state.Position, covered ...state.Covered) state.Head {
+	commit := func(positions []state.Position, covered ...state.Covered) state.Head {
 		t.Helper()
 		v, err := s.Begin()
 		if err != nil {
 			t.Fatal(err)
 		}
 		v.Cover(covered)
-		if err := v.Commit(1, position); err != nil {
+		if err := v.Commit(1, positions...); err != nil {
 			t.Fatal(err)
 		}
 		h, err := s.Head()
@@ -53,7 +53,7 @@ func TestTheHeadNamesWhatItsSaveCovers(t *testing.T) {
 		}
 		return h
 	}
-	h := commit(&state.Position{Stream: "s", Sequence: 9, Time: 5}, state.Covered{Stream: "s", Consumer: "c", Ranges: state.RangesOf([]uint64{3, 4, 9})})
+	h := commit([]state.Position{{Stream: "s", Sequence: 9, Time: 5}}, state.Covered{Stream: "s", Consumer: "c", Ranges: state.RangesOf([]uint64{3, 4, 9})})
 	if len(h.Covered) != 1 || h.Covered[0].Consumer != "c" || !slices.Equal(slices.Collect(h.Covered[0].Ranges.All()), []uint64{3, 4, 9}) {
 		t.Errorf("covered %+v, want 3, 4 and 9 of one consumer", h.Covered)
 	}
@@ -62,5 +62,35 @@ func TestTheHeadNamesWhatItsSaveCovers(t *testing.T) {
 	}
 	if err := st.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestTheHeadNamesThePositionOfEveryStream(t *testing.T) {
+	s := open(t, t.TempDir()).Series("save")
+	at := func(stream string, sequence uint64) state.Position {
+		return state.Position{Stream: stream, Sequence: sequence, Time: int64(sequence)}
+	}
+	for _, tc := range []struct {
+		name string
+		cut  []state.Position
+		want []state.Position
+	}{
+		{"none at first", nil, nil},
+		{"one", []state.Position{at("a", 1)}, []state.Position{at("a", 1)}},
+		{"another one behind which the first stays", []state.Position{at("b", 5)}, []state.Position{at("b", 5), at("a", 1)}},
+		{"both", []state.Position{at("a", 2), at("b", 6)}, []state.Position{at("a", 2), at("b", 6)}},
+		{"none of them any more", nil, []state.Position{at("a", 2), at("b", 6)}},
+	} {
+		v, err := s.Begin()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := v.Commit(1, tc.cut...); err != nil {
+			t.Fatal(err)
+		}
+		h, err := s.Head()
+		if got := h.Positions(); err != nil || !slices.Equal(got, tc.want) {
+			t.Errorf("%s: got %v and %v, want %v", tc.name, got, err, tc.want)
+		}
 	}
 }

@@ -70,7 +70,7 @@ func TestDamageIsFoundBeforeAnythingIsRead(t *testing.T) {
 			}); err != nil {
 				t.Fatal(err)
 			}
-			if err := v.Commit(1, nil); err != nil {
+			if err := v.Commit(1); err != nil {
 				t.Fatal(err)
 			}
 			tc.damage(t, s, series)
@@ -85,7 +85,7 @@ func TestDamageIsFoundBeforeAnythingIsRead(t *testing.T) {
 			if v, err = series.Begin(); err != nil {
 				t.Fatalf("a damaged store takes no save: %v", err)
 			}
-			if err := v.Commit(2, nil); err != nil {
+			if err := v.Commit(2); err != nil {
 				t.Errorf("commit over damage: %v", err)
 			}
 		})
@@ -172,7 +172,7 @@ func TestADirectoryThatCannotBeOpenedIsSetAside(t *testing.T) {
 					err = v.Write("part", 1, func(w io.Writer) error { _, err := io.WriteString(w, "content"); return err })
 				}
 				if err == nil {
-					err = errors.Join(v.Commit(at, nil), s.Close())
+					err = errors.Join(v.Commit(at), s.Close())
 				}
 				if err != nil {
 					t.Fatal(err)
@@ -248,7 +248,7 @@ func TestAQuarantinedPartOutlivesTheNextSaves(t *testing.T) {
 		if err := v.Write("part", 1, func(w io.Writer) error { _, err := io.WriteString(w, text); return err }); err != nil {
 			t.Fatal(err)
 		}
-		if err := v.Commit(1, nil); err != nil {
+		if err := v.Commit(1); err != nil {
 			t.Fatal(err)
 		}
 		if text == "unusable" {
@@ -270,7 +270,7 @@ func TestALogFileThatWasNotFinishedIsNoDamage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := v.Commit(7, nil); err != nil {
+	if err := v.Commit(7); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Close(); err != nil {
@@ -308,7 +308,7 @@ func TestAFullDiskFailsTheSaveAndNotTheNextOne(t *testing.T) {
 		}
 		err = v.Write("part", 1, func(w io.Writer) error { _, err := io.WriteString(w, text); return err })
 		if err == nil {
-			err = v.Commit(1, nil)
+			err = v.Commit(1)
 		}
 		if err != nil {
 			return errors.Join(err, v.Discard())
@@ -374,7 +374,7 @@ func TestTheDirectoryDoesNotGrowWithTheNumberOfSaves(t *testing.T) {
 		if err := v.Write("part", 1, func(w io.Writer) error { _, err := w.Write(state); return err }); err != nil {
 			t.Fatal(err)
 		}
-		if err := v.Commit(int64(i), nil); err != nil {
+		if err := v.Commit(int64(i)); err != nil {
 			t.Fatal(err)
 		}
 		if i%20 == 19 {

@@ -50,7 +50,7 @@ func saveForEver(dir string) {
 		if err := v.Write("part", 1, write(noise(uint64(at), partSize(at)))); err != nil {
 			panic(err)
 		}
-		if err := v.Commit(at, nil); err != nil {
+		if err := v.Commit(at); err != nil {
 			panic(err)
 		}
 		say()

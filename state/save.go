@@ -81,12 +81,10 @@ func (v *Save) write(part string, version int, compression string, write func(io
 }
 
 // Commit makes the save current and drops the generations no head names.
-// savedAt is in Unix seconds. Without a position the head keeps the stored one.
+// savedAt is in Unix seconds. The head keeps the stored positions of streams that
+// positions do not name.
 // An error of the clean-up alone wraps ErrCleanup: the save counts.
-func (v *Save) Commit(savedAt int64, position *Position) error {
-	if position == nil {
-		position = v.previous.Position
-	}
+func (v *Save) Commit(savedAt int64, positions ...Position) error {
 	st := v.series.store
 	if err := st.room(); err != nil {
 		return fmt.Errorf("write head: %w", err)
@@ -94,7 +92,9 @@ func (v *Save) Commit(savedAt int64, position *Position) error {
 	if err := st.sync(); err != nil {
 		return fmt.Errorf("sync chunks: %w", err)
 	}
-	raw, err := json.Marshal(Head{Version: HeadVersion, SavedAt: savedAt, Position: position, Covered: v.covered, Parts: v.parts})
+	head := Head{Version: HeadVersion, SavedAt: savedAt, Covered: v.covered, Parts: v.parts}
+	head.setPositions(mergePositions(v.previous.Positions(), positions))
+	raw, err := json.Marshal(head)
 	if err != nil {
 		return fmt.Errorf("encode head: %w", err)
 	}

@@ -35,6 +35,7 @@ type Head struct {
 	Version  int             `json:"version"`
 	SavedAt  int64           `json:"saved_at"` // Unix seconds
 	Position *Position       `json:"position,omitempty"`
+	Others   []Position      `json:"positions,omitempty"` // of further streams
 	Covered  []Covered       `json:"covered,omitempty"`
 	Parts    map[string]Part `json:"parts"`
 }

@@ -41,7 +41,7 @@ func save(t *testing.T, s *state.Series, at int64, parts map[string][]byte) {
 			t.Fatalf("write %s: %v", name, err)
 		}
 	}
-	if err := v.Commit(at, nil); err != nil {
+	if err := v.Commit(at); err != nil {
 		t.Fatalf("commit: %v", err)
 	}
 }
@@ -109,7 +109,7 @@ func TestASaveCountsFromItsHeadOn(t *testing.T) {
 	if !v.Keep("risk") || v.Keep("alert") {
 		t.Error("Keep knows risk and no alert, want exactly that")
 	}
-	if err := v.Commit(200, &state.Position{Sequence: 7, Time: 199}); err != nil {
+	if err := v.Commit(200, state.Position{Sequence: 7, Time: 199}); err != nil {
 		t.Fatal(err)
 	}
 	h, err := s.Head()
@@ -165,7 +165,7 @@ func TestAPartOfAnotherVersionIsHandedOverWithItsVersion(t *testing.T) {
 	if err := v.Write("correlation", 9, write(nil)); err != nil {
 		t.Fatal(err)
 	}
-	if err := v.Commit(1, nil); err != nil {
+	if err := v.Commit(1); err != nil {
 		t.Fatal(err)
 	}
 	got := 0

@@ -184,7 +184,7 @@ func assemble(tb testing.TB, o settings) *rig {
 	must(err)
 	options := dataflow.Options{
 		BufferSize: o.buffer, Bytes: o.bytes, DeadLetters: deadLetters, Set: set, Metrics: metrics,
-		Parse:     parse.Options{BatchSize: o.batch, Workers: o.workers, Decoder: &format.Decoder{Format: o.format}, Log: log},
+		Parse:     parse.Options{BatchSize: o.batch, Workers: o.workers, Inputs: []parse.Input{{Decoder: &format.Decoder{Format: o.format}}}, Log: log},
 		Evaluate:  evaluate.Options{Workers: o.workers, Timed: o.timed},
 		Correlate: correlate.Options{Log: log},
 		Dispatch:  dispatch.Options{Sinks: outlets},

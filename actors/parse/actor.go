@@ -2,6 +2,7 @@ package parse
 
 import (
 	"context"
+	"log/slog"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -9,6 +10,7 @@ import (
 	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/actors/mailbox"
 	"github.com/sluicehq/sluice/graph"
+	"github.com/sluicehq/sluice/graph/filter"
 	"github.com/sluicehq/sluice/graph/format"
 	"github.com/sluicehq/sluice/graph/step"
 )
@@ -101,14 +103,15 @@ func (s *shell) empty(b *graph.Batch) {
 
 // skip tells of n lines that could not be decoded and that no dead letter keeps. line is
 // the last of them, of which only the outline is logged.
-func (s *shell) skip(line []byte, n int, now time.Time) {
+func (s *shell) skip(unread *graph.Line, n int, now time.Time) {
+	line, from := unread.Raw, &s.o.Inputs[unread.Input]
 	s.o.Log.Debug("lines not decoded", "lines", n, "begins", string(line[:min(len(line), 64)]))
 	held, ok := s.loss.Allow("undecoded", n, now)
 	if !ok {
 		return
 	}
-	attrs := []any{"lines", held + n, "source", s.o.Source, "format", s.o.Decoder.Format, "length", len(line), "outline", format.Outline(line)}
-	if fault, found := format.FindFault(line, false); found && s.o.Decoder.Format.Values() {
+	attrs := []any{"lines", held + n, "source", from.Source, "format", from.Decoder.Format, "length", len(line), "outline", format.Outline(line)}
+	if fault, found := format.FindFault(line, false); found && from.Decoder.Format.Values() {
 		attrs = append(attrs, "offset", fault.Offset, "fault", fault.Kind)
 	}
 	s.o.Log.Warn("lines could not be decoded and are lost", append(attrs, "hint", "--input-format says how lines are written; --dlq keeps those that are not")...)
@@ -123,10 +126,33 @@ func (s *shell) suspect(d *decoded, now time.Time) {
 	if !ok {
 		return
 	}
-	line := d.batch.Lines[d.outcome.Suspect].Raw
-	fault, _ := format.FindFault(line, true)
+	line := &d.batch.Lines[d.outcome.Suspect]
+	fault, _ := format.FindFault(line.Raw, true)
 	s.o.Log.Warn("lines begin like JSON but are not valid, and were taken as plain text", "lines", held+n,
-		"source", s.o.Source, "length", len(line), "offset", fault.Offset, "fault", fault.Kind)
+		"source", s.o.Inputs[line.Input].Source, "length", len(line.Raw), "offset", fault.Offset, "fault", fault.Kind)
+}
+
+// maxFailure is how many bytes of an error of the event filter are logged.
+const maxFailure = 256
+
+// filtered counts lines that the event filter has filtered in part only, and says now and
+// then what it met. The error of a program may show values, so it is told at debug.
+func (s *shell) filtered(t filter.Tally, now time.Time) {
+	if t.Failed > 0 {
+		s.metrics.filterErrors.Add(int64(t.Failed))
+		if s.o.Log.Enabled(context.Background(), slog.LevelDebug) { // the text may be long to make
+			text := t.Failure.Error()
+			s.o.Log.Debug("event filter failed, and what it brought before stands", "lines", t.Failed, "err", text[:min(len(text), maxFailure)])
+		}
+	}
+	if t.Cut == 0 {
+		return
+	}
+	s.metrics.filterCuts.Add(int64(t.Cut))
+	if held, ok := s.cut.Allow("", t.Cut, now); ok {
+		s.o.Log.Warn("event filter went beyond its bounds and was ended, and what it brought before stands", "lines", held+t.Cut,
+			"err", t.Bound, "hint", "simplify --jq or --jsonpath, or send shorter lines")
+	}
 }
 
 // merge takes a decoded batch back, counts and sends it on.
@@ -134,11 +160,14 @@ func (s *shell) merge(d *decoded, now time.Time) {
 	if n := d.outcome.Undecodable; n > 0 {
 		s.metrics.parseErrors.Add(int64(n))
 		if s.o.DeadLetters == nil {
-			s.skip(d.batch.Lines[d.outcome.Unread].Raw, n, now)
+			s.skip(&d.batch.Lines[d.outcome.Unread], n, now)
 		}
 	}
 	if d.outcome.Suspects > 0 {
 		s.suspect(d, now)
+	}
+	if s.filter != nil {
+		s.filtered(s.filter.Take(), now)
 	}
 	for _, p := range d.outcome.Poisoned {
 		line := d.batch.Lines[p.Line]

@@ -21,21 +21,32 @@ const (
 // any number of them.
 type Intake struct {
 	stage    *Stage
+	number   uint8 // of the input, in lines
 	producer string
 	now      func() time.Time
 	full     ratelog.Limit
 }
 
 // Intake returns the way in for producers of one kind, with the clock of its log
-// messages.
+// messages. Their lines have the format of the first input.
 func (s *Stage) Intake(producer string, now func() time.Time) *Intake {
-	return &Intake{stage: s, producer: producer, now: now}
+	return s.IntakeOf(0, producer, now)
+}
+
+// IntakeOf returns the way in for the input with a number.
+func (s *Stage) IntakeOf(number int, producer string, now func() time.Time) *Intake {
+	return &Intake{stage: s, number: uint8(number), producer: producer, now: now}
 }
 
 // Put admits lines in order and waits while the queue is full. It returns how
 // many were admitted: all of them, unless ctx ended or the stage is draining.
 func (n *Intake) Put(ctx context.Context, run []graph.Line) (admitted int, err error) {
 	defer func() { n.stage.Open().Admitted(admitted) }()
+	if n.number != 0 {
+		for i := range run {
+			run[i].Input = n.number
+		}
+	}
 	admitted = n.stage.Lane().TryPut(run)
 	if admitted == len(run) {
 		return admitted, nil

@@ -9,19 +9,25 @@ import (
 	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/actors/mailbox"
 	"github.com/sluicehq/sluice/graph"
+	"github.com/sluicehq/sluice/graph/filter"
 	"github.com/sluicehq/sluice/graph/format"
 	"github.com/sluicehq/sluice/graph/step"
 	"github.com/sluicehq/sluice/internal/ratelog"
 	"github.com/sluicehq/sluice/sigma/engine"
 )
 
-// Options describe the stage. Decoder, Set, Next, Metrics and Log are required.
+// Input is where lines come from.
+type Input struct {
+	Source  string          // as log lines name it
+	Decoder *format.Decoder // of lines that are not structured
+}
+
+// Options describe the stage. Inputs, Set, Next, Metrics and Log are required.
 type Options struct {
-	actors.StageOptions                 // the data lane is the input queue
-	BatchSize           int             // lines, at most
-	Workers             int             // batches decoded at once; 0 is one per processor
-	Decoder             *format.Decoder // of lines that are not structured
-	Source              string          // where those come from
+	actors.StageOptions         // the data lane is the input queue
+	BatchSize           int     // lines, at most
+	Workers             int     // batches decoded at once; 0 is one per processor
+	Inputs              []Input // by the number that lines have
 	Set                 *graph.RuleSet
 	Next                mailbox.Outlet[*graph.Batch]
 	Metrics             *Metrics
@@ -43,6 +49,9 @@ type Stage struct {
 	steps []*step.Decode     // one per worker
 	doubt ratelog.Limit      // of warnings about suspects
 	loss  ratelog.Limit      // of warnings about lines that nobody keeps
+	cut   ratelog.Limit      // of warnings about lines that the event filter has cut short
+
+	filter *filter.Filter // of all inputs; nil when there is none
 
 	batches sync.Pool
 	metrics *Metrics
@@ -57,9 +66,16 @@ func New(o Options) *Stage {
 	if o.Workers == 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
 	}
-	s := &Stage{o: o, set: o.Set, epoch: graph.NewEpoch(o.Open), metrics: o.Metrics, doubt: ratelog.Limit{Every: doubtPause}, loss: ratelog.Limit{Every: doubtPause}}
+	s := &Stage{o: o, set: o.Set, epoch: graph.NewEpoch(o.Open), metrics: o.Metrics, doubt: ratelog.Limit{Every: doubtPause}, loss: ratelog.Limit{Every: doubtPause}, cut: ratelog.Limit{Every: doubtPause}}
+	decoders := make([]*format.Decoder, 0, len(o.Inputs))
+	for _, in := range o.Inputs {
+		decoders = append(decoders, in.Decoder)
+		if in.Decoder != nil && in.Decoder.Filter != nil {
+			s.filter = in.Decoder.Filter
+		}
+	}
 	for range o.Workers {
-		s.steps = append(s.steps, step.NewDecode(o.Decoder))
+		s.steps = append(s.steps, step.NewDecode(decoders...))
 	}
 	s.Stage = actors.NewStage(o.StageOptions, actors.Shape[graph.Line]{
 		Name: string(graph.StageParse), Size: graph.SizeOfLine, Join: o.BatchSize,

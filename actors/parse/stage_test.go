@@ -11,6 +11,7 @@ import (
 	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/actors/actorstest"
 	"github.com/sluicehq/sluice/graph"
+	"github.com/sluicehq/sluice/graph/filter"
 	"github.com/sluicehq/sluice/graph/format"
 	"github.com/sluicehq/sluice/graph/leaktest"
 	"github.com/sluicehq/sluice/sigma/engine"
@@ -42,8 +43,8 @@ func newRig(t *testing.T, o Options) *rig {
 		next: actorstest.NewRecorder[*graph.Batch](), deadLetters: actorstest.NewRecorder[graph.DeadLetter](),
 		system: actorstest.System(t, actors.Options{MaxRestarts: 10}),
 	}
-	if o.Decoder == nil {
-		o.Decoder = new(format.Decoder)
+	if o.Inputs == nil {
+		o.Inputs = []Input{{Decoder: new(format.Decoder)}}
 	}
 	o.Set, o.Next, o.Log = ruleSet(t, 1), r.next, (&actorstest.Log{}).Logger()
 	o.Metrics = actorstest.Metrics(t, NewMetrics)
@@ -131,7 +132,7 @@ func TestTheBatchSizeFollowsTheCapacity(t *testing.T) {
 
 func TestStructuredLinesAreJSONWhateverTheFormat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, Options{StageOptions: actors.StageOptions{Capacity: 10}, BatchSize: 10, Decoder: &format.Decoder{Format: format.Plain}})
+		r := newRig(t, Options{StageOptions: actors.StageOptions{Capacity: 10}, BatchSize: 10, Inputs: []Input{{Decoder: &format.Decoder{Format: format.Plain}}}})
 		run := raws(`{"a":1}`, `{"a":1}`)
 		run[0].Structured = true
 		r.stage.Lane().TryPut(run)
@@ -198,7 +199,7 @@ func TestOversizeLines(t *testing.T) {
 
 func TestLinesThatLookLikeBrokenJSONAreToldOnceAMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, Options{StageOptions: actors.StageOptions{Capacity: 100}, BatchSize: 10, Source: "http"})
+		r := newRig(t, Options{StageOptions: actors.StageOptions{Capacity: 100}, BatchSize: 10, Inputs: []Input{{Source: "http", Decoder: new(format.Decoder)}}})
 		var log actorstest.Log
 		r.stage.o.Log = log.Logger()
 		r.spawn(t)
@@ -233,7 +234,7 @@ func TestLinesThatNobodyKeepsAreToldOnceAMinute(t *testing.T) {
 		t.Run(fmt.Sprintf("with a dead letter queue: %t", withDLQ), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				r := newRig(t, Options{
-					StageOptions: actors.StageOptions{Capacity: 100}, BatchSize: 10, Source: "http", Decoder: &format.Decoder{Format: format.JSON},
+					StageOptions: actors.StageOptions{Capacity: 100}, BatchSize: 10, Inputs: []Input{{Source: "http", Decoder: &format.Decoder{Format: format.JSON}}},
 				})
 				var log actorstest.Log
 				r.stage.o.Log = log.Logger()
@@ -293,6 +294,43 @@ func TestALineOfSeveralEventsIsOneLineOfItsBatch(t *testing.T) {
 		}
 		if got := fmt.Sprint(len(b.Lines), events); got != "4 [2 2 0 1]" {
 			t.Errorf("lines and their events: %s, want 4 [2 2 0 1]", got)
+		}
+	})
+}
+
+func TestTheEventFilterTellsWhatItCutShort(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		events, err := filter.Compile(`if . == 0 then 1 / . else ., ("a" * 1e9) end`, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := newRig(t, Options{StageOptions: actors.StageOptions{Capacity: 100}, BatchSize: 10, Inputs: []Input{
+			{Source: "a", Decoder: &format.Decoder{Format: format.JSON, Filter: events}}, {Source: "b", Decoder: &format.Decoder{Format: format.JSON, Filter: events}},
+		}})
+		var log actorstest.Log
+		r.stage.o.Log = log.Logger()
+		r.spawn(t)
+		for range 3 { // at 0, 40 and 80 s
+			r.stage.Lane().TryPut(raws("0", "1", "2"))
+			synctest.Wait()
+			time.Sleep(40 * time.Second)
+		}
+		got := log.Matching("level=WARN")
+		const what = `msg="event filter went beyond its bounds and was ended, and what it brought before stands" lines=`
+		if len(got) != 2 || !strings.Contains(got[0], what+`2 err="the program needs too much memory"`) || !strings.Contains(got[1], what+"4") {
+			t.Errorf("logged %q, want one line at once and one a minute later for all since", got)
+		}
+		if debug := log.Matching("level=DEBUG"); len(debug) != 3 || !strings.Contains(debug[0], "event filter failed, and what it brought before stands") {
+			t.Errorf("logged %q, want each error at debug", debug)
+		}
+		m := r.stage.metrics
+		if cut, failed, errs := m.filterCuts.Load(), m.filterErrors.Load(), m.parseErrors.Load(); cut != 6 || failed != 3 || errs != 0 {
+			t.Errorf("%d cut, %d failed, %d parse errors, want 6, 3 and none", cut, failed, errs)
+		}
+		for _, b := range r.next.All() {
+			if b.Events.Len() != 2 {
+				t.Errorf("%d events, want what was in front of the bound", b.Events.Len())
+			}
 		}
 	})
 }

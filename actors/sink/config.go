@@ -7,7 +7,7 @@ import (
 
 // Config says where results go and how deliveries are made.
 type Config struct {
-	Sinks         []string `yaml:"sinks" flag:"output" help:"Sink: stdout, file:///path, unix:///path, nats://host:port/subject or otlp://host:port; repeatable"`
+	Sinks         []string `yaml:"sinks" flag:"output" help:"Sink: stdout, file:///path, unix:///path, nats://host:port/subject, kafka://broker1,broker2/topic or otlp://host:port; repeatable"`
 	Webhooks      []string `yaml:"webhooks" flag:"webhook" help:"File or directory of webhooks; repeatable"`
 	DLQ           string   `yaml:"dlq" flag:"dlq" help:"Sink for what could not be processed"`
 	IncludeEvent  bool     `yaml:"include_event" flag:"include-event" help:"Put the event into each result"`

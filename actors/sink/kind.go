@@ -14,6 +14,7 @@ import (
 	"github.com/sluicehq/sluice/graph/ocsf"
 	"github.com/sluicehq/sluice/graph/step"
 	"github.com/sluicehq/sluice/internal/disk"
+	"github.com/sluicehq/sluice/internal/kafkaconn"
 	"github.com/sluicehq/sluice/internal/natsconn"
 )
 
@@ -28,6 +29,7 @@ const (
 	KindUnix   Kind = "unix"
 	KindNATS   Kind = "nats"
 	KindOTLP   Kind = "otlp"
+	KindKafka  Kind = "kafka"
 )
 
 // row is all that this package knows of one kind.
@@ -48,7 +50,7 @@ type row struct {
 	// exclusive is where no other sink may write; nil for a kind whose sinks may share.
 	exclusive func(s Spec) (*file.Place, error)
 	// login reads what its connections need, and reports what cannot be right; nil for nothing.
-	login func(c natsconn.Config, now time.Time, fault func(key string, err error))
+	login func(c Logins, now time.Time, fault func(key string, err error))
 	// form is what its sinks take, and how; nil for lines in the format of the spec.
 	form func(s Spec, e Environment) graph.Form
 	// text makes the body of a message of a line that has no form, such as a dead letter;
@@ -69,7 +71,8 @@ type Environment struct {
 	Version string           // of the build
 	Log     *slog.Logger
 	NATS    natsconn.Client // how connections to NATS are made
-	Label   string          // of the sink that is being opened
+	Kafka   kafkaconn.Client
+	Label   string // of the sink that is being opened
 }
 
 var kinds = []row{
@@ -93,6 +96,7 @@ var kinds = []row{
 		},
 	},
 	natsKind,
+	kafkaKind,
 	otlpKind,
 }
 
@@ -104,9 +108,15 @@ func (k Kind) row() row {
 	return row{}
 }
 
+// Logins are the settings of connections.
+type Logins struct {
+	NATS  natsconn.Config
+	Kafka kafkaconn.Config
+}
+
 // CheckLogin reads what connections of sinks of kind k need, and reports what cannot be
 // right. No error shows what is in it.
-func (k Kind) CheckLogin(c natsconn.Config, now time.Time, fault func(key string, err error)) {
+func (k Kind) CheckLogin(c Logins, now time.Time, fault func(key string, err error)) {
 	if login := k.row().login; login != nil {
 		login(c, now, fault)
 	}

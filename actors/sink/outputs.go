@@ -15,6 +15,7 @@ import (
 	"github.com/sluicehq/sluice/actors/sink/stdout"
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/internal/egress"
+	"github.com/sluicehq/sluice/internal/kafkaconn"
 	"github.com/sluicehq/sluice/internal/natsconn"
 )
 
@@ -37,6 +38,7 @@ type OutputsOptions struct {
 	Stream     io.Writer      // standard output
 	Version    string         // of the build
 	NATS       natsconn.Client
+	Kafka      kafkaconn.Client
 	Egress     egress.Policy // of webhooks
 	Lines      []LineSink    // beside those of Config
 	Metrics    *Metrics
@@ -68,7 +70,7 @@ func OpenOutputs(o OutputsOptions) (_ *Outputs, err error) {
 	if o.Transport == nil {
 		o.Transport = Open
 	}
-	env := Environment{Stdout: stdout.NewStream(o.Stream), Now: time.Now, Pretty: o.Config.Pretty, Version: o.Version, Log: o.Log, NATS: o.NATS}
+	env := Environment{Stdout: stdout.NewStream(o.Stream), Now: time.Now, Pretty: o.Config.Pretty, Version: o.Version, Log: o.Log, NATS: o.NATS, Kafka: o.Kafka}
 	var deadLetters DeadLetters
 	if o.Config.DLQ != "" {
 		if out.DLQ, err = o.openDLQ(env); err != nil {

@@ -52,7 +52,7 @@ func TestParseSpec(t *testing.T) {
 		{"case 6: an unknown policy blocks, with a warning", "stdout?on_full=later", RoleFindings, Spec{Kind: KindStdout}, 1, ""},
 		{"the policy of the dead letter queue is ignored", "stdout?on_full=drop", RoleDLQ, Spec{Kind: KindStdout}, 1, ""},
 		{"an unknown parameter is named", "stdout?on-full=drop", RoleFindings, Spec{}, 0, "'on-full'"},
-		{"an unknown base", "kafka://x", RoleFindings, Spec{}, 0, "Unsupported output sink 'kafka://x' (supported: " + usages() + ")"},
+		{"an unknown base", "pulsar://x", RoleFindings, Spec{}, 0, "Unsupported output sink 'pulsar://x' (supported: " + usages() + ")"},
 		{"a bare unknown word", "nowhere", RoleFindings, Spec{}, 0, "Unsupported output sink"},
 		{"OTLP", "otlp://c", RoleFindings, Spec{Kind: KindOTLP, Target: "c"}, 0, ""},
 		{"OTLP with parameters", "otlphttp://c:1?compression=gzip&on_full=drop&timeout=5s", RoleFindings, Spec{Kind: KindOTLP, Target: "c:1", OnFull: Drop, Options: map[string]string{"compression": "gzip", "timeout": "5s"}}, 0, ""},

@@ -2,12 +2,14 @@
 // events to a running daemon.
 //
 //	bench corpus       the engine on real rules and events, on one core
+//	bench formats      lines of syslog, CEF and logfmt, on one core
 //	bench correlation  correlations by type and window, and a lane of six rules
 //	bench daemon       a whole daemon under load against the engine alone
 //	bench bodies       bodies that are arrays against bodies of lines
 //	bench sinks        daemons with several sinks against one with a single sink, and those that
 //	                   send over NATS and OTLP against one that writes a file
 //	bench tls          events over TLS against events in clear
+//	bench inputs       events that come over NATS against events over HTTP
 //	bench post         send a file of events to POST /api/v1/events
 //
 // Lanes are measured against json.Valid over the same lines in the same run: a
@@ -54,7 +56,7 @@ type options struct {
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if len(args) == 0 {
-		return errors.New("name what to do: corpus, correlation, daemon, bodies, sinks, tls or post")
+		return errors.New("name what to do: corpus, formats, correlation, daemon, bodies, sinks, tls, inputs or post")
 	}
 	fs := flag.NewFlagSet("bench "+args[0], flag.ContinueOnError)
 	fs.SetOutput(stderr)
@@ -66,9 +68,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	}
 	o := options{groups: []int{1, 1000, 100_000}}
 	r := report{out: stdout}
-	each := map[string]time.Duration{"corpus": 3 * time.Second, "correlation": 200 * time.Millisecond, "daemon": 9 * time.Second, "bodies": 9 * time.Second, "sinks": 9 * time.Second, "tls": 9 * time.Second}
+	each := map[string]time.Duration{"corpus": 3 * time.Second, "formats": 3 * time.Second, "correlation": 200 * time.Millisecond, "daemon": 9 * time.Second, "bodies": 9 * time.Second, "sinks": 9 * time.Second, "tls": 9 * time.Second, "inputs": 9 * time.Second}
 	fs.StringVar(&o.data, "data", "", "directory of the corpus (default: SLUICE_DATA, else ../shared/data)")
-	fs.StringVar(&o.only, "only", "", "measure only this lane or, of correlations, this part: engine, growth, memory or lane")
+	fs.StringVar(&o.only, "only", "", "measure only this lane, these lines or, of correlations, this part: engine, growth, memory or lane")
 	fs.DurationVar(&o.each, "time", each[args[0]], "how long each figure is measured")
 	check := fs.Bool("check", false, "exit 1 when a bar is missed")
 	var measure func(context.Context, options) error
@@ -76,9 +78,11 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	case "corpus":
 		fs.BoolVar(&o.child, "memory", false, "load the rules, judge all lanes and print the memory used (what the parent starts)")
 		measure = r.corpus
+	case "formats":
+		measure = r.formats
 	case "correlation":
 		measure = r.correlation
-	case "daemon", "bodies", "sinks", "tls":
+	case "daemon", "bodies", "sinks", "tls", "inputs":
 		b := bench{report: &r}
 		fs.StringVar(&b.program, "daemon", "bin/sluice", "the program to start; further arguments are the daemon's")
 		fs.IntVar(&b.post.lines, "lines", 500, "lines in one request body")
@@ -92,16 +96,18 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 				return b.runSinks(ctx, o)
 			case "tls":
 				return b.runTLS(ctx, o)
+			case "inputs":
+				return b.runInputs(ctx, o)
 			}
 			return b.run(ctx, o)
 		}
 	default:
-		return fmt.Errorf("unknown measurement %q (corpus, correlation, daemon, bodies, sinks, tls, post)", args[0])
+		return fmt.Errorf("unknown measurement %q (corpus, formats, correlation, daemon, bodies, sinks, tls, inputs, post)", args[0])
 	}
 	if err := fs.Parse(args[1:]); err != nil {
 		return err
 	}
-	if fs.NArg() > 0 && !slices.Contains([]string{"daemon", "bodies", "sinks", "tls"}, args[0]) {
+	if fs.NArg() > 0 && !slices.Contains([]string{"daemon", "bodies", "sinks", "tls", "inputs"}, args[0]) {
 		return fmt.Errorf("unexpected argument %q", fs.Arg(0))
 	}
 	if o.data == "" {

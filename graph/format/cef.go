@@ -1,53 +1,65 @@
 package format
 
 import (
-	"strconv"
-	"strings"
+	"bytes"
+	"math"
 
-	"github.com/sluicehq/sluice/sigma/event"
+	"github.com/sluicehq/sluice/sigma/engine"
 )
 
-var cefHeader = [...]string{
-	"cef_version", "deviceVendor", "deviceProduct", "deviceVersion", "signatureId", "name", "severity",
-}
+var cefMark = []byte("CEF:")
 
-// cef reads a Common Event Format record, wherever it begins in the line. It
+// cefKeys are those of the header.
+var cefKeys = words("cef_version", "deviceVendor", "deviceProduct", "deviceVersion", "signatureId", "name", "severity")
+
+// cef decodes a Common Event Format record, wherever it begins in the line. It
 // fails without the marker, with fewer than seven header fields, and for a
 // version that is no number.
-func cef(s string) (pairs []event.Pair, ok bool) {
-	at := strings.Index(s, "CEF:")
+func cef(w *engine.Worker, ev *engine.Events, s []byte) error {
+	at := bytes.Index(s, cefMark)
 	if at < 0 {
-		return nil, false
+		return ErrFormat
 	}
-	s = s[at+len("CEF:"):]
-	for _, key := range cefHeader {
-		i := unescaped(s, '|')
-		if i < 0 {
-			return nil, false
+	s = s[at+len(cefMark):]
+	var header [7][]byte
+	var escaped [len(header)]bool
+	for i := range header {
+		n := 0
+		if n, escaped[i] = unescaped(s, '|'); n < 0 {
+			return ErrFormat
 		}
-		pairs = append(pairs, event.Pair{Key: key, Value: unescape(s[:i], `|\`, "")})
-		s = s[i+1:]
+		header[i], s = s[:n], s[n+1:]
 	}
-	version := strings.TrimSpace(pairs[0].Value)
-	if _, err := strconv.ParseUint(version, 10, 32); err != nil {
-		return nil, false
+	header[0] = bytes.TrimSpace(header[0])
+	if !isUint32(header[0]) {
+		return ErrFormat
 	}
-	pairs[0].Value = version
-	return cefExtension(pairs, s), true
+	p := w.Pairs(ev)
+	for i, value := range header {
+		if escaped[i] {
+			p.AddUnescaped(cefKeys[i], value, unescapeHeader)
+		} else {
+			p.Add(cefKeys[i], value)
+		}
+	}
+	cefExtension(p, s)
+	p.End()
+	return nil
 }
 
-// cefExtension appends the pairs of an extension. A key is the last word before
+// cefExtension adds the pairs of an extension. A key is the last word before
 // an equals sign; one without a word before it belongs to the value it is in.
-func cefExtension(pairs []event.Pair, s string) []event.Pair {
-	key, begin := "", -1 // of the value at hand
-	start := 0           // of the last word so far
+func cefExtension(p *engine.Pairs, s []byte) {
+	var key []byte
+	begin := -1 // of the value at hand
+	start := 0  // of the last word so far
 	for from := 0; ; {
-		i := unescaped(s[from:], '=')
+		i, _ := unescaped(s[from:], '=')
 		if i < 0 {
 			break
 		}
 		i += from
-		if blank := strings.LastIndexByte(s[from:i], ' '); blank >= 0 {
+		if blank := bytes.LastIndexByte(s[from:i], ' '); blank >= 0 {
 			start = from + blank + 1
 		}
 		from = i + 1
@@ -55,52 +67,37 @@ func cefExtension(pairs []event.Pair, s string) []event.Pair {
 			continue // no word of its own in front
 		}
 		if begin >= 0 {
-			pairs = append(pairs, event.Pair{Key: key, Value: cefValue(s[begin:start])})
+			addExtension(p, key, s[begin:start])
 		}
 		key, begin = s[start:i], i+1
 	}
 	if begin >= 0 {
-		pairs = append(pairs, event.Pair{Key: key, Value: cefValue(s[begin:])})
+		addExtension(p, key, s[begin:])
 	}
-	return pairs
 }
 
-func cefValue(s string) string { return unescape(strings.TrimSpace(s), `=\`, "nr") }
-
-// unescaped is the position of the first c that no backslash escapes, or -1.
-func unescaped(s string, c byte) int {
-	for i := 0; i < len(s); i++ {
-		switch s[i] {
-		case '\\':
-			i++
-		case c:
-			return i
-		}
+func addExtension(p *engine.Pairs, key, value []byte) {
+	value = bytes.TrimSpace(value)
+	if bytes.IndexByte(value, '\\') >= 0 {
+		p.AddUnescaped(key, value, unescapeExtension)
+		return
 	}
-	return -1
+	p.Add(key, value)
 }
 
-// unescape removes backslashes before the characters of plain and turns those
-// before the letters n and r, where controls names them, into what they stand for.
-func unescape(s, plain, controls string) string {
-	if strings.IndexByte(s, '\\') < 0 {
-		return s
-	}
-	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		if s[i] == '\\' && i+1 < len(s) {
-			switch c := s[i+1]; {
-			case strings.IndexByte(plain, c) >= 0:
-				i++
-				b.WriteByte(c)
-				continue
-			case strings.IndexByte(controls, c) >= 0:
-				i++
-				b.WriteByte(map[byte]byte{'n': '\n', 'r': '\r'}[c])
-				continue
-			}
+func unescapeHeader(dst, s []byte) []byte    { return unescape(dst, s, `|\`, "") }
+func unescapeExtension(dst, s []byte) []byte { return unescape(dst, s, `=\`, "nr") }
+
+// isUint32 reports whether a text is a decimal number of 32 bits.
+func isUint32(s []byte) bool {
+	n := uint64(0)
+	for _, c := range s {
+		if c < '0' || c > '9' {
+			return false
 		}
-		b.WriteByte(s[i])
+		if n = 10*n + uint64(c-'0'); n > math.MaxUint32 {
+			return false
+		}
 	}
-	return b.String()
+	return len(s) > 0
 }

@@ -51,19 +51,24 @@ func TestALineCostsMemoryAndTimeOfItsSize(t *testing.T) {
 }
 
 func TestKeysOfExtensions(t *testing.T) {
+	set, err := engine.Compile(nil, engine.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := set.NewWorker()
 	for _, tc := range []struct{ extension, want string }{
-		{"a=b ==", "a=b;==;"},
-		{"a=b c=d", "a=b;c=d;"},
-		{"==x a=1", "==x;a=1;"},
-		{"a==b c", "a==b c;"},
-		{"= =", ""},
+		{"a=b ==", `{"a":"b","=":""}`},
+		{"a=b c=d", `{"a":"b","c":"d"}`},
+		{"==x a=1", `{"=":"x","a":"1"}`},
+		{"a==b c", `{"a":"=b c"}`},
+		{"= =", `{}`},
 	} {
-		got := ""
-		for _, p := range cefExtension(nil, tc.extension) {
-			got += p.Key + "=" + p.Value + ";"
-		}
-		if got != tc.want {
-			t.Errorf("%q: got %q, want %q", tc.extension, got, tc.want)
+		ev := new(engine.Events)
+		p := w.Pairs(ev)
+		cefExtension(p, []byte(tc.extension))
+		p.End()
+		if got := string(ev.AppendJSON(nil, 0)); got != tc.want {
+			t.Errorf("%q: got %s, want %s", tc.extension, got, tc.want)
 		}
 	}
 }

@@ -1,64 +1,66 @@
 package format
 
 import (
-	"strings"
-
-	"github.com/sluicehq/sluice/sigma/event"
+	"github.com/sluicehq/sluice/sigma/engine"
 )
 
-// logfmt reads pairs separated by blanks. A key alone is true.
-func logfmt(s string) (pairs []event.Pair) {
+// alone is the value of a key that stands alone.
+var alone = []byte("true")
+
+// logfmt adds pairs separated by blanks. A key alone is true.
+func logfmt(p *engine.Pairs, s []byte) {
 	for {
-		s = strings.TrimLeft(s, " \t")
-		if s == "" {
-			return pairs
+		for len(s) > 0 && blank(s[0]) {
+			s = s[1:]
 		}
-		i := strings.IndexAny(s, "= \t")
+		if len(s) == 0 {
+			return
+		}
+		i := 0
+		for i < len(s) && s[i] != '=' && !blank(s[i]) {
+			i++
+		}
+		key, rest := s[:i], s[i:]
 		switch {
-		case i < 0:
-			return append(pairs, event.Pair{Key: s, Value: "true"})
 		case i == 0: // a value without a key
 			s = s[word(s):]
 			continue
-		case s[i] != '=':
-			pairs = append(pairs, event.Pair{Key: s[:i], Value: "true"})
-			s = s[i:]
+		case len(rest) == 0 || rest[0] != '=':
+			p.Add(key, alone)
+			s = rest
 			continue
 		}
-		key := s[:i]
-		s = s[i+1:]
-		var value string
-		if strings.HasPrefix(s, `"`) {
-			value, s = logfmtQuoted(s[1:])
-		} else {
-			n := word(s)
-			value, s = s[:n], s[n:]
+		if s = rest[1:]; len(s) > 0 && s[0] == '"' {
+			s = s[1:]
+			end, escaped := unescaped(s, '"')
+			after := end + 1
+			if end < 0 {
+				end, after = len(s), len(s)
+			}
+			if escaped || end == len(s) {
+				p.AddUnescaped(key, s[:end], unescapeLogfmt)
+			} else {
+				p.Add(key, s[:end])
+			}
+			s = s[after:]
+			continue
 		}
-		pairs = append(pairs, event.Pair{Key: key, Value: value})
+		n := word(s)
+		p.Add(key, s[:n])
+		s = s[n:]
 	}
 }
 
+func blank(c byte) bool { return c == ' ' || c == '\t' }
+
 // word is the length of the run of non-blanks at the start of s.
-func word(s string) int {
-	if i := strings.IndexAny(s, " \t"); i >= 0 {
+func word(s []byte) int {
+	if i := indexEither(s, ' ', '\t'); i >= 0 {
 		return i
 	}
 	return len(s)
 }
 
-// logfmtQuoted reads up to the next quote that is not escaped, or the end.
-func logfmtQuoted(s string) (value, rest string) {
-	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		switch c := s[i]; {
-		case c == '"':
-			return b.String(), s[i+1:]
-		case c == '\\' && i+1 < len(s) && (s[i+1] == '"' || s[i+1] == '\\'):
-			i++
-			b.WriteByte(s[i])
-		default:
-			b.WriteByte(c)
-		}
-	}
-	return b.String(), ""
-}
+// unescapeLogfmt appends a quoted value without the backslashes before quotes and
+// backslashes.
+func unescapeLogfmt(dst, s []byte) []byte { return unescape(dst, s, `"\`, "") }

@@ -1,242 +1,200 @@
 package format
 
 import (
-	"strings"
+	"bytes"
 	"time"
 
 	"github.com/sluicehq/sluice/sigma/engine"
-	"github.com/sluicehq/sluice/sigma/event"
 )
 
-// syslogMessage is a syslog line in its parts. Absent parts are empty.
-type syslogMessage struct {
-	timestamp, host, app, procid, msgid string
-	facility, severity                  string
-	data                                []event.Pair // "<id>.<name>"
-	text                                string
-}
+// The parts of the header of a syslog line.
+const (
+	timestamp = iota
+	hostname
+	appname
+	procid
+	msgid
+	facility
+	severity
+	headerParts
+)
 
-var facilities = [...]string{
+var headerKeys = words("timestamp", "hostname", "appname", "procid", "msgid", "facility", "severity")
+
+var (
+	rawKey = []byte("_raw")
+	bom    = []byte("\ufeff")
+)
+
+var facilities = words(
 	"LOG_KERN", "LOG_USER", "LOG_MAIL", "LOG_DAEMON", "LOG_AUTH", "LOG_SYSLOG", "LOG_LPR", "LOG_NEWS",
 	"LOG_UUCP", "LOG_CRON", "LOG_AUTHPRIV", "LOG_FTP", "LOG_NTP", "LOG_AUDIT", "LOG_ALERT", "LOG_CLOCKD",
 	"LOG_LOCAL0", "LOG_LOCAL1", "LOG_LOCAL2", "LOG_LOCAL3", "LOG_LOCAL4", "LOG_LOCAL5", "LOG_LOCAL6", "LOG_LOCAL7",
+)
+
+var severities = words(
+	"SEV_EMERG", "SEV_ALERT", "SEV_CRIT", "SEV_ERR", "SEV_WARNING", "SEV_NOTICE", "SEV_INFO", "SEV_DEBUG",
+)
+
+// syslogMessage is a syslog line in its parts, which are pieces of the line. Absent ones
+// are empty.
+type syslogMessage struct {
+	header [headerParts][]byte // but for the timestamp
+	data   []byte              // structured elements
+	sound  bool                // each of them is well formed
+	text   []byte
+	stamp  stamp
 }
 
-var severities = [...]string{
-	"SEV_EMERG", "SEV_ALERT", "SEV_CRIT", "SEV_ERR", "SEV_WARNING", "SEV_NOTICE", "SEV_INFO", "SEV_DEBUG",
+// part is a part of the header.
+func (m *syslogMessage) part(i int) []byte {
+	if i == timestamp {
+		return m.stamp.text[:m.stamp.length]
+	}
+	return m.header[i]
 }
 
 // syslog decodes a line of the format syslog, which every line has: one that is
 // neither RFC 5424 nor RFC 3164 is an event with the field _raw.
 func (d *Decoder) syslog(w *engine.Worker, ev *engine.Events, line []byte, arrival int64) {
-	text := string(line)
-	m, ok := parseSyslog(text, d.zone(), arrival)
-	if !ok {
-		w.DecodePairs(ev, []event.Pair{{Key: "_raw", Value: strings.TrimSpace(text)}})
+	var m syslogMessage
+	if m.parse(line, d.zone(), arrival) {
+		d.message(w, ev, &m)
 		return
 	}
-	d.message(w, ev, m)
+	p := w.Pairs(ev)
+	p.Add(rawKey, bytes.TrimSpace(line))
+	p.End()
 }
 
 // message decodes a parsed line: a message that is a JSON object is the event,
 // with the header added to it; else the parts are its fields.
-func (d *Decoder) message(w *engine.Worker, ev *engine.Events, m syslogMessage) {
+func (d *Decoder) message(w *engine.Worker, ev *engine.Events, m *syslogMessage) {
 	if !d.KeepBOM {
-		m.text = strings.TrimPrefix(m.text, "\ufeff")
+		m.text = bytes.TrimPrefix(m.text, bom)
 	}
-	m.text = strings.TrimSpace(m.text)
-	if strings.HasPrefix(m.text, "{") {
-		n := ev.Len()
-		if w.DecodeJSON(ev, []byte(m.text)) == nil {
-			doc := m.document(ev.Root(n))
-			ev.Truncate(n)
-			if w.DecodeJSON(ev, doc) == nil {
-				return
-			}
+	m.text = bytes.TrimSpace(m.text)
+	if n := len(m.text); n >= 2 && m.text[0] == '{' && m.text[n-1] == '}' && m.object(w, ev, d.Filter) {
+		return
+	}
+	p := w.Pairs(ev)
+	for i := range m.header {
+		if part := m.part(i); len(part) > 0 {
+			p.Add(headerKeys[i], part)
 		}
 	}
-	w.DecodePairs(ev, m.pairs())
-}
-
-// header lists the parts that are there, in order, named as fields.
-func (m *syslogMessage) header() []event.Pair {
-	parts := [...]event.Pair{
-		{Key: "timestamp", Value: m.timestamp},
-		{Key: "hostname", Value: m.host},
-		{Key: "appname", Value: m.app},
-		{Key: "procid", Value: m.procid},
-		{Key: "msgid", Value: m.msgid},
-		{Key: "facility", Value: m.facility},
-		{Key: "severity", Value: m.severity},
-	}
-	there := make([]event.Pair, 0, len(parts)+len(m.data)+1)
-	for _, p := range parts {
-		if p.Value != "" {
-			there = append(there, p)
+	for it := m.elements(); it.next(); {
+		var name [2*maxName + 1]byte
+		if key := it.appendKey(name[:0]); it.escaped {
+			p.AddUnescaped(key, it.value, unescapeParameter)
+		} else {
+			p.Add(key, it.value)
 		}
 	}
-	return there
+	if len(m.text) > 0 {
+		p.Add(rawKey, m.text)
+	}
+	p.End()
 }
 
-func (m *syslogMessage) pairs() []event.Pair {
-	pairs := append(m.header(), m.data...)
-	if m.text != "" {
-		pairs = append(pairs, event.Pair{Key: "_raw", Value: m.text})
-	}
-	return pairs
-}
+// elements walks through the parameters of structured data.
+func (m *syslogMessage) elements() elements { return elements{rest: m.data, sound: m.sound} }
 
-// document is the JSON object of the message with the header behind its own
-// members. A key it already has is not added.
-func (m *syslogMessage) document(object event.Value) []byte {
-	doc := append([]byte(nil), m.text[:len(m.text)-1]...)
-	empty := true
-	for range object.Members {
-		empty = false
-		break
-	}
-	has := keysOf(object, len(m.data))
-	add := func(key, value string) {
-		if has(key) {
-			return
-		}
-		if !empty {
-			doc = append(doc, ',')
-		}
-		empty = false
-		doc = append(event.AppendQuoted(doc, key), ':')
-		doc = event.AppendQuoted(doc, value)
-	}
-	for _, p := range m.header() {
-		add("syslog_"+p.Key, p.Value)
-	}
-	for _, p := range m.data {
-		add("sd."+p.Key, p.Value)
-	}
-	return append(doc, '}')
-}
-
-// fewLookups is how many keys are looked for in an object by reading it.
-const fewLookups = 16
-
-// keysOf returns the function that reports whether an object has a key. It is made for
-// about so many lookups.
-func keysOf(object event.Value, lookups int) func(key string) bool {
-	if lookups <= fewLookups {
-		return func(key string) bool {
-			for k := range object.Members {
-				if event.KeyIs(k, key) {
-					return true
-				}
-			}
-			return false
-		}
-	}
-	keys := make(map[string]struct{})
-	for k := range object.Members {
-		keys[string(event.AppendUnquoted(nil, k))] = struct{}{}
-	}
-	return func(key string) bool {
-		_, ok := keys[key]
-		return ok
-	}
-}
-
-// parseSyslog takes a line apart by RFC 5424, else by RFC 3164.
-func parseSyslog(line string, zone *time.Location, arrival int64) (syslogMessage, bool) {
-	var m syslogMessage
-	rest, ok := m.priority(strings.TrimSpace(line))
+// parse takes a line apart by RFC 5424, else by RFC 3164.
+func (m *syslogMessage) parse(line []byte, zone *time.Location, arrival int64) bool {
+	rest, ok := m.priority(bytes.TrimSpace(line))
 	if !ok {
-		return m, false
+		return false
 	}
-	if modern := m; modern.rfc5424(rest) {
-		return modern, true
+	if m.rfc5424(rest) {
+		return true
 	}
-	ok = m.rfc3164(rest, zone, arrival)
-	return m, ok
+	clear(m.header[:facility])
+	m.data, m.stamp.length = nil, 0
+	return m.rfc3164(rest, zone, arrival)
 }
 
 // priority reads "<n>". It fails only for one that is begun and not well formed.
-func (m *syslogMessage) priority(s string) (rest string, ok bool) {
-	if !strings.HasPrefix(s, "<") {
+func (m *syslogMessage) priority(s []byte) (rest []byte, ok bool) {
+	if len(s) == 0 || s[0] != '<' {
 		return s, true
 	}
-	digits, rest, found := strings.Cut(s[1:], ">")
-	n, ok := number(digits, 1, 3)
-	if !found || !ok || n > 255 {
-		return "", false
+	end := bytes.IndexByte(s[:min(len(s), len("<255>"))], '>')
+	if end < 0 {
+		return nil, false
+	}
+	n, ok := number(s[1:end], 1, 3)
+	if !ok || n > 255 {
+		return nil, false
 	}
 	if n/8 < len(facilities) {
-		m.facility = facilities[n/8]
+		m.header[facility] = facilities[n/8]
 	}
-	m.severity = severities[n%8]
-	return rest, true
+	m.header[severity] = severities[n%8]
+	return s[end+1:], true
 }
 
-func (m *syslogMessage) rfc5424(s string) bool {
+func (m *syslogMessage) rfc5424(s []byte) bool {
 	version, rest := cutWord(s)
 	if _, ok := number(version, 1, 9); !ok {
 		return false
 	}
 	word, rest := cutWord(rest)
-	if word != "-" {
-		at, err := time.Parse(time.RFC3339Nano, word)
-		if err != nil {
-			return false
-		}
-		m.timestamp = render(at)
+	if !absent(word) && !m.stamp.rfc3339(word) {
+		return false
 	}
-	for _, part := range []*string{&m.host, &m.app, &m.procid, &m.msgid} {
-		if word, rest = cutWord(rest); word == "" {
+	for part := hostname; part <= msgid; part++ {
+		if word, rest = cutWord(rest); len(word) == 0 {
 			return false
 		}
-		*part = present(word)
+		m.header[part] = present(word)
 	}
 	switch {
-	case rest == "-" || strings.HasPrefix(rest, "- "):
+	case len(rest) == 0:
+		return false
+	case rest[0] == '-' && (len(rest) == 1 || rest[1] == ' '):
 		rest = rest[1:]
-	case strings.HasPrefix(rest, "["):
-		for strings.HasPrefix(rest, "[") {
-			pairs, after, ok := element(rest)
-			if !ok {
-				_, after, ok = strings.Cut(rest, "]")
-				if !ok {
-					return false
-				}
-			}
-			m.data = append(m.data, pairs...)
-			rest = after
+	case rest[0] == '[':
+		n := 0
+		if n, m.sound = elementsLength(rest); n < 0 {
+			return false
 		}
+		m.data, rest = rest[:n], rest[n:]
 	default:
 		return false
 	}
-	m.text = strings.TrimLeft(rest, " ")
+	m.text = trimBlanks(rest)
 	return true
 }
 
-func (m *syslogMessage) rfc3164(s string, zone *time.Location, arrival int64) bool {
-	var ok bool
-	var rest string
-	if m.timestamp, rest, ok = stamp(strings.TrimLeft(s, " "), zone, arrival); !ok {
+func (m *syslogMessage) rfc3164(s []byte, zone *time.Location, arrival int64) bool {
+	rest, ok := m.stamp.read(trimBlanks(s), zone, arrival)
+	if !ok {
 		return false
 	}
 	host, rest := cutWord(rest)
-	if name, ended := strings.CutSuffix(host, ":"); ended {
-		m.onlyToken(name)
+	if n := len(host); n > 0 && host[n-1] == ':' {
+		m.onlyToken(host[:n-1])
 		m.body(rest)
 		return true
 	}
-	tag := rest
-	if i := strings.IndexAny(rest, " \t:"); i >= 0 {
-		tag, rest = rest[:i], strings.TrimPrefix(rest[i:], ":")
-	} else {
-		rest = ""
-	}
-	if tag == "" && rest == "" {
+	if len(rest) == 0 {
 		m.onlyToken(host)
 		return true
 	}
-	m.host = present(host)
+	end := 0
+	for end < len(rest) && rest[end] != ' ' && rest[end] != '\t' && rest[end] != ':' {
+		end++
+	}
+	tag, rest := rest[:end], rest[end:]
+	if len(rest) > 0 && rest[0] == ':' {
+		rest = rest[1:]
+	}
+	if len(tag) == 0 && len(rest) == 0 {
+		m.onlyToken(host)
+		return true
+	}
+	m.header[hostname] = present(host)
 	m.tag(tag)
 	m.body(rest)
 	return true
@@ -244,99 +202,84 @@ func (m *syslogMessage) rfc3164(s string, zone *time.Location, arrival int64) bo
 
 // onlyToken takes the single token of a header: the host, unless it looks like a
 // tag.
-func (m *syslogMessage) onlyToken(token string) {
-	if _, _, ok := tagged(token); ok {
-		m.tag(token)
+func (m *syslogMessage) onlyToken(token []byte) {
+	if name, pid, ok := tagged(token); ok {
+		m.header[appname], m.header[procid] = name, pid
 		return
 	}
-	m.host = present(token)
+	m.header[hostname] = present(token)
 }
 
-func (m *syslogMessage) tag(tag string) {
+func (m *syslogMessage) tag(tag []byte) {
 	if name, pid, ok := tagged(tag); ok {
-		m.app, m.procid = name, pid
+		m.header[appname], m.header[procid] = name, pid
 		return
 	}
-	m.app = present(tag)
+	m.header[appname] = present(tag)
 }
 
 // tagged takes "name[pid]" apart.
-func tagged(s string) (name, pid string, ok bool) {
-	name, pid, ok = strings.Cut(strings.TrimSuffix(s, "]"), "[")
-	ok = ok && strings.HasSuffix(s, "]") && name != "" && pid != "" && !strings.ContainsAny(pid, "[]")
-	return name, pid, ok
+func tagged(s []byte) (name, pid []byte, ok bool) {
+	n := len(s)
+	if n == 0 || s[n-1] != ']' {
+		return nil, nil, false
+	}
+	open := bytes.IndexByte(s, '[')
+	if open <= 0 || open+1 >= n-1 {
+		return nil, nil, false
+	}
+	name, pid = s[:open], s[open+1:n-1]
+	return name, pid, bytes.IndexByte(pid, '[') < 0 && bytes.IndexByte(pid, ']') < 0
 }
 
 // body takes structured elements with parameters off the front of a message.
-func (m *syslogMessage) body(s string) {
-	s = strings.TrimLeft(s, " ")
-	for strings.HasPrefix(s, "[") {
-		pairs, after, ok := element(s)
-		if !ok || len(pairs) == 0 {
+func (m *syslogMessage) body(s []byte) {
+	s = trimBlanks(s)
+	m.text, m.sound = s, true
+	for len(m.text) > 0 && m.text[0] == '[' {
+		params, n := element(m.text)
+		if params == 0 {
 			break
 		}
-		m.data = append(m.data, pairs...)
-		s = strings.TrimLeft(after, " ")
+		m.text = trimBlanks(m.text[n:])
+		m.data = s[:len(s)-len(m.text)]
 	}
-	m.text = s
 }
 
+// absent reports whether a word is the sign for an absent part.
+func absent(word []byte) bool { return len(word) == 1 && word[0] == '-' }
+
 // present turns the sign for an absent part into nothing.
-func present(word string) string {
-	if word == "-" {
-		return ""
+func present(word []byte) []byte {
+	if absent(word) {
+		return nil
 	}
 	return word
 }
 
-// maxName bounds the names of structured data, where RFC 5424 allows 32 characters:
-// each of the values of an element has a copy of its id.
-const maxName = 64
-
-// element reads one structured element, `[id name="value" ...]`.
-func element(s string) (pairs []event.Pair, rest string, ok bool) {
-	s = s[1:]
-	i := strings.IndexAny(s, " ]=\"")
-	if i <= 0 || i > maxName || s[i] == '=' || s[i] == '"' {
-		return nil, "", false
+// cutWord returns the first run of non-spaces, and what follows it without the
+// spaces in between.
+func cutWord(s []byte) (word, rest []byte) {
+	i := bytes.IndexByte(s, ' ')
+	if i < 0 {
+		return s, nil
 	}
-	id, s := s[:i], s[i:]
-	for {
-		s = strings.TrimLeft(s, " ")
-		if strings.HasPrefix(s, "]") {
-			return pairs, s[1:], true
-		}
-		end := strings.Index(s[:min(len(s), maxName+len(`="`))], `="`)
-		if end <= 0 || strings.ContainsAny(s[:end], " ]=\"") {
-			return nil, "", false
-		}
-		name := s[:end]
-		value, after, closed := quoted(s[end+len(`="`):])
-		if !closed {
-			return nil, "", false
-		}
-		pairs = append(pairs, event.Pair{Key: id + "." + name, Value: value})
-		s = after
-	}
+	return s[:i], trimBlanks(s[i:])
 }
 
-// quoted reads a value up to its closing quote. Backslashes before a quote, a
-// backslash and a bracket are escapes, \n is a line feed, others stay.
-func quoted(s string) (value, rest string, closed bool) {
-	var b strings.Builder
-	for i := 0; i < len(s); i++ {
-		switch c := s[i]; {
-		case c == '"':
-			return b.String(), s[i+1:], true
-		case c == '\\' && i+1 < len(s) && strings.IndexByte(`"\]`, s[i+1]) >= 0:
-			i++
-			b.WriteByte(s[i])
-		case c == '\\' && i+1 < len(s) && s[i+1] == 'n':
-			i++
-			b.WriteByte('\n')
-		default:
-			b.WriteByte(c)
-		}
+// trimBlanks returns s without the spaces in front.
+func trimBlanks(s []byte) []byte {
+	for len(s) > 0 && s[0] == ' ' {
+		s = s[1:]
 	}
-	return "", "", false
+	return s
+}
+
+// words are texts as bytes.
+func words(texts ...string) [][]byte {
+	out := make([][]byte, len(texts))
+	for i, t := range texts {
+		out[i] = []byte(t)
+	}
+	return out
 }

@@ -8,7 +8,7 @@ import (
 
 // Decode turns the lines of batches into events. Each goroutine has its own.
 type Decode struct {
-	format *format.Decoder
+	inputs []*format.Decoder
 	set    *engine.Set
 	worker *engine.Worker // of set
 
@@ -29,9 +29,10 @@ type Decoded struct {
 	Poisoned    []Poisoned
 }
 
-// NewDecode returns the step for lines in a format. Several may share f.
-func NewDecode(f *format.Decoder) *Decode {
-	d := &Decode{format: f}
+// NewDecode returns the step for the lines of inputs, each in its format. Several may
+// share the decoders.
+func NewDecode(inputs ...*format.Decoder) *Decode {
+	d := &Decode{inputs: inputs}
 	d.step, d.undo, d.poisoned = d.line, d.forget, d.quarantine
 	return d
 }
@@ -56,9 +57,9 @@ func (d *Decode) line(i int) {
 	var suspect bool
 	var err error
 	if line.Structured {
-		err = d.worker.DecodeJSON(b.Events, line.Raw)
+		err = d.inputs[line.Input].Value(d.worker, b.Events, line.Raw)
 	} else {
-		suspect, err = d.format.Decode(d.worker, b.Events, line.Raw, b.Arrival)
+		suspect, err = d.inputs[line.Input].Decode(d.worker, b.Events, line.Raw, b.Arrival)
 	}
 	if suspect {
 		d.outcome.Suspects++

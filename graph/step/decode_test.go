@@ -37,6 +37,17 @@ func outcomes(b *graph.Batch) string {
 	return strings.Join(out, ", ")
 }
 
+func TestLinesHaveTheFormatOfTheirInput(t *testing.T) {
+	d, b := step.NewDecode(&format.Decoder{Format: format.Plain}, &format.Decoder{Format: format.JSON}, &format.Decoder{Format: format.Logfmt}), newBatch(ruleSet(t, whoami), `{"a":1}`, `{"a":1}`, `a=1`, `a=1`)
+	for i, input := range []uint8{0, 1, 2, 1} {
+		b.Lines[i].Input = input
+	}
+	d.Batch(new(step.Sequential), b)
+	if got, want := outcomes(b), "decoded plain, decoded json, decoded pairs, undecodable"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
 func TestWhatBecomesOfLinesInDecoding(t *testing.T) {
 	for _, tc := range []struct {
 		name  string

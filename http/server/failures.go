@@ -2,12 +2,8 @@ package server
 
 import (
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
-	"fmt"
 	"maps"
-	"net"
-	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -15,21 +11,15 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/sluicehq/sluice/internal/certs"
 	"github.com/sluicehq/sluice/internal/clip"
 	"github.com/sluicehq/sluice/internal/ratelog"
 )
 
-// Reasons of handshakes that fail.
-const (
-	reasonSlow        = "slow"
-	reasonGone        = "gone"
-	reasonPlain       = "plaintext"
-	reasonCertificate = "certificate" // one of either side was refused, or is missing
-	reasonProtocol    = "protocol"
-	reasonOther       = "other"
-)
+// reasonPlain is one more reason of handshakes that fail.
+const reasonPlain = "plaintext"
 
-var reasons = []string{reasonSlow, reasonGone, reasonPlain, reasonCertificate, reasonProtocol, reasonOther}
+var reasons = append([]string{reasonPlain}, certs.Reasons...)
 
 const (
 	maxReason = 256 // bytes of what a failed handshake is told with
@@ -60,7 +50,7 @@ func newFailures() *failures {
 // failed counts and tells of a handshake that failed, and answers a client that does not
 // speak TLS.
 func (c *Certificates) failed(w *wire, err error) {
-	if gone(err) && !w.begun {
+	if certs.Gone(err) && !w.begun {
 		return // it only asked whether anybody listens, as probes of a port do
 	}
 	reason, text, cause := diagnose(err)
@@ -108,44 +98,10 @@ func (c *Certificates) Close() error {
 // diagnose says why a handshake failed. The cause is the text without what differs from
 // one client or moment to the next.
 func diagnose(err error) (reason, text, cause string) {
-	text = clip.Text(err.Error(), maxReason)
 	var record tls.RecordHeaderError
-	var unverified *tls.CertificateVerificationError
-	switch {
-	case errors.As(err, &record) && record.Conn != nil && looksLikeHTTP(record.RecordHeader):
+	if errors.As(err, &record) && record.Conn != nil && looksLikeHTTP(record.RecordHeader) {
 		return reasonPlain, "the client speaks plain HTTP, and has to use https://", ""
-	case errors.Is(err, os.ErrDeadlineExceeded):
-		return reasonSlow, "it was not complete within " + handshakeTimeout.String(), ""
-	case gone(err):
-		return reasonGone, "the client left", ""
-	case errors.As(err, &unverified):
-		return reasonCertificate, text, unverifiedCause(unverified)
 	}
-	cause, _, _ = strings.Cut(text, "(")
-	cause, _, _ = strings.Cut(cause, "[")
-	switch {
-	case !strings.Contains(text, "tls: "): // of the connection
-		return reasonOther, text, cause
-	case strings.Contains(text, "certificate"):
-		var alert *net.OpError
-		if errors.As(err, &alert) && alert.Op == "remote error" {
-			text = "the client refuses the certificate of the API: " + text
-		}
-		return reasonCertificate, text, cause
-	}
-	return reasonProtocol, text, cause
-}
-
-// unverifiedCause tells apart why certificates of clients are refused, without their names
-// and times.
-func unverifiedCause(err error) string {
-	var unknown x509.UnknownAuthorityError
-	var invalid x509.CertificateInvalidError
-	switch {
-	case errors.As(err, &unknown):
-		return "unknown authority"
-	case errors.As(err, &invalid):
-		return fmt.Sprintf("invalid %d", invalid.Reason)
-	}
-	return clip.Text(err.Error(), maxReason)
+	f := certs.Diagnose(err, "the API")
+	return f.Reason, clip.Text(f.Text, maxReason), clip.Text(f.Cause, maxReason)
 }

@@ -3,22 +3,16 @@ package server
 import (
 	"bytes"
 	"crypto/tls"
-	"errors"
 	"io"
 	"net"
 	"sync/atomic"
-	"syscall"
 	"time"
+
+	"github.com/sluicehq/sluice/internal/certs"
 )
 
-const (
-	// handshakeTimeout bounds a handshake, which is made by the first read of a
-	// connection.
-	handshakeTimeout = 10 * time.Second
-
-	// goodbyeTimeout is how long a client gets to take the news that its connection ends.
-	goodbyeTimeout = 100 * time.Millisecond
-)
+// goodbyeTimeout is how long a client gets to take the news that its connection ends.
+const goodbyeTimeout = 100 * time.Millisecond
 
 // session is the TLS of a connection. Requests are read and answered above it, so that
 // every bound on those is the same with and without.
@@ -73,7 +67,7 @@ func (c *Certificates) secure(raw net.Conn) *session {
 
 // shake makes the handshake. An error has been told, and answered where that helps.
 func (s *session) shake() error {
-	_ = s.wire.SetDeadline(time.Now().Add(handshakeTimeout))
+	_ = s.wire.SetDeadline(time.Now().Add(certs.HandshakeTimeout))
 	if err := s.Handshake(); err != nil {
 		if s.phase.Load() != over { // by the server
 			s.certs.failed(s.wire, err)
@@ -107,10 +101,6 @@ func (s *session) ended() {
 	if s.phase.Swap(over) == established {
 		s.certs.active.Add(-1)
 	}
-}
-
-func gone(err error) bool {
-	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) || errors.Is(err, syscall.ECONNRESET)
 }
 
 // looksLikeHTTP reports whether what came in the place of a handshake is the beginning of

@@ -13,6 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/sluicehq/sluice/internal/certs"
 	"github.com/sluicehq/sluice/internal/certs/certstest"
 )
 
@@ -92,8 +93,8 @@ func TestHandshakesThatDoNotGoOn(t *testing.T) {
 					t.Errorf("another client waited %s", took)
 				}
 				for range hundreds {
-					if took := <-ended; took != handshakeTimeout {
-						t.Errorf("ended after %s, want %s", took, handshakeTimeout)
+					if took := <-ended; took != certs.HandshakeTimeout {
+						t.Errorf("ended after %s, want %s", took, certs.HandshakeTimeout)
 					}
 				}
 				synctest.Wait()
@@ -106,7 +107,7 @@ func TestHandshakesThatDoNotGoOn(t *testing.T) {
 				if got := s.closedFor(t); got != "" {
 					t.Errorf("counted %q: no request was waited for", got)
 				}
-				time.Sleep(handshakeTimeout)
+				time.Sleep(certs.HandshakeTimeout)
 				p.tls = nil
 				p.dial(t).Close() // a probe of the port, which is not told
 				leaver := p.dial(t)
@@ -130,13 +131,13 @@ func TestTheFirstHeaderHasItsOwnTime(t *testing.T) {
 		p.tls = nil
 		raw := p.dial(t)
 		begin := time.Now()
-		time.Sleep(handshakeTimeout - time.Second)
+		time.Sleep(certs.HandshakeTimeout - time.Second)
 		c := tls.Client(raw, trust)
 		if err := c.Handshake(); err != nil {
 			t.Fatal(err)
 		}
 		io.Copy(io.Discard, c)
-		if took, want := time.Since(begin), handshakeTimeout-time.Second+headerTimeout; took != want {
+		if took, want := time.Since(begin), certs.HandshakeTimeout-time.Second+headerTimeout; took != want {
 			t.Errorf("ended after %s, want %s", took, want)
 		}
 		if got := s.closedFor(t); got != "header_timeout 1" {

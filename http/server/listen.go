@@ -4,14 +4,19 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+
+	"github.com/sluicehq/sluice/internal/socketfile"
 )
 
 // listen binds a and returns the address with the real port. The socket is nil
 // for TCP.
-func listen(a Address, log *slog.Logger) (net.Listener, Address, *socket, error) {
+func listen(a Address, log *slog.Logger) (net.Listener, Address, *socketfile.File, error) {
 	if a.Unix() {
-		l, s, err := listenUnix(a.path, log)
-		return l, a, s, err
+		l, file, err := socketfile.Listen(a.path, log)
+		if err != nil {
+			return nil, a, nil, err
+		}
+		return l, a, file, nil
 	}
 	network := "tcp" // [::] serves both families
 	if a.tcp.Addr().Is4() {

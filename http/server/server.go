@@ -13,6 +13,8 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"google.golang.org/grpc/codes"
+
+	"github.com/sluicehq/sluice/internal/socketfile"
 )
 
 // Limits of a connection, beside those of conn.go. A whole request or response has
@@ -35,7 +37,7 @@ const (
 type Server struct {
 	listener net.Listener
 	addr     Address
-	socket   *socket
+	socket   *socketfile.File
 	http     *http.Server
 	log      *slog.Logger
 	calls    atomic.Pointer[http.Handler]
@@ -149,7 +151,7 @@ func (s *Server) Close() error {
 	}
 	_ = s.listener.Close()
 	if s.socket != nil {
-		err = errors.Join(err, s.socket.remove())
+		err = errors.Join(err, s.socket.Remove())
 	}
 	return err
 }

@@ -14,14 +14,6 @@ import (
 	"github.com/sluicehq/sluice/internal/certs"
 )
 
-// suites are those of TLS 1.2 that are offered: with forward secrecy, and authenticated.
-// TLS 1.3 has no others.
-var suites = []uint16{
-	tls.TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256, tls.TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,
-	tls.TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384, tls.TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384,
-	tls.TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256, tls.TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256,
-}
-
 // Certificates are what a server shows and demands, as the files had it when they were
 // last read. It is safe for concurrent use.
 type Certificates struct {
@@ -70,7 +62,7 @@ func (c *Certificates) read() (*material, error) {
 		return nil, err
 	}
 	m.config = &tls.Config{
-		Certificates: []tls.Certificate{*m.pair}, MinVersion: tls.VersionTLS13, CipherSuites: suites,
+		Certificates: []tls.Certificate{*m.pair}, MinVersion: tls.VersionTLS13, CipherSuites: certs.Suites(),
 		NextProtos: []string{"h2", "http/1.1"},
 	}
 	if version == "1.2" {

@@ -7,6 +7,7 @@ import "strings"
 // features are the prefixes of flags, with the tag that left them out.
 var features = []struct{ prefix, tag string }{
 	{"nats-", nats},
+	{"kafka-", kafka},
 }
 
 // LeavesOut reports whether a flag, named without dashes, is unknown in this build.

@@ -3,6 +3,7 @@ package certs
 import (
 	"crypto/tls"
 	"os"
+	"slices"
 	"sync"
 	"time"
 )
@@ -20,7 +21,7 @@ type Keep struct {
 
 	mu   sync.Mutex // guards the rest
 	pair *tls.Certificate
-	seen [2]stamp // of the files when they were last read
+	seen []stamp // of the files when they were last read
 }
 
 // stamp is what shows a change of a file.
@@ -59,7 +60,7 @@ func (k *Keep) latest() (*tls.Certificate, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	seen := k.look() // before they are read: what changes meanwhile is read again
-	if same(seen, k.seen) {
+	if alike(seen, k.seen) {
 		return k.pair, k.current(k.pair)
 	}
 	pair, err := k.read()
@@ -88,8 +89,11 @@ func (k *Keep) current(pair *tls.Certificate) error {
 	return f
 }
 
-func (k *Keep) look() (s [2]stamp) {
-	for i, path := range []string{k.cert, k.key} {
+func (k *Keep) look() []stamp { return look(k.cert, k.key) }
+
+func look(paths ...string) []stamp {
+	s := make([]stamp, len(paths))
+	for i, path := range paths {
 		if info, err := os.Stat(path); err == nil {
 			s[i] = stamp{info.Size(), info.ModTime(), info}
 		}
@@ -97,11 +101,11 @@ func (k *Keep) look() (s [2]stamp) {
 	return s
 }
 
-func same(a, b [2]stamp) bool {
-	for i := range a {
-		if a[i].size != b[i].size || !a[i].at.Equal(b[i].at) || !os.SameFile(a[i].info, b[i].info) {
-			return false
+func alike(a, b []stamp) bool {
+	return slices.EqualFunc(a, b, func(a, b stamp) bool {
+		if a.info == nil || b.info == nil {
+			return a.info == b.info // no file
 		}
-	}
-	return true
+		return a.size == b.size && a.at.Equal(b.at) && os.SameFile(a.info, b.info)
+	})
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/sluicehq/sluice/internal/sigmatest"
 	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/engine"
-	"github.com/sluicehq/sluice/sigma/event"
 	"github.com/sluicehq/sluice/sigma/result"
 )
 
@@ -231,21 +230,21 @@ func TestEngineAgreesOnPairsAndPlainLines(t *testing.T) {
 		t.Fatal(err)
 	}
 	x := newIndexed(t, rules, o)
-	for _, pairs := range [][]event.Pair{
+	for _, in := range [][]reference.Pair{
 		nil,
 		{{Key: "a.b", Value: "X"}, {Key: "a.b", Value: "y"}, {Key: "c", Value: "1"}},
 		{{Key: "a.b", Value: "y"}, {Key: "a.b", Value: "X"}, {Key: "c", Value: "1"}},
 		{{Key: "c", Value: "\u00e9 \"Word\"\t"}, {Key: "a", Value: "x"}},
 		{{Key: "c", Value: "1"}, {Key: "c", Value: "word"}},
 	} {
-		var in []reference.Pair
-		for _, p := range pairs {
-			in = append(in, reference.Pair{Key: p.Key, Value: p.Value})
-		}
 		x.events.Reset()
-		x.worker.DecodePairs(&x.events, pairs)
+		p := x.worker.Pairs(&x.events)
+		for _, pair := range in {
+			p.Add([]byte(pair.Key), []byte(pair.Value))
+		}
+		p.End()
 		if d := difference(x.lines(0), e.Evaluate(reference.DecodePairs(in), 0)); d != "" {
-			t.Errorf("pairs %q: %s", pairs, d)
+			t.Errorf("pairs %q: %s", in, d)
 		}
 	}
 	for _, line := range []string{"a word", "nothing", "", "say \"WORD\" \xff\t\u00e9", `{"a.b":"x"`} {

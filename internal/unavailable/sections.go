@@ -17,20 +17,6 @@ type Schema struct {
 	EvalSchema `yaml:",inline"`
 }
 
-// NATS is how to read from NATS.
-type NATS struct {
-	ConsumerGroup      string `yaml:"consumer_group" flag:"consumer-group" env:"SLUICE_CONSUMER_GROUP" help:"Durable consumer that instances share"`
-	AckMode            string `yaml:"ack_mode" flag:"nats-ack-mode" oneof:"delivered snapshot" help:"When messages are acknowledged"`
-	ReplayFromSequence string `yaml:"-" flag:"replay-from-sequence" help:"Read from this stream sequence"`
-	ReplayFromTime     string `yaml:"-" flag:"replay-from-time" help:"Read from this time (RFC 3339)"`
-	ReplayFromLatest   bool   `yaml:"-" flag:"replay-from-latest" help:"Read only what comes from now on"`
-}
-
-// Unix bounds what arrives over a unix socket.
-type Unix struct {
-	MaxConnections int `yaml:"max_connections" min:"1" help:"Connections to the unix socket"`
-}
-
 // Tap lets operators watch events.
 type Tap struct {
 	Enabled      bool              `yaml:"enabled" flag:"enable-tap" mode:"on" help:"Let operators watch events"`
@@ -71,8 +57,6 @@ type Capture struct {
 
 // The defaults of the sections above.
 var (
-	DefaultNATS         = NATS{AckMode: "delivered"}
-	DefaultUnix         = Unix{MaxConnections: 1024}
 	DefaultTap          = Tap{BufferEvents: 8192, MaxSessions: 2, MaxDuration: timespan.Seconds(5 * 60)}
 	DefaultTail         = Tail{BufferEvents: 8192, MaxSessions: 2}
 	DefaultDispositions = Dispositions{Window: 30 * timespan.Day, Numerator: "fp_only", MinSample: 5}

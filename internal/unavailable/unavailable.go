@@ -84,9 +84,6 @@ var features = append(left, []Feature{
 		Refused: []string{"--risk"}, Routes: []string{"/api/v1/risk"},
 		Series: riskSeries,
 	},
-	{Name: "the jq event filter", Sentence: "A line's value is one event.", Refused: []string{"--jq"}},
-	{Name: "the JSONPath event filter", Sentence: "A line's value is one event.", Refused: []string{"--jsonpath"}},
-	{Name: "the unix socket input", Sentence: "Events come from stdin or over HTTP.", Ignored: []string{"daemon.input.unix"}},
 	{
 		Name: "the field observer", Sentence: "The fields of events are not counted.",
 		Refused: []string{"--observe-fields-report"}, Ignored: []string{"--observe-fields", "--observe-fields-max-keys"},
@@ -104,12 +101,6 @@ var features = append(left, []Feature{
 		Series:  schemaSeries,
 	},
 	{Name: "OTLP", Sentence: "Log records are not received over OTLP.", Series: otlpSeries},
-	{
-		Name: "the NATS input", Sentence: "Events are not read from NATS.",
-		Refused: []string{
-			"--consumer-group", "--nats-ack-mode", "--replay-from-sequence", "--replay-from-time", "--replay-from-latest",
-		},
-	},
 	{
 		Name: "tap sessions", Sentence: "Events cannot be watched.",
 		Ignored: []string{"daemon.tap"}, Routes: []string{"/api/v1/tap"},

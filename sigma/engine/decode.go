@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"slices"
-
 	"github.com/sluicehq/sluice/sigma/engine/internal/compile"
 	"github.com/sluicehq/sluice/sigma/engine/internal/scan"
 	"github.com/sluicehq/sluice/sigma/event"
@@ -19,6 +17,18 @@ func (w *Worker) DecodeJSON(ev *Events, line []byte) error {
 	}
 	if err != nil {
 		ev.Truncate(before)
+	}
+	return err
+}
+
+// DecodeMade appends the event of a JSON value that was made, not received: ev keeps a
+// copy of it. On an error, which is scan.ErrSyntax, nothing is appended.
+func (w *Worker) DecodeMade(ev *Events, value []byte) error {
+	start := len(ev.arena)
+	ev.arena = append(ev.arena, value...)
+	err := w.DecodeJSON(ev, ev.arena[start:len(ev.arena):len(ev.arena)])
+	if err != nil {
+		ev.arena = ev.arena[:start]
 	}
 	return err
 }
@@ -109,111 +119,15 @@ func (w *Worker) DecodePlain(ev *Events, line []byte) {
 	})
 }
 
-// maxSeen is how many pairs an event has whose map of keys is used again.
-const maxSeen = 1024
-
-// DecodePairs appends an event of named texts. Of several pairs with one key the
-// first is the field; keywords are searched in all.
-func (w *Worker) DecodePairs(ev *Events, pairs []event.Pair) {
-	first := len(ev.cells)
-	table := w.set.plan.Fields.Table
-	start := len(ev.arena)
-	doc := append(ev.arena, '{')
-	clear(w.seen)
-	for _, p := range pairs {
-		if _, dup := w.seen[p.Key]; dup {
-			continue
-		}
-		w.seen[p.Key] = struct{}{}
-		if len(doc) > start+1 {
-			doc = append(doc, ',')
-		}
-		doc = append(event.AppendQuoted(doc, p.Key), ':')
-		from := uint32(len(doc) - start)
-		doc = event.AppendQuoted(doc, p.Value)
-		c := scan.Cell{Start: from, End: uint32(len(doc) - start), Type: event.String, Flags: pairFlags(p.Value)}
-		c.Flags |= scan.Keyword
-		table.Flat(p.Key, func(field uint32, rank uint16, shared bool) {
-			t := c
-			t.Field, t.Rank = field, rank
-			t.Flags |= scan.Terminal
-			ev.cells = append(ev.cells, t)
-			c.Flags &^= scan.Keyword
-		})
-		if c.Flags&scan.Keyword != 0 {
-			ev.cells = append(ev.cells, c)
-		}
+// DecodeWritten is DecodeJSON for a document that write appends to dst. It lies in the
+// memory of ev and borrows nothing.
+func (w *Worker) DecodeWritten(ev *Events, write func(dst []byte) []byte) error {
+	arena := write(ev.arena)
+	err := w.DecodeJSON(ev, arena[len(ev.arena):])
+	if err == nil {
+		ev.arena = arena
 	}
-	doc = append(doc, '}')
-	end := len(doc)
-	doc = w.repeated(ev, doc, start, pairs)
-	ev.arena = doc
-	if len(pairs) > maxSeen {
-		w.seen = make(map[string]struct{}) // clearing a large map costs every later event
-	}
-	ev.cells = ev.cells[:first+dropWorse(ev.cells[first:])]
-	ev.list = append(ev.list, decoded{
-		kind: event.Pairs, doc: doc[start:], root: uint32(end - start), first: uint32(first), last: uint32(len(ev.cells)),
-	})
-}
-
-// repeated puts the values of repeated keys behind the document, where only
-// keywords find them.
-func (w *Worker) repeated(ev *Events, doc []byte, start int, pairs []event.Pair) []byte {
-	if len(w.seen) == len(pairs) {
-		return doc
-	}
-	for _, p := range pairs {
-		if _, first := w.seen[p.Key]; first {
-			delete(w.seen, p.Key)
-			continue
-		}
-		from := uint32(len(doc) - start)
-		doc = event.AppendQuoted(doc, p.Value)
-		ev.cells = append(ev.cells, scan.Cell{
-			Start: from, End: uint32(len(doc) - start), Type: event.String, Flags: pairFlags(p.Value) | scan.Keyword,
-		})
-	}
-	return doc
-}
-
-func pairFlags(s string) scan.Flags {
-	var f scan.Flags
-	for i := 0; i < len(s); i++ {
-		switch c := s[i]; {
-		case c >= 0x80:
-			f |= scan.High
-		case c < ' ' || c == '"' || c == '\\':
-			f |= scan.Escaped
-		}
-	}
-	return f
-}
-
-// dropWorse keeps, of the cells of a field, those of the lowest rank, and
-// returns how many are left.
-func dropWorse(cells []scan.Cell) int {
-	if !slices.ContainsFunc(cells, func(c scan.Cell) bool { return c.Rank != 0 }) {
-		return len(cells) // nearly always
-	}
-	best := make(map[uint32]uint16)
-	for _, c := range cells {
-		if rank, known := best[c.Field]; !known || c.Rank < rank {
-			best[c.Field] = c.Rank
-		}
-	}
-	n := 0
-	for _, c := range cells {
-		if c.Field != 0 && c.Rank > best[c.Field] {
-			if c.Flags&scan.Keyword == 0 {
-				continue
-			}
-			c.Field, c.Rank, c.Flags = 0, 0, c.Flags&^scan.Terminal
-		}
-		cells[n] = c
-		n++
-	}
-	return n
+	return err
 }
 
 // keywordsOf reports whether the field is the one of all strings.

@@ -8,7 +8,6 @@ import (
 
 	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/engine"
-	"github.com/sluicehq/sluice/sigma/event"
 	"github.com/sluicehq/sluice/sigma/load"
 	"github.com/sluicehq/sluice/sigma/result"
 )
@@ -64,7 +63,6 @@ func titles(w *engine.Worker, ev *engine.Events) []string {
 
 func TestEventsOfEveryKindAreJudged(t *testing.T) {
 	w := compile(t, rulesOf(t, twoRules), engine.Options{}).NewWorker()
-	pairs := []event.Pair{{Key: "CommandLine", Value: "x"}, {Key: "CommandLine", Value: "MIMIKATZ whoami"}, {Key: "Image", Value: "a.EXE"}}
 	for _, tc := range []struct {
 		name   string
 		decode func(*engine.Events)
@@ -72,7 +70,9 @@ func TestEventsOfEveryKindAreJudged(t *testing.T) {
 	}{
 		{"a field of a JSON object", func(ev *engine.Events) { mustDecode(t, w, ev, `{"CommandLine":"a WhoAmI b","Image":"x.exe"}`) }, []string{"Shell"}},
 		{"a keyword anywhere", func(ev *engine.Events) { mustDecode(t, w, ev, `{"a":[{"b":"x Barqz"}],"Image":"x.exe"}`) }, []string{"Words"}},
-		{"the first of repeated pairs has the name, keywords see all", func(ev *engine.Events) { w.DecodePairs(ev, pairs) }, []string{"Words"}},
+		{"the first of repeated pairs has the name, keywords see all", func(ev *engine.Events) {
+			addPairs(w, ev, "CommandLine", "x", "CommandLine", "MIMIKATZ whoami", "Image", "a.EXE")
+		}, []string{"Words"}},
 		{"a plain line has no fields", func(ev *engine.Events) { w.DecodePlain(ev, []byte("CommandLine whoami mimikatz")) }, []string{"Words", "Always"}},
 		{"escapes are decoded before comparing", func(ev *engine.Events) { mustDecode(t, w, ev, `{"CommandLine":"who\u0061mi","Image":".exe"}`) }, []string{"Shell"}},
 	} {
@@ -82,6 +82,15 @@ func TestEventsOfEveryKindAreJudged(t *testing.T) {
 			t.Errorf("%s: fired %v, want %v", tc.name, got, tc.want)
 		}
 	}
+}
+
+// addPairs makes an event of keys and values in turn.
+func addPairs(w *engine.Worker, ev *engine.Events, texts ...string) {
+	p := w.Pairs(ev)
+	for i := 0; i < len(texts); i += 2 {
+		p.Add([]byte(texts[i]), []byte(texts[i+1]))
+	}
+	p.End()
 }
 
 func mustDecode(tb testing.TB, w *engine.Worker, ev *engine.Events, line string) {
@@ -241,7 +250,7 @@ func TestJSONFormKeepsTheSpelling(t *testing.T) {
 	var ev engine.Events
 	mustDecode(t, w, &ev, "{ \"n\": 1.50, \"s\": \"\\u0041b\", \"z\": [1, 2], \"n\": 0, \"bad\": \"\xff\" }")
 	w.DecodePlain(&ev, []byte("say \"hi\"\t<b>"))
-	w.DecodePairs(&ev, []event.Pair{{Key: "a", Value: "1\n"}, {Key: "a", Value: "2"}, {Key: "b", Value: ""}})
+	addPairs(w, &ev, "a", "1\n", "a", "2", "b", "")
 	for i, want := range []string{
 		"{\"n\":1.50,\"s\":\"\\u0041b\",\"z\":[1,2],\"n\":0,\"bad\":\"\uFFFD\"}", `{"_raw":"say \"hi\"\t<b>"}`, `{"a":"1\n","b":""}`,
 	} {

@@ -11,7 +11,7 @@ import (
 type Worker struct {
 	set     *Set
 	scanner *scan.Scanner
-	seen    map[string]struct{} // keys of the pairs being decoded
+	pairs   Pairs // being made
 
 	view       view
 	shown      shown // what is in view
@@ -43,7 +43,7 @@ type Stats struct {
 
 // NewWorker returns a worker with scratch space of its own.
 func (s *Set) NewWorker() *Worker {
-	w := &Worker{set: s, scanner: scan.NewScanner(s.plan.Fields.Table), seen: make(map[string]struct{})}
+	w := &Worker{set: s, scanner: scan.NewScanner(s.plan.Fields.Table)}
 	w.view.init(len(s.plan.Fields.List))
 	w.truth.init(s)
 	w.candidates.init(s)

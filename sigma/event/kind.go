@@ -25,10 +25,6 @@ func (k Kind) String() string {
 	return fmt.Sprintf("Kind(%d)", uint8(k))
 }
 
-// Pair is one field of a Pairs event. Of several with one key the first has the
-// name; the values of all are searched for keywords.
-type Pair struct{ Key, Value string }
-
 // Type is the JSON type of a value.
 type Type uint8
 

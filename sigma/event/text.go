@@ -2,6 +2,7 @@ package event
 
 import (
 	"bytes"
+	"encoding/binary"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -117,19 +118,46 @@ func AppendQuoted[T string | []byte](dst []byte, s T) []byte {
 // plainPrefix returns how many leading bytes of s need no escape in a JSON string.
 // It looks at eight bytes at a time and may stop early.
 func plainPrefix[T string | []byte](s T) int {
-	const ones, high = 0x0101010101010101, 0x8080808080808080
 	i := 0
 	for ; i+8 <= len(s); i += 8 {
 		w := uint64(s[i]) | uint64(s[i+1])<<8 | uint64(s[i+2])<<16 | uint64(s[i+3])<<24 |
 			uint64(s[i+4])<<32 | uint64(s[i+5])<<40 | uint64(s[i+6])<<48 | uint64(s[i+7])<<56
-		quote, slash := w^(ones*'"'), w^(ones*'\\')
-		// A byte of the sum has its highest bit set where it is below ' ', a quote, a
-		// backslash or beyond ASCII; above such a byte it may be set for no reason.
-		if ((w-ones*' ')|(quote-ones)|(slash-ones)|w)&high != 0 {
+		if special(w) {
 			break
 		}
 	}
 	return i
+}
+
+// special reports whether one of eight bytes is below ' ', a quote, a backslash or
+// beyond ASCII.
+func special(w uint64) bool {
+	quote, slash := w^(ones*'"'), w^(ones*'\\')
+	// The highest bit of such a byte is set; above one it may be set for no reason.
+	return ((w-ones*' ')|(quote-ones)|(slash-ones)|w)&highs != 0
+}
+
+// IsPlain reports whether s is ASCII that stands in a JSON string as it is.
+func IsPlain(s []byte) bool {
+	n := len(s)
+	if n < 8 {
+		var w uint64
+		switch {
+		case n == 0:
+			return true
+		case n < 4: // twice the same byte does no harm
+			w = ones*' '&^0xffffff | uint64(s[n-1])<<16 | uint64(s[n/2])<<8 | uint64(s[0])
+		default:
+			w = uint64(binary.LittleEndian.Uint32(s[n-4:]))<<32 | uint64(binary.LittleEndian.Uint32(s))
+		}
+		return !special(w)
+	}
+	for i := 0; i < n-8; i += 8 {
+		if special(binary.LittleEndian.Uint64(s[i:])) {
+			return false
+		}
+	}
+	return !special(binary.LittleEndian.Uint64(s[n-8:]))
 }
 
 func appendEscape(dst []byte, c byte) []byte {

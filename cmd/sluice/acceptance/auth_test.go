@@ -275,6 +275,7 @@ func TestRejectionsAreCountedByReason(t *testing.T) {
 	if rejected["route"] != "/metrics" || rejected["reason"] != "unauthorized" {
 		t.Errorf("logged %v", rejected)
 	}
+	d.await("the second record", func() bool { return strings.Contains(d.stderr.String(), `"reason":"forbidden"`) })
 	if !strings.Contains(d.stderr.String(), `"reason":"forbidden","route":"/metrics","peer":"127.0.0.1:`) || !strings.Contains(d.stderr.String(), `"token":"the-ingest","permission":"metrics:read"`) {
 		t.Error("the log lacks the peer, the token or the permission")
 	}

@@ -235,7 +235,7 @@ func (c *sender) runSyslogNG(t *testing.T, d *daemon, path string) string {
 	if strings.HasPrefix(c.run[1], "d_") {
 		name, destination = c.run[1], ""
 		for _, f := range fences(t, "docs/inputs.md") {
-			if f.info == "syslog-ng" {
+			if f.info == "syslog-ng" && strings.Contains(f.text, " "+name+" ") {
 				destination += strings.ReplaceAll(f.text, "127.0.0.1:9090", d.addr)
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -179,11 +180,12 @@ type reader struct {
 	dir    string
 	env    []string // what blocks have exported
 	daemon *daemon
+	port   string // instead of documentedPort
 }
 
 func newReader(t *testing.T) *reader {
 	t.Helper()
-	r := &reader{t: t, dir: t.TempDir()}
+	r := &reader{t: t, dir: t.TempDir(), port: freePort(t)}
 	if err := os.Mkdir(filepath.Join(r.dir, "bin"), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -196,14 +198,37 @@ func newReader(t *testing.T) *reader {
 	return r
 }
 
+// freePort is a port that nobody has, of UDP and of TCP.
+func freePort(t *testing.T) string {
+	t.Helper()
+	for range 100 {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		u, err := net.ListenPacket("udp", l.Addr().String())
+		if err == nil {
+			_ = u.Close()
+			_, port, _ := net.SplitHostPort(l.Addr().String())
+			return port
+		}
+	}
+	t.Fatal("no port is free")
+	return ""
+}
+
 // documented is the address the pages use; the reader's daemon has another.
 const documented = "127.0.0.1:9090"
+
+// documentedPort is the one of the pages for syslog; the reader's daemon has another.
+const documentedPort = "5514"
 
 // follow runs a block and returns what it printed. Targets of make are run
 // elsewhere, and a daemon goes on behind the blocks that follow.
 func (r *reader) follow(f fence) string {
 	r.t.Helper()
-	script := f.text
+	script := strings.ReplaceAll(f.text, documentedPort, r.port)
 	if rest, ok := strings.CutPrefix(script, "make "); ok {
 		target, rest, _ := strings.Cut(rest, "\n")
 		mustHaveTarget(r.t, f, target)
@@ -251,6 +276,7 @@ func (r *reader) serve(args []string) {
 		r.daemon.stop()
 	}
 	for i, a := range args {
+		args[i] = strings.ReplaceAll(a, "$PWD", r.dir)
 		if a == documented {
 			args[i] = "127.0.0.1:0"
 		}

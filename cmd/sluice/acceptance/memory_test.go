@@ -23,15 +23,20 @@ const (
 )
 
 // peak is the most memory that the process had resident.
-func (d *daemon) peak() (bytes int) {
+func (d *daemon) peak() (bytes int) { d.t.Helper(); return d.memory("VmHWM") }
+
+// resident is the memory that the process has resident.
+func (d *daemon) resident() (bytes int) { d.t.Helper(); return d.memory("VmRSS") }
+
+func (d *daemon) memory(line string) (bytes int) {
 	d.t.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", d.cmd.Process.Pid))
 	if err != nil {
-		d.t.Skipf("peak memory is not known here: %v", err)
+		d.t.Skipf("the memory of a process is not known here: %v", err)
 	}
-	m := regexp.MustCompile(`VmHWM:\s+(\d+) kB`).FindSubmatch(status)
+	m := regexp.MustCompile(line + `:\s+(\d+) kB`).FindSubmatch(status)
 	if m == nil {
-		d.t.Skip("peak memory is not known here")
+		d.t.Skip("the memory of a process is not known here")
 	}
 	kib, err := strconv.Atoi(string(m[1]))
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/sluicehq/sluice/actors/reload"
 	"github.com/sluicehq/sluice/actors/sink"
 	"github.com/sluicehq/sluice/cmd/sluice/config"
-	"github.com/sluicehq/sluice/cmd/sluice/daemon"
+	"github.com/sluicehq/sluice/cmd/sluice/inputs"
 	"github.com/sluicehq/sluice/cmd/sluice/ruleset"
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/http/audit"
@@ -39,7 +39,7 @@ var daemonChecks = []check{
 	{"pipelines", (*checking).pipelines},
 	{"state directory", (*checking).state},
 	{"files of sinks and webhooks", (*checking).outputs},
-	{"logins and certificates of NATS", (*checking).nats},
+	{"logins and certificates of NATS and Kafka", (*checking).logins},
 	{"certificate of the API", (*checking).certificate},
 	{"settings of indexes", func(c *checking) {
 		if c.validating { // a start says so in its log
@@ -129,9 +129,7 @@ func (c *checking) settings() {
 	if len(d.Rules) == 0 {
 		c.doubt("daemon.rules", errors.New("no rules are named (--rules, or daemon.rules in a file)"))
 	}
-	if err := daemon.CheckInput(d.Input.Source); err != nil {
-		c.fault("daemon.input.source", err)
-	}
+	c.inputs()
 	c.transport()
 	c.auth()
 	c.routing("daemon", &d.LogsourceRouting)
@@ -221,16 +219,39 @@ func (c *checking) destination(path, text string, role sink.Role) {
 	}
 }
 
-// nats reads what the connections to NATS need, if there are any.
-func (c *checking) nats() {
-	checked, specs := make(map[sink.Kind]bool), c.specs()
+// inputs reports what is wrong with the inputs themselves.
+func (c *checking) inputs() {
+	sound := true
+	specs := inputs.Parse(c.d.Input.Sources, nil, func(_ int, err error) { sound = false; c.fault("daemon.input.source", err) })
+	for _, s := range specs {
+		if s.Options["ack"] == "snapshot" && c.d.State.DB == "" {
+			c.fault("daemon.input.source", fmt.Errorf("input '%s': ack=snapshot needs a state database (--state-db)", s))
+		}
+	}
+	if err := inputs.CheckReplay(specs, c.d.NATS.Input); err != nil && sound {
+		c.fault("daemon.input.source", err)
+	}
+}
+
+// logins reads what the connections of inputs and sinks need, if there are any.
+func (c *checking) logins() {
+	checked := make(map[string]bool) // sections, which an input and a sink may share
+	section := func(name string) func(string, error) {
+		checked[name] = true
+		return func(key string, err error) { c.fault("daemon."+name+"."+key, err) }
+	}
+	for _, s := range inputs.Parse(c.d.Input.Sources, nil, func(int, error) {}) { // errors are reported already
+		if s.Kind.CheckLogin != nil && !checked[s.Kind.Name] {
+			s.Kind.CheckLogin(c.d, time.Now(), section(s.Kind.Name))
+		}
+	}
+	specs := c.specs()
 	if s := c.auditSpec(); s != nil {
 		specs = append(specs, *s)
 	}
 	for _, s := range specs {
-		if !checked[s.Kind] {
-			checked[s.Kind] = true
-			s.Kind.CheckLogin(c.d.NATS.Config, time.Now(), func(key string, err error) { c.fault("daemon.nats."+key, err) })
+		if !checked[string(s.Kind)] {
+			s.Kind.CheckLogin(sink.Logins{NATS: c.d.NATS.Config, Kafka: c.d.Kafka}, time.Now(), section(string(s.Kind)))
 		}
 	}
 }

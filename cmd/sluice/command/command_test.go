@@ -41,7 +41,7 @@ func inEmptyDir(t *testing.T) string {
 	t.Chdir(dir)
 	t.Setenv("XDG_CONFIG_HOME", filepath.Join(dir, "xdg"))
 	for _, kv := range os.Environ() {
-		if name, _, _ := strings.Cut(kv, "="); strings.HasPrefix(name, "SLUICE_") || strings.HasPrefix(name, "NATS_") {
+		if name, _, _ := strings.Cut(kv, "="); strings.HasPrefix(name, "SLUICE_") || strings.HasPrefix(name, "NATS_") || strings.HasPrefix(name, "KAFKA_") {
 			t.Setenv(name, "") // restores it afterwards
 			if err := os.Unsetenv(name); err != nil {
 				t.Fatal(err)

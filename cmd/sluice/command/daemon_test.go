@@ -57,7 +57,7 @@ func TestDaemonRefusesContradictions(t *testing.T) {
 		{"two replays", "", []string{"--replay-from-latest", "--replay-from-sequence", "4"}, "excludes --replay-from-sequence"},
 		{"two event filters from two layers", "daemon: {input: {jq: .}}", []string{"--jsonpath", "$"}, "daemon.input.jq: excludes --jsonpath"},
 		{"an offset without a colon", "", []string{"--syslog-tz", "+0530"}, "--syslog-tz"},
-		{"an unknown input", "", []string{"--input", "kafka://x"}, `"kafka://x" is no input (stdin, http)`},
+		{"an unknown input", "", []string{"--input", "pulsar://x"}, `"pulsar://x" is no input (stdin, http, `},
 		{"a host name to listen on", "", []string{"--api-addr", "localhost:9090"}, "localhost:9090"},
 		{"an encrypted key", "", []string{"--tls-key-password", "x"}, "encrypted keys are not supported"},
 		{"an exclusion of nothing", "", []string{"--exclude-rule", "tag:"}, "--exclude-rule"},

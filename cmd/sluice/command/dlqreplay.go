@@ -21,6 +21,7 @@ import (
 	"github.com/sluicehq/sluice/cmd/sluice/logging"
 	"github.com/sluicehq/sluice/cmd/sluice/shell"
 	"github.com/sluicehq/sluice/cmd/sluice/terminal"
+	"github.com/sluicehq/sluice/internal/kafkaconn"
 	"github.com/sluicehq/sluice/internal/natsconn"
 	"github.com/sluicehq/sluice/sigma/timespan"
 )
@@ -44,16 +45,17 @@ func dlqReplayFlags() []cli.Flag {
 		&cli.BoolFlag{Name: "restart", Usage: "Forget how far an earlier replay came"},
 		&cli.BoolFlag{Name: "dry-run", Usage: "List what would be sent, and send nothing"},
 		&cli.BoolFlag{Name: "json", Usage: "With --dry-run: one JSON object a line, also on a terminal"},
-	}, natsFlags(), clientFlags())
+	}, loginFlags("NATS", "nats-"), loginFlags("Kafka", "kafka-"), clientFlags())
 }
 
-// natsFlags are those of the daemon that say how to log in to NATS.
-func natsFlags() (flags []cli.Flag) {
+// loginFlags are those of the daemon that say how to log in to a system, which begin with
+// a prefix.
+func loginFlags(system, prefix string) (flags []cli.Flag) {
 	for _, info := range config.FlagsOf("daemon") {
-		if !strings.HasPrefix(info.Flag, "nats-") || info.Key != "" {
+		if !strings.HasPrefix(info.Flag, prefix) || info.Key != "" {
 			continue
 		}
-		usage, vars := "NATS: "+info.Help, []string(nil)
+		usage, vars := system+": "+info.Help, []string(nil)
 		if info.Env != "" {
 			usage, vars = fmt.Sprintf("%s ($%s)", usage, info.Env), []string{info.Env}
 		}
@@ -171,7 +173,9 @@ func (e *env) replayTarget(p *deadletters.Replay, l *config.Loaded, retry sink.R
 		return configFault(fmt.Errorf("--to: %w", err))
 	}
 	login := l.Config.Daemon.NATS.Config
-	login.Validate(func(flag string, fault error) { err = errors.Join(err, fmt.Errorf("%s: %w", flag, fault)) })
+	fault := func(flag string, fault error) { err = errors.Join(err, fmt.Errorf("%s: %w", flag, fault)) }
+	login.Validate(fault)
+	l.Config.Daemon.Kafka.Validate(fault)
 	if err != nil {
 		return configFault(err)
 	}
@@ -181,7 +185,8 @@ func (e *env) replayTarget(p *deadletters.Replay, l *config.Loaded, retry sink.R
 	log := e.commandLogger(l)
 	p.Target, err = deadletters.OpenTarget(spec, retry, sink.Environment{
 		Stdout: stdout.NewStream(e.Out), Now: time.Now, Version: version(), Label: "replay", Log: logging.Target(log, "sluice.sink"),
-		NATS: natsconn.Client{Config: login, Log: logging.Target(log, "sluice.nats")},
+		NATS:  natsconn.Client{Config: login, Log: logging.Target(log, "sluice.nats")},
+		Kafka: kafkaconn.Client{Config: l.Config.Daemon.Kafka, Log: logging.Target(log, "sluice.kafka")},
 	}, tellAttempts(out))
 	if err != nil {
 		return configFault(fmt.Errorf("--to: %w", err))

@@ -16,8 +16,10 @@ import (
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
+	"github.com/twmb/franz-go/pkg/kfake"
 
 	"github.com/sluicehq/sluice/actors/sink"
+	"github.com/sluicehq/sluice/internal/kafkaconn/kafkatest"
 	"github.com/sluicehq/sluice/internal/natsconn/natstest"
 	"github.com/sluicehq/sluice/otlp/otlptest"
 )
@@ -71,6 +73,11 @@ var destinations = map[string]func(t *testing.T) destination{
 		t.Helper()
 		s := natstest.Start(t, nil)
 		return destination{"nats://" + s.Target("found"), func(outcome) []string { return natstest.Bodies(s.Stored("sluice-found")) }}
+	},
+	"kafka://": func(t *testing.T) destination {
+		t.Helper()
+		c := kafkatest.Start(t, kfake.SeedTopics(1, "found"))
+		return destination{"kafka://" + c.Target("found"), func(outcome) []string { return kafkatest.Bodies(c.Stored("found")) }}
 	},
 	"otlp://":      func(t *testing.T) destination { t.Helper(); return collector(t, "otlp", false) },
 	"otlps://":     func(t *testing.T) destination { t.Helper(); return collector(t, "otlps", true) },

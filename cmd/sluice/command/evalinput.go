@@ -110,7 +110,9 @@ func (e *events) open(name string, stdin io.Reader, d *format.Decoder) error {
 		if fault, ok := format.FindFault([]byte(name), false); ok {
 			return fmt.Errorf("--event: not JSON at byte %d: %s (a file of events is @FILE)", fault.Offset, fault.Kind)
 		}
-		e.add("--event", new(sources.Buffers).NewValueReader(strings.NewReader(name)))
+		r := new(sources.Buffers).NewValueReader(strings.NewReader(name))
+		r.Whole(d.Filter != nil)
+		e.add("--event", r)
 		return nil
 	case path == "-":
 		e.extent.endless()
@@ -150,7 +152,9 @@ func patienceWith(f *os.File) time.Duration {
 func readerOf(src io.Reader, wait time.Duration, d *format.Decoder) input {
 	in := sources.NewInflatingReader(src)
 	if d.Format.Values() {
-		return new(sources.Buffers).NewSniffingReader(in, wait)
+		r := new(sources.Buffers).NewSniffingReader(in, wait)
+		r.Whole(d.Filter != nil)
+		return r
 	}
 	return new(sources.Buffers).NewReader(in)
 }

@@ -83,13 +83,17 @@ func announce(log *slog.Logger, l *config.Loaded, protection []any) {
 	for i, s := range sinks {
 		sinks[i] = redact.Text(s)
 	}
+	from := slices.Clone(d.Input.Sources)
+	for i, s := range from {
+		from[i] = redact.Text(s)
+	}
 	attrs := []any{
 		"version", version(), "config", cmp.Or(strings.Join(l.Files, ", "), "none"), "rules", strings.Join(d.Rules, ", "),
 	}
 	if len(d.Pipelines) > 0 {
 		attrs = append(attrs, "pipelines", strings.Join(d.Pipelines, ", "))
 	}
-	attrs = append(attrs, "input", redact.Text(d.Input.Source), "sinks", strings.Join(sinks, ", "))
+	attrs = append(attrs, "input", strings.Join(from, ", "), "sinks", strings.Join(sinks, ", "))
 	if d.Output.DLQ != "" {
 		attrs = append(attrs, "dlq", redact.Text(d.Output.DLQ))
 	}

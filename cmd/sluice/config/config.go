@@ -11,9 +11,12 @@ import (
 	"github.com/sluicehq/sluice/http/audit"
 	"github.com/sluicehq/sluice/http/auth"
 	"github.com/sluicehq/sluice/http/server"
+	"github.com/sluicehq/sluice/internal/kafkaconn"
 	"github.com/sluicehq/sluice/internal/natsconn"
 	"github.com/sluicehq/sluice/internal/unavailable"
 	"github.com/sluicehq/sluice/sources/ndjson"
+	"github.com/sluicehq/sluice/sources/syslog"
+	"github.com/sluicehq/sluice/sources/unix"
 	"github.com/sluicehq/sluice/state"
 )
 
@@ -79,6 +82,7 @@ type Daemon struct {
 	Schema           unavailable.Schema       `yaml:"schema"`
 	LogsourceRouting ruleset.LogsourceRouting `yaml:"logsource_routing"`
 	NATS             NATS                     `yaml:"nats"`
+	Kafka            kafkaconn.Config         `yaml:"kafka"`
 	Tap              unavailable.Tap          `yaml:"tap"`
 	Tail             unavailable.Tail         `yaml:"tail"`
 	Dispositions     unavailable.Dispositions `yaml:"dispositions"`
@@ -91,14 +95,15 @@ type Daemon struct {
 // Input says where events come from, with a section for each input that has one.
 type Input struct {
 	parse.Config `yaml:",inline"`
-	HTTP         ndjson.Config    `yaml:"http"`
-	Unix         unavailable.Unix `yaml:"unix"`
+	HTTP         ndjson.Config `yaml:"http"`
+	Unix         unix.Config   `yaml:"unix"`
+	Syslog       syslog.Config `yaml:"syslog"`
 }
 
 // NATS is how to reach NATS, and how to read from it.
 type NATS struct {
-	natsconn.Config  `yaml:",inline"`
-	unavailable.NATS `yaml:",inline"`
+	natsconn.Config `yaml:",inline"`
+	natsconn.Input  `yaml:",inline"`
 }
 
 // API is the listener, who may use it, and the record of who did.
@@ -141,13 +146,14 @@ func Default() *Config {
 		Version: Version,
 		Global:  Global{Color: "auto"},
 		Daemon: Daemon{
-			Input:       Input{Config: parse.DefaultConfig(), HTTP: ndjson.DefaultConfig(), Unix: unavailable.DefaultUnix},
+			Input:       Input{Config: parse.DefaultConfig(), HTTP: ndjson.DefaultConfig(), Unix: unix.DefaultConfig(), Syslog: syslog.DefaultConfig()},
 			API:         API{Config: server.DefaultConfig(), Audit: audit.DefaultConfig()},
 			Output:      sink.DefaultConfig(),
 			Correlation: correlate.DefaultConfig(),
 			State:       state.DefaultConfig(),
 			Engine:      engine,
-			NATS:        NATS{NATS: unavailable.DefaultNATS},
+			NATS:        NATS{Input: natsconn.DefaultInput()},
+			Kafka:       kafkaconn.DefaultConfig(),
 			Tap:         unavailable.DefaultTap, Tail: unavailable.DefaultTail,
 			Dispositions: unavailable.DefaultDispositions, Capture: unavailable.DefaultCapture,
 			Actors: actors.DefaultConfig(), LogsourceRouting: ruleset.DefaultLogsourceRouting(),

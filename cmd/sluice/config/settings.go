@@ -123,6 +123,9 @@ func wordOf(f *field) string {
 }
 
 func defaultText(v reflect.Value) string {
+	if p, ok := v.Interface().(interface{ Plain() any }); ok {
+		v = reflect.ValueOf(p.Plain())
+	}
 	if list, ok := v.Interface().([]string); ok {
 		return strings.Join(list, ", ")
 	}

@@ -68,6 +68,8 @@ func plain(v reflect.Value) any {
 		return int64(x) // so that scripts can compare
 	case timespan.Duration:
 		return x.String()
+	case interface{ Plain() any }:
+		return plain(reflect.ValueOf(x.Plain()))
 	}
 	switch k := v.Kind(); {
 	case k == reflect.String && v.Len() > 0:

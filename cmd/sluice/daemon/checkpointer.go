@@ -27,7 +27,7 @@ type checkpointer struct {
 	interval time.Duration
 	log      *slog.Logger
 	parts    []actors.SavedPart
-	input    sources.Positions // nil unless the input can deliver again
+	inputs   []sources.Positions // that can deliver again
 	cut      func(context.Context, *graph.Barrier) error
 	current  func(exports map[graph.Stage]any, at time.Time) // told of every checkpoint that counts
 
@@ -36,7 +36,7 @@ type checkpointer struct {
 	dropped   map[string]bool   // stored parts that the next checkpoint must not keep
 	restores  bool              // what is stored comes back
 	clears    bool              // what is stored is dropped
-	position  *state.Position   // that is stored
+	positions []state.Position  // that are stored
 	covered   []state.Covered   // by the state that came back
 
 	cancel context.CancelFunc
@@ -54,13 +54,41 @@ func newCheckpointer(store *state.Store, interval time.Duration, log *slog.Logge
 	}
 }
 
-// follow has checkpoints name the positions of an input, and tells it what the
+// follow has checkpoints name the positions of inputs, and tells them what the
 // state that comes back covers.
-func (c *checkpointer) follow(input sources.Positions) {
-	c.input = input
-	if c.restores {
-		input.Restore(c.position, c.covered)
+func (c *checkpointer) follow(inputs []sources.Positions) {
+	c.inputs = inputs
+	for _, in := range inputs {
+		if c.restores {
+			in.Restore(c.positions, c.covered)
+		}
 	}
+}
+
+// early receives until ctx ends when an input asks for a checkpoint before its time; nil
+// when none ever does.
+func (c *checkpointer) early(ctx context.Context) <-chan struct{} {
+	if len(c.inputs) == 0 {
+		return nil
+	}
+	asked := make(chan struct{})
+	for _, in := range c.inputs {
+		go func() {
+			for {
+				select {
+				case <-in.Early():
+				case <-ctx.Done():
+					return
+				}
+				select {
+				case asked <- struct{}{}:
+				case <-ctx.Done():
+					return
+				}
+			}
+		}()
+	}
+	return asked
 }
 
 // start begins with checkpoints, the first an interval from now.
@@ -83,10 +111,7 @@ func (c *checkpointer) quit() {
 // that ends during a checkpoint is skipped.
 func (c *checkpointer) run(ctx context.Context) {
 	defer close(c.done)
-	var early <-chan struct{}
-	if c.input != nil {
-		early = c.input.Early()
-	}
+	early := c.early(ctx)
 	for tick := time.NewTicker(c.interval); ; {
 		select {
 		case <-ctx.Done():
@@ -131,12 +156,12 @@ func (c *checkpointer) last(ctx context.Context, drained []actors.Drained) error
 		switch {
 		case d.Export != nil:
 			exports[stage] = d.Export
-		case d.Expired && c.input != nil && slices.ContainsFunc(c.parts, func(p actors.SavedPart) bool { return p.Stage == stage }):
+		case d.Expired && len(c.inputs) > 0 && slices.ContainsFunc(c.parts, func(p actors.SavedPart) bool { return p.Stage == stage }):
 			return fmt.Errorf("%s did not end in time: the last complete save stays current", d.Actor)
 		}
 	}
-	if c.input != nil {
-		if n := c.input.Unreleased(); n > 0 {
+	for _, in := range c.inputs {
+		if n := in.Unreleased(); n > 0 {
 			return fmt.Errorf("%d messages of the input did not end in time and will be delivered again: the last complete save stays current", n)
 		}
 	}
@@ -163,7 +188,7 @@ func (c *checkpointer) write(ctx context.Context, exports map[graph.Stage]any, b
 		}
 	}
 	if err == nil {
-		err = s.Commit(now.Unix(), c.cover(s, epoch))
+		err = s.Commit(now.Unix(), c.cover(s, epoch)...)
 	}
 	switch {
 	case errors.Is(err, state.ErrCleanup):
@@ -175,8 +200,8 @@ func (c *checkpointer) write(ctx context.Context, exports map[graph.Stage]any, b
 		c.revisions[name] = revision
 	}
 	clear(c.dropped)
-	if c.input != nil {
-		c.input.Saved(epoch)
+	for _, in := range c.inputs {
+		in.Saved(epoch)
 	}
 	if c.current != nil {
 		c.current(exports, now)
@@ -185,19 +210,21 @@ func (c *checkpointer) write(ctx context.Context, exports map[graph.Stage]any, b
 	return nil
 }
 
-// cover has the head name what the checkpoint covers: of this run's input, and of
-// the inputs of earlier runs whose effect the state still holds. It returns the
-// position of the cut, nil when the run has none.
-func (c *checkpointer) cover(s *state.Save, epoch uint64) *state.Position {
-	if c.input == nil {
-		s.Cover(c.covered)
-		return nil
+// cover has the head name what the checkpoint covers: of this run's inputs, and of
+// those of earlier runs whose effect the state still holds. It returns the positions
+// of the cut.
+func (c *checkpointer) cover(s *state.Save, epoch uint64) (positions []state.Position) {
+	covered := slices.Clone(c.covered)
+	for _, in := range c.inputs {
+		at, own := in.Cover(epoch)
+		positions = append(positions, at...)
+		covered = slices.DeleteFunc(covered, func(o state.Covered) bool {
+			return slices.ContainsFunc(own, func(n state.Covered) bool { return o.Stream == n.Stream && o.Consumer == n.Consumer })
+		})
+		covered = append(covered, own...)
 	}
-	position, own := c.input.Cover(epoch)
-	s.Cover(append(slices.DeleteFunc(slices.Clone(c.covered), func(o state.Covered) bool {
-		return o.Stream == own.Stream && o.Consumer == own.Consumer
-	}), own))
-	return position
+	s.Cover(covered)
+	return positions
 }
 
 // writeParts writes what changed since it was last written and keeps the rest.

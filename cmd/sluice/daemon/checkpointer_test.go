@@ -13,7 +13,7 @@ import (
 	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/cmd/sluice/config"
 	"github.com/sluicehq/sluice/graph"
-	"github.com/sluicehq/sluice/internal/unavailable"
+	"github.com/sluicehq/sluice/internal/natsconn"
 	"github.com/sluicehq/sluice/sources"
 	"github.com/sluicehq/sluice/state"
 )
@@ -98,29 +98,32 @@ func (c *checkpointer) stored(t *testing.T) string {
 
 func TestRestoreIsDecidedByWhatIsReplayed(t *testing.T) {
 	for _, tc := range []struct {
-		name     string
-		cfg      config.Daemon
-		position *state.Position
-		want     bool
+		name   string
+		cfg    config.Daemon
+		stored []state.Position
+		want   bool
 	}{
 		{"no replay and nothing stored", config.Daemon{}, nil, true},
-		{"no replay with a position", config.Daemon{}, &state.Position{Sequence: 100}, true},
-		{"behind the stored sequence", fromSequence("101"), &state.Position{Sequence: 100}, true},
-		{"from the stored sequence", fromSequence("100"), &state.Position{Sequence: 100}, false},
-		{"before the stored sequence", fromSequence("50"), &state.Position{Sequence: 100}, false},
+		{"no replay with a position", config.Daemon{}, []state.Position{{Sequence: 100}}, true},
+		{"behind the stored sequence", fromSequence("101"), []state.Position{{Sequence: 100}}, true},
+		{"from the stored sequence", fromSequence("100"), []state.Position{{Sequence: 100}}, false},
+		{"before the stored sequence", fromSequence("50"), []state.Position{{Sequence: 100}}, false},
+		{"behind one of two stored sequences", fromSequence("101"), []state.Position{{Stream: "a", Sequence: 100}, {Stream: "b", Sequence: 101}}, false},
+		{"behind both stored sequences", fromSequence("102"), []state.Position{{Stream: "a", Sequence: 100}, {Stream: "b", Sequence: 101}}, true},
+		{"behind one of two stored times", fromTime(1001), []state.Position{{Stream: "a", Time: 1000}, {Stream: "b", Time: 1001}}, false},
 		{"a sequence and no stored position", fromSequence("42"), nil, false},
-		{"behind the stored time", fromTime(2000), &state.Position{Time: 1000}, true},
-		{"before the stored time", fromTime(500), &state.Position{Time: 1000}, false},
-		{"at the stored time", fromTime(1000), &state.Position{Time: 1000}, false},
+		{"behind the stored time", fromTime(2000), []state.Position{{Time: 1000}}, true},
+		{"before the stored time", fromTime(500), []state.Position{{Time: 1000}}, false},
+		{"at the stored time", fromTime(1000), []state.Position{{Time: 1000}}, false},
 		{"a time and no stored position", fromTime(2000), nil, false},
-		{"from the latest", config.Daemon{NATS: config.NATS{NATS: unavailable.NATS{ReplayFromLatest: true}}}, &state.Position{Sequence: 1}, false},
+		{"from the latest", config.Daemon{NATS: config.NATS{Input: natsconn.Input{ReplayFromLatest: true}}}, []state.Position{{Sequence: 1}}, false},
 		{"clearing", config.Daemon{State: state.Config{Clear: true}}, nil, false},
 		{"keeping, whatever is replayed", config.Daemon{
-			State: state.Config{Keep: true}, NATS: config.NATS{NATS: unavailable.NATS{ReplayFromSequence: "42"}},
+			State: state.Config{Keep: true}, NATS: config.NATS{Input: natsconn.Input{ReplayFromSequence: "42"}},
 		}, nil, true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			if got, reason := restores(&tc.cfg, tc.position); got != tc.want {
+			if got, reason := restores(&tc.cfg, tc.stored); got != tc.want {
 				t.Errorf("restore = %v (%s), want %v", got, reason, tc.want)
 			}
 		})
@@ -128,11 +131,11 @@ func TestRestoreIsDecidedByWhatIsReplayed(t *testing.T) {
 }
 
 func fromSequence(n string) config.Daemon {
-	return config.Daemon{NATS: config.NATS{NATS: unavailable.NATS{ReplayFromSequence: n}}}
+	return config.Daemon{NATS: config.NATS{Input: natsconn.Input{ReplayFromSequence: n}}}
 }
 
 func fromTime(seconds int64) config.Daemon {
-	return config.Daemon{NATS: config.NATS{NATS: unavailable.NATS{ReplayFromTime: time.Unix(seconds, 0).UTC().Format(time.RFC3339)}}}
+	return config.Daemon{NATS: config.NATS{Input: natsconn.Input{ReplayFromTime: time.Unix(seconds, 0).UTC().Format(time.RFC3339)}}}
 }
 
 func TestWhatABarrierCutComesBack(t *testing.T) {
@@ -174,7 +177,7 @@ func TestTheSaveBeforeStaysCurrentWhenAStageIsAbandoned(t *testing.T) {
 	s := &stream{export: text{1, "one"}}
 	c, _ := openCheckpointer(t, t.TempDir(), s, config.Daemon{})
 	ledger := sources.NewLedger[int](sources.LedgerOptions{Stream: "s", Consumer: "c", Snapshot: true, Limit: 10})
-	c.follow(ledger)
+	c.follow([]sources.Positions{ledger})
 	c.mustSave(t)
 	line := ledger.Deliver(graph.Position{Sequence: 1}, 1)
 	line.Entered(2)
@@ -284,7 +287,7 @@ func TestWhatCannotBeUsedIsSetAside(t *testing.T) {
 			t.Fatal(err)
 		}
 		err = v.Write("correlation", version, func(w io.Writer) error { _, err := w.Write([]byte("x")); return err })
-		if err = errors.Join(err, v.Commit(1, nil)); err != nil {
+		if err = errors.Join(err, v.Commit(1)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/sluicehq/sluice/actors/reload"
 	"github.com/sluicehq/sluice/actors/sink"
 	"github.com/sluicehq/sluice/cmd/sluice/config"
+	"github.com/sluicehq/sluice/cmd/sluice/inputs"
 	"github.com/sluicehq/sluice/cmd/sluice/logging"
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/http/api"
@@ -25,9 +26,8 @@ import (
 	"github.com/sluicehq/sluice/http/auth"
 	"github.com/sluicehq/sluice/http/server"
 	"github.com/sluicehq/sluice/internal/egress"
+	"github.com/sluicehq/sluice/internal/kafkaconn"
 	"github.com/sluicehq/sluice/internal/natsconn"
-	"github.com/sluicehq/sluice/sources"
-	"github.com/sluicehq/sluice/sources/ndjson"
 )
 
 const metricPrefix = "svc_"
@@ -43,7 +43,7 @@ type Options struct {
 	Version  string
 	Revision string
 
-	inputs    []inputKind // that the build does not have
+	kinds     []inputs.Kind // of inputs that the build does not have
 	transport func(sink.Spec, sink.Environment) (sink.Transport, error)
 }
 
@@ -67,19 +67,17 @@ type Daemon struct {
 	outputs      *sink.Outputs
 	dataflow     *dataflow.Dataflow
 	reloader     *reload.Reloader
-	intake       *ndjson.Intake
-	input        inputKind
-	source       sources.Source // nil for the input http
-	checkpointer *checkpointer  // nil without a state database
-	trail        *audit.Trail   // nil when changes over the API are not recorded
+	from         []inputs.Spec
+	inputs       *inputs.Set
+	checkpointer *checkpointer // nil without a state database
+	trail        *audit.Trail  // nil when changes over the API are not recorded
 
-	ended     chan struct{} // closed when a finite input has ended
+	ended     chan struct{} // closed when every input has ended
 	suspended chan string   // an actor used up its restart budget
 	over      chan struct{} // closed at the end of the drain
 
-	stopInput context.CancelFunc
-	work      sync.WaitGroup
-	failure   error // of Serve, read after work is done
+	work    sync.WaitGroup
+	failure error // of Serve, read after work is done
 }
 
 // New builds the daemon: it opens the state, binds the listener, which answers
@@ -88,7 +86,7 @@ type Daemon struct {
 func New(ctx context.Context, o Options) (_ *Daemon, err error) {
 	d := &Daemon{
 		o: o, cfg: &o.Config.Config.Daemon, log: o.Log, begun: time.Now(),
-		ended: make(chan struct{}), suspended: make(chan string, 1), over: make(chan struct{}), stopInput: func() {},
+		ended: make(chan struct{}), suspended: make(chan string, 1), over: make(chan struct{}),
 	}
 	defer func() {
 		if err != nil {
@@ -96,7 +94,8 @@ func New(ctx context.Context, o Options) (_ *Daemon, err error) {
 		}
 	}()
 	d.rules = newRules(o.Config, logging.Span(logging.Target(d.log, "sluice.engine"), "load_rules"))
-	if d.input, err = findInput(d.cfg.Input.Source, append(inputKinds(), o.inputs...)); err != nil {
+	d.from = inputs.Parse(d.cfg.Input.Sources, o.kinds, func(_ int, fault error) { err = errors.Join(err, fault) })
+	if err != nil {
 		return nil, configFaultf("--input: %w", err)
 	}
 	addr, err := d.cfg.API.Listener()
@@ -196,6 +195,7 @@ func (d *Daemon) build(set *graph.RuleSet) error {
 	out, err := sink.OpenOutputs(sink.OutputsOptions{
 		Config: d.cfg.Output, Capacity: d.cfg.Input.BufferSize, Capacities: d.cfg.Mailboxes, Bytes: int(d.cfg.Input.BufferBytes),
 		Stream: d.o.Out, Version: d.o.Version, NATS: natsconn.Client{Config: d.cfg.NATS.Config, Log: logging.Target(d.log, "sluice.nats")},
+		Kafka:  kafkaconn.Client{Config: d.cfg.Kafka, Log: logging.Target(d.log, "sluice.kafka")},
 		Egress: egress.Policy(d.cfg.Engine.EgressPolicy), Lines: lines, Metrics: d.series.sinks, Log: logging.Target(d.log, "sluice.sink"),
 		Transport: d.o.transport,
 	})
@@ -204,7 +204,7 @@ func (d *Daemon) build(set *graph.RuleSet) error {
 	}
 	d.outputs = out
 	d.features = append(d.features, out.Feature(), d.ruleSet(), d.tls())
-	if d.dataflow, err = newDataflow(d.cfg, set, out, d.series.stages, d.log); err != nil {
+	if d.dataflow, err = newDataflow(d.cfg, d.from, set, out, d.series.stages, d.log); err != nil {
 		return err
 	}
 	d.features = append(d.features, d.dataflow.Features()...)
@@ -213,8 +213,14 @@ func (d *Daemon) build(set *graph.RuleSet) error {
 	if d.checkpointer != nil {
 		d.checkpointer.begin(d.features.saved())
 	}
-	if err := d.openInput(); err != nil {
-		return configFaultf("--input %s: %w", d.sourceName(), err)
+	d.inputs, err = inputs.Open(d.from, inputs.Environment{
+		Config: d.cfg, Log: logging.Target(d.log, "sluice.sources"), In: d.o.In, Parse: d.dataflow.Parse, Metrics: d.series.inputs, Over: d.over,
+	})
+	if err != nil {
+		return configFault(err)
+	}
+	if d.checkpointer != nil {
+		d.checkpointer.follow(d.inputs.Positions())
 	}
 	return nil
 }
@@ -240,17 +246,14 @@ func (d *Daemon) Start() error {
 	d.health.serving.Store(true)
 	logging.Target(d.log, "sluice.server").Info("API server listening",
 		append([]any{"addr", d.server.Addr().String(), "sinks", len(d.outputs.Sinks)}, Protection(d.cfg.API)...)...)
-	logging.Target(d.log, "sluice.sources").Info("source started", "source", d.sourceName())
-	if d.source != nil {
-		d.read(d.dataflow.Parse.Intake(d.input.name, time.Now))
-	}
+	d.inputs.Start(func() { close(d.ended) })
 	return nil
 }
 
 // Addr is the bound address, with the real port.
 func (d *Daemon) Addr() string { return d.server.Addr().String() }
 
-// Ended is closed when a finite input has ended.
+// Ended is closed when every input has ended.
 func (d *Daemon) Ended() <-chan struct{} { return d.ended }
 
 // Suspended receives the name of an actor that used up its restart budget.

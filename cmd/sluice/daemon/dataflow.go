@@ -17,16 +17,15 @@ import (
 	"github.com/sluicehq/sluice/actors/parse"
 	"github.com/sluicehq/sluice/actors/sink"
 	"github.com/sluicehq/sluice/cmd/sluice/config"
+	"github.com/sluicehq/sluice/cmd/sluice/inputs"
 	"github.com/sluicehq/sluice/cmd/sluice/logging"
 	"github.com/sluicehq/sluice/graph"
-	"github.com/sluicehq/sluice/graph/format"
 	"github.com/sluicehq/sluice/http/api"
-	"github.com/sluicehq/sluice/internal/redact"
 )
 
 // newDataflow builds the stages as they are configured.
-func newDataflow(cfg *config.Daemon, set *graph.RuleSet, out *sink.Outputs, m *dataflow.Metrics, log *slog.Logger) (*dataflow.Dataflow, error) {
-	decoder, err := format.NewDecoder(cfg.Input.Format, cfg.Input.SyslogTZ, cfg.Input.SyslogStripBOM)
+func newDataflow(cfg *config.Daemon, from []inputs.Spec, set *graph.RuleSet, out *sink.Outputs, m *dataflow.Metrics, log *slog.Logger) (*dataflow.Dataflow, error) {
+	decoders, err := inputs.Decoders(from, cfg)
 	if err != nil {
 		return nil, configFaultf("daemon.input: %w", err)
 	}
@@ -35,7 +34,7 @@ func newDataflow(cfg *config.Daemon, set *graph.RuleSet, out *sink.Outputs, m *d
 		BufferSize: cfg.Input.BufferSize, Capacities: cfg.Mailboxes, Bytes: int(cfg.Input.BufferBytes),
 		DeadLetters: out.DeadLetters(), Set: set, Metrics: m,
 		Parse: parse.Options{
-			BatchSize: cfg.Input.BatchSize, Decoder: decoder, Source: redact.Text(cfg.Input.Source), Log: engineLog,
+			BatchSize: cfg.Input.BatchSize, Inputs: decoders, Log: engineLog,
 		},
 		Evaluate: evaluate.Options{Workers: workers(engineLog), Timed: cfg.Correlation.RequireTime(), Log: engineLog},
 		Correlate: correlate.Options{
@@ -56,8 +55,8 @@ func (d *Daemon) resources() api.Resources {
 		Status: d, Rules: d, Catalog: d, Reloader: d.reloader, Actors: d.system,
 		Correlations: d.dataflow.Correlate.Client(), MaxIngestBody: int64(d.cfg.Input.HTTP.MaxBodyBytes),
 	}
-	if d.intake != nil {
-		r.Ingest = d.intake
+	if in := d.inputs.Pushed(); in != nil {
+		r.Ingest = in
 	}
 	if d.trail != nil {
 		r.Audit = d.trail

@@ -38,7 +38,7 @@ func TestASyncThatHangsHoldsUpNeitherTheSaveNorTheExit(t *testing.T) {
 	options := func(log *slog.Logger) Options {
 		cfg := &config.Loaded{Config: config.Default()}
 		c := &cfg.Config.Daemon
-		c.Rules, c.Input.Source, c.API.Addr, c.State.DB = []string{filepath.Join(dir, "rules.yml")}, "http", "127.0.0.1:0", filepath.Join(dir, "state")
+		c.Rules, c.Input.Sources, c.API.Addr, c.State.DB = []string{filepath.Join(dir, "rules.yml")}, []string{"http"}, "127.0.0.1:0", filepath.Join(dir, "state")
 		c.Output.Sinks = []string{"file://" + found}
 		c.API.Audit.Sink = "file://" + filepath.Join(dir, "audit")
 		return Options{Config: cfg, Log: log, Out: os.Stderr, Err: os.Stderr}

@@ -52,7 +52,7 @@ func counting(t *testing.T) *config.Loaded {
 	}
 	cfg := &config.Loaded{Config: config.Default()}
 	c := &cfg.Config.Daemon
-	c.Rules, c.Input.Source, c.API.Addr = []string{rules}, "http", "127.0.0.1:0"
+	c.Rules, c.Input.Sources, c.API.Addr = []string{rules}, []string{"http"}, "127.0.0.1:0"
 	return cfg
 }
 
@@ -60,7 +60,7 @@ func counting(t *testing.T) *config.Loaded {
 func stateful(dir string, log *slog.Logger) (*Daemon, error) {
 	cfg := &config.Loaded{Config: config.Default()}
 	c := &cfg.Config.Daemon
-	c.Rules, c.Input.Source, c.API.Addr = []string{filepath.Join(dir, "rules.yml")}, "http", "127.0.0.1:0"
+	c.Rules, c.Input.Sources, c.API.Addr = []string{filepath.Join(dir, "rules.yml")}, []string{"http"}, "127.0.0.1:0"
 	c.State.DB = filepath.Join(dir, "state")
 	c.Correlation.MaxStateEntries = 10 * manyGroups
 	return New(context.Background(), Options{Config: cfg, Log: log, Out: io.Discard, Err: os.Stderr})

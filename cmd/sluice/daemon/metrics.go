@@ -12,6 +12,7 @@ import (
 	"github.com/sluicehq/sluice/actors/dataflow"
 	"github.com/sluicehq/sluice/actors/reload"
 	"github.com/sluicehq/sluice/actors/sink"
+	"github.com/sluicehq/sluice/cmd/sluice/inputs"
 	"github.com/sluicehq/sluice/cmd/sluice/ruleset"
 	"github.com/sluicehq/sluice/http/audit"
 	"github.com/sluicehq/sluice/http/auth"
@@ -21,6 +22,7 @@ import (
 // series are those of the features. They are made before the features, so that
 // every scrape finds them.
 type series struct {
+	inputs  *inputs.Metrics
 	sinks   *sink.Metrics
 	rules   *ruleset.Metrics
 	stages  *dataflow.Metrics
@@ -40,13 +42,14 @@ func (d *Daemon) register() error {
 	uptime := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "uptime_seconds", Help: "Seconds since the start.",
 	}, func() float64 { return time.Since(d.begun).Seconds() })
-	var errs [6]error
+	var errs [7]error
 	d.series = &series{}
 	d.series.sinks, errs[0] = sink.NewMetrics(reg)
 	d.series.rules, errs[1] = ruleset.NewMetrics(reg)
 	d.series.stages, errs[2] = newStageMetrics(reg, d.cfg)
 	d.series.reloads, errs[3] = reload.NewMetrics(reg)
 	d.series.audit, errs[4] = audit.NewMetrics(reg, d.audits())
+	d.series.inputs, errs[6] = inputs.NewMetrics(reg)
 	if d.policy != nil {
 		d.series.auth, errs[5] = auth.NewMetrics(reg)
 	}

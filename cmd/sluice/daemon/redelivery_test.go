@@ -10,7 +10,6 @@ import (
 	"maps"
 	"math/rand/v2"
 	"net"
-	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -21,6 +20,7 @@ import (
 	"time"
 
 	"github.com/sluicehq/sluice/cmd/sluice/config"
+	"github.com/sluicehq/sluice/cmd/sluice/inputs"
 	"github.com/sluicehq/sluice/sources"
 	"github.com/sluicehq/sluice/state"
 )
@@ -50,22 +50,22 @@ func event(n int) string { return fmt.Sprintf(`{"C":"evil","U":"u%d","N":"%d"}`,
 func streamed(dir, ackMode string, dial func() (net.Conn, error), out io.Writer, log *slog.Logger, change func(*config.Daemon)) (*Daemon, error) {
 	cfg := &config.Loaded{Config: config.Default()}
 	c := &cfg.Config.Daemon
-	c.Rules, c.Input.Source, c.API.Addr = []string{filepath.Join(dir, "rules.yml")}, "stream://test", "127.0.0.1:0"
+	c.Rules, c.Input.Sources, c.API.Addr = []string{filepath.Join(dir, "rules.yml")}, []string{"stream://test"}, "127.0.0.1:0"
 	c.State.DB, c.NATS.AckMode, c.Output.DrainTimeout = filepath.Join(dir, "state"), ackMode, 5
 	if change != nil {
 		change(c)
 	}
-	stream := inputKind{name: "stream", url: func(*url.URL) bool { return true }, open: func(d *Daemon) (sources.Source, error) {
+	stream := inputs.Kind{Name: "stream", Schemes: []string{"stream"}, Open: func(env inputs.Environment, _ inputs.Spec) (inputs.Opened, error) {
 		conn, err := dial()
 		if err != nil {
-			return nil, err
+			return inputs.Opened{}, err
 		}
-		return NewStreamSource(conn, sources.LedgerOptions{
-			Stream: "test", Consumer: "sluice", Snapshot: d.cfg.NATS.AckMode == "snapshot", Limit: pending,
-		}, 0), nil
+		return inputs.Opened{Source: NewStreamSource(conn, sources.LedgerOptions{
+			Stream: "test", Consumer: "sluice", Snapshot: env.Config.NATS.AckMode == "snapshot", Limit: pending,
+		}, 0)}, nil
 	}}
 	return New(context.Background(), Options{
-		Config: cfg, Log: log, Out: out, Err: os.Stderr, inputs: []inputKind{stream},
+		Config: cfg, Log: log, Out: out, Err: os.Stderr, kinds: []inputs.Kind{stream},
 	})
 }
 
@@ -119,7 +119,7 @@ func (h *haunted) at(name string) {
 
 // Cover comes when everything before the barrier has ended, and before the head is
 // written.
-func (h *haunted) Cover(epoch uint64) (*state.Position, state.Covered) {
+func (h *haunted) Cover(epoch uint64) ([]state.Position, []state.Covered) {
 	h.at("before the head")
 	return h.Positions.Cover(epoch)
 }
@@ -148,7 +148,7 @@ func followStream(dir, addr string) {
 		panic(err)
 	}
 	d.checkpointer.interval = 5 * time.Millisecond
-	h.Positions, d.checkpointer.input = d.checkpointer.input, h
+	h.Positions, d.checkpointer.inputs[0] = d.checkpointer.inputs[0], h
 	if err := d.Start(); err != nil {
 		panic(err)
 	}
@@ -532,7 +532,7 @@ func TestCoveredMessagesFollowTheStateTheyAreIn(t *testing.T) {
 			s.LoseAcks(false, false)
 			d = attached(t, dir, "snapshot", s, io.Discard, tc.change)
 			restored := d.checkpointer.restores
-			ledger := d.source.(*StreamSource).Ledger
+			ledger := d.inputs.All()[0].Source.(*StreamSource).Ledger
 			eventually(t, "10 messages delivered again", func() bool {
 				n, _ := d.totals()
 				return n == 10 && (!restored || acknowledged(s) == 10)

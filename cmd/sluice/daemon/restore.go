@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 	"strconv"
 	"time"
 
@@ -65,11 +66,14 @@ func (c *checkpointer) decide(cfg *config.Daemon) {
 	case err != nil:
 		c.log.Warn("stored state cannot be used, starting empty", "err", err)
 	}
-	c.position = head.Position
-	restore, reason := restores(cfg, c.position)
+	c.positions = head.Positions()
+	restore, reason := restores(cfg, c.positions)
 	attrs := []any{"restore", restore, "reason", reason}
-	if c.position != nil {
-		attrs = append(attrs, "stored_sequence", c.position.Sequence, "stored_time", c.position.Time)
+	for _, p := range c.positions {
+		attrs = append(attrs, "stored_sequence", p.Sequence, "stored_time", p.Time)
+		if len(c.positions) > 1 {
+			attrs = append(attrs, "stored_stream", p.Stream)
+		}
 	}
 	c.log.Info("restore of state decided", attrs...)
 	c.restores = restore && err == nil
@@ -79,9 +83,9 @@ func (c *checkpointer) decide(cfg *config.Daemon) {
 	c.clears = cfg.State.Clear
 }
 
-// restores reports whether the state of the stages is restored, and why. The
-// position is nil when none is stored.
-func restores(cfg *config.Daemon, position *state.Position) (restore bool, reason string) {
+// restores reports whether the state of the stages is restored, and why. A replay must
+// begin behind every stored position.
+func restores(cfg *config.Daemon, positions []state.Position) (restore bool, reason string) {
 	n := &cfg.NATS
 	switch {
 	case cfg.State.Clear:
@@ -92,14 +96,16 @@ func restores(cfg *config.Daemon, position *state.Position) (restore bool, reaso
 		return false, "--replay-from-latest"
 	case n.ReplayFromSequence == "" && n.ReplayFromTime == "":
 		return true, "nothing is replayed"
-	case position == nil:
+	case len(positions) == 0:
 		return false, "replay, and no position is stored"
 	case n.ReplayFromSequence != "":
 		from, err := strconv.ParseUint(n.ReplayFromSequence, 10, 64)
-		return err == nil && from > position.Sequence, "replay from sequence " + n.ReplayFromSequence
+		before := func(p state.Position) bool { return from <= p.Sequence }
+		return err == nil && !slices.ContainsFunc(positions, before), "replay from sequence " + n.ReplayFromSequence
 	default:
 		from, err := time.Parse(time.RFC3339, n.ReplayFromTime)
-		return err == nil && from.Unix() > position.Time, "replay from " + n.ReplayFromTime
+		before := func(p state.Position) bool { return from.Unix() <= p.Time }
+		return err == nil && !slices.ContainsFunc(positions, before), "replay from " + n.ReplayFromTime
 	}
 }
 

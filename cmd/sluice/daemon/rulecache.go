@@ -159,7 +159,7 @@ func (c *ruleCache) write(g *generation, o *ruleset.Options) error {
 		err = s.Write(partHeader, cacheSchema, bytesWriter(header))
 	}
 	if err == nil {
-		err = s.Commit(time.Now().Unix(), nil)
+		err = s.Commit(time.Now().Unix())
 	}
 	if err != nil && !errors.Is(err, state.ErrCleanup) {
 		return errors.Join(err, s.Discard())

@@ -86,7 +86,7 @@ func (c *cacheTest) overwrite(part string, version int, content string) {
 		s.Keep(p)
 	}
 	err = s.Write(part, version, func(w io.Writer) error { _, err := io.WriteString(w, content); return err })
-	if err = errors.Join(err, s.Commit(1, nil)); err != nil {
+	if err = errors.Join(err, s.Commit(1)); err != nil {
 		c.t.Fatal(err)
 	}
 }

@@ -34,7 +34,7 @@ func (d *Daemon) Stop() error {
 	defer cut()
 	served := make(chan error, 1)
 	go func() { served <- d.server.Shutdown(requests) }()
-	d.stopInput()
+	d.inputs.Stop()
 	if d.checkpointer != nil {
 		d.checkpointer.quit()
 	}
@@ -115,15 +115,25 @@ func (d *Daemon) drainControl(ctx context.Context) <-chan struct{} {
 func (d *Daemon) release() error {
 	grace, cancel := context.WithTimeout(context.Background(), stopGrace)
 	defer cancel()
-	err := errors.Join(d.closeInput(grace), d.system.Stop(grace), d.features.close(), d.server.Close())
+	err := errors.Join(d.closeInputs(grace), d.system.Stop(grace), d.features.close(), d.server.Close())
 	done := make(chan struct{})
-	go func() { d.work.Wait(); close(done) }()
+	go func() { d.inputs.Wait(); d.work.Wait(); close(done) }()
 	select {
 	case <-done:
 		return errors.Join(err, d.failure)
 	case <-grace.Done():
 		return errors.Join(err, errors.New("parts of the daemon did not end in time"))
 	}
+}
+
+// closeInputs acknowledges what the last checkpoint covers, and lets the inputs go.
+func (d *Daemon) closeInputs(ctx context.Context) error {
+	if d.inputs == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, stopGrace/2)
+	defer cancel()
+	return d.inputs.Close(ctx)
 }
 
 // unwind gives back what a failed New has taken so far.
@@ -139,7 +149,7 @@ func (d *Daemon) unwind() {
 		defer cancel()
 		_ = d.system.Stop(grace)
 	}
-	_ = d.closeInput(context.Background())
+	_ = d.closeInputs(context.Background())
 	_ = d.features.close()
 	_ = d.closeState(nil)
 	d.work.Wait()

@@ -186,13 +186,13 @@ func (t *Table) lone(at int32) (ok bool, field uint32, rank uint16) {
 
 // Flat returns the cells' target of a whole name, for events that are lists of
 // pairs. Only ways by the whole name count.
-func (t *Table) Flat(name string, visit func(field uint32, rank uint16, shared bool)) {
-	c, ok := t.nodes[root].children[name]
+func (t *Table) Flat(name []byte, visit func(field uint32, rank uint16)) {
+	c, ok := t.nodes[root].children[string(name)]
 	if !ok {
 		return
 	}
 	for _, g := range t.nodes[c].targets {
-		visit(g.field, g.rank, g.shared)
+		visit(g.field, g.rank)
 	}
 }
 

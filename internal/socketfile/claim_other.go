@@ -1,6 +1,6 @@
 //go:build unix && !(linux || darwin || freebsd)
 
-package server
+package socketfile
 
 // claim lets every start through: there is no lock of files here.
 func claim(string) (release func(), err error) { return func() {}, nil }

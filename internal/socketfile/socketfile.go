@@ -1,6 +1,11 @@
 //go:build unix
 
-package server
+// Package socketfile binds stream sockets that are files, one process to a path.
+//
+// Nobody but the owner of the process can connect, from the first moment on. A file that a
+// crash left behind is replaced, with a warning. One that somebody listens on, and a file
+// of any other type, stays and is an error.
+package socketfile
 
 import (
 	"errors"
@@ -14,33 +19,46 @@ import (
 	"time"
 )
 
+// ErrInUse is a path that another process listens on.
+var ErrInUse = errors.New("in use by another process")
+
 // socketMode lets the owner of the process, and nobody else, connect.
 const socketMode = 0o600
 
-// socket is the file of a bound listener. It outlives the listener, since it
-// is removed only after the drain.
-type socket struct {
+// File is the file of a bound listener. It outlives the listener, since it is removed
+// only after the drain.
+type File struct {
 	path  string
 	bound fs.FileInfo
 }
 
-// remove deletes the file unless another process has put its own in its place.
-func (s *socket) remove() error {
-	now, err := os.Lstat(s.path)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(now, s.bound) {
+// Remove deletes the file unless another process has put its own in its place.
+func (f *File) Remove() error {
+	now, err := os.Lstat(f.path)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(now, f.bound) {
 		return nil
 	}
 	if err != nil {
 		return fmt.Errorf("remove socket: %w", err)
 	}
-	return os.Remove(s.path)
+	return os.Remove(f.path)
 }
 
-// listenUnix binds path. A socket file that a crash left behind is removed; one
-// that somebody answers on, and a file of any other type, stays.
-func listenUnix(path string, log *slog.Logger) (net.Listener, *socket, error) {
-	if limit := len(syscall.RawSockaddrUnix{}.Path) - 1; len(unixAddr(path).Name) > limit {
-		return nil, nil, fmt.Errorf("bind socket %s: the path has %d bytes, a socket's may have %d", path, len(path), limit)
+// maxPath is the longest path of a socket.
+const maxPath = len(syscall.RawSockaddrUnix{}.Path) - 1
+
+// Check reports a path that is too long for a socket.
+func Check(path string) error {
+	if len(unixAddr(path).Name) > maxPath {
+		return fmt.Errorf("the path has %d bytes, a socket's may have %d", len(path), maxPath)
+	}
+	return nil
+}
+
+// Listen binds path. The umask of the process changes meanwhile, so this is for the start.
+func Listen(path string, log *slog.Logger) (*net.UnixListener, *File, error) {
+	if err := Check(path); err != nil {
+		return nil, nil, fmt.Errorf("bind socket %s: %w", path, err)
 	}
 	release, err := claim(path)
 	if err != nil {
@@ -63,7 +81,7 @@ func listenUnix(path string, log *slog.Logger) (net.Listener, *socket, error) {
 		_ = l.Close()
 		return nil, nil, fmt.Errorf("bind socket %s: %w", path, err)
 	}
-	return l, &socket{path: path, bound: bound}, nil
+	return l, &File{path: path, bound: bound}, nil
 }
 
 // bindUnix binds under a umask that leaves no moment in which others could
@@ -103,7 +121,7 @@ func removeStale(path string) error {
 	switch {
 	case err == nil:
 		conn.Close()
-		return errors.New("in use by another process")
+		return ErrInUse
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
 	case !errors.Is(err, syscall.ECONNREFUSED):

@@ -1,0 +1,165 @@
+package inputs_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/sluicehq/sluice/cmd/sluice/config"
+	"github.com/sluicehq/sluice/cmd/sluice/inputs"
+	"github.com/sluicehq/sluice/graph/leaktest"
+	"github.com/sluicehq/sluice/internal/suggest"
+	"github.com/sluicehq/sluice/sources"
+)
+
+func TestMain(m *testing.M) { leaktest.Main(m) }
+
+// kinds are two that only tests have.
+func kinds() []inputs.Kind {
+	open := func(inputs.Environment, inputs.Spec) (inputs.Opened, error) { return inputs.Opened{}, nil }
+	return []inputs.Kind{
+		{Name: "test", Schemes: []string{"test", "test+tls"}, Usage: "test://target", Parameters: []string{"size", "start"}, Format: "syslog", Open: open, Check: func(s inputs.Spec) error {
+			if s.Options["size"] == "0" {
+				return errors.New("size must be at least 1")
+			}
+			return nil
+		}},
+		{Name: "gone", Schemes: []string{"gone"}, Usage: "gone://target", LeftOutBy: "nogone"},
+	}
+}
+
+// here are the inputs that a build has, as messages list them, with those of tests.
+func here() string {
+	var names []string
+	for _, k := range append(inputs.Kinds(), kinds()...) {
+		if k.Open != nil {
+			names = append(names, k.Usage)
+		}
+	}
+	return "(" + strings.Join(names, ", ") + ")"
+}
+
+func TestSpecsOfInputs(t *testing.T) {
+	for _, tc := range []struct{ name, text, want string }{
+		{"standard input", "stdin", "stdin"},
+		{"standard input as a URL", "stdin://", "stdin"},
+		{"requests", "http", "http"},
+		{"a target", "test://a/b", "test a/b"},
+		{"another scheme of the kind", "test+tls://a", "test a"},
+		{"a format of its own", "stdin?format=json", "stdin format json"},
+		{"parameters of the kind", "test://a?size=3&format=cef", "test a format cef size 3"},
+		{"a target where none belongs", "http://x", "input 'http://x': http takes no target, write http"},
+		{"a slip", "stdim", `"stdim" is no input ` + here() + `; did you mean 'stdin'?`},
+		{"nothing", "", `"" is no input ` + here()},
+		{"a kind without its target", "test", "input 'test' has no target, write test://target"},
+		{"a kind that was left out", "gone://a", `"gone://a" is left out of this build, which was made with the tag nogone ` + here()},
+		{"a parameter that the kind does not have", "stdin?size=3", "input 'stdin?size=3': unknown parameter 'size'"},
+		{"a parameter with a slip", "test://a?siz=3", "input 'test://a?siz=3': unknown parameter 'siz'; did you mean 'size'?"},
+		{"a parameter twice", "test://a?size=3&size=4", "input 'test://a?size=3&size=4': size= may be specified only once"},
+		{"a format that there is not", "stdin?format=xml", `input 'stdin?format=xml': unknown input format "xml" (auto, json, syslog, plain, logfmt, cef)`},
+		{"parameters that the kind refuses", "test://a?size=0", "input 'test://a?size=0': size must be at least 1"},
+		{"a secret", "test://u:hidden@a?size=0", "size must be at least 1"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			var got string
+			specs := inputs.Parse([]string{tc.text}, kinds(), func(_ int, err error) {
+				got = err.Error()
+				var near *suggest.Error
+				if errors.As(err, &near) && near.Suggestion != "" {
+					got += "; " + near.Suggestion
+				}
+			})
+			for _, s := range specs {
+				got = strings.TrimSpace(s.Kind.Name + " " + s.Target)
+				if s.Format != "" {
+					got += " format " + s.Format
+				}
+				for k, v := range s.Options {
+					got += " " + k + " " + v
+				}
+			}
+			if got != tc.want && (tc.name != "a secret" || !strings.HasSuffix(got, tc.want) || strings.Contains(got, "hidden")) {
+				t.Errorf("got %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestSeveralInputs(t *testing.T) {
+	var faults []string
+	specs := inputs.Parse([]string{"stdin", "test://a", "nonsense", "test://b?format=plain", "test://a?size=2"}, kinds(), func(number int, err error) {
+		faults = append(faults, fmt.Sprint(number, " ", err))
+	})
+	if want := `2 "nonsense" is no input ` + here() + `|4 input 'test://a?size=2' is named twice`; strings.Join(faults, "|") != want {
+		t.Errorf("got %q, want %q", faults, want)
+	}
+	cfg := &config.Default().Daemon
+	cfg.Input.Format = "logfmt"
+	all, err := inputs.Decoders(specs, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for i, in := range all {
+		got = append(got, fmt.Sprint(specs[i].Number, " ", in.Source, " ", in.Decoder.Format))
+	}
+	if want := "0 stdin logfmt|1 test://a syslog|3 test://b?format=plain plain"; strings.Join(got, "|") != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	many := make([]string, inputs.Most+1)
+	for i := range many {
+		many[i] = fmt.Sprint("test://", i)
+	}
+	faults = nil
+	if n := len(inputs.Parse(many, kinds(), func(_ int, err error) { faults = append(faults, err.Error()) })); n != inputs.Most || len(faults) != 1 || faults[0] != "a daemon has at most 64 inputs" {
+		t.Errorf("%d inputs, faults %q, want %d and one fault", n, faults, inputs.Most)
+	}
+}
+
+// redelivering is an input that can be closed.
+type redelivering struct {
+	sources.Source
+	closed *[]string
+	name   string
+}
+
+func (r redelivering) Positions() sources.Positions { return nil }
+
+func (r redelivering) Close(context.Context) error {
+	*r.closed = append(*r.closed, r.name)
+	return errors.New("out of paper")
+}
+
+func TestAnInputThatCannotBeOpenedClosesThoseBeforeIt(t *testing.T) {
+	var closed []string
+	more := []inputs.Kind{
+		{Name: "good", Schemes: []string{"good"}, Open: func(inputs.Environment, inputs.Spec) (inputs.Opened, error) {
+			return inputs.Opened{Source: redelivering{closed: &closed, name: "good"}}, nil
+		}},
+		{Name: "broken", Schemes: []string{"broken"}, Open: func(inputs.Environment, inputs.Spec) (inputs.Opened, error) {
+			return inputs.Opened{}, errors.New("no such device")
+		}},
+	}
+	specs := inputs.Parse([]string{"good://", "broken://"}, more, func(_ int, err error) { t.Error(err) })
+	_, err := inputs.Open(specs, inputs.Environment{})
+	if err == nil || err.Error() != "--input broken://: no such device\nclose input good://: out of paper" || len(closed) != 1 {
+		t.Errorf("got %v and %q closed, want both faults", err, closed)
+	}
+}
+
+func TestTheHelpOfInputNamesWhatThisBuildHas(t *testing.T) {
+	for _, s := range config.Settings("daemon") {
+		if s.Flag != "input" {
+			continue
+		}
+		for _, k := range inputs.Kinds() {
+			if strings.Contains(s.Help, k.Usage) != (k.Open != nil) {
+				t.Errorf("%q names %s: %t, want it the other way round", s.Help, k.Usage, k.Open == nil)
+			}
+		}
+		return
+	}
+	t.Error("no flag --input")
+}

@@ -1,0 +1,11 @@
+//go:build no_kafka
+
+package inputs
+
+import "github.com/prometheus/client_golang/prometheus"
+
+var kafkaKind = Kind{Name: "kafka", Schemes: []string{"kafka"}, LeftOutBy: "no_kafka"}
+
+type kafkaMetrics struct{}
+
+func newKafkaMetrics(prometheus.Registerer) (*kafkaMetrics, error) { return &kafkaMetrics{}, nil }

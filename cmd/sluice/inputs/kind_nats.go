@@ -1,0 +1,32 @@
+//go:build !no_nats
+
+package inputs
+
+import (
+	"time"
+
+	"github.com/sluicehq/sluice/cmd/sluice/config"
+	"github.com/sluicehq/sluice/cmd/sluice/logging"
+	"github.com/sluicehq/sluice/internal/natsconn/dial"
+	"github.com/sluicehq/sluice/sources/jetstream"
+)
+
+var natsKind = Kind{
+	Name: "nats", Schemes: []string{"nats"}, Usage: "nats://host:port/subject", Parameters: []string{"group"},
+	Check: checkNATS, Replays: true,
+	CheckLogin: func(cfg *config.Daemon, now time.Time, fault func(key string, err error)) {
+		dial.Check(cfg.NATS.Config, now, fault)
+	},
+	Open: func(env Environment, s Spec) (Opened, error) {
+		in := natsInput(env.Config, s)
+		source, err := jetstream.Open(jetstream.Options{
+			Dialer: dial.Dialer{Config: env.Config.NATS.Config, Log: logging.Target(env.Log, "sluice.nats")},
+			Target: s.Target, Name: "sluice input", Input: in,
+			MaxAckPending: env.Config.Input.BufferSize, Metrics: env.Metrics.NATS,
+		})
+		if err != nil {
+			return Opened{}, err
+		}
+		return Opened{Source: source}, nil
+	},
+}

@@ -1,0 +1,5 @@
+//go:build no_kafka
+
+package buildtags
+
+const kafka = "no_kafka"
