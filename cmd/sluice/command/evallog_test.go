@@ -72,6 +72,11 @@ func TestEvalReadsEventLogs(t *testing.T) {
 		{"fields that the rules do not look at", goodRule, map[string]string{"x.evtx": eventLog(2)}, "", []string{"-e", "@x.evtx"}, 0, 0, []string{"add -p windows_evtx"}},
 		{"correlations by the time of the records", countRule, map[string]string{"x.evtx": eventLog(6)}, "", []string{"-e", "@x.evtx", "-p", "windows_evtx", "--no-detections", "--timestamp-field", "Event.System.TimeCreated.#attributes.SystemTime"}, 0, 2, []string{"Processed 6 EVTX records, 0 detection matches, 2 correlation matches.\n"}},
 
+		{"an event filter", goodRule, map[string]string{"x.evtx": eventLog(3)}, "", []string{"-e", "@x.evtx", "--jq", ".Event.EventData"}, 0, 3, []string{"Processed 3 EVTX records, 3 matches.\n"}},
+		{"an event filter that makes several of one", goodRule, map[string]string{"x.evtx": eventLog(3)}, "", []string{"-e", "@x.evtx", "--jq", ".Event.EventData, 1"}, 0, 3, []string{"Processed 3 EVTX records, 6 events in all, 3 matches.\n"}},
+		{"an event filter that leaves some out", goodRule, map[string]string{"x.evtx": eventLog(3)}, "", []string{"-e", "@x.evtx", "--jsonpath", "$.Event[?@.CommandLine == 'whoami 1']"}, 0, 1, []string{"Processed 3 EVTX records, 1 event in all, 1 match.\n"}},
+		{"an event filter and routing", goodRule + "---\n" + linuxRecord, map[string]string{"x.evtx": eventLog(3)}, "", []string{"-e", "@x.evtx", "--jq", ".Event.EventData", "--logsource-routing"}, 0, 3, []string{"Log sources: 3 rule checks skipped; 0 events have no log source."}},
+
 		{"a file that is missing", recordRule, nil, "", []string{"-e", "@x.evtx"}, 2, 0, []string{"read events: open x.evtx: no such file or directory"}},
 		{"a directory", recordRule, map[string]string{"x.evtx/y": ""}, "", []string{"-e", "@x.evtx"}, 2, 0, []string{"x.evtx is a directory"}},
 		{"an empty file", recordRule, map[string]string{"x.evtx": ""}, "", []string{"-e", "@x.evtx"}, 2, 0, []string{"read events: x.evtx: not a file of Windows event records: it has 0 bytes, fewer than its head"}},
