@@ -64,6 +64,7 @@ func BenchmarkLine(b *testing.B) {
 		}
 		lines := kind.Lines(100)
 		each := func(b *testing.B, lines [][]byte, do func(line []byte)) {
+			b.Helper()
 			size := 0
 			for _, line := range lines {
 				size += len(line)
