@@ -149,7 +149,7 @@ func (s *Source) moment(ctx context.Context) bool {
 	case <-time.After(commitPause):
 		return true
 	case <-ctx.Done():
-	case <-s.closing:
+	case <-s.life.Done():
 	}
 	return false
 }
