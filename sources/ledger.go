@@ -146,7 +146,7 @@ func (l *Ledger[M]) Deliver(p graph.Position, handle M) graph.Delivery {
 // see remembers a delivered position and reports whether it was remembered. When
 // there are too many it forgets every second one of the lower half.
 func (l *Ledger[M]) see(p graph.Position) (before bool) {
-	if n := len(l.seen); (n == 0 || l.seen[n-1].Sequence < p.Sequence) && n < max(maxSeen, l.o.Limit) {
+	if n := len(l.seen); (n == 0 || l.seen[n-1].Sequence < p.Sequence) && n < l.o.Remembered {
 		l.seen = append(l.seen, p)
 		return false
 	}

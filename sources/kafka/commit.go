@@ -17,15 +17,7 @@ const (
 
 // acknowledge commits what becomes due until the source is to be closed.
 func (s *Source) acknowledge() {
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	go func() {
-		select {
-		case <-s.closing:
-			cancel()
-		case <-ctx.Done():
-		}
-	}()
+	ctx := s.life
 	for {
 		select {
 		case <-ctx.Done():

@@ -26,7 +26,7 @@ func (s *Source) join() (*dial.Client, error) {
 		kgo.OnPartitionsAssigned(s.assigned), kgo.OnPartitionsRevoked(s.revoked), kgo.OnPartitionsLost(s.lost),
 		kgo.AdjustFetchOffsetsFn(s.begin), kgo.SessionTimeout(session), kgo.HeartbeatInterval(session / 5),
 		kgo.ConsumeStartOffset(start), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()),
-		kgo.FetchIsolationLevel(kgo.ReadCommitted()), kgo.RequireStableFetchOffsets(),
+		kgo.FetchIsolationLevel(kgo.ReadCommitted()),
 		kgo.FetchMaxBytes(fetchBytes), kgo.MaxConcurrentFetches(fetches), kgo.MaxDecompressBatchBytes(decompressed),
 	}
 	if s.o.Instance != "" {
@@ -149,7 +149,7 @@ func (s *Source) moment(ctx context.Context) bool {
 	case <-time.After(commitPause):
 		return true
 	case <-ctx.Done():
-	case <-s.closing:
+	case <-s.life.Done():
 	}
 	return false
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kfake"
@@ -82,7 +83,7 @@ func owned(s *Source) (n int) {
 // Members come and go while messages flow and end late: each message is worked on, none
 // twice as long as everybody has the time to end what is in hand.
 func TestMembersShareAndPassOnPartitions(t *testing.T) {
-	virtual(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		c := cluster(t, modetest.Mode{}, partitions)
 		w := watch(t, c)
 		a := read(t, open(t, c, nil), 10_000)
@@ -130,7 +131,7 @@ func TestMembersShareAndPassOnPartitions(t *testing.T) {
 // A member that is thrown out of the group does not commit for the one behind it, and what
 // comes to it again is not put in again while it has it in hand.
 func TestAMemberThatWasThrownOutCommitsNothing(t *testing.T) {
-	virtual(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		c := cluster(t, modetest.Mode{}, 1)
 		c.Produce("events", 0, kafkatest.Lines(numbered(0, 10)...)...)
 		a := read(t, open(t, c, nil), 100)
@@ -157,7 +158,7 @@ func TestAMemberThatWasThrownOutCommitsNothing(t *testing.T) {
 
 // A partition that moves in snapshot mode asks for a save, which lets it go.
 func TestAPartitionThatMovesAsksForASave(t *testing.T) {
-	virtual(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		c := cluster(t, modetest.Mode{}, partitions)
 		w := watch(t, c)
 		snapshot := func(o *Options) { o.Snapshot = true }
@@ -189,7 +190,7 @@ func TestAPartitionThatMovesAsksForASave(t *testing.T) {
 // The leaders of partitions and the coordinator of the group move among brokers, and
 // brokers come and go, while messages flow.
 func TestLeadersAndCoordinatorsThatMove(t *testing.T) {
-	virtual(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		c := kafkatest.InMemory(t, kfake.Ports(9092, 9093, 9094), kfake.SeedTopics(partitions, "events"))
 		w := watch(t, c)
 		r := read(t, open(t, c, nil), 100_000)

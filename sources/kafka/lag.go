@@ -15,25 +15,21 @@ const measureEvery = 10 * time.Second
 
 // measure asks for the ends of our partitions until the source is to be closed.
 func (s *Source) measure() {
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
 	tick := time.NewTicker(measureEvery)
 	defer tick.Stop()
 	for {
 		select {
-		case <-s.closing:
+		case <-s.life.Done():
 			return
 		case <-tick.C:
 		}
-		s.ends(ctx)
+		s.ends(s.life)
 	}
 }
 
 func (s *Source) ends(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, measureEvery)
 	defer cancel()
-	stop := context.AfterFunc(ctx, func() {})
-	defer stop()
 	var ours []int32
 	s.mu.Lock()
 	for number, p := range s.parts {
@@ -46,7 +42,7 @@ func (s *Source) ends(ctx context.Context) {
 		return
 	}
 	ends, err := s.client.Ends(ctx, s.name, ours)
-	if err != nil {
+	if err != nil && ctx.Err() == nil {
 		s.client.Tell(slog.LevelInfo, "the lag is not known", "topic", s.name, "err", dial.Explain(err))
 	}
 	s.mu.Lock()
@@ -61,7 +57,7 @@ func (s *Source) ends(ctx context.Context) {
 
 // count shows what is known of a partition in the series.
 func (s *Source) count(p *partition) {
-	if n := p.ledger.Repeats(); n > p.repeats {
+	if n := p.ledger.Returned(); n > p.repeats {
 		s.o.Metrics.repeats.Add(float64(n - p.repeats))
 		p.repeats = n
 	}

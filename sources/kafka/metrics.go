@@ -28,7 +28,7 @@ func NewMetrics(reg prometheus.Registerer) (*Metrics, error) {
 			Name: "kafka_pending_messages", Help: "Messages that were read from Kafka and are not committed.",
 		}),
 		repeats: prometheus.NewCounter(prometheus.CounterOpts{
-			Name: "kafka_covered_redeliveries_total", Help: "Messages that Kafka delivered again after they had ended, and that were not evaluated again.",
+			Name: "kafka_covered_redeliveries_total", Help: "Messages delivered again by Kafka that the restored state covers: they were committed and not evaluated again.",
 		}),
 		rebalances: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "kafka_rebalances_total", Help: "Assignments of partitions by a consumer group, also those that changed nothing.",

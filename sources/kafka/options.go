@@ -23,7 +23,7 @@ type Settings struct {
 	Pending  int    // messages at most that are read and not committed
 }
 
-// The parameters as URLs name them.
+// Parameters are those of URLs.
 var Parameters = []string{"group", "instance", "ack", "start", "pending"}
 
 const (

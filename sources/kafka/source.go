@@ -34,9 +34,10 @@ type Source struct {
 	name    string // of the topic
 	brokers []string
 	early   chan struct{}
-	due     chan struct{} // holds a token when a ledger has an acknowledgement
-	freed   chan struct{} // holds a token when fewer messages are pending
-	closing chan struct{} // Close was called
+	due     chan struct{}   // holds a token when a ledger has an acknowledgement
+	freed   chan struct{}   // holds a token when fewer messages are pending
+	life    context.Context // ends when Close is called
+	die     context.CancelFunc
 	work    sync.WaitGroup
 
 	commits sync.Mutex // held while offsets are committed
@@ -51,11 +52,13 @@ type Source struct {
 }
 
 func newSource(o Options, brokers []string, topic dial.Topic) *Source {
-	return &Source{
+	s := &Source{
 		o: o, name: topic.Name, brokers: brokers, topic: topic,
-		early: make(chan struct{}, 1), due: make(chan struct{}, 1), freed: make(chan struct{}, 1), closing: make(chan struct{}),
+		early: make(chan struct{}, 1), due: make(chan struct{}, 1), freed: make(chan struct{}, 1),
 		parts: make(map[int32]*partition),
 	}
+	s.life, s.die = context.WithCancel(context.Background())
+	return s
 }
 
 // partition is one that is or was ours. What is guarded by Source.mu.
@@ -247,7 +250,7 @@ func (s *Source) arrived(polled kgo.Fetches) (all []arrival) {
 
 // Close commits what is due and leaves the group.
 func (s *Source) Close(ctx context.Context) error {
-	close(s.closing)
+	s.die()
 	s.mu.Lock()
 	client := s.client
 	s.mu.Unlock()

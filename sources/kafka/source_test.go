@@ -25,12 +25,6 @@ import (
 	"github.com/sluicehq/sluice/sources/sourcetest"
 )
 
-// virtual runs a test in virtual time.
-func virtual(t *testing.T, run func(t *testing.T)) {
-	t.Helper()
-	synctest.Test(t, run)
-}
-
 // reader is a source that runs.
 type reader struct {
 	*Source
@@ -120,7 +114,7 @@ func numbered(from, to int) (lines []string) {
 }
 
 func TestMessagesWithoutAnEventEndAtOnce(t *testing.T) {
-	virtual(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		c := cluster(t, modetest.Mode{}, 1, kfake.BrokerConfigs(map[string]string{"message.max.bytes": "4000000"}))
 		long := bytes.Repeat([]byte("x"), sources.MaxLine+1)
 		c.Produce("events", 0, nil, []byte(""), []byte(" \t\r\n"), long, long[:sources.MaxLine])
@@ -146,7 +140,7 @@ func TestWhereAGroupBegins(t *testing.T) {
 		{"with new messages, from where it first looked", true, nil, []string{"c"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			virtual(t, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
 				c := cluster(t, modetest.Mode{}, 1)
 				c.Produce("events", 0, []byte("a"), []byte("b"))
 				latest := func(o *Options) { o.Latest = tc.latest }
@@ -165,7 +159,7 @@ func TestWhereAGroupBegins(t *testing.T) {
 
 // What retention took does not keep the group from what is left.
 func TestAGroupWhoseOffsetIsGoneBeginsWithTheOldestMessage(t *testing.T) {
-	virtual(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		c := cluster(t, modetest.Mode{}, 1)
 		c.Produce("events", 0, []byte("a"), []byte("b"), []byte("c"), []byte("d"))
 		r := read(t, open(t, c, nil), 1)
@@ -182,7 +176,7 @@ func TestAGroupWhoseOffsetIsGoneBeginsWithTheOldestMessage(t *testing.T) {
 }
 
 func TestAbortedTransactionsAreNotRead(t *testing.T) {
-	virtual(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		c := cluster(t, modetest.Mode{}, 1)
 		producer := c.Client(kgo.TransactionalID("of the test"), kgo.DefaultProduceTopic("events"))
 		defer producer.Close()
@@ -205,7 +199,7 @@ func TestAbortedTransactionsAreNotRead(t *testing.T) {
 // Nothing is read beyond the number of messages that may be pending, whichever of them
 // holds the others up.
 func TestWhatIsPendingIsBounded(t *testing.T) {
-	virtual(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		c := cluster(t, modetest.Mode{}, 1)
 		c.Produce("events", 0, kafkatest.Lines(numbered(0, 100)...)...)
 		s := open(t, c, func(o *Options) { o.Pending = 10 })
@@ -239,7 +233,7 @@ func TestWhatIsPendingIsBounded(t *testing.T) {
 
 // A save is asked for before so much waits for one that reading stops.
 func TestSnapshotsBeginEarlyWhenMuchWaitsForThem(t *testing.T) {
-	virtual(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		c := cluster(t, modetest.Mode{}, 3)
 		for p := range int32(3) {
 			c.Produce("events", p, kafkatest.Lines(numbered(0, 300)...)...)
@@ -267,7 +261,7 @@ func TestSnapshotsBeginEarlyWhenMuchWaitsForThem(t *testing.T) {
 }
 
 func TestTheLagIsWhatLiesBehindTheCommittedOffset(t *testing.T) {
-	virtual(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		c := cluster(t, modetest.Mode{}, 2)
 		c.Produce("events", 1, kafkatest.Lines(numbered(0, 20)...)...)
 		registry := prometheus.NewRegistry()
@@ -295,7 +289,7 @@ func TestTheLagIsWhatLiesBehindTheCommittedOffset(t *testing.T) {
 
 // A topic that is deleted and made again has other messages under the same offsets.
 func TestATopicThatIsMadeAnewIsReadFromItsBeginning(t *testing.T) {
-	virtual(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		c := cluster(t, modetest.Mode{}, 1)
 		c.Produce("events", 0, kafkatest.Lines(numbered(0, 5)...)...)
 		r := read(t, open(t, c, nil), 100)
@@ -317,7 +311,7 @@ func TestATopicThatIsMadeAnewIsReadFromItsBeginning(t *testing.T) {
 }
 
 func TestBrokersThatGoAndComeBack(t *testing.T) {
-	virtual(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		c := cluster(t, modetest.Mode{}, 2)
 		r := read(t, open(t, c, nil), 1000)
 		for round := range 5 {
@@ -341,7 +335,7 @@ func TestBrokersThatGoAndComeBack(t *testing.T) {
 
 // A commit that fails is made again, and nothing is committed twice when it succeeds.
 func TestCommitsThatFail(t *testing.T) {
-	virtual(t, func(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
 		c := cluster(t, modetest.Mode{}, 1)
 		var mu sync.Mutex
 		var seen []int64

@@ -39,7 +39,7 @@ type Transport struct {
 	largest int32 // bytes of a batch that the topic takes
 	client  *dial.Client
 	changed chan struct{} // holds a token when an entry was answered
-	failed  chan error    // holds why there is no connection
+	failed  chan reason   // holds why there is no connection
 	timer   *time.Timer
 
 	mu      sync.Mutex // guards the contents of entries
@@ -72,7 +72,7 @@ func Open(ctx context.Context, o Options) (*Transport, error) {
 	}
 	t := &Transport{
 		o: o, brokers: brokers, topic: topic, largest: perBatch,
-		changed: make(chan struct{}, 1), failed: make(chan error, 1), timer: time.NewTimer(ackWait),
+		changed: make(chan struct{}, 1), failed: make(chan reason, 1), timer: time.NewTimer(ackWait),
 	}
 	t.timer.Stop()
 	if err := t.connect(); err != nil {
@@ -92,11 +92,14 @@ func Open(ctx context.Context, o Options) (*Transport, error) {
 	return t, nil
 }
 
+// reason is why a wait is vain.
+type reason struct{ err error }
+
 // connect makes a client that has nothing to produce.
 func (t *Transport) connect() (err error) {
 	t.client, err = t.o.Dialer.New(t.brokers, t.o.Name, dial.Events{Failed: func(err error) {
 		select {
-		case t.failed <- err:
+		case t.failed <- reason{err}:
 		default:
 		}
 	}},
@@ -201,8 +204,8 @@ func (t *Transport) await(ctx context.Context) error {
 		}
 		select {
 		case <-t.changed:
-		case err := <-t.failed:
-			return fmt.Errorf("no connection to Kafka: %w", err)
+		case why := <-t.failed:
+			return fmt.Errorf("no connection to Kafka: %w", why.err)
 		case <-t.timer.C:
 			if ctx.Err() != nil {
 				return ctx.Err()
