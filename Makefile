@@ -14,7 +14,7 @@ RELEASE   := -trimpath -buildvcs=false -ldflags '$(LDFLAGS) -s -w -buildid='
 export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 0)
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test race lint fuzz bench bench-corpus bench-formats bench-correlation bench-daemon bench-bodies bench-sinks bench-tls bench-sockets hostile scan docs tags check clean
+.PHONY: help build demo test race lint fuzz bench bench-corpus bench-formats bench-correlation bench-daemon bench-bodies bench-otlp bench-sinks bench-tls bench-sockets hostile scan docs tags check clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -64,6 +64,9 @@ bench-daemon: build ## the whole daemon under load, against its bar
 
 bench-bodies: build ## bodies that are arrays against bodies of lines, against their bar
 	$(BIN)/bench bodies -daemon $(BIN)/sluice -data '$(DATA)'
+
+bench-otlp: build ## log records over HTTP and gRPC against bodies of lines, against their bar
+	$(BIN)/bench otlp -daemon $(BIN)/sluice -data '$(DATA)'
 
 bench-sinks: build ## daemons with several sinks against one, and with sinks that send against one that writes, against their bars
 	$(BIN)/bench sinks -daemon $(BIN)/sluice -data '$(DATA)'

@@ -91,6 +91,21 @@ type Answer struct {
 	Message  string
 }
 
+// AppendAnswer appends an ExportLogsServiceResponse: nothing when all records were taken.
+func AppendAnswer(dst []byte, a Answer) []byte {
+	if a == (Answer{}) {
+		return dst
+	}
+	var partial []byte
+	if a.Rejected != 0 {
+		partial = protowire.AppendVarint(protowire.AppendTag(partial, 1, protowire.VarintType), uint64(a.Rejected))
+	}
+	if a.Message != "" {
+		partial = field(partial, 2, []byte(a.Message))
+	}
+	return field(dst, 1, partial)
+}
+
 var errAnswer = errors.New("no export response")
 
 // ParseAnswer reads an ExportLogsServiceResponse.

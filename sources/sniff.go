@@ -19,7 +19,12 @@ type SniffingReader struct {
 	src     patient
 	buffers *Buffers
 	counts  bool // lines
+	whole   bool // arrays at the top
 }
+
+// Whole says whether an array at the top is one value like others, instead of its
+// elements. It is called before the first read.
+func (r *SniffingReader) Whole(whole bool) { r.whole = whole }
 
 // CountLines has the reader say which lines texts begin on. It is called before the first
 // read.
@@ -76,7 +81,9 @@ func (r *SniffingReader) sniff() {
 		in.lines = &lines{before: above}
 	}
 	if values {
-		r.Reader = &ValueReader{chunks: in}
+		reader := &ValueReader{chunks: in}
+		reader.Whole(r.whole)
+		r.Reader = reader
 	} else {
 		r.Reader = &LineReader{in}
 	}

@@ -26,6 +26,10 @@ func (b *Buffers) NewValueReader(src io.Reader) *ValueReader {
 	return &ValueReader{chunks: newChunks(b, src)}
 }
 
+// Whole says whether an array at the top is one value like others, instead of its
+// elements. It is called before the first read.
+func (r *ValueReader) Whole(whole bool) { r.frame.Whole = whole }
+
 // Next implements Reader. What precedes an error other than io.EOF without being a whole
 // value is not a value.
 func (r *ValueReader) Next(dst []Text) ([]Text, error) { return r.next(dst, r) }

@@ -2,6 +2,7 @@ package parse
 
 import (
 	"context"
+	"log/slog"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -9,6 +10,7 @@ import (
 	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/actors/mailbox"
 	"github.com/sluicehq/sluice/graph"
+	"github.com/sluicehq/sluice/graph/filter"
 	"github.com/sluicehq/sluice/graph/format"
 	"github.com/sluicehq/sluice/graph/step"
 )
@@ -130,6 +132,29 @@ func (s *shell) suspect(d *decoded, now time.Time) {
 		"source", s.o.Inputs[line.Input].Source, "length", len(line.Raw), "offset", fault.Offset, "fault", fault.Kind)
 }
 
+// maxFailure is how many bytes of an error of the event filter are logged.
+const maxFailure = 256
+
+// filtered counts lines that the event filter has filtered in part only, and says now and
+// then what it met. The error of a program may show values, so it is told at debug.
+func (s *shell) filtered(t filter.Tally, now time.Time) {
+	if t.Failed > 0 {
+		s.metrics.filterErrors.Add(int64(t.Failed))
+		if s.o.Log.Enabled(context.Background(), slog.LevelDebug) { // the text may be long to make
+			text := t.Failure.Error()
+			s.o.Log.Debug("event filter failed, and what it brought before stands", "lines", t.Failed, "err", text[:min(len(text), maxFailure)])
+		}
+	}
+	if t.Cut == 0 {
+		return
+	}
+	s.metrics.filterCuts.Add(int64(t.Cut))
+	if held, ok := s.cut.Allow("", t.Cut, now); ok {
+		s.o.Log.Warn("event filter went beyond its bounds and was ended, and what it brought before stands", "lines", held+t.Cut,
+			"err", t.Bound, "hint", "simplify --jq or --jsonpath, or send shorter lines")
+	}
+}
+
 // merge takes a decoded batch back, counts and sends it on.
 func (s *shell) merge(d *decoded, now time.Time) {
 	if n := d.outcome.Undecodable; n > 0 {
@@ -140,6 +165,9 @@ func (s *shell) merge(d *decoded, now time.Time) {
 	}
 	if d.outcome.Suspects > 0 {
 		s.suspect(d, now)
+	}
+	if s.filter != nil {
+		s.filtered(s.filter.Take(), now)
 	}
 	for _, p := range d.outcome.Poisoned {
 		line := d.batch.Lines[p.Line]

@@ -16,6 +16,8 @@ type Metrics struct {
 	waited      atomic.Int64 // lines that had to wait for room
 	parseErrors atomic.Int64
 	suspects    atomic.Int64 // lines that begin like JSON and were taken as text
+
+	filterErrors, filterCuts atomic.Int64 // lines that the event filter has filtered in part only
 }
 
 // NewMetrics registers the series.
@@ -41,5 +43,11 @@ func NewMetrics(reg prometheus.Registerer) (*Metrics, error) {
 		reg.Register(prometheus.NewCounterFunc(prometheus.CounterOpts{
 			Name: "json_suspects_total", Help: "Input lines that begin like JSON and were taken as plain text.",
 		}, func() float64 { return float64(m.suspects.Load()) })),
+		reg.Register(prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Name: "event_filter_errors_total", Help: "Input lines on which the event filter failed.",
+		}, func() float64 { return float64(m.filterErrors.Load()) })),
+		reg.Register(prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Name: "event_filter_cut_total", Help: "Input lines whose event filter went beyond its bounds and was ended.",
+		}, func() float64 { return float64(m.filterCuts.Load()) })),
 	)
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/actors/mailbox"
 	"github.com/sluicehq/sluice/graph"
+	"github.com/sluicehq/sluice/graph/filter"
 	"github.com/sluicehq/sluice/graph/format"
 	"github.com/sluicehq/sluice/graph/step"
 	"github.com/sluicehq/sluice/internal/ratelog"
@@ -48,6 +49,9 @@ type Stage struct {
 	steps []*step.Decode     // one per worker
 	doubt ratelog.Limit      // of warnings about suspects
 	loss  ratelog.Limit      // of warnings about lines that nobody keeps
+	cut   ratelog.Limit      // of warnings about lines that the event filter has cut short
+
+	filter *filter.Filter // of all inputs; nil when there is none
 
 	batches sync.Pool
 	metrics *Metrics
@@ -62,10 +66,13 @@ func New(o Options) *Stage {
 	if o.Workers == 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
 	}
-	s := &Stage{o: o, set: o.Set, epoch: graph.NewEpoch(o.Open), metrics: o.Metrics, doubt: ratelog.Limit{Every: doubtPause}, loss: ratelog.Limit{Every: doubtPause}}
+	s := &Stage{o: o, set: o.Set, epoch: graph.NewEpoch(o.Open), metrics: o.Metrics, doubt: ratelog.Limit{Every: doubtPause}, loss: ratelog.Limit{Every: doubtPause}, cut: ratelog.Limit{Every: doubtPause}}
 	decoders := make([]*format.Decoder, 0, len(o.Inputs))
 	for _, in := range o.Inputs {
 		decoders = append(decoders, in.Decoder)
+		if in.Decoder != nil && in.Decoder.Filter != nil {
+			s.filter = in.Decoder.Filter
+		}
 	}
 	for range o.Workers {
 		s.steps = append(s.steps, step.NewDecode(decoders...))

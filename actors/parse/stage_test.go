@@ -11,6 +11,7 @@ import (
 	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/actors/actorstest"
 	"github.com/sluicehq/sluice/graph"
+	"github.com/sluicehq/sluice/graph/filter"
 	"github.com/sluicehq/sluice/graph/format"
 	"github.com/sluicehq/sluice/graph/leaktest"
 	"github.com/sluicehq/sluice/sigma/engine"
@@ -293,6 +294,43 @@ func TestALineOfSeveralEventsIsOneLineOfItsBatch(t *testing.T) {
 		}
 		if got := fmt.Sprint(len(b.Lines), events); got != "4 [2 2 0 1]" {
 			t.Errorf("lines and their events: %s, want 4 [2 2 0 1]", got)
+		}
+	})
+}
+
+func TestTheEventFilterTellsWhatItCutShort(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		events, err := filter.Compile(`if . == 0 then 1 / . else ., ("a" * 1e9) end`, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := newRig(t, Options{StageOptions: actors.StageOptions{Capacity: 100}, BatchSize: 10, Inputs: []Input{
+			{Source: "a", Decoder: &format.Decoder{Format: format.JSON, Filter: events}}, {Source: "b", Decoder: &format.Decoder{Format: format.JSON, Filter: events}},
+		}})
+		var log actorstest.Log
+		r.stage.o.Log = log.Logger()
+		r.spawn(t)
+		for range 3 { // at 0, 40 and 80 s
+			r.stage.Lane().TryPut(raws("0", "1", "2"))
+			synctest.Wait()
+			time.Sleep(40 * time.Second)
+		}
+		got := log.Matching("level=WARN")
+		const what = `msg="event filter went beyond its bounds and was ended, and what it brought before stands" lines=`
+		if len(got) != 2 || !strings.Contains(got[0], what+`2 err="the program needs too much memory"`) || !strings.Contains(got[1], what+"4") {
+			t.Errorf("logged %q, want one line at once and one a minute later for all since", got)
+		}
+		if debug := log.Matching("level=DEBUG"); len(debug) != 3 || !strings.Contains(debug[0], "event filter failed, and what it brought before stands") {
+			t.Errorf("logged %q, want each error at debug", debug)
+		}
+		m := r.stage.metrics
+		if cut, failed, errs := m.filterCuts.Load(), m.filterErrors.Load(), m.parseErrors.Load(); cut != 6 || failed != 3 || errs != 0 {
+			t.Errorf("%d cut, %d failed, %d parse errors, want 6, 3 and none", cut, failed, errs)
+		}
+		for _, b := range r.next.All() {
+			if b.Events.Len() != 2 {
+				t.Errorf("%d events, want what was in front of the bound", b.Events.Len())
+			}
 		}
 	})
 }

@@ -6,6 +6,7 @@
 //	bench correlation  correlations by type and window, and a lane of six rules
 //	bench daemon       a whole daemon under load against the engine alone
 //	bench bodies       bodies that are arrays against bodies of lines
+//	bench otlp         log records over HTTP and gRPC against bodies of lines
 //	bench sinks        daemons with several sinks against one with a single sink, and those that
 //	                   send over NATS and OTLP against one that writes a file
 //	bench tls          events over TLS against events in clear
@@ -57,7 +58,7 @@ type options struct {
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if len(args) == 0 {
-		return errors.New("name what to do: corpus, formats, correlation, daemon, bodies, sinks, tls, inputs, sockets or post")
+		return errors.New("name what to do: corpus, formats, correlation, daemon, bodies, otlp, sinks, tls, inputs, sockets or post")
 	}
 	fs := flag.NewFlagSet("bench "+args[0], flag.ContinueOnError)
 	fs.SetOutput(stderr)
@@ -69,7 +70,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	}
 	o := options{groups: []int{1, 1000, 100_000}}
 	r := report{out: stdout}
-	each := map[string]time.Duration{"corpus": 3 * time.Second, "formats": 3 * time.Second, "correlation": 200 * time.Millisecond, "daemon": 9 * time.Second, "bodies": 9 * time.Second, "sinks": 9 * time.Second, "tls": 9 * time.Second, "inputs": 9 * time.Second, "sockets": 9 * time.Second}
+	each := map[string]time.Duration{"corpus": 3 * time.Second, "formats": 3 * time.Second, "correlation": 200 * time.Millisecond, "daemon": 9 * time.Second, "bodies": 9 * time.Second, "otlp": 9 * time.Second, "sinks": 9 * time.Second, "tls": 9 * time.Second, "inputs": 9 * time.Second, "sockets": 9 * time.Second}
 	fs.StringVar(&o.data, "data", "", "directory of the corpus (default: SLUICE_DATA, else ../shared/data)")
 	fs.StringVar(&o.only, "only", "", "measure only this lane, these lines or, of correlations, this part: engine, growth, memory or lane")
 	fs.DurationVar(&o.each, "time", each[args[0]], "how long each figure is measured")
@@ -83,7 +84,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		measure = r.formats
 	case "correlation":
 		measure = r.correlation
-	case "daemon", "bodies", "sinks", "tls", "inputs", "sockets":
+	case "daemon", "bodies", "otlp", "sinks", "tls", "inputs", "sockets":
 		b := bench{report: &r}
 		fs.StringVar(&b.program, "daemon", "bin/sluice", "the program to start; further arguments are the daemon's")
 		fs.IntVar(&b.post.lines, "lines", 500, "lines in one request body")
@@ -93,24 +94,26 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 			switch args[0] {
 			case "bodies":
 				return b.runBodies(ctx, o)
+			case "otlp":
+				return b.runOTLP(ctx, o)
 			case "sinks":
 				return b.runSinks(ctx, o)
 			case "tls":
 				return b.runTLS(ctx, o)
-			case "inputs":
-				return b.runInputs(ctx, o)
 			case "sockets":
 				return b.runSockets(ctx, o)
+			case "inputs":
+				return b.runInputs(ctx, o)
 			}
 			return b.run(ctx, o)
 		}
 	default:
-		return fmt.Errorf("unknown measurement %q (corpus, formats, correlation, daemon, bodies, sinks, tls, inputs, sockets, post)", args[0])
+		return fmt.Errorf("unknown measurement %q (corpus, formats, correlation, daemon, bodies, otlp, sinks, tls, inputs, sockets, post)", args[0])
 	}
 	if err := fs.Parse(args[1:]); err != nil {
 		return err
 	}
-	if fs.NArg() > 0 && !slices.Contains([]string{"daemon", "bodies", "sinks", "tls", "inputs", "sockets"}, args[0]) {
+	if fs.NArg() > 0 && !slices.Contains([]string{"daemon", "bodies", "otlp", "sinks", "tls", "inputs", "sockets"}, args[0]) {
 		return fmt.Errorf("unexpected argument %q", fs.Arg(0))
 	}
 	if o.data == "" {

@@ -25,6 +25,9 @@ type post struct {
 	contentType   string
 	wait          time.Duration
 	accepted      atomic.Int64
+
+	records map[*byte]int64 // of bodies that are requests of OTLP; nil for bodies of events
+	grpc    bool            // which go over gRPC
 	access
 }
 
@@ -101,6 +104,9 @@ func (p *post) send(ctx context.Context, bodies [][]byte, more func(round int) b
 	defer cancel(nil)
 	client := p.client(p.connections)
 	defer client.CloseIdleConnections()
+	if p.grpc {
+		overHTTP2(client)
+	}
 	work := make(chan []byte)
 	var wg sync.WaitGroup
 	for range p.connections {
@@ -128,6 +134,9 @@ feed:
 }
 
 func (p *post) sendOne(ctx context.Context, client *http.Client, body []byte) error {
+	if p.records != nil {
+		return p.export(ctx, client, body)
+	}
 	url := p.url(p.addr, "/api/v1/events")
 	if p.commit {
 		url += "?commit=true"

@@ -1,6 +1,6 @@
 package format
 
-import "errors"
+import "github.com/sluicehq/sluice/graph/filter"
 
 // SyslogConfig holds the settings of syslog lines.
 type SyslogConfig struct {
@@ -24,9 +24,19 @@ type FilterConfig struct {
 	JSONPath string `yaml:"jsonpath" flag:"jsonpath" help:"JSONPath query that selects events of a line's value"`
 }
 
-// Validate reports two programs at once.
+// Validate reports two programs at once, and one that is not in its language.
 func (f FilterConfig) Validate(fault func(key string, err error)) {
-	if f.JQ != "" && f.JSONPath != "" {
-		fault("jq", errors.New("excludes --jsonpath"))
+	if _, err := f.Compile(); err != nil {
+		key := "jq"
+		if f.JQ == "" {
+			key = "jsonpath"
+		}
+		fault(key, err)
 	}
 }
+
+// Compile makes the filter; nil when there is no program.
+func (f FilterConfig) Compile() (*filter.Filter, error) { return filter.Compile(f.JQ, f.JSONPath) }
+
+// Filtered reports whether there is a program.
+func (f FilterConfig) Filtered() bool { return f.JQ != "" || f.JSONPath != "" }

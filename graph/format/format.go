@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/sluicehq/sluice/graph/filter"
 	"github.com/sluicehq/sluice/sigma/engine"
 )
 
@@ -44,6 +45,7 @@ type Decoder struct {
 	Format  Format
 	Zone    *time.Location // the offset of syslog timestamps that name none; nil is UTC
 	KeepBOM bool           // leave a byte order mark at the start of a syslog message
+	Filter  *filter.Filter // of the values of JSON; nil is none
 }
 
 // NewDecoder reads the settings of an input: the name of its format, and for syslog
@@ -73,7 +75,7 @@ func (f Format) Values() bool { return f == JSON || f == Auto }
 func (d *Decoder) Decode(w *engine.Worker, ev *engine.Events, line []byte, arrival int64) (suspect bool, err error) {
 	switch d.Format {
 	case JSON:
-		return false, w.DecodeValues(ev, line, false)
+		return false, d.values(w, ev, line, false)
 	case Auto:
 		return d.guess(w, ev, line, arrival), nil
 	case Syslog:
@@ -90,12 +92,29 @@ func (d *Decoder) Decode(w *engine.Worker, ev *engine.Events, line []byte, arriv
 	return false, nil
 }
 
+// Value appends the events of a line that is one JSON value, whatever the format. A nil
+// decoder has no filter.
+func (d *Decoder) Value(w *engine.Worker, ev *engine.Events, line []byte) error {
+	if d != nil && d.Filter != nil {
+		return d.Filter.Value(w, ev, line)
+	}
+	return w.DecodeJSON(ev, line)
+}
+
+// values appends the events of a line of JSON values.
+func (d *Decoder) values(w *engine.Worker, ev *engine.Events, line []byte, containers bool) error {
+	if d.Filter != nil {
+		return d.Filter.Values(w, ev, line, containers)
+	}
+	return w.DecodeValues(ev, line, containers)
+}
+
 // guess decodes a line of any format that can be told from the others. Scalars,
 // logfmt and CEF are text to it.
 func (d *Decoder) guess(w *engine.Worker, ev *engine.Events, line []byte, arrival int64) (suspect bool) {
 	switch first(line) {
 	case '{', '[':
-		if w.DecodeValues(ev, line, true) == nil {
+		if d.values(w, ev, line, true) == nil {
 			return false
 		}
 		suspect = true

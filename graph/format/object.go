@@ -3,6 +3,7 @@ package format
 import (
 	"bytes"
 
+	"github.com/sluicehq/sluice/graph/filter"
 	"github.com/sluicehq/sluice/sigma/engine"
 	"github.com/sluicehq/sluice/sigma/event"
 )
@@ -22,7 +23,8 @@ var (
 
 // object decodes a line whose message is a JSON object, with the header behind its own
 // members. A key it already has is not added. If the message is none, it returns false.
-func (m *syslogMessage) object(w *engine.Worker, ev *engine.Events) bool {
+// What a filter makes of the object are the events, unless f is nil.
+func (m *syslogMessage) object(w *engine.Worker, ev *engine.Events, f *filter.Filter) bool {
 	var taken *keys
 	if m.mayTake() {
 		n := ev.Len()
@@ -31,6 +33,9 @@ func (m *syslogMessage) object(w *engine.Worker, ev *engine.Events) bool {
 		}
 		taken = keysOf(ev.Root(n), m.data)
 		ev.Truncate(n)
+	}
+	if f != nil {
+		return f.Value(w, ev, m.appendObject(nil, taken)) == nil
 	}
 	return w.DecodeWritten(ev, func(dst []byte) []byte { return m.appendObject(dst, taken) }) == nil
 }

@@ -74,7 +74,7 @@ func (d *Decoder) message(w *engine.Worker, ev *engine.Events, m *syslogMessage)
 		m.text = bytes.TrimPrefix(m.text, bom)
 	}
 	m.text = bytes.TrimSpace(m.text)
-	if n := len(m.text); n >= 2 && m.text[0] == '{' && m.text[n-1] == '}' && m.object(w, ev) {
+	if n := len(m.text); n >= 2 && m.text[0] == '{' && m.text[n-1] == '}' && m.object(w, ev, d.Filter) {
 		return
 	}
 	p := w.Pairs(ev)

@@ -57,7 +57,7 @@ func (d *Decode) line(i int) {
 	var suspect bool
 	var err error
 	if line.Structured {
-		err = d.worker.DecodeJSON(b.Events, line.Raw)
+		err = d.inputs[line.Input].Value(d.worker, b.Events, line.Raw)
 	} else {
 		suspect, err = d.inputs[line.Input].Decode(d.worker, b.Events, line.Raw, b.Arrival)
 	}

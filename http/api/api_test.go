@@ -26,6 +26,7 @@ import (
 	"github.com/sluicehq/sluice/actors/mailbox"
 	"github.com/sluicehq/sluice/graph/catalog"
 	"github.com/sluicehq/sluice/internal/unavailable"
+	"github.com/sluicehq/sluice/otlp/ingest"
 	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/correlation"
 	"github.com/sluicehq/sluice/sources/ndjson"
@@ -53,6 +54,8 @@ type daemon struct {
 	ingestErr  error
 	ingested   string
 	ingestedAs ndjson.Options
+	logs       ingest.Outcome
+	logsErr    error
 }
 
 func (d *daemon) Ready() bool                                 { return !d.notReady }
@@ -95,6 +98,16 @@ func (d *daemon) Ingest(_ context.Context, body io.Reader, o ndjson.Options) (in
 	return d.accepted, d.undecoded, d.ingestErr
 }
 
+// Post reads the body and says what it was told to.
+func (d *daemon) Post(_ context.Context, p ingest.Post) (ingest.Outcome, error) {
+	if _, err := io.ReadAll(p.Body); err != nil {
+		return ingest.Outcome{}, err
+	}
+	o := d.logs
+	o.JSON = p.ContentType == "application/json"
+	return o, d.logsErr
+}
+
 // service is an API on a real socket.
 type service struct {
 	*API
@@ -131,7 +144,7 @@ func start(t *testing.T, d *daemon, adapt ...func(*Options)) service {
 
 // everything mounts d as all resources.
 func (s service) everything(d *daemon) service {
-	s.Mount(Resources{Status: d, Rules: d, Catalog: d, LogLevel: d.level, Reloader: d, Actors: d, Correlations: d, Audit: d.trail, Ingest: d, MaxIngestBody: 20 << 20})
+	s.Mount(Resources{Status: d, Rules: d, Catalog: d, LogLevel: d.level, Reloader: d, Actors: d, Correlations: d, Audit: d.trail, Ingest: d, Logs: d, MaxIngestBody: 20 << 20})
 	return s
 }
 

@@ -154,6 +154,8 @@ func subject(pattern string) string {
 		return "profiles"
 	case "openapi.json":
 		return "openapi"
+	case "v1": // of OTLP
+		return "logs"
 	}
 	return first
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/sluicehq/sluice/http/audit"
 	"github.com/sluicehq/sluice/http/openapi/openapitest"
 	"github.com/sluicehq/sluice/http/reply"
+	"github.com/sluicehq/sluice/otlp/ingest"
 	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/correlation"
 	"github.com/sluicehq/sluice/sources/ndjson"
@@ -189,7 +190,7 @@ func TestEveryAnswerIsInTheDocument(t *testing.T) {
 	ready := func(d *daemon) func(*service) { return func(s *service) { s.everything(d) } }
 	broken := func(err error) *daemon {
 		d := complete()
-		d.askErr, d.ingestErr, d.dying, d.detail, d.trail = err, err, "evaluate", nil, entries{}
+		d.askErr, d.ingestErr, d.logsErr, d.dying, d.detail, d.trail = err, err, err, "evaluate", nil, entries{}
 		return d
 	}
 	for _, tc := range []struct {
@@ -203,12 +204,17 @@ func TestEveryAnswerIsInTheDocument(t *testing.T) {
 		{name: "nothing is loaded", daemon: complete(), mount: ready(&daemon{report: complete().report[:9], rules: RuleReport{Counts: complete().rules.Counts}, catalog: catalog.New(nil, nil, nil, nil)})},
 		{name: "the input is not http", daemon: complete(), mount: func(s *service) {
 			d := complete()
-			s.Mount(Resources{Status: d, Rules: d, Catalog: d, Reloader: d, Actors: d, Correlations: d})
+			s.Mount(Resources{Status: d, Rules: d, Catalog: d, Reloader: d, Actors: d, Correlations: d, Logs: d})
 		}},
 		{name: "actors do not answer", mount: ready(broken(&mailbox.Refusal{Actor: "correlate", Reason: mailbox.ErrFull})), daemon: broken(nil)},
 		{name: "the daemon is draining", mount: ready(broken(ndjson.ErrDraining)), daemon: broken(nil)},
 		{name: "lines do not end", mount: ready(broken(ndjson.ErrCommitDeadline)), daemon: complete()},
 		{name: "lines are too long", mount: ready(broken(ndjson.ErrLineTooLong)), daemon: complete()},
+		{name: "log records are of no known type", mount: ready(broken(&ingest.Refusal{Kind: ingest.UnknownType})), daemon: complete()},
+		{name: "log records cannot be decoded", mount: ready(broken(&ingest.Refusal{Kind: ingest.Malformed})), daemon: complete()},
+		{name: "log records are too many", mount: ready(broken(&ingest.Refusal{Kind: ingest.TooLarge})), daemon: complete()},
+		{name: "large requests are too many", mount: ready(broken(&ingest.Refusal{Kind: ingest.NoRoom})), daemon: complete()},
+		{name: "no log records are taken any more", mount: ready(broken(ingest.ErrDraining)), daemon: complete()},
 		{name: "handlers panic", mount: func(s *service) { s.Mount(Resources{}) }, daemon: complete()},
 		{name: "bodies do not go on", daemon: complete(), mount: ready(complete()), adapt: func(o *Options) { o.Protect = breakOff }},
 		{name: "bodies are too large for the audit trail", daemon: complete(), mount: ready(complete()), adapt: func(o *Options) { o.Audit = refuseBody }},

@@ -1,8 +1,11 @@
 package api
 
 import (
+	"context"
 	"net/http"
 	"slices"
+
+	"github.com/sluicehq/sluice/otlp/ingest"
 )
 
 type (
@@ -27,6 +30,12 @@ func disabled(text, hint string) handler {
 	}
 }
 
+// Logs takes log records that clients send over OTLP. *ingest.Intake is one, and its
+// package says which errors mean what.
+type Logs interface {
+	Post(ctx context.Context, p ingest.Post) (ingest.Outcome, error)
+}
+
 // Resources is what the routes speak to once the daemon has loaded. Status,
 // Rules, Catalog, Reloader, Actors and Correlations are always there. A nil Ingest is an
 // input other than http, a nil LogLevel a log that nobody can change.
@@ -39,6 +48,8 @@ type Resources struct {
 	Actors       Actors
 	Correlations Correlations
 	Ingest       Ingest
+	// Logs is there in builds with OTLP.
+	Logs Logs
 	// Audit is nil without an audit trail.
 	Audit Audit
 	// MaxIngestBody is the bound Ingest has for a body, which its 413 shows.
@@ -49,7 +60,7 @@ type Resources struct {
 func (a *API) routes(profiling bool) []route {
 	all := slices.Concat(
 		a.probeRoutes(), a.metricsRoutes(), a.openAPIRoutes(),
-		statusRoutes, ruleRoutes, reloadRoutes, eventRoutes, actorRoutes, correlationRoutes,
+		statusRoutes, ruleRoutes, reloadRoutes, eventRoutes, logRoutes, actorRoutes, correlationRoutes,
 		incidentRoutes, riskRoutes, sourceRoutes, auditRoutes, ruleListRoutes, logLevelRoutes, unavailableRoutes,
 	)
 	if profiling {

@@ -20,6 +20,7 @@ import (
 	"github.com/sluicehq/sluice/actors/actorstest"
 	"github.com/sluicehq/sluice/actors/reload"
 	"github.com/sluicehq/sluice/http/api"
+	"github.com/sluicehq/sluice/otlp/ingest"
 	"github.com/sluicehq/sluice/sources"
 	"github.com/sluicehq/sluice/sources/ndjson"
 	"github.com/sluicehq/sluice/sources/sourcetest"
@@ -30,6 +31,7 @@ var (
 	_ api.Actors   = (*actors.System)(nil)
 	_ api.Reloader = (*reload.Reloader)(nil)
 	_ api.Ingest   = (*ndjson.Intake)(nil)
+	_ api.Logs     = (*ingest.Intake)(nil)
 )
 
 type healthy struct{}

@@ -11,8 +11,8 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// Call is Protect for services over gRPC, which this build does not have yet: a method
-// asks it first. It looks at the metadata "authorization" of the call. The context that it returns knows the token; the error
+// Call is Protect for services over gRPC: a method asks it first. It looks at the metadata
+// "authorization" of the call. The context that it returns knows the token; the error
 // is a status. Without authentication there is no gate, and nil lets every call pass.
 func (g *Gate) Call(ctx context.Context, method, needed string) (context.Context, error) {
 	if g == nil {

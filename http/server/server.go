@@ -104,6 +104,7 @@ func (s *Server) MountCalls(h http.Handler) { s.calls.Store(&h) }
 // Serve answers requests with h until Shutdown or Close, and then returns nil.
 func (s *Server) Serve(h http.Handler) error {
 	h = s.bounded(h)
+	calls := s.bounded(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { (*s.calls.Load()).ServeHTTP(w, r) }))
 	s.http.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if s.certs != nil {
 			r.TLS = &r.Context().Value(connKey{}).(*conn).session.state
@@ -113,7 +114,7 @@ func (s *Server) Serve(h http.Handler) error {
 			return
 		}
 		if isCall(r) {
-			(*s.calls.Load()).ServeHTTP(w, r)
+			calls.ServeHTTP(w, r)
 			return
 		}
 		h.ServeHTTP(w, r)

@@ -24,6 +24,9 @@ func (w *timedWriter) FlushError() (err error) {
 	return err
 }
 
+// Flush is FlushError for those who know only that.
+func (w *timedWriter) Flush() { _ = w.FlushError() }
+
 // Unwrap gives http.ResponseController the writer of the stream.
 func (w *timedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 

@@ -69,9 +69,6 @@ var (
 		{Name: "risk_incident_results_total", Help: "Risk incidents emitted."},
 		{Name: "risk_layer_duration_seconds", Help: "Time the risk layer takes for a result set.", Kind: Histogram, Buckets: layers},
 	}
-	otlpSeries = []Series{
-		{Name: "otlp_log_records_total", Help: "Log records received over OTLP."},
-	}
 	fieldSeries = []Series{
 		{Name: "fields_observed_total", Help: "Events scanned by the field observer."},
 		{Name: "fields_observer_unique_keys", Help: "Field paths the field observer tracks.", Kind: Gauge},

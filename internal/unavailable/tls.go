@@ -2,5 +2,5 @@
 
 package unavailable
 
-// left are the features that tags leave out of this build.
-var left []Feature
+// leftTLS is what the tag leaves out of this build.
+var leftTLS []Feature

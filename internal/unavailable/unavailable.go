@@ -58,7 +58,7 @@ func Actors() []string {
 	return all
 }
 
-var features = append(left, []Feature{
+var features = slices.Concat(leftTLS, leftOTLP, []Feature{
 	{
 		Name: "dynamic sources", Sentence: "Pipelines that refer to sources are applied without their values.",
 		Refused: []string{"--source"}, Ignored: []string{"--allow-remote-include"},
@@ -84,8 +84,6 @@ var features = append(left, []Feature{
 		Refused: []string{"--risk"}, Routes: []string{"/api/v1/risk"},
 		Series: riskSeries,
 	},
-	{Name: "the jq event filter", Sentence: "A line's value is one event.", Refused: []string{"--jq"}},
-	{Name: "the JSONPath event filter", Sentence: "A line's value is one event.", Refused: []string{"--jsonpath"}},
 	{
 		Name: "the field observer", Sentence: "The fields of events are not counted.",
 		Refused: []string{"--observe-fields-report"}, Ignored: []string{"--observe-fields", "--observe-fields-max-keys"},
@@ -102,7 +100,6 @@ var features = append(left, []Feature{
 		Routes:  []string{"/api/v1/schemas", "/api/v1/schemas/suggestions"},
 		Series:  schemaSeries,
 	},
-	{Name: "OTLP", Sentence: "Log records are not received over OTLP.", Series: otlpSeries},
 	{
 		Name: "tap sessions", Sentence: "Events cannot be watched.",
 		Ignored: []string{"daemon.tap"}, Routes: []string{"/api/v1/tap"},
@@ -128,4 +125,4 @@ var features = append(left, []Feature{
 	{Name: "the command rule scorecard", Sentence: "Rules get no verdict to keep, tune or retire them.", Ignored: []string{"scorecard"}},
 	{Name: "the command rule hygiene", Sentence: "Candidates for retirement are not listed.", Ignored: []string{"hygiene"}},
 	{Name: "the command rule doc", Sentence: "The documentation of rules is not checked.", Ignored: []string{"doc"}},
-}...)
+})

@@ -21,6 +21,18 @@ func (w *Worker) DecodeJSON(ev *Events, line []byte) error {
 	return err
 }
 
+// DecodeMade appends the event of a JSON value that was made, not received: ev keeps a
+// copy of it. On an error, which is scan.ErrSyntax, nothing is appended.
+func (w *Worker) DecodeMade(ev *Events, value []byte) error {
+	start := len(ev.arena)
+	ev.arena = append(ev.arena, value...)
+	err := w.DecodeJSON(ev, ev.arena[start:len(ev.arena):len(ev.arena)])
+	if err != nil {
+		ev.arena = ev.arena[:start]
+	}
+	return err
+}
+
 // DecodeValues appends the events of a line of one or more JSON values: each is an
 // event, but in the place of an array its elements are. Behind a number or a literal
 // something has to separate it from the next. With containers, a value that is neither

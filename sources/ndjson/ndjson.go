@@ -51,6 +51,9 @@ type Intake struct {
 	// Lines says that the input format is not JSON: a body of JSON is lines like any
 	// other. It is set before the first body comes.
 	Lines bool
+	// Whole says that an array at the top of a body of JSON is one value, like others. It
+	// is set before the first body comes.
+	Whole bool
 
 	maxBody int64
 	over    <-chan struct{}
@@ -70,7 +73,9 @@ func NewIntake(in sources.Intake, maxBody int64, over <-chan struct{}) *Intake {
 // reader cuts a body into texts.
 func (n *Intake) reader(body io.Reader, json bool) sources.Reader {
 	if json && !n.Lines {
-		return n.buffers.NewValueReader(body)
+		r := n.buffers.NewValueReader(body)
+		r.Whole(n.Whole)
+		return r
 	}
 	return n.buffers.NewReader(body)
 }

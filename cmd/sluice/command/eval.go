@@ -55,6 +55,9 @@ func (e *env) eval(c *cli.Context) error {
 	if err != nil {
 		return configFault(err)
 	}
+	if decoder.Filter, err = o.Filter.Compile(); err != nil {
+		return configFault(err)
+	}
 	src, err := e.openEvents(o.Event, decoder)
 	if err != nil {
 		return ruleFault(err)
@@ -124,6 +127,7 @@ func (e *env) evaluateAll(o *config.Eval, p *printer, rules *ruleset.Built, deco
 	}
 	ev.sumUp(p.out, o)
 	ev.total.hintJSON(p.out)
+	hintFilter(p.out, decoder.Filter)
 	switch {
 	case errors.Is(err, errWrite):
 		return configFault(err)

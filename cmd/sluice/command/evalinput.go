@@ -103,7 +103,9 @@ func (e *events) open(name string, stdin io.Reader, d *format.Decoder) error {
 		if fault, ok := format.FindFault([]byte(name), false); ok {
 			return fmt.Errorf("--event: not JSON at byte %d: %s (a file of events is @FILE)", fault.Offset, fault.Kind)
 		}
-		e.add("--event", new(sources.Buffers).NewValueReader(strings.NewReader(name)))
+		r := new(sources.Buffers).NewValueReader(strings.NewReader(name))
+		r.Whole(d.Filter != nil)
+		e.add("--event", r)
 		return nil
 	case path == "-":
 		e.add("stdin", readerOf(stdin, d))
@@ -143,7 +145,9 @@ func patienceWith(src io.Reader) time.Duration {
 func readerOf(src io.Reader, d *format.Decoder) input {
 	in := sources.NewInflatingReader(src)
 	if d.Format.Values() {
-		return new(sources.Buffers).NewSniffingReader(in, patienceWith(src))
+		r := new(sources.Buffers).NewSniffingReader(in, patienceWith(src))
+		r.Whole(d.Filter != nil)
+		return r
 	}
 	return new(sources.Buffers).NewReader(in)
 }

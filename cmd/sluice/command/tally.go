@@ -6,7 +6,9 @@ import (
 	"time"
 
 	"github.com/sluicehq/sluice/cmd/sluice/config"
+	"github.com/sluicehq/sluice/graph/filter"
 	"github.com/sluicehq/sluice/graph/step"
+	"github.com/sluicehq/sluice/internal/clip"
 	"github.com/sluicehq/sluice/sigma/engine"
 )
 
@@ -77,6 +79,21 @@ func (t *tally) hintJSON(out *console) {
 		out.note("1 line begins like JSON but is not valid: %s", todo)
 	case t.suspects > 1:
 		out.note("%d lines begin like JSON but are not valid: %s", t.suspects, todo)
+	}
+}
+
+// hintFilter says how many lines the event filter, if there is one, has filtered in part
+// only.
+func hintFilter(out *console, f *filter.Filter) {
+	if f == nil {
+		return
+	}
+	t := f.Take()
+	if t.Failed > 0 {
+		out.note("the event filter failed on %s, the last time with: %s", plural(t.Failed, "line"), clip.Text(t.Failure.Error(), 200))
+	}
+	if t.Cut > 0 {
+		out.note("the event filter went beyond its bounds on %s, the last time: %s", plural(t.Cut, "line"), t.Bound)
 	}
 }
 

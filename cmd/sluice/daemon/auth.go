@@ -27,12 +27,14 @@ func newPolicy(c config.API) (*auth.Policy, error) {
 	return p, nil
 }
 
-// authenticate has every endpoint ask the policy, if there is one.
+// authenticate has every endpoint and every call ask the policy, if there is one.
 func (d *Daemon) authenticate(o *api.Options) {
 	if d.policy == nil {
+		d.answerCalls(nil)
 		return
 	}
 	gate := auth.NewGate(d.policy, d.series.auth, logging.Target(d.log, "sluice.auth"))
+	d.answerCalls(gate)
 	d.features = append(d.features, actors.Feature{Name: "auth", Close: gate.Close})
 	o.Caller = auth.Caller
 	o.Protect = func(e api.Endpoint, next http.Handler) http.Handler {

@@ -67,6 +67,7 @@ type Daemon struct {
 	outputs      *sink.Outputs
 	dataflow     *dataflow.Dataflow
 	reloader     *reload.Reloader
+	receiver     receiver
 	from         []inputs.Spec
 	inputs       *inputs.Set
 	checkpointer *checkpointer // nil without a state database

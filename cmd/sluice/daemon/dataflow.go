@@ -58,6 +58,7 @@ func (d *Daemon) resources() api.Resources {
 	if in := d.inputs.Pushed(); in != nil {
 		r.Ingest = in
 	}
+	d.mountLogs(&r)
 	if d.trail != nil {
 		r.Audit = d.trail
 	}

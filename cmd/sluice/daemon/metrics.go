@@ -55,5 +55,5 @@ func (d *Daemon) register() error {
 	}
 	return errors.Join(errors.Join(errs[:]...), reg.Register(build), reg.Register(uptime),
 		d.registry.Register(collectors.NewGoCollector()), d.registry.Register(collectors.NewProcessCollector(collectors.ProcessCollectorOpts{})),
-		reg.Register(actors.NewCollector(d.system)), d.server.Register(reg), unavailable.Register(reg))
+		reg.Register(actors.NewCollector(d.system)), d.server.Register(reg), d.receiver.register(reg), unavailable.Register(reg))
 }

@@ -69,6 +69,6 @@ func openHTTP(env Environment, spec Spec) (Opened, error) {
 		return Opened{}, err
 	}
 	in := ndjson.NewIntake(env.Intake(spec, time.Now), int64(env.Config.Input.HTTP.MaxBodyBytes), env.Over)
-	in.Lines = !f.Values()
+	in.Lines, in.Whole = !f.Values(), env.Config.Input.Filtered()
 	return Opened{Pushed: in}, nil
 }

@@ -130,12 +130,17 @@ func (s Spec) format(cfg *config.Daemon) string {
 
 // Decoders are the inputs as parse knows them, in the order of specs.
 func Decoders(specs []Spec, cfg *config.Daemon) ([]parse.Input, error) {
+	events, err := cfg.Input.Compile()
+	if err != nil {
+		return nil, err
+	}
 	var all []parse.Input
 	for _, s := range specs {
 		d, err := format.NewDecoder(s.format(cfg), cfg.Input.SyslogTZ, cfg.Input.SyslogStripBOM)
 		if err != nil {
 			return nil, err
 		}
+		d.Filter = events
 		all = append(all, parse.Input{Source: s.String(), Decoder: d})
 	}
 	return all, nil

@@ -1,0 +1,5 @@
+//go:build !no_otlp
+
+package unavailable
+
+var leftOTLP []Feature

@@ -1,0 +1,90 @@
+package ingest
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+)
+
+const (
+	// freeBody is how much memory every body may have.
+	freeBody = 256 << 10
+	// roomBodies is how many of the largest bodies may be held at once beyond that.
+	roomBodies = 16
+	// roomWait is how long a body waits for room.
+	roomWait = 10 * time.Second
+)
+
+var errNoRoom = errors.New("too many large requests at once")
+
+// room bounds the memory of all large bodies together. Who finds none waits for it, and
+// reads no further meanwhile. Bodies keep what they have while they wait for more, so none
+// waits for ever.
+type room struct {
+	mu      sync.Mutex // guards the rest
+	left    int64
+	waiting []*waiter // first come, first served
+}
+
+type waiter struct {
+	size  int64
+	ready chan struct{}
+}
+
+func newRoom(size int64) *room { return &room{left: size} }
+
+// enter takes some of the room, and waits for it for a while.
+func (r *room) enter(ctx context.Context, size int64) error {
+	r.mu.Lock()
+	if len(r.waiting) == 0 && size <= r.left {
+		r.left -= size
+		r.mu.Unlock()
+		return nil
+	}
+	w := &waiter{size, make(chan struct{})}
+	r.waiting = append(r.waiting, w)
+	r.mu.Unlock()
+	patience := time.NewTimer(roomWait)
+	defer patience.Stop()
+	var err error
+	select {
+	case <-w.ready:
+		return nil
+	case <-ctx.Done():
+		err = ctx.Err()
+	case <-patience.C:
+		err = errNoRoom
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for i, other := range r.waiting {
+		if other == w {
+			r.waiting = append(r.waiting[:i], r.waiting[i+1:]...)
+			r.admit()
+			return err
+		}
+	}
+	r.left += size // it was admitted meanwhile
+	r.admit()
+	return err
+}
+
+// leave gives room back.
+func (r *room) leave(size int64) {
+	if size == 0 {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.left += size
+	r.admit()
+}
+
+func (r *room) admit() {
+	for len(r.waiting) > 0 && r.waiting[0].size <= r.left {
+		r.left -= r.waiting[0].size
+		close(r.waiting[0].ready)
+		r.waiting = r.waiting[1:]
+	}
+}
