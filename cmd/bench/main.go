@@ -101,10 +101,10 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 				return b.runSinks(ctx, o)
 			case "tls":
 				return b.runTLS(ctx, o)
-			case "inputs":
-				return b.runInputs(ctx, o)
 			case "sockets":
 				return b.runSockets(ctx, o)
+			case "inputs":
+				return b.runInputs(ctx, o)
 			}
 			return b.run(ctx, o)
 		}
