@@ -17,6 +17,8 @@ type flattener struct {
 	names   []byte  // keys of the resource
 	block   []byte  // around, as it ends an event
 	tooLong bool    // around is longer than an event may be
+
+	pairs [64][]byte // attributes of the record in hand, as long as they are few
 }
 
 // Keys that the members around a record have in common.
@@ -105,7 +107,7 @@ func (f *flattener) collect(record []byte) (apart bool) {
 	var nanos, observed, severity uint64
 	var level, trace, span []byte
 	var body merged
-	attributes := false
+	attributes := 0
 	for b := record; len(b) > 0; {
 		one, n := next(b)
 		if n < 0 {
@@ -114,7 +116,10 @@ func (f *flattener) collect(record []byte) (apart bool) {
 		b = b[n:]
 		switch one.tag {
 		case recordAttr:
-			attributes = true
+			if attributes < len(f.pairs) {
+				f.pairs[attributes] = one.content
+			}
+			attributes++
 		case recordTime:
 			nanos = one.number
 		case recordObserved:
@@ -154,8 +159,12 @@ func (f *flattener) collect(record []byte) (apart bool) {
 	if len(span) > 0 {
 		m.fixed(keySpan, kindHex, span, 0)
 	}
-	if attributes {
+	if attributes > len(f.pairs) {
 		f.attributes(record, recordAttr)
+		attributes = 0
+	}
+	for _, one := range f.pairs[:attributes] {
+		m.pair(one)
 	}
 	for i := own; i < len(m.list); i++ {
 		if key := m.list[i].key; bytes.HasPrefix(key, resourcePrefix) || bytes.HasPrefix(key, scopePrefix) {

@@ -65,7 +65,6 @@ const leastSize = 5
 
 // reset begins another event.
 func (m *members) reset() {
-	clear(m.list)
 	m.list, m.size = m.list[:0], 0
 	if m.used++; m.used == 0 || len(m.slot) == 0 {
 		m.used = 1

@@ -50,6 +50,15 @@ type field struct {
 // next reads the field that b begins with. The length n of a field is negative when it is
 // malformed.
 func next(b []byte) (f field, n int) {
+	if len(b) > 1 && b[0]&7 == typeLengthPrefix && b[0] > 7 && b[0] < 0x80 && b[1] < 0x80 && int(b[1])+2 <= len(b) { // most are such
+		n = int(b[1]) + 2
+		return field{tag: uint64(b[0]), content: b[2:n]}, n
+	}
+	return anyNext(b)
+}
+
+// anyNext is next for fields of every kind.
+func anyNext(b []byte) (f field, n int) {
 	if f.tag, n = varint(b); n < 0 {
 		return f, n
 	}
