@@ -83,6 +83,16 @@ func (s *Set) Positions() (all []sources.Positions) {
 	return all
 }
 
+// Streams are those that can be replayed.
+func (s *Set) Streams() (all []string) {
+	for _, in := range s.all {
+		if r, ok := in.Source.(interface{ Stream() string }); ok {
+			all = append(all, r.Stream())
+		}
+	}
+	return all
+}
+
 // Start runs the inputs until they end or Stop is called. ended is called once, when
 // every input has ended; never while there is one that requests bring events to.
 func (s *Set) Start(ended func()) {
