@@ -65,7 +65,7 @@ func FuzzInflatingReader(f *testing.F) {
 // arrives, and nothing of it is lost.
 func FuzzSniffingReader(f *testing.F) {
 	for _, s := range []string{
-		"{\"a\":1}\n{\"a\":2}\n", "[\n{\"a\":1},\n{\"b\":2}]", "{\n\"a\":1}{\"b\":2}", "\n \n{\n", "[INFO] x\n{}", "\ufeff{\n}", "[{\"a\":\n1}", "\"a\nb", "{\"a\":1}\r\n\r\n", "[\n]\n",
+		"{\"a\":1}\n{\"a\":2}\n", "[\n{\"a\":1},\n{\"b\":2}]", "{\n\"a\":1}{\"b\":2}", "\n \n{\n", "[INFO] x\n{}", "\ufeff{\n}", "[{\"a\":\n1}", "\"a\nb", "{\"a\":1}\r\n\r\n", "[\n]\n", "\ufeff\ufeff", "\ufeff\ufeff{\n}",
 	} {
 		f.Add([]byte(s), uint8(0))
 		f.Add([]byte(s), uint8(4))
