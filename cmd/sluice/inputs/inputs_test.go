@@ -149,14 +149,17 @@ func TestAnInputThatCannotBeOpenedClosesThoseBeforeIt(t *testing.T) {
 	}
 }
 
-func TestTheHelpOfInputNamesWhatThisBuildHas(t *testing.T) {
+func TestTheHelpOfInputNamesTheKinds(t *testing.T) {
 	for _, s := range config.Settings("daemon") {
 		if s.Flag != "input" {
 			continue
 		}
 		for _, k := range inputs.Kinds() {
-			if strings.Contains(s.Help, k.Usage) != (k.Open != nil) {
-				t.Errorf("%q names %s: %t, want it the other way round", s.Help, k.Usage, k.Open == nil)
+			if k.LeftOutBy == "" && !strings.Contains(s.Help, k.Usage) {
+				t.Errorf("%q does not name %s", s.Help, k.Usage)
+			}
+			if k.Usage == "" || (k.Open == nil) != (k.LeftOutBy != "") {
+				t.Errorf("%s: usage %q, left out by %q, can be opened: %t", k.Name, k.Usage, k.LeftOutBy, k.Open != nil)
 			}
 		}
 		return
