@@ -97,7 +97,7 @@ func TestSeveralInputs(t *testing.T) {
 	}
 	cfg := &config.Default().Daemon
 	cfg.Input.Format = "logfmt"
-	all, err := inputs.Decoders(specs, cfg)
+	all, err := inputs.ParseInputs(specs, cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,13 +108,13 @@ func TestSeveralInputs(t *testing.T) {
 	if want := "0 stdin logfmt|1 test://a syslog|3 test://b?format=plain plain"; strings.Join(got, "|") != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	many := make([]string, inputs.Most+1)
+	many := make([]string, inputs.MaxInputs+1)
 	for i := range many {
 		many[i] = fmt.Sprint("test://", i)
 	}
 	faults = nil
-	if n := len(inputs.Parse(many, kinds(), func(_ int, err error) { faults = append(faults, err.Error()) })); n != inputs.Most || len(faults) != 1 || faults[0] != "a daemon has at most 64 inputs" {
-		t.Errorf("%d inputs, faults %q, want %d and one fault", n, faults, inputs.Most)
+	if n := len(inputs.Parse(many, kinds(), func(_ int, err error) { faults = append(faults, err.Error()) })); n != inputs.MaxInputs || len(faults) != 1 || faults[0] != "a daemon has at most 64 inputs" {
+		t.Errorf("%d inputs, faults %q, want %d and one fault", n, faults, inputs.MaxInputs)
 	}
 }
 
