@@ -99,7 +99,7 @@ func TestSeveralInputs(t *testing.T) {
 	}
 	cfg := &config.Default().Daemon
 	cfg.Input.Format = "logfmt"
-	all, err := inputs.Decoders(specs, cfg)
+	all, err := inputs.ParseInputs(specs, cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,13 +110,13 @@ func TestSeveralInputs(t *testing.T) {
 	if want := "0 stdin logfmt|1 test://a syslog|3 test://b?format=plain plain"; strings.Join(got, "|") != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	many := make([]string, inputs.Most+1)
+	many := make([]string, inputs.MaxInputs+1)
 	for i := range many {
 		many[i] = fmt.Sprint("test://", i)
 	}
 	faults = nil
-	if n := len(inputs.Parse(many, kinds(), func(_ int, err error) { faults = append(faults, err.Error()) })); n != inputs.Most || len(faults) != 1 || faults[0] != "a daemon has at most 64 inputs" {
-		t.Errorf("%d inputs, faults %q, want %d and one fault", n, faults, inputs.Most)
+	if n := len(inputs.Parse(many, kinds(), func(_ int, err error) { faults = append(faults, err.Error()) })); n != inputs.MaxInputs || len(faults) != 1 || faults[0] != "a daemon has at most 64 inputs" {
+		t.Errorf("%d inputs, faults %q, want %d and one fault", n, faults, inputs.MaxInputs)
 	}
 }
 
@@ -181,14 +181,17 @@ func TestAnInputThatDoesNotCloseHoldsNothingUp(t *testing.T) {
 	})
 }
 
-func TestTheHelpOfInputNamesWhatThisBuildHas(t *testing.T) {
+func TestTheHelpOfInputNamesTheKinds(t *testing.T) {
 	for _, s := range config.Settings("daemon") {
 		if s.Flag != "input" {
 			continue
 		}
 		for _, k := range inputs.Kinds() {
-			if strings.Contains(s.Help, k.Usage) != (k.Open != nil) {
-				t.Errorf("%q names %s: %t, want it the other way round", s.Help, k.Usage, k.Open == nil)
+			if k.LeftOutBy == "" && !strings.Contains(s.Help, k.Usage) {
+				t.Errorf("%q does not name %s", s.Help, k.Usage)
+			}
+			if k.Usage == "" || (k.Open == nil) != (k.LeftOutBy != "") {
+				t.Errorf("%s: usage %q, left out by %q, can be opened: %t", k.Name, k.Usage, k.LeftOutBy, k.Open != nil)
 			}
 		}
 		return
