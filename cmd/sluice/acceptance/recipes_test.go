@@ -160,8 +160,8 @@ func sendsLines(t *testing.T, info, input, named, server string) {
 	t.Helper()
 	dir := t.TempDir()
 	write(t, dir, "rules/a.yml", rule("A", "evil"))
-	write(t, dir, "events.ndjson", `{"C":"evil {{.Count}}"}`+"\n"+`{"C":"good"}`+"\n"+`{"C":"evil"}`+"\n")
-	d := start(t, "-r", filepath.Join(dir, "rules"), "--input", input)
+	write(t, dir, "events.ndjson", `{"C":"evil {{Count}}"}`+"\n"+`{"C":"good"}`+"\n"+`{"C":"evil"}`+"\n")
+	d := start(t, "-r", filepath.Join(dir, "rules"), "--include-event", "--input", input)
 	script := strings.ReplaceAll(recipeOf(t, info, named), named, server)
 	cmd := exec.Command("sh", "-e", "-c", script)
 	cmd.Dir, cmd.Env = dir, []string{"HOME=" + dir, "PATH=" + os.Getenv("PATH")}
@@ -170,8 +170,8 @@ func sendsLines(t *testing.T, info, input, named, server string) {
 	}
 	d.results(2)
 	d.await("all lines", func() bool { return d.figures().processed == 3 })
-	if got := d.figures(); got.errors != 0 {
-		t.Errorf("%d parse errors", got.errors)
+	if got := d.figures(); got.errors != 0 || !strings.Contains(d.stdout.String(), `"C":"evil {{Count}}"`) {
+		t.Errorf("%d parse errors, and the results %s, want the lines as they stand", got.errors, d.stdout)
 	}
 	d.stop()
 }
