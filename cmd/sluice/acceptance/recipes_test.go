@@ -79,6 +79,7 @@ func TestTheExamplesOfVectorAndFluentBitNameOurRoute(t *testing.T) {
 		target                  func(*testing.T) string // of its requests
 	}{
 		{"Vector", "text/plain", lines, func(t *testing.T) string {
+			t.Helper()
 			config := exampleOf(t, "vector.yaml")
 			wantSettings(t, at(t, config, "sources", "events"), map[string]any{"type": "file", "max_line_bytes": 1 << 20})
 			sink := at(t, config, "sinks", "sluice")
@@ -90,6 +91,7 @@ func TestTheExamplesOfVectorAndFluentBitNameOurRoute(t *testing.T) {
 			return at(t, sink, "uri").(string)
 		}},
 		{"Fluent Bit", "application/x-ndjson", dated, func(t *testing.T) string {
+			t.Helper()
 			config := exampleOf(t, "fluent-bit.yaml")
 			wantSettings(t, at(t, config, "pipeline", "inputs", 0), map[string]any{"name": "tail", "parser": "json", "storage.type": "filesystem"})
 			wantSettings(t, at(t, config, "parsers", 0), map[string]any{"name": "json", "format": "json"})
