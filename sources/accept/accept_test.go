@@ -233,6 +233,7 @@ func TestConnectionsComeAndGo(t *testing.T) {
 
 func TestAMessageThatPausesTooLongEnds(t *testing.T) {
 	modetest.Both(t, "in", func(t *testing.T, m modetest.Mode) {
+		t.Helper()
 		patience := time.Second
 		var l net.Listener = newPipes()
 		if m.Real() {
@@ -257,7 +258,7 @@ func TestAMessageThatPausesTooLongEnds(t *testing.T) {
 
 func listen(tb testing.TB) net.Listener {
 	tb.Helper()
-	dir, err := os.MkdirTemp("", "accept")
+	dir, err := os.MkdirTemp("", "accept") //nolint:usetesting // the path of a socket is short
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -30,7 +30,7 @@ func TestMain(m *testing.M) { leaktest.Main(m) }
 // place is a path in a directory whose name is short enough for a socket.
 func place(t *testing.T) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "unix")
+	dir, err := os.MkdirTemp("", "unix") //nolint:usetesting // the path of a socket is short
 	if err != nil {
 		t.Fatal(err)
 	}
