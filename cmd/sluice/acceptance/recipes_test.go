@@ -147,7 +147,7 @@ func TestTheCommandsOfBrokersSendLines(t *testing.T) {
 		sigmatest.Need(t, natsCommand.path() != "", "nats is not installed: install "+natsCommand.packages+" to run this test")
 		s := natstest.Start(t, nil)
 		server, _, _ := strings.Cut(s.Target(""), "/")
-		sendsLines(t, "sh nats", "nats://"+server+"/events.>?format=json", "nats.example.com:4222", server)
+		sendsLines(t, "sh natscli", "nats://"+server+"/events.>?format=json", "nats.example.com:4222", server)
 	})
 	t.Run("kcat", func(t *testing.T) {
 		sigmatest.Need(t, kcat.path() != "", "kcat is not installed: install "+kcat.packages+" to run this test")
