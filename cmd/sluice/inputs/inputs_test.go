@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/sluicehq/sluice/cmd/sluice/config"
 	"github.com/sluicehq/sluice/cmd/sluice/inputs"
@@ -147,6 +149,36 @@ func TestAnInputThatCannotBeOpenedClosesThoseBeforeIt(t *testing.T) {
 	if err == nil || err.Error() != "--input broken://: no such device\nclose input good://: out of paper" || len(closed) != 1 {
 		t.Errorf("got %v and %q closed, want both faults", err, closed)
 	}
+}
+
+// stubborn is an input that does not close.
+type stubborn struct {
+	sources.Source
+	until chan struct{}
+}
+
+func (s stubborn) Positions() sources.Positions { return nil }
+
+func (s stubborn) Close(context.Context) error { <-s.until; return nil }
+
+func TestAnInputThatDoesNotCloseHoldsNothingUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		until := make(chan struct{})
+		more := []inputs.Kind{{Name: "stubborn", Schemes: []string{"stubborn"}, Open: func(inputs.Environment, inputs.Spec) (inputs.Opened, error) {
+			return inputs.Opened{Source: stubborn{until: until}}, nil
+		}}}
+		set, err := inputs.Open(inputs.Parse([]string{"stubborn://"}, more, func(_ int, err error) { t.Error(err) }), inputs.Environment{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		begun := time.Now()
+		if err := set.Close(ctx); err == nil || err.Error() != "an input did not close in time" || time.Since(begun) != 1100*time.Millisecond {
+			t.Errorf("got %v behind %s, want the fault a moment behind the second", err, time.Since(begun))
+		}
+		close(until)
+	})
 }
 
 func TestTheHelpOfInputNamesTheKinds(t *testing.T) {
