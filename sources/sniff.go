@@ -77,6 +77,7 @@ func (r *SniffingReader) sniff() {
 	r.src.hurried = false
 	src := io.MultiReader(bytes.NewReader(ahead.chunk[ahead.start:]), &rest{ahead.err, &r.src})
 	in := newChunks(r.buffers, src)
+	in.began = ahead.began // what follows a byte order mark may look like another
 	if r.counts {
 		in.lines = &lines{before: above}
 	}

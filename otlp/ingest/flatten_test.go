@@ -62,13 +62,13 @@ func TestARecordBecomesAnEvent(t *testing.T) {
 	for _, tc := range []struct{ name, record, resource, scope, want string }{
 		{"a record with nothing in it", ``, ``, ``, `{}`},
 		{
-			"case 29: a body and attributes replace what stands before them",
+			"a body and attributes replace what stands before them",
 			`"timeUnixNano":"1700000000000000000","traceId":"01AB","body":{"kvlistValue":{"values":[` + attribute("EventID", `{"intValue":"4625"}`) + `,` + attribute("timestamp", `{"stringValue":"x"}`) + `]}},
 			"attributes":[` + attribute("trace_id", `{"stringValue":"zz"}`) + `]`,
 			`"attributes":[` + attribute("host.name", `{"stringValue":"s1"}`) + `]`, ``,
 			`{"timestamp":"x","EventID":4625,"trace_id":"zz","resource.host.name":"s1"}`,
 		},
-		{"case 30: a time and a text", `"timeUnixNano":"1700000000000000000","body":{"stringValue":"hi"}`, ``, ``, `{"timestamp":"2023-11-14T22:13:20.000000000Z","body":"hi"}`},
+		{"a time and a text", `"timeUnixNano":"1700000000000000000","body":{"stringValue":"hi"}`, ``, ``, `{"timestamp":"2023-11-14T22:13:20.000000000Z","body":"hi"}`},
 		{
 			"everything, in its order",
 			`"spanId":"0B","traceId":"0a","attributes":[` + attribute("a.b", `{"boolValue":true}`) + `],"body":{"doubleValue":1.5},"severityText":"WARN","severityNumber":13,"observedTimeUnixNano":1700000000000000001,"timeUnixNano":1700000000123456789,

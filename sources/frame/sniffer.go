@@ -45,6 +45,9 @@ func (s *Sniffer) Decide(head []byte, ended bool) (values, decided bool) {
 	}
 	from := s.first.at
 	found := s.first.find(head)
+	if s.value.found && s.first.from >= s.value.to { // an array of nothing, and perhaps something behind it
+		return json.Valid(head[s.value.from:s.value.to]), true
+	}
 	if s.first.Open() || found {
 		if from = max(from, s.first.from); !s.json.read(head[from:s.first.at]) && s.line > 0 {
 			return false, true
@@ -54,7 +57,7 @@ func (s *Sniffer) Decide(head []byte, ended bool) (values, decided bool) {
 	case found:
 		return s.first.to-s.first.from <= s.Limit && json.Valid(head[s.first.from:s.first.to]), true
 	case s.value.found:
-		return json.Valid(head[s.value.from:s.value.to]), true // an array of nothing
+		return json.Valid(head[s.value.from:s.value.to]), true
 	}
 	return false, over || ended
 }

@@ -25,6 +25,7 @@ func TestSniffer(t *testing.T) {
 		{"an array, one object a line", "[{\"a\":1},\n{\"a\":2}]\n", true},
 		{"an indented array", "[\n  {\n    \"a\": 1\n  }\n]", true},
 		{"an array of nothing over two lines", "[\n]\n", true},
+		{"an array of nothing over two lines with a text behind it", "[\n]\"{ :1}\\H\"\n", true},
 		{"objects that are all cut off", strings.Repeat("{\"a\":\n", 48) + "{\"a\":1}\n", false},
 		{"one line that is cut off", "{\"a\":1", false},
 		{"one line that is cut off behind an element", "[{\"a\":1},", false},

@@ -33,6 +33,7 @@ type Options struct {
 type Source struct {
 	o       Options
 	subject string
+	stream  string // identity of the one that it was opened on
 	log     *slog.Logger
 	noisy   ratelog.Limit
 	conn    *dial.Conn
@@ -78,7 +79,7 @@ func Open(o Options) (*Source, error) {
 		s.consumer, err = s.resolve(context.Background(), o.Input.Replays())
 	}
 	if err == nil {
-		s.ledger = sources.NewLedger[string](s.account())
+		s.stream, s.ledger = s.consumer.identity(), sources.NewLedger[string](s.account())
 		s.acks, err = startAcknowledging(s, lost)
 	}
 	if err != nil {
@@ -99,9 +100,12 @@ func signal(c chan struct{}) {
 // account is what the ledger has to know.
 func (s *Source) account() sources.LedgerOptions {
 	return sources.LedgerOptions{
-		Stream: s.consumer.stream, Consumer: s.consumer.name, Snapshot: s.o.Input.Snapshot(), Limit: s.consumer.pending,
+		Stream: s.consumer.stream, Identity: s.consumer.identity(), Consumer: s.consumer.name, Snapshot: s.o.Input.Snapshot(), Limit: s.consumer.pending,
 	}
 }
+
+// Stream is the identity of the stream that the source was opened on.
+func (s *Source) Stream() string { return s.stream }
 
 // Positions is the ledger.
 func (s *Source) Positions() sources.Positions { return s.ledger }

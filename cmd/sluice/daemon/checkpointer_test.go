@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -64,7 +66,7 @@ func openCheckpointer(t *testing.T, dir string, s *stream, cfg config.Daemon) (*
 	c := newCheckpointer(store, time.Hour, slog.New(slog.NewTextHandler(&logged, nil)))
 	s.epoch = graph.NewEpoch(nil)
 	c.cut, c.current = s.cut, s.current
-	c.decide(&cfg)
+	c.decide(&cfg, nil)
 	c.begin([]actors.SavedPart{textPart()})
 	return c, &logged
 }
@@ -79,7 +81,7 @@ func (c *checkpointer) mustSave(t *testing.T) {
 // content is the part as the current save has it.
 func (c *checkpointer) content(t *testing.T) string {
 	t.Helper()
-	c.decide(&config.Daemon{})
+	c.decide(&config.Daemon{}, nil)
 	return c.stored(t)
 }
 
@@ -127,6 +129,43 @@ func TestRestoreIsDecidedByWhatIsReplayed(t *testing.T) {
 				t.Errorf("restore = %v (%s), want %v", got, reason, tc.want)
 			}
 		})
+	}
+}
+
+func TestOnlyPositionsOfStreamsThatAreReadDecide(t *testing.T) {
+	dir := t.TempDir()
+	store, err := state.Open(dir, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	v, err := store.Series("save").Begin()
+	if err == nil {
+		err = v.Commit(1, state.Position{Stream: "events", Sequence: 100, Time: 1000},
+			state.Position{Stream: "topic/0@id", Sequence: 5_000_000, Time: 9000}, state.Position{Stream: "renamed", Sequence: 7000, Time: 8000})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tc := range []struct {
+		name    string
+		cfg     config.Daemon
+		streams []string
+		want    bool
+		logged  string
+	}{
+		{"behind the one that is read", fromSequence("101"), []string{"events"}, true, "stored_sequence=100 stored_time=1000"},
+		{"at the one that is read", fromSequence("100"), []string{"events"}, false, "stored_sequence=100 stored_time=1000"},
+		{"behind one of two that are read", fromSequence("101"), []string{"events", "renamed"}, false, "stored_sequence=7000 stored_time=8000"},
+		{"a stream that nothing is stored of", fromSequence("101"), []string{"new"}, false, "no position is stored"},
+		{"a time behind the one that is read", fromTime(1001), []string{"events"}, true, "stored_sequence=100 stored_time=1000"},
+	} {
+		var log bytes.Buffer
+		c := newCheckpointer(store, time.Hour, slog.New(slog.NewTextHandler(&log, nil)))
+		c.decide(&tc.cfg, tc.streams)
+		if c.restores != tc.want || !strings.Contains(log.String(), tc.logged) {
+			t.Errorf("%s: restores %t, want %t and %q logged:\n%s", tc.name, c.restores, tc.want, tc.logged, log.String())
+		}
 	}
 }
 
@@ -193,6 +232,56 @@ func TestTheSaveBeforeStaysCurrentWhenAStageIsAbandoned(t *testing.T) {
 	}
 	if acks := ledger.Acks(); len(acks) != 1 {
 		t.Errorf("due: %v, want the one message", acks)
+	}
+}
+
+// Servers may have streams and consumers of the same names, and a run may read some of the
+// inputs of the run before.
+func TestTheHeadSpeaksOfEachInputByItself(t *testing.T) {
+	dir, s := t.TempDir(), &stream{export: text{1, "one"}}
+	c, _ := openCheckpointer(t, dir, s, config.Daemon{})
+	book := func(identity string) *sources.Ledger[int] {
+		return sources.NewLedger[int](sources.LedgerOptions{Stream: "s", Identity: identity, Consumer: "c", Snapshot: true, Limit: 10})
+	}
+	a, b := book("s@1"), book("s@2")
+	c.follow([]sources.Positions{a, b})
+	line := a.Deliver(graph.Position{Sequence: 5, Time: 1005}, 1)
+	line.Entered(1)
+	line.Ended()
+	c.mustSave(t)
+	said := func() string {
+		h, err := c.series.Head()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var texts []string
+		for _, p := range h.Positions() {
+			texts = append(texts, fmt.Sprint(p.Stream, " ", p.Sequence))
+		}
+		for _, o := range h.Covered {
+			texts = append(texts, fmt.Sprint(o.Stream, " ", slices.Collect(o.Ranges.All())))
+		}
+		return strings.Join(texts, ", ")
+	}
+	if got, want := said(), "s@1 5, s@1 [5], s@2 []"; got != want {
+		t.Errorf("the head says %q, want %q", got, want)
+	}
+	_ = c.store.Close()
+
+	c, _ = openCheckpointer(t, dir, s, config.Daemon{})
+	c.follow([]sources.Positions{book("s@2")})
+	s.export = text{2, "two"}
+	c.mustSave(t)
+	if got, want := said(), "s@1 5, s@2 [], s@1 [5]"; got != want {
+		t.Errorf("behind a run on another input the head says %q, want %q", got, want)
+	}
+	_ = c.store.Close()
+
+	c, _ = openCheckpointer(t, dir, s, config.Daemon{State: state.Config{Clear: true}})
+	s.export = text{3, "three"}
+	c.mustSave(t)
+	if got := said(); got != "" {
+		t.Errorf("behind a run without the stored state the head says %q, want nothing", got)
 	}
 }
 
@@ -305,7 +394,7 @@ func TestWhatCannotBeUsedIsSetAside(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			c, logged := openCheckpointer(t, t.TempDir(), &stream{}, config.Daemon{})
 			save(t, c, tc.version)
-			c.decide(&config.Daemon{})
+			c.decide(&config.Daemon{}, nil)
 			logged.Reset()
 			p := textPart()
 			p.Restore = func(io.Reader, time.Time) error { return tc.read }

@@ -211,9 +211,6 @@ func (d *Daemon) build(set *graph.RuleSet) error {
 	d.features = append(d.features, d.dataflow.Features()...)
 	d.reloader.Use(d.features.components()) // the rows of whatever is reloaded stand above
 	d.features = append(d.features, d.process(), d.reloader.Feature())
-	if d.checkpointer != nil {
-		d.checkpointer.begin(d.features.saved())
-	}
 	d.inputs, err = inputs.Open(d.from, inputs.Environment{
 		Config: d.cfg, Log: logging.Target(d.log, "sluice.sources"), In: d.o.In, Parse: d.dataflow.Parse, Metrics: d.series.inputs, Over: d.over,
 	})
@@ -221,6 +218,8 @@ func (d *Daemon) build(set *graph.RuleSet) error {
 		return configFault(err)
 	}
 	if d.checkpointer != nil {
+		d.checkpointer.decide(d.cfg, d.inputs.Streams())
+		d.checkpointer.begin(d.features.saved())
 		d.checkpointer.follow(d.inputs.Positions())
 	}
 	return nil

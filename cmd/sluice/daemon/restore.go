@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -15,8 +16,7 @@ import (
 	"github.com/sluicehq/sluice/state"
 )
 
-// openState opens the database, when there is to be one, and decides what of it
-// comes back.
+// openState opens the database, when there is to be one.
 func (d *Daemon) openState() error {
 	if d.cfg.State.DB == "" {
 		return nil
@@ -31,7 +31,6 @@ func (d *Daemon) openState() error {
 	}
 	d.checkpointer = newCheckpointer(store, time.Duration(d.cfg.State.SaveInterval)*time.Second, log)
 	log.Info("state opened", "path", d.cfg.State.DB, "save_interval", d.cfg.State.SaveInterval)
-	d.checkpointer.decide(d.cfg)
 	d.rules.cache = &ruleCache{
 		series: store.Series("rules"), producer: producerName(d.o.Version, d.o.Revision), log: log,
 	}
@@ -58,7 +57,8 @@ func (d *Daemon) remember(g *generation) {
 
 // decide decides whether what is stored comes back, once for all parts that come
 // from the event stream. docs/operations.md has the table.
-func (c *checkpointer) decide(cfg *config.Daemon) {
+// streams are those that a replay reads.
+func (c *checkpointer) decide(cfg *config.Daemon, streams []string) {
 	head, err := c.series.Head()
 	switch {
 	case errors.Is(err, state.ErrNone):
@@ -67,24 +67,28 @@ func (c *checkpointer) decide(cfg *config.Daemon) {
 		c.log.Warn("stored state cannot be used, starting empty", "err", err)
 	}
 	c.positions = head.Positions()
-	restore, reason := restores(cfg, c.positions)
+	read := slices.DeleteFunc(slices.Clone(c.positions), func(p state.Position) bool {
+		return p.Stream != "" && !slices.Contains(streams, p.Stream)
+	})
+	restore, reason := restores(cfg, read)
 	attrs := []any{"restore", restore, "reason", reason}
-	for _, p := range c.positions {
-		attrs = append(attrs, "stored_sequence", p.Sequence, "stored_time", p.Time)
-		if len(c.positions) > 1 {
-			attrs = append(attrs, "stored_stream", p.Stream)
-		}
+	if len(read) > 0 { // the highest of each is what counts
+		sequence := slices.MaxFunc(read, func(a, b state.Position) int { return cmp.Compare(a.Sequence, b.Sequence) }).Sequence
+		at := slices.MaxFunc(read, func(a, b state.Position) int { return cmp.Compare(a.Time, b.Time) }).Time
+		attrs = append(attrs, "stored_sequence", sequence, "stored_time", at)
 	}
 	c.log.Info("restore of state decided", attrs...)
 	c.restores = restore && err == nil
 	if c.restores {
 		c.covered = head.Covered
+	} else {
+		c.positions = nil // of a state that is not there
 	}
 	c.clears = cfg.State.Clear
 }
 
 // restores reports whether the state of the stages is restored, and why. A replay must
-// begin behind every stored position.
+// begin behind every stored position of the streams that it reads.
 func restores(cfg *config.Daemon, positions []state.Position) (restore bool, reason string) {
 	n := &cfg.NATS
 	switch {

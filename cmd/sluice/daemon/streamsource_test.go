@@ -58,6 +58,9 @@ func NewStreamSource(conn net.Conn, o sources.LedgerOptions, progress time.Durat
 	return s
 }
 
+// Stream is the name that the tests give the stream.
+func (s *StreamSource) Stream() string { return "test" }
+
 // Positions is the ledger.
 func (s *StreamSource) Positions() sources.Positions { return s.Ledger }
 
