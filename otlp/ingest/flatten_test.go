@@ -321,14 +321,25 @@ func (p *pairs) String() string {
 	return "{" + strings.Join(all, ",") + "}"
 }
 
+// quoted is a text in JSON, by the standard library but for two characters that it escapes
+// without need.
 func quoted(s string) string {
 	var b strings.Builder
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(strings.ToValidUTF8(s, "\uFFFD")); err != nil {
-		return err.Error()
+	b.WriteByte('"')
+	for _, r := range s {
+		if r == '\u2028' || r == '\u2029' {
+			b.WriteRune(r)
+			continue
+		}
+		var one strings.Builder
+		e := json.NewEncoder(&one)
+		e.SetEscapeHTML(false)
+		if err := e.Encode(string(r)); err != nil {
+			return err.Error()
+		}
+		b.WriteString(one.String()[1 : one.Len()-2])
 	}
-	return strings.TrimSpace(b.String())
+	return b.String() + `"`
 }
 
 // plainValue is a value by the generated types.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/sluicehq/sluice/cmd/sluice/config"
 	"github.com/sluicehq/sluice/cmd/sluice/inputs"
+	"github.com/sluicehq/sluice/graph/format"
 	"github.com/sluicehq/sluice/graph/leaktest"
 	"github.com/sluicehq/sluice/internal/suggest"
 	"github.com/sluicehq/sluice/sources"
@@ -104,7 +105,10 @@ func TestSeveralInputs(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got []string
-	for i, in := range all {
+	if last := all[len(specs)]; len(all) != len(specs)+1 || last.Source != inputs.Logs || last.Decoder.Format != format.JSON {
+		t.Errorf("%d inputs, the last is %v, want that of log records behind %d", len(all), last, len(specs))
+	}
+	for i, in := range all[:len(specs)] {
 		got = append(got, fmt.Sprint(specs[i].Number, " ", in.Source, " ", in.Decoder.Format))
 	}
 	if want := "0 stdin logfmt|1 test://a syslog|3 test://b?format=plain plain"; strings.Join(got, "|") != want {

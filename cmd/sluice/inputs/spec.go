@@ -125,7 +125,11 @@ func (s Spec) format(cfg *config.Daemon) string {
 	return cfg.Input.Format
 }
 
-// ParseInputs are the inputs as parse knows them, in the order of specs.
+// Logs is how log lines name the log records that come over OTLP.
+const Logs = "otlp"
+
+// ParseInputs are the inputs as parse knows them, in the order of specs. Behind them stand
+// the log records, which come beside all inputs.
 func ParseInputs(specs []Spec, cfg *config.Daemon) ([]parse.Input, error) {
 	events, err := cfg.Input.Compile()
 	if err != nil {
@@ -140,5 +144,5 @@ func ParseInputs(specs []Spec, cfg *config.Daemon) ([]parse.Input, error) {
 		d.Filter = events
 		all = append(all, parse.Input{Source: s.String(), Decoder: d})
 	}
-	return all, nil
+	return append(all, parse.Input{Source: Logs, Decoder: &format.Decoder{Format: format.JSON, Filter: events}}), nil
 }
