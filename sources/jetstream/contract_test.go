@@ -141,12 +141,12 @@ func publish(tb testing.TB, s *natstest.Server, stream, subjects, subject string
 }
 
 // consume makes a consumer of the stream EVENTS.
-func consume(t testing.TB, s *natstest.Server, c jetstream.ConsumerConfig) {
-	t.Helper()
+func consume(tb testing.TB, s *natstest.Server, c jetstream.ConsumerConfig) {
+	tb.Helper()
 	nc, js := s.Client()
 	defer nc.Close()
-	if _, err := js.CreateOrUpdateConsumer(t.Context(), "EVENTS", c); err != nil {
-		t.Fatal(err)
+	if _, err := js.CreateOrUpdateConsumer(tb.Context(), "EVENTS", c); err != nil {
+		tb.Fatal(err)
 	}
 }
 
