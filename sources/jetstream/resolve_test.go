@@ -210,6 +210,51 @@ func TestAReplayMakesTheConsumerAnew(t *testing.T) {
 	}
 }
 
+func TestAReplayFromBehindTheEndLeavesTheConsumerAsItIs(t *testing.T) {
+	s := natstest.Start(t, nil)
+	publish(t, s, "EVENTS", "events.>", "events.a", "1", "2", "3")
+	name := natsconn.Input{}.ConsumerName("events.>")
+	consume(t, s, jetstream.ConsumerConfig{Durable: name, AckPolicy: jetstream.AckExplicitPolicy, FilterSubject: "events.>"})
+	before := info(t, s, "EVENTS", name)
+	for _, tc := range []struct {
+		name, subject string
+		input         natsconn.Input
+		want          string
+	}{
+		{"behind the next message", "events.>", natsconn.Input{ReplayFromSequence: "5"}, "--replay-from-sequence 5: the stream ends at 3, and the messages in between would be skipped (4 is the last place to begin at"},
+		{"the last number", "events.>", natsconn.Input{ReplayFromSequence: "18446744073709551615"}, "the stream ends at 3"},
+		{"of a stream without messages", "empty.>", natsconn.Input{ReplayFromSequence: "2"}, "the stream ends at 0"},
+		{"a time in the future", "events.>", natsconn.Input{ReplayFromTime: "2999-01-01T00:00:00Z"}, "--replay-from-time 2999-01-01T00:00:00Z lies in the future: the stream ends at 3"},
+	} {
+		o := options(t, s, tc.subject)
+		o.Input = tc.input
+		opened, err := source.Open(o)
+		if err == nil {
+			shut(t, opened)
+		}
+		if err == nil || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%s: got %v, want %q", tc.name, err, tc.want)
+		}
+	}
+	if after := info(t, s, "EVENTS", name); !after.Created.Equal(before.Created) {
+		t.Error("the consumer was made anew")
+	}
+	o := options(t, s, "events.>")
+	o.Input.ReplayFromSequence = "4" // the next one
+	opened, err := source.Open(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, stop := running(t, opened)
+	publish(t, s, "EVENTS", "events.>", "events.a", "4")
+	wait(t, "the next message", func() bool { return len(in.Lines()) > 0 })
+	settle(in)
+	stop()
+	if got := strings.Join(in.Lines(), ""); got != "4" {
+		t.Errorf("got %s, want what is new", got)
+	}
+}
+
 func TestAServerThatCannotBeReadFrom(t *testing.T) {
 	gone := natstest.Start(t, nil)
 	gone.Down()

@@ -355,6 +355,7 @@ func TestStartsThatCannotReadFromNATS(t *testing.T) {
 		{"a wrong login", []string{"--input", here, "--nats-user", "u", "--nats-password", "wrong-secret"}, "Authorization Violation"},
 		{"a credentials file that is missing", []string{"--input", here, "--nats-creds", "/no.creds"}, "--nats-creds: open /no.creds: no such file or directory"},
 		{"TLS where there is none", []string{"--input", here, "--nats-require-tls"}, "the server has no TLS"},
+		{"a replay from behind the end", []string{"--input", here, "--nats-user", "u", "--nats-password", "right-secret", "--replay-from-sequence", "62"}, "--replay-from-sequence 62: the stream ends at 0"},
 		{"an unknown parameter", []string{"--input", away + "?fromat=json"}, "unknown parameter 'fromat'"},
 		{"a group that is no name", []string{"--input", away, "--consumer-group", "a.b"}, "names a consumer"},
 	} {
