@@ -32,7 +32,7 @@ type consumer struct {
 func (s *Source) resolve(ctx context.Context, replay bool) (consumer, error) {
 	ctx, cancel := context.WithTimeout(ctx, apiWait)
 	defer cancel()
-	stream, err := s.conn.Stream(ctx, s.subject)
+	stream, err := s.conn.Source(ctx, s.subject)
 	if err != nil {
 		return consumer{}, err
 	}
