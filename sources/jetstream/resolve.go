@@ -28,8 +28,9 @@ type consumer struct {
 	limits  limits
 }
 
-// resolve finds or makes stream and consumer. Only the first time a replay begins anew.
-func (s *Source) resolve(ctx context.Context, replay bool) (consumer, error) {
+// resolve finds or makes stream and consumer. Only the first time a replay begins anew, and
+// the consumer is claimed.
+func (s *Source) resolve(ctx context.Context, first bool) (consumer, error) {
 	ctx, cancel := context.WithTimeout(ctx, apiWait)
 	defer cancel()
 	stream, err := s.conn.Source(ctx, s.subject)
@@ -37,7 +38,12 @@ func (s *Source) resolve(ctx context.Context, replay bool) (consumer, error) {
 		return consumer{}, err
 	}
 	name := s.o.Input.ConsumerName(s.subject)
-	info, err := s.durable(ctx, stream, name, replay)
+	if first && s.o.Claim != nil {
+		if err := s.o.Claim(stream.Config.Name, stream.Created, name); err != nil {
+			return consumer{}, err
+		}
+	}
+	info, err := s.durable(ctx, stream, name, first && s.o.Input.Replays())
 	if err == nil {
 		err = s.fits(&info.Config)
 	}
