@@ -101,8 +101,17 @@ func TestFiltersThatMayMatchOneSubject(t *testing.T) {
 		a, b string
 		want bool
 	}{
-		{"a", "a", true}, {"a", "b", false}, {"a", "a.b", false}, {"a.>", "a", false}, {"a.>", "a.b.c", true}, {"a.>", "a.*", true},
-		{">", "a", true}, {"*.a", "b.*", true}, {"*.a", "b.c", false}, {"*.a", "b.c.>", false}, {"*", "a.b", false},
+		{"a", "a", true},
+		{"a", "b", false},
+		{"a", "a.b", false},
+		{"a.>", "a", false},
+		{"a.>", "a.b.c", true},
+		{"a.>", "a.*", true},
+		{">", "a", true},
+		{"*.a", "b.*", true},
+		{"*.a", "b.c", false},
+		{"*.a", "b.c.>", false},
+		{"*", "a.b", false},
 	} {
 		if Overlap(tc.a, tc.b) != tc.want || Overlap(tc.b, tc.a) != tc.want {
 			t.Errorf("%s and %s: want %t, both ways round", tc.a, tc.b, tc.want)

@@ -160,7 +160,8 @@ func TestStreamsAndConsumersThatCannotBeReadFrom(t *testing.T) {
 	publish(t, s, "EVENTS", "events.>", "events.a", "x")
 	publish(t, s, "sluice-logs", "logs.a", "logs.a", "x")
 	for _, c := range []jetstream.ConsumerConfig{
-		{Durable: "none", AckPolicy: jetstream.AckNonePolicy}, {Durable: "all", AckPolicy: jetstream.AckAllPolicy},
+		{Durable: "none", AckPolicy: jetstream.AckNonePolicy},
+		{Durable: "all", AckPolicy: jetstream.AckAllPolicy},
 		{Durable: "headers", AckPolicy: jetstream.AckExplicitPolicy, HeadersOnly: true},
 		{Durable: "groups", AckPolicy: jetstream.AckExplicitPolicy, PriorityPolicy: jetstream.PriorityPolicyOverflow, PriorityGroups: []string{"g"}},
 	} {

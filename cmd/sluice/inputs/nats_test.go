@@ -44,15 +44,27 @@ func TestInputsThatAreSureToShareAConsumer(t *testing.T) {
 		texts       []string
 		want        string
 	}{
-		{"two filters that are named alike and overlap", "", []string{"nats://h:1/web.>", "nats://h:1/web.*"},
-			"input 'nats://h:1/web.*' reads with consumer sluice-daemon-web, as input 'nats://h:1/web.>' does" + mend},
+		{
+			"two filters that are named alike and overlap", "",
+			[]string{"nats://h:1/web.>", "nats://h:1/web.*"},
+			"input 'nats://h:1/web.*' reads with consumer sluice-daemon-web, as input 'nats://h:1/web.>' does" + mend,
+		},
 		{"one of them with a group", "", []string{"nats://h:1/web.>", "nats://h:1/web.*?group=g"}, ""},
-		{"both with one group", "", []string{"nats://h:1/web.>?group=g", "nats://h:1/web.a?group=g&format=json"},
-			"input 'nats://h:1/web.a?group=g&format=json' reads with consumer g, as input 'nats://h:1/web.>?group=g' does" + mend},
-		{"the group of the daemon", "g", []string{"nats://h:1/web.>", "nats://h:1/*.a"},
-			"input 'nats://h:1/*.a' reads with consumer g, as input 'nats://h:1/web.>' does" + mend},
-		{"every subject, written in two ways", "", []string{"nats://h:1", "nats://H:1/>"},
-			"input 'nats://H:1/>' reads with consumer sluice-daemon-all, as input 'nats://h:1' does" + mend},
+		{
+			"both with one group", "",
+			[]string{"nats://h:1/web.>?group=g", "nats://h:1/web.a?group=g&format=json"},
+			"input 'nats://h:1/web.a?group=g&format=json' reads with consumer g, as input 'nats://h:1/web.>?group=g' does" + mend,
+		},
+		{
+			"the group of the daemon", "g",
+			[]string{"nats://h:1/web.>", "nats://h:1/*.a"},
+			"input 'nats://h:1/*.a' reads with consumer g, as input 'nats://h:1/web.>' does" + mend,
+		},
+		{
+			"every subject, written in two ways", "",
+			[]string{"nats://h:1", "nats://H:1/>"},
+			"input 'nats://H:1/>' reads with consumer sluice-daemon-all, as input 'nats://h:1' does" + mend,
+		},
 		{"filters that do not overlap may be of two streams", "g", []string{"nats://h:1/web.>", "nats://h:1/dns.>"}, ""},
 		{"other servers", "g", []string{"nats://h:1/web.>", "nats://i:1/web.>", "nats://h:2/web.>"}, ""},
 		{"other kinds", "g", []string{"stdin", "nats://h:1/web.>", "unix:///web"}, ""},
