@@ -2,6 +2,7 @@ package graph
 
 import (
 	"encoding/hex"
+	"strconv"
 	"time"
 )
 
@@ -144,4 +145,24 @@ func (r *Rendered) AppendOriginal(dst []byte, from, to int) []byte {
 		}
 	}
 	return append(dst, ']')
+}
+
+// AppendID appends the id that tells the message apart from all others, for receivers that
+// leave out what they have already. Where the input can deliver the line again, the id is
+// made of the line's place, so that it is the same after a restart. All sinks share the id
+// of a delivery, so those behind the first add their label: two of them may write to one
+// place. first is the label of the first sink of a kind.
+func (m *Message) AppendID(dst []byte, label, first string) []byte {
+	if p := &m.Position; p.Sequence != 0 {
+		dst = append(append(dst, p.Stream...), '-')
+		dst = append(strconv.AppendUint(dst, p.Sequence, 10), '-')
+		dst = append(append(dst, label...), '-')
+	} else {
+		dst = append(hex.AppendEncode(append(dst, "msg_"...), m.ID[:]), '-')
+	}
+	dst = strconv.AppendInt(dst, int64(m.Index), 10)
+	if m.Position.Sequence == 0 && label != "" && label != first {
+		dst = append(append(dst, '-'), label...)
+	}
+	return dst
 }

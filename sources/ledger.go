@@ -14,6 +14,9 @@ import (
 // LedgerOptions describe the consumer that a ledger is kept for.
 type LedgerOptions struct {
 	Stream, Consumer string
+	// Identity tells the stream from others of its name, such as the one that was there
+	// before it was made anew; the name when it is empty. Saves know the stream by it.
+	Identity string
 	// Snapshot acknowledges a message when a save behind it is complete, instead of
 	// when it has ended.
 	Snapshot bool
@@ -26,6 +29,8 @@ type LedgerOptions struct {
 	// given to. It holds one token; nil makes one.
 	Due chan struct{}
 }
+
+func (o LedgerOptions) identity() string { return cmp.Or(o.Identity, o.Stream) }
 
 // Ledger accounts for the messages of one consumer from their delivery until the
 // server has confirmed their acknowledgement. M is what the source acknowledges a
@@ -97,12 +102,12 @@ func NewLedger[M any](o LedgerOptions) *Ledger[M] {
 // comes before the first delivery.
 func (l *Ledger[M]) Restore(positions []state.Position, covered []state.Covered) {
 	for _, p := range positions {
-		if p.Stream == l.o.Stream {
+		if p.Stream == l.o.identity() && (p.Consumer == "" || p.Consumer == l.o.Consumer) {
 			l.restored = &graph.Position{Sequence: p.Sequence, Time: p.Time}
 		}
 	}
 	for _, c := range covered {
-		if c.Stream != l.o.Stream || c.Consumer != l.o.Consumer {
+		if c.Stream != l.o.identity() || c.Consumer != l.o.Consumer {
 			continue
 		}
 		for sequence := range c.Ranges.All() {
@@ -273,7 +278,7 @@ const Final = math.MaxUint64
 // the barrier, if there is one, and the messages before the barrier whose
 // acknowledgement is not confirmed. All lines before the barrier have ended.
 func (l *Ledger[M]) Cover(epoch uint64) ([]state.Position, []state.Covered) {
-	covered := state.Covered{Stream: l.o.Stream, Consumer: l.o.Consumer}
+	covered := state.Covered{Stream: l.o.identity(), Consumer: l.o.Consumer}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	low := uint64(math.MaxUint64) // of what does not lie before the barrier
@@ -312,7 +317,7 @@ func (l *Ledger[M]) Cover(epoch uint64) ([]state.Position, []state.Covered) {
 	if last == nil {
 		return nil, []state.Covered{covered}
 	}
-	return []state.Position{{Stream: l.o.Stream, Sequence: last.Sequence, Time: last.Time}}, []state.Covered{covered}
+	return []state.Position{{Stream: l.o.identity(), Consumer: l.o.Consumer, Sequence: last.Sequence, Time: last.Time}}, []state.Covered{covered}
 }
 
 // before reports whether the message lies before the barrier that ended the epoch.

@@ -151,10 +151,32 @@ func TestARestoredPositionIsWhereARunBegins(t *testing.T) {
 	b.deliver(1, 101)
 	b.wantCut(1, 101, 97, 100, 101)
 
+	another := newBook(t, true, 1000) // of the same stream
+	another.Restore([]state.Position{{Stream: "s", Consumer: "another", Sequence: 7, Time: 1007}, {Stream: "s", Consumer: "c", Sequence: 100, Time: 1100}, {Stream: "s", Consumer: "third", Sequence: 9, Time: 1009}}, covered)
+	another.wantCut(1, 100, 98, 100)
+
 	other := newBook(t, true, 1000)
 	other.Restore([]state.Position{{Stream: "another", Sequence: 100, Time: 1100}}, covered)
 	other.deliver(1, 5)
 	other.wantCut(1, 5, 5, 98, 100)
+}
+
+func TestAStreamThatWasMadeAnewTakesNothingOver(t *testing.T) {
+	options := sources.LedgerOptions{Stream: "s", Identity: "s@1", Consumer: "c", Snapshot: true, Limit: 10}
+	l := sources.NewLedger[string](options)
+	l.Restore([]state.Position{{Stream: "s@0", Sequence: 50, Time: 1050}}, []state.Covered{{Stream: "s@0", Consumer: "c", Ranges: state.RangesOf(span(1, 50))}})
+	d := l.Deliver(graph.Position{Sequence: 1, Time: 2001}, "1")
+	if d == nil {
+		t.Fatal("the first message of the new stream is taken for one of the old stream")
+	}
+	if got, want := d.Position(), (graph.Position{Stream: "s", Sequence: 1, Time: 2001}); got != want {
+		t.Errorf("position %v, want %v", got, want)
+	}
+	d.Entered(1)
+	positions, covered := l.Cover(1)
+	if want := (state.Position{Stream: "s@1", Consumer: "c", Sequence: 1, Time: 2001}); len(positions) != 1 || positions[0] != want || covered[0].Stream != "s@1" {
+		t.Errorf("the head says %v and %v, want %v", positions, covered, want)
+	}
 }
 
 func TestWhenAMessageIsAcknowledged(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 // time.
 type Position struct {
 	Stream   string `json:"stream,omitempty"`
+	Consumer string `json:"consumer,omitempty"` // of the stream, as each has come as far as it has
 	Sequence uint64 `json:"sequence"`
 	Time     int64  `json:"time"` // Unix seconds
 }

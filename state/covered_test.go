@@ -57,8 +57,8 @@ func TestTheHeadNamesWhatItsSaveCovers(t *testing.T) {
 	if len(h.Covered) != 1 || h.Covered[0].Consumer != "c" || !slices.Equal(slices.Collect(h.Covered[0].Ranges.All()), []uint64{3, 4, 9}) {
 		t.Errorf("covered %+v, want 3, 4 and 9 of one consumer", h.Covered)
 	}
-	if h = commit(nil); len(h.Covered) != 0 || h.Position == nil || h.Position.Sequence != 9 {
-		t.Errorf("the next head is %+v, want the position kept and nothing covered", h)
+	if h = commit(nil); len(h.Covered) != 0 || h.Position != nil {
+		t.Errorf("the next head is %+v, want no position and nothing covered", h)
 	}
 	if err := st.Close(); err != nil {
 		t.Error(err)
@@ -68,29 +68,41 @@ func TestTheHeadNamesWhatItsSaveCovers(t *testing.T) {
 func TestTheHeadNamesThePositionOfEveryStream(t *testing.T) {
 	s := open(t, t.TempDir()).Series("save")
 	at := func(stream string, sequence uint64) state.Position {
-		return state.Position{Stream: stream, Sequence: sequence, Time: int64(sequence)}
+		return state.Position{Stream: stream, Consumer: "c", Sequence: sequence, Time: int64(sequence)}
 	}
-	for _, tc := range []struct {
-		name string
-		cut  []state.Position
-		want []state.Position
-	}{
-		{"none at first", nil, nil},
-		{"one", []state.Position{at("a", 1)}, []state.Position{at("a", 1)}},
-		{"another one behind which the first stays", []state.Position{at("b", 5)}, []state.Position{at("b", 5), at("a", 1)}},
-		{"both", []state.Position{at("a", 2), at("b", 6)}, []state.Position{at("a", 2), at("b", 6)}},
-		{"none of them any more", nil, []state.Position{at("a", 2), at("b", 6)}},
-	} {
+	for _, cut := range [][]state.Position{nil, {at("a", 1)}, {at("a", 2), at("b", 6), {Stream: "a", Consumer: "d", Sequence: 1}}, nil} {
 		v, err := s.Begin()
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := v.Commit(1, tc.cut...); err != nil {
+		if err := v.Commit(1, cut...); err != nil {
 			t.Fatal(err)
 		}
 		h, err := s.Head()
-		if got := h.Positions(); err != nil || !slices.Equal(got, tc.want) {
-			t.Errorf("%s: got %v and %v, want %v", tc.name, got, err, tc.want)
+		if got := h.Positions(); err != nil || !slices.Equal(got, cut) {
+			t.Errorf("got %v and %v, want %v", got, err, cut)
+		}
+	}
+}
+
+func TestNewerPositionsTakeThePlaceOfOlderOnes(t *testing.T) {
+	at := func(stream, consumer string, sequence uint64) state.Position {
+		return state.Position{Stream: stream, Consumer: consumer, Sequence: sequence}
+	}
+	for _, tc := range []struct {
+		name         string
+		newer, older []state.Position
+		want         []state.Position
+	}{
+		{"none", nil, nil, nil},
+		{"no newer ones", nil, []state.Position{at("a", "c", 1)}, []state.Position{at("a", "c", 1)}},
+		{"of the same consumer", []state.Position{at("a", "c", 2)}, []state.Position{at("a", "c", 1)}, []state.Position{at("a", "c", 2)}},
+		{"of another consumer", []state.Position{at("a", "d", 2)}, []state.Position{at("a", "c", 1)}, []state.Position{at("a", "d", 2), at("a", "c", 1)}},
+		{"of another stream", []state.Position{at("b", "c", 2)}, []state.Position{at("a", "c", 1)}, []state.Position{at("b", "c", 2), at("a", "c", 1)}},
+		{"of a head that did not name consumers", []state.Position{at("a", "c", 2)}, []state.Position{at("a", "", 1)}, []state.Position{at("a", "c", 2)}},
+	} {
+		if got := state.NewerPositions(tc.newer, tc.older); !slices.Equal(got, tc.want) {
+			t.Errorf("%s: got %v, want %v", tc.name, got, tc.want)
 		}
 	}
 }

@@ -2,10 +2,7 @@ package state
 
 import "slices"
 
-// maxPositions is how many streams a head remembers.
-const maxPositions = 4096
-
-// Positions are how far the sources had come, one for each stream.
+// Positions are how far the sources had come, one for each consumer of a stream.
 func (h *Head) Positions() []Position {
 	if h.Position == nil {
 		return nil
@@ -19,13 +16,22 @@ func (h *Head) setPositions(all []Position) {
 	}
 }
 
-// mergePositions puts newer positions before older ones of other streams.
-func mergePositions(older, newer []Position) []Position {
+// maxPositions is how many positions NewerPositions returns.
+const maxPositions = 4096
+
+// NewerPositions are the newer positions, and behind them the older ones of other
+// consumers.
+func NewerPositions(newer, older []Position) []Position {
 	all := slices.Clone(newer)
 	for _, o := range older {
-		if !slices.ContainsFunc(newer, func(n Position) bool { return n.Stream == o.Stream || n.Stream == "" || o.Stream == "" }) {
+		if !slices.ContainsFunc(newer, o.same) {
 			all = append(all, o)
 		}
 	}
 	return all[:min(len(all), maxPositions)]
+}
+
+// same reports whether two positions are of one consumer. Those of old heads say less.
+func (p Position) same(o Position) bool {
+	return (p.Stream == o.Stream || p.Stream == "" || o.Stream == "") && (p.Consumer == o.Consumer || p.Consumer == "" || o.Consumer == "")
 }

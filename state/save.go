@@ -81,8 +81,7 @@ func (v *Save) write(part string, version int, compression string, write func(io
 }
 
 // Commit makes the save current and drops the generations no head names.
-// savedAt is in Unix seconds. The head keeps the stored positions of streams that
-// positions do not name.
+// savedAt is in Unix seconds. The head names the positions, and none of the save before.
 // An error of the clean-up alone wraps ErrCleanup: the save counts.
 func (v *Save) Commit(savedAt int64, positions ...Position) error {
 	st := v.series.store
@@ -93,7 +92,7 @@ func (v *Save) Commit(savedAt int64, positions ...Position) error {
 		return fmt.Errorf("sync chunks: %w", err)
 	}
 	head := Head{Version: HeadVersion, SavedAt: savedAt, Covered: v.covered, Parts: v.parts}
-	head.setPositions(mergePositions(v.previous.Positions(), positions))
+	head.setPositions(positions)
 	raw, err := json.Marshal(head)
 	if err != nil {
 		return fmt.Errorf("encode head: %w", err)

@@ -122,11 +122,6 @@ func TestASaveCountsFromItsHeadOn(t *testing.T) {
 	if got := string(content(t, s, "correlation")) + string(content(t, s, "risk")); got != "secondr1" {
 		t.Errorf("parts = %q, want %q", got, "secondr1")
 	}
-	// A save that knows no position keeps the stored one.
-	save(t, s, 300, map[string][]byte{"correlation": []byte("third")})
-	if h, _ = s.Head(); h.Position == nil || h.Position.Sequence != 7 {
-		t.Errorf("position = %+v, want sequence 7", h.Position)
-	}
 }
 
 func TestSeriesDoNotTouchEachOther(t *testing.T) {

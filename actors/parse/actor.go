@@ -114,7 +114,11 @@ func (s *shell) skip(unread *graph.Line, n int, now time.Time) {
 	if fault, found := format.FindFault(line, false); found && from.Decoder.Format.Values() {
 		attrs = append(attrs, "offset", fault.Offset, "fault", fault.Kind)
 	}
-	s.o.Log.Warn("lines could not be decoded and are lost", append(attrs, "hint", "--input-format says how lines are written; --dlq keeps those that are not")...)
+	hint := "--input-format says how lines are written; --dlq keeps those that are not"
+	if unread.Structured {
+		hint = "--dlq keeps what could not be decoded"
+	}
+	s.o.Log.Warn("lines could not be decoded and are lost", append(attrs, "hint", hint)...)
 }
 
 // suspect counts lines that begin like JSON and were taken as text, and says now and

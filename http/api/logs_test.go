@@ -87,10 +87,10 @@ func TestLogRecordsOverHTTP(t *testing.T) {
 		{"JSON with gzip", "application/json", "gzip", zipped(t, asJSON), 200, `{"partialSuccess":{"rejectedLogRecords":0,"errorMessage":""}}`, []string{events}, requests("json")},
 		{"a record that is too long", protobuf, "", string(rejected), 200, "\nK\b\x01\x12Glog records that exceed the maximum size of an event (1048576 bytes): 1", []string{"{}"}, requests("protobuf")},
 		{
-			"case 31: another content type", "text/plain", "", asJSON, 415,
+			"another content type", "text/plain", "", asJSON, 415,
 			`{"error":"unsupported content-type: text/plain (expected application/x-protobuf or application/json)"}`, nil, errors("unsupported_content_type"),
 		},
-		{"case 32: no content type and no protobuf", "", "", "hello", 400, `{"error":"protobuf decode error: malformed field at byte 2 of 5, in ExportLogsServiceRequest"}`, nil, errors("decode")},
+		{"no content type and no protobuf", "", "", "hello", 400, `{"error":"protobuf decode error: malformed field at byte 2 of 5, in ExportLogsServiceRequest"}`, nil, errors("decode")},
 		{"broken JSON", "application/json", "", `{"a":`, 400, `{"error":"JSON decode error: byte 5 of 5: unexpected end of JSON input"}`, nil, errors("decode")},
 		{"no object", "application/json", "", ` []`, 400, `{"error":"JSON decode error: byte 1 of 3: want an object"}`, nil, errors("decode")},
 		{"no body where JSON belongs", "application/json", "", ``, 400, `{"error":"JSON decode error: byte 0 of 0: unexpected end of JSON input"}`, nil, errors("decode")},

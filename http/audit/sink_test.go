@@ -81,7 +81,7 @@ func TestSettingsOfTheSinkAreChecked(t *testing.T) {
 		{"none", "", ""},
 		{"a file", "file:///var/log/audit", ""},
 		{"a format", "file:///var/log/audit?format=ndjson", "sink: sink 'file:///var/log/audit?format=ndjson': format= is only supported on findings sinks"},
-		{"no kind of sink", "kafka://x", "sink: Unsupported output sink 'kafka://x'"},
+		{"no kind of sink", "pulsar://x", "sink: Unsupported output sink 'pulsar://x'"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			var got []string

@@ -11,7 +11,7 @@ import (
 
 // Input is how to read from streams.
 type Input struct {
-	ConsumerGroup      string `yaml:"consumer_group" flag:"consumer-group" env:"SLUICE_CONSUMER_GROUP" help:"Durable consumer that instances share"`
+	ConsumerGroup      string `yaml:"consumer_group" flag:"consumer-group" env:"SLUICE_CONSUMER_GROUP" help:"Consumer group of NATS and Kafka inputs, which instances share"`
 	AckMode            string `yaml:"ack_mode" flag:"nats-ack-mode" oneof:"delivered snapshot" help:"When messages are acknowledged"`
 	ReplayFromSequence string `yaml:"-" flag:"replay-from-sequence" help:"Read from this stream sequence"`
 	ReplayFromTime     string `yaml:"-" flag:"replay-from-time" help:"Read from this time (RFC 3339)"`

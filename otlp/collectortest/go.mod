@@ -5,6 +5,7 @@ go 1.26.0
 replace github.com/sluicehq/sluice => ../..
 
 require (
+	github.com/grafana/alloy/syntax v0.1.0
 	github.com/prometheus/client_golang v1.25.0
 	github.com/sluicehq/sluice v0.0.0
 	go.opentelemetry.io/collector/component/componenttest v0.160.0
@@ -32,6 +33,7 @@ require (
 	github.com/dgraph-io/ristretto/v2 v2.2.0 // indirect
 	github.com/dustin/go-humanize v1.0.1 // indirect
 	github.com/emirpasic/gods v1.18.1 // indirect
+	github.com/fatih/color v1.18.0 // indirect
 	github.com/felixge/httpsnoop v1.1.0 // indirect
 	github.com/foxboron/go-tpm-keyfiles v0.0.0-20251226215517-609e4778396f // indirect
 	github.com/fsnotify/fsnotify v1.10.1 // indirect
@@ -56,6 +58,8 @@ require (
 	github.com/knadh/koanf/v2 v2.3.6 // indirect
 	github.com/lithammer/shortuuid/v4 v4.2.0 // indirect
 	github.com/lmittmann/tint v1.1.2 // indirect
+	github.com/mattn/go-colorable v0.1.14 // indirect
+	github.com/mattn/go-isatty v0.0.24 // indirect
 	github.com/mitchellh/copystructure v1.2.0 // indirect
 	github.com/mitchellh/reflectwalk v1.0.2 // indirect
 	github.com/modern-go/concurrent v0.0.0-20180306012644-bacd9c7ef1dd // indirect

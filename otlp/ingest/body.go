@@ -89,7 +89,7 @@ func (b *body) read(ctx context.Context, src io.Reader, limit int64) error {
 		switch {
 		case int64(len(b.bytes)) > limit:
 			return errTooLarge
-		case err == io.EOF: //nolint:errorlint // readers return it bare
+		case err == io.EOF:
 			return nil
 		case err != nil:
 			return err
@@ -123,7 +123,7 @@ type watchedReader struct {
 
 func (r *watchedReader) Read(p []byte) (int, error) {
 	n, err := r.src.Read(p)
-	if err != nil && err != io.EOF { //nolint:errorlint // readers return it bare
+	if err != nil && err != io.EOF {
 		r.err = err
 	}
 	return n, err

@@ -125,7 +125,7 @@ func (n *Intake) call(ctx context.Context, encoding string, src io.Reader) (o Ou
 	if message.N > 0 {
 		return o, n.cutOff(ctx, io.ErrUnexpectedEOF)
 	}
-	if k, err := io.ReadFull(src, head[:1]); k > 0 || err != io.EOF { //nolint:errorlint // readers return it bare
+	if k, err := io.ReadFull(src, head[:1]); k > 0 || err != io.EOF {
 		if k > 0 {
 			return o, n.refuse(overGRPC, reasonDecode, Malformed, "more than one request message")
 		}

@@ -138,13 +138,22 @@ func TestLogRecordsOverGRPC(t *testing.T) {
 		{"zipped", []string{"a"}, []grpc.CallOption{grpc.UseCompressor(grpcgzip.Name)}, otlp.Answer{}, codes.OK, "", []string{`{"body":"a"}`}, []string{"otlp_log_records  1", "otlp_requests protobuf grpc 1"}},
 		{"none", nil, nil, otlp.Answer{}, codes.OK, "", nil, []string{"otlp_requests protobuf grpc 1"}},
 		{
-			"a record that is too long", []string{"a", long, "b"}, nil, otlp.Answer{Rejected: 1, Message: "log records that exceed the maximum size of an event (1048576 bytes): 1"},
-			codes.OK, "", []string{`{"body":"a"}`, `{"body":"b"}`}, []string{"otlp_log_records  3", "otlp_requests protobuf grpc 1"},
+			"a record that is too long",
+			[]string{"a", long, "b"},
+			nil,
+			otlp.Answer{Rejected: 1, Message: "log records that exceed the maximum size of an event (1048576 bytes): 1"},
+			codes.OK, "",
+			[]string{`{"body":"a"}`, `{"body":"b"}`},
+			[]string{"otlp_log_records  3", "otlp_requests protobuf grpc 1"},
 		},
 		{"a message over the limit", huge, nil, otlp.Answer{}, codes.ResourceExhausted, "request message has 4718710 bytes, more than the 4194304 that are allowed", nil, []string{"otlp_errors decode grpc 1"}},
 		{
-			"a message that inflates beyond the limit", huge, []grpc.CallOption{grpc.UseCompressor(grpcgzip.Name)}, otlp.Answer{}, codes.ResourceExhausted,
-			"request message has more than the 4194304 bytes that are allowed", nil, []string{"otlp_errors decompression grpc 1"},
+			"a message that inflates beyond the limit", huge,
+			[]grpc.CallOption{grpc.UseCompressor(grpcgzip.Name)},
+			otlp.Answer{},
+			codes.ResourceExhausted,
+			"request message has more than the 4194304 bytes that are allowed", nil,
+			[]string{"otlp_errors decompression grpc 1"},
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

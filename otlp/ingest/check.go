@@ -86,6 +86,14 @@ func (c *checker) pairs(b []byte, message string, attribute uint64) error {
 // record and what it calls are written out, since most of a request is records.
 func (c *checker) record(b []byte) error {
 	for len(b) > 0 {
+		if b[0] == recordAttr {
+			if from, end := span(b, 1); end > 0 {
+				if _, tag, _ := plainPair(b[from:end]); tag != 0 {
+					b = b[end:]
+					continue
+				}
+			}
+		}
 		f, n := next(b)
 		if n < 0 {
 			return c.fault(b, "LogRecord", n)

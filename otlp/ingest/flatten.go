@@ -18,7 +18,9 @@ type flattener struct {
 	block   []byte  // around, as it ends an event
 	tooLong bool    // around is longer than an event may be
 
-	pairs [64][]byte // attributes of the record in hand, as long as they are few
+	record record      // in hand
+	pairs  [128][]byte // its attributes, as long as they are few
+	keys   keys
 }
 
 // Keys that the members around a record have in common.
@@ -77,11 +79,23 @@ func (f *flattener) resourcePair(b []byte) {
 	f.around.add(member{key: key, hash: maphash.Bytes(seed, key), value: value.content})
 }
 
+// record is what a record has, apart from its attributes.
+type record struct {
+	time, observed, severity uint64
+	level, trace, span       []byte
+	body                     merged
+	attributes               int // how many there are
+}
+
 // event appends the event of a record. It reports false when that is too long; then at
 // least as much of it is appended as is kept to show for it.
-func (f *flattener) event(dst, record []byte) (_ []byte, ok bool) {
+func (f *flattener) event(dst, b []byte) (_ []byte, ok bool) {
+	f.read(b)
+	if dst, ok = f.direct(dst, &f.record, len(b)); ok {
+		return dst, true
+	}
 	f.members.reset()
-	apart := f.collect(record)
+	apart := f.collect(&f.record, b)
 	w := writer{out: append(dst, '{'), limit: len(dst) + sources.MaxLine}
 	if !apart && !f.tooLong {
 		f.write(&w, &f.members)
@@ -101,14 +115,19 @@ func (f *flattener) event(dst, record []byte) (_ []byte, ok bool) {
 	return w.out, !w.full()
 }
 
-// collect makes the members of a record without what is around it. It reports whether one
-// of them may have a key of the latter.
-func (f *flattener) collect(record []byte) (apart bool) {
-	var nanos, observed, severity uint64
-	var level, trace, span []byte
-	var body merged
-	attributes := 0
-	for b := record; len(b) > 0; {
+// read finds the fields of a record, and the first of its attributes.
+func (f *flattener) read(b []byte) {
+	f.record = record{}
+	r := &f.record
+	for len(b) > 0 {
+		if b[0] == recordAttr && r.attributes < len(f.pairs) {
+			if from, end := span(b, 1); end > 0 {
+				f.pairs[r.attributes] = b[from:end]
+				r.attributes++
+				b = b[end:]
+				continue
+			}
+		}
 		one, n := next(b)
 		if n < 0 {
 			break
@@ -116,55 +135,64 @@ func (f *flattener) collect(record []byte) (apart bool) {
 		b = b[n:]
 		switch one.tag {
 		case recordAttr:
-			if attributes < len(f.pairs) {
-				f.pairs[attributes] = one.content
+			if r.attributes < len(f.pairs) {
+				f.pairs[r.attributes] = one.content
 			}
-			attributes++
+			r.attributes++
 		case recordTime:
-			nanos = one.number
+			r.time = one.number
 		case recordObserved:
-			observed = one.number
+			r.observed = one.number
 		case recordSeverity:
-			severity = one.number
+			r.severity = one.number
 		case recordLevel:
-			level = one.content
+			r.level = one.content
 		case recordBody:
-			body.add(one.content)
+			r.body.add(one.content)
 		case recordTrace:
-			trace = one.content
+			r.trace = one.content
 		case recordSpan:
-			span = one.content
+			r.span = one.content
 		}
 	}
+}
+
+// collect makes the members of a record without what is around it. It reports whether one
+// of them may have a key of the latter.
+func (f *flattener) collect(r *record, b []byte) (apart bool) {
 	m := &f.members
-	if nanos != 0 {
-		m.fixed(keyTime, kindTime, nil, nanos)
+	if r.time != 0 {
+		m.fixed(keyTime, kindTime, nil, r.time)
 	}
-	if observed != 0 {
-		m.fixed(keyObserved, kindTime, nil, observed)
+	if r.observed != 0 {
+		m.fixed(keyObserved, kindTime, nil, r.observed)
 	}
-	if int32(severity) != 0 {
-		m.fixed(keySeverity, kindInteger, nil, severity)
+	if int32(r.severity) != 0 {
+		m.fixed(keySeverity, kindInteger, nil, r.severity)
 	}
-	if len(level) > 0 {
-		m.fixed(keyLevel, kindText, level, 0)
+	if len(r.level) > 0 {
+		m.fixed(keyLevel, kindText, r.level, 0)
 	}
 	own := len(m.list)
-	if body.set {
-		f.body(body.content)
+	switch what, list := bodyOf(r.body.content); what {
+	case 0:
+	case valueList:
+		f.attributes(list, listElement)
+	default:
+		m.fixed(keyBody, kindValue, r.body.content, 0)
 	}
-	if len(trace) > 0 {
-		m.fixed(keyTrace, kindHex, trace, 0)
+	if len(r.trace) > 0 {
+		m.fixed(keyTrace, kindHex, r.trace, 0)
 	}
-	if len(span) > 0 {
-		m.fixed(keySpan, kindHex, span, 0)
+	if len(r.span) > 0 {
+		m.fixed(keySpan, kindHex, r.span, 0)
 	}
-	if attributes > len(f.pairs) {
-		f.attributes(record, recordAttr)
-		attributes = 0
-	}
-	for _, one := range f.pairs[:attributes] {
-		m.pair(one)
+	if r.attributes > len(f.pairs) {
+		f.attributes(b, recordAttr)
+	} else {
+		for _, one := range f.pairs[:r.attributes] {
+			m.pair(one)
+		}
 	}
 	for i := own; i < len(m.list); i++ {
 		if key := m.list[i].key; bytes.HasPrefix(key, resourcePrefix) || bytes.HasPrefix(key, scopePrefix) {
@@ -189,19 +217,19 @@ func (f *flattener) attributes(b []byte, tag uint64) {
 	}
 }
 
-// body adds the members of a body that is a list of pairs, and any other body as one.
-func (f *flattener) body(b []byte) {
-	last := uint64(0) // of the fields that are set
+// bodyOf returns the tag of what a body is, 0 when it is nothing, and of a list of pairs
+// what it holds: the members of such a body are those of the event.
+func bodyOf(b []byte) (what uint64, pairs []byte) {
 	var list merged
-	for rest := b; len(rest) > 0; {
-		one, n := next(rest)
+	for len(b) > 0 {
+		one, n := next(b)
 		if n < 0 {
 			break
 		}
-		rest = rest[n:]
+		b = b[n:]
 		switch one.tag {
 		case valueList:
-			if last != valueList {
+			if what != valueList {
 				list = merged{}
 			}
 			list.add(one.content)
@@ -209,15 +237,9 @@ func (f *flattener) body(b []byte) {
 		default:
 			continue
 		}
-		last = one.tag
+		what = one.tag
 	}
-	switch last {
-	case 0: // none is set
-	case valueList:
-		f.attributes(list.content, listElement)
-	default:
-		f.members.fixed(keyBody, kindValue, b, 0)
-	}
+	return what, list.content
 }
 
 // write appends members without the braces around them.

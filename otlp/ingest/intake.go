@@ -96,7 +96,7 @@ func (p *pass) forget() {
 	}
 	clear(p.run[:cap(p.run)])
 	f := &p.flattener
-	f.pairs = [len(f.pairs)][]byte{}
+	f.record, f.pairs = record{}, [len(f.pairs)][]byte{}
 	if cap(f.block)+cap(f.names) > keptBytes {
 		f.block, f.names = nil, nil
 	}

@@ -33,9 +33,12 @@ var seed = maphash.MakeSeed()
 type known struct {
 	key  []byte
 	hash uint64
+	text []byte // as it begins a member, with the comma before it
 }
 
-func knownKey(key string) known { return known{[]byte(key), maphash.Bytes(seed, []byte(key))} }
+func knownKey(key string) known {
+	return known{[]byte(key), maphash.Bytes(seed, []byte(key)), []byte(`,"` + key + `":`)}
+}
 
 var (
 	keyTime     = knownKey("timestamp")

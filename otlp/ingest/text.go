@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"math"
+	"math/bits"
+	"slices"
 	"strconv"
 	"time"
 	"unicode/utf8"
@@ -12,49 +14,66 @@ import (
 const (
 	everyLow  = 0x0101010101010101
 	everyHigh = 0x8080808080808080
+	// spare is more than one step writes: eight bytes, or what stands for one.
+	spare = 16
 )
 
-// plain reports whether none of eight bytes needs a look: all are ASCII, and none is a
-// control character, a quote or a backslash.
-func plain(w uint64) bool {
+// odd marks, among eight bytes, those that need a look: what is no ASCII, control
+// characters, quotes and backslashes. The lowest mark is right, others may be too many.
+func odd(w uint64) uint64 {
 	quote, slash := w^everyLow*'"', w^everyLow*'\\'
-	return (w|(w-everyLow*0x20)|(quote-everyLow)|(slash-everyLow))&everyHigh == 0
+	return (w | (w - everyLow*0x20) | (quote - everyLow) | (slash - everyLow)) & everyHigh
 }
 
-// appendText appends s as what stands between the quotes of a JSON string. Bytes that are
-// no UTF-8 become U+FFFD.
-func appendText(dst, s []byte) []byte {
-	from, i := 0, 0
-	for i < len(s) {
-		if len(s)-i >= 8 && plain(binary.LittleEndian.Uint64(s[i:])) {
-			i += 8
+// appendString appends s as a JSON string. Bytes that are no UTF-8 become U+FFFD.
+func appendString(dst, s []byte) []byte {
+	dst = slices.Grow(append(dst, '"'), len(s)+spare)
+	out, o := dst[:cap(dst)], len(dst)
+	seen := s[:cap(s)] // what lies behind s may be looked at
+	var last [8]byte
+	for i := 0; i < len(s); {
+		if i+8 > len(seen) {
+			var rest [8]byte // s may lie in last
+			copy(rest[:], s[i:])
+			last = rest
+			seen, s, i = last[:], last[:len(s)-i], 0
+		}
+		w := binary.LittleEndian.Uint64(seen[i:])
+		binary.LittleEndian.PutUint64(out[o:], w)
+		n := min(bits.TrailingZeros64(odd(w))>>3, len(s)-i) // 8 when none is odd
+		i, o = i+n, o+n
+		if n == 8 || i == len(s) {
 			continue
 		}
+		n = 1
 		switch c := s[i]; {
 		case c >= utf8.RuneSelf:
-			r, n := utf8.DecodeRune(s[i:])
-			if r == utf8.RuneError && n == 1 {
-				dst = append(append(dst, s[from:i]...), "\uFFFD"...)
-				from = i + 1
+			var r rune
+			if r, n = utf8.DecodeRune(s[i:]); r == utf8.RuneError { // it may be one that stands there
+				o += copy(out[o:], "\uFFFD")
+			} else {
+				o += copy(out[o:], s[i:i+n])
 			}
-			i += n
 		case c == '"' || c == '\\':
-			dst = append(append(dst, s[from:i]...), '\\', c)
-			i++
-			from = i
-		case c < ' ':
-			dst = appendControl(append(dst, s[from:i]...), c)
-			i++
-			from = i
+			out[o], out[o+1] = '\\', c
+			o += 2
 		default:
-			i++
+			o = len(appendControl(out[:o], c))
+		}
+		if i += n; len(out)-o < len(s)-i+spare {
+			dst = slices.Grow(out[:o], 2*(len(s)-i)+spare)
+			out = dst[:cap(dst)]
 		}
 	}
-	return append(dst, s[from:]...)
+	return append(out[:o], '"')
 }
 
 func appendControl(dst []byte, c byte) []byte {
 	switch c {
+	case '\b':
+		return append(dst, '\\', 'b')
+	case '\f':
+		return append(dst, '\\', 'f')
 	case '\n':
 		return append(dst, '\\', 'n')
 	case '\r':
@@ -65,9 +84,6 @@ func appendControl(dst []byte, c byte) []byte {
 	const digits = "0123456789abcdef"
 	return append(dst, '\\', 'u', '0', '0', digits[c>>4], digits[c&15])
 }
-
-// appendString appends s as a JSON string.
-func appendString(dst, s []byte) []byte { return append(appendText(append(dst, '"'), s), '"') }
 
 // appendHex appends s in hexadecimal digits, as a JSON string.
 func appendHex(dst, s []byte) []byte { return append(hex.AppendEncode(append(dst, '"'), s), '"') }

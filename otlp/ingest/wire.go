@@ -50,11 +50,83 @@ type field struct {
 // next reads the field that b begins with. The length n of a field is negative when it is
 // malformed.
 func next(b []byte) (f field, n int) {
-	if len(b) > 1 && b[0]&7 == typeLengthPrefix && b[0] > 7 && b[0] < 0x80 && b[1] < 0x80 && int(b[1])+2 <= len(b) { // most are such
-		n = int(b[1]) + 2
-		return field{tag: uint64(b[0]), content: b[2:n]}, n
+	if len(b) > 1 && b[0] >= 1<<3 && b[0] < 0x80 { // all of the protocol are such
+		f.tag = uint64(b[0])
+		switch b[0] & 7 {
+		case typeLengthPrefix:
+			if from, end := span(b, 1); end > 0 {
+				f.content = b[from:end]
+				return f, end
+			}
+		case typeVarint:
+			if b[1] < 0x80 {
+				f.number = uint64(b[1])
+				return f, 2
+			}
+		case typeFixed64:
+			if len(b) >= 9 {
+				f.number = binary.LittleEndian.Uint64(b[1:])
+				return f, 9
+			}
+		}
 	}
 	return anyNext(b)
+}
+
+// span returns where what has its length at b[at] begins and ends, if the length takes one
+// or two bytes and what it measures is there. Otherwise end is 0.
+func span(b []byte, at int) (from, end int) {
+	if at >= len(b) {
+		return 0, 0
+	}
+	from, end = at+1, int(b[at])
+	if end >= 0x80 {
+		if from >= len(b) || b[from] >= 0x80 {
+			return 0, 0
+		}
+		end = end&0x7f | int(b[from])<<7
+		from++
+	}
+	if end += from; end > len(b) {
+		return 0, 0
+	}
+	return from, end
+}
+
+// plainPair reads a KeyValue as it mostly is written: a short key, and behind it a value
+// that is a text, a number or a bool, and nothing else. Its content is the text, the
+// varint or the 8 bytes. The tag of all others is 0.
+func plainPair(b []byte) (key []byte, tag byte, content []byte) {
+	if len(b) < 4 || b[0] != pairKey || b[1] >= 0x80 {
+		return nil, 0, nil
+	}
+	at := 2 + int(b[1])
+	if at+2 >= len(b) || b[at] != pairValue {
+		return nil, 0, nil
+	}
+	key = b[2:at]
+	from, end := span(b, at+1)
+	if end != len(b) || from == end {
+		return nil, 0, nil
+	}
+	switch tag = b[from]; tag {
+	case valueString:
+		if from, end = span(b, from+1); end == len(b) {
+			return key, tag, b[from:]
+		}
+	case valueInt, valueBool:
+		if content = b[from+1:]; len(content) == 1 && content[0] < 0x80 {
+			return key, tag, content
+		}
+		if _, n := binary.Uvarint(content); n > 0 && n == len(content) {
+			return key, tag, content
+		}
+	case valueDouble:
+		if content = b[from+1:]; len(content) == 8 {
+			return key, tag, content
+		}
+	}
+	return nil, 0, nil
 }
 
 // anyNext is next for fields of every kind.

@@ -178,6 +178,7 @@ func TestConnectionsComeAndGo(t *testing.T) {
 			if n, err := third.Read(make([]byte, 1)); n != 0 || err == nil {
 				t.Errorf("the third connection: %d bytes, error %v, want it closed", n, err)
 			}
+			synctest.Wait() // the peer sees the end before it is told
 			if got := r.count(t, "input_connections_refused_total"); got != 1 {
 				t.Errorf("%g refused, want 1", got)
 			}
@@ -232,6 +233,7 @@ func TestConnectionsComeAndGo(t *testing.T) {
 
 func TestAMessageThatPausesTooLongEnds(t *testing.T) {
 	modetest.Both(t, "in", func(t *testing.T, m modetest.Mode) {
+		t.Helper()
 		patience := time.Second
 		var l net.Listener = newPipes()
 		if m.Real() {
@@ -256,7 +258,7 @@ func TestAMessageThatPausesTooLongEnds(t *testing.T) {
 
 func listen(tb testing.TB) net.Listener {
 	tb.Helper()
-	dir, err := os.MkdirTemp("", "accept")
+	dir, err := os.MkdirTemp("", "accept") //nolint:usetesting // the path of a socket is short
 	if err != nil {
 		tb.Fatal(err)
 	}

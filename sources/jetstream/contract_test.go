@@ -91,21 +91,21 @@ func (b *bus) Deliveries() []int {
 }
 
 // newMetrics are series that nobody reads.
-func newMetrics(t testing.TB) *natsconn.InputMetrics {
-	t.Helper()
+func newMetrics(tb testing.TB) *natsconn.InputMetrics {
+	tb.Helper()
 	m, err := natsconn.NewInputMetrics(prometheus.NewRegistry())
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return m
 }
 
 // options are those of a source on a subject of the server.
-func options(t testing.TB, s *natstest.Server, subject string) source.Options {
-	t.Helper()
+func options(tb testing.TB, s *natstest.Server, subject string) source.Options {
+	tb.Helper()
 	return source.Options{
 		Dialer: s.Dialer(natsconn.Config{}), Target: s.Target(subject), Name: "sluice input",
-		Input: natsconn.DefaultInput(), MaxAckPending: 10_000, Metrics: newMetrics(t),
+		Input: natsconn.DefaultInput(), MaxAckPending: 10_000, Metrics: newMetrics(tb),
 	}
 }
 
@@ -124,29 +124,29 @@ func newBus(t *testing.T, m modetest.Mode, ackWait time.Duration, lines []string
 }
 
 // publish makes a stream, if there is none, and publishes lines to a subject of it.
-func publish(t testing.TB, s *natstest.Server, stream, subjects, subject string, lines ...string) {
-	t.Helper()
+func publish(tb testing.TB, s *natstest.Server, stream, subjects, subject string, lines ...string) {
+	tb.Helper()
 	nc, js := s.Client()
 	defer nc.Close()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	if _, err := js.CreateOrUpdateStream(ctx, jetstream.StreamConfig{Name: stream, Subjects: []string{subjects}}); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	for _, l := range lines {
 		if _, err := js.Publish(ctx, subject, []byte(l)); err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 	}
 }
 
 // consume makes a consumer of the stream EVENTS.
-func consume(t testing.TB, s *natstest.Server, c jetstream.ConsumerConfig) {
-	t.Helper()
+func consume(tb testing.TB, s *natstest.Server, c jetstream.ConsumerConfig) {
+	tb.Helper()
 	nc, js := s.Client()
 	defer nc.Close()
-	if _, err := js.CreateOrUpdateConsumer(t.Context(), "EVENTS", c); err != nil {
-		t.Fatal(err)
+	if _, err := js.CreateOrUpdateConsumer(tb.Context(), "EVENTS", c); err != nil {
+		tb.Fatal(err)
 	}
 }
 

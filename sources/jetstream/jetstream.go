@@ -36,7 +36,7 @@ type Options struct {
 type Source struct {
 	o       Options
 	subject string
-	stream  string // when it was opened
+	stream  string // identity of the one that it was opened on
 	log     *slog.Logger
 	noisy   ratelog.Limit
 	conn    *dial.Conn
@@ -82,7 +82,7 @@ func Open(o Options) (*Source, error) {
 		s.consumer, err = s.resolve(context.Background(), true)
 	}
 	if err == nil {
-		s.stream, s.ledger = s.consumer.stream, sources.NewLedger[string](s.account())
+		s.stream, s.ledger = s.consumer.identity(), sources.NewLedger[string](s.account())
 		s.acks, err = startAcknowledging(s, lost)
 	}
 	if err != nil {
@@ -103,11 +103,11 @@ func signal(c chan struct{}) {
 // account is what the ledger has to know.
 func (s *Source) account() sources.LedgerOptions {
 	return sources.LedgerOptions{
-		Stream: s.consumer.stream, Consumer: s.consumer.name, Snapshot: s.o.Input.Snapshot(), Limit: s.consumer.pending,
+		Stream: s.consumer.stream, Identity: s.consumer.identity(), Consumer: s.consumer.name, Snapshot: s.o.Input.Snapshot(), Limit: s.consumer.pending,
 	}
 }
 
-// Stream is the stream that the source was opened on.
+// Stream is the identity of the stream that the source was opened on.
 func (s *Source) Stream() string { return s.stream }
 
 // Positions is the ledger.

@@ -208,6 +208,7 @@ func TestAStreamThatIsGoneIsMadeAgain(t *testing.T) {
 func TestAServerThatComesBackHearsWhatEndedMeanwhile(t *testing.T) {
 	natstest.Bubbles(t)
 	modetest.Both(t, "restart", func(t *testing.T, m modetest.Mode) {
+		t.Helper()
 		b := newBus(t, m, 10*time.Minute, numbers(0, 20))
 		src := b.Connect(t, false)
 		in := sourcetest.NewIntake(1000)

@@ -28,6 +28,11 @@ type consumer struct {
 	limits  limits
 }
 
+// identity tells the stream from those of its name that are not the same.
+func (c *consumer) identity() string {
+	return c.stream + "@" + c.created.UTC().Format(time.RFC3339Nano)
+}
+
 // resolve finds or makes stream and consumer. Only the first time a replay begins anew, and
 // the consumer is claimed.
 func (s *Source) resolve(ctx context.Context, first bool) (consumer, error) {

@@ -40,7 +40,9 @@ func (s *Source) acknowledge() {
 func (s *Source) commit(ctx context.Context) error {
 	s.commits.Lock()
 	defer s.commits.Unlock()
+	s.mu.Lock()
 	offsets, counts := s.offsets()
+	s.mu.Unlock()
 	if len(offsets) == 0 {
 		return nil
 	}
@@ -53,18 +55,16 @@ func (s *Source) commit(ctx context.Context) error {
 }
 
 // offsets are where the partitions may be committed, with the number of messages that
-// come to be before it.
+// come to be before it. s.mu is held.
 func (s *Source) offsets() (offsets map[int32]kgo.EpochOffset, counts map[int32]int) {
 	offsets, counts = make(map[int32]kgo.EpochOffset), make(map[int32]int)
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	for number, p := range s.parts {
 		for _, a := range p.ledger.Acks() {
-			if !p.window.end(int64(a.Sequence)-1) && p.ours {
+			if !p.uncommitted.end(int64(a.Sequence)-1) && p.ours {
 				p.ledger.Confirmed(a.Sequence)
 			}
 		}
-		if due := p.window.due(); p.ours && len(due) > 0 {
+		if due := p.uncommitted.due(); p.ours && len(due) > 0 {
 			last := due[len(due)-1]
 			offsets[number], counts[number] = kgo.EpochOffset{Epoch: last.epoch, Offset: last.offset + 1}, len(due)
 		}
@@ -78,13 +78,13 @@ func (s *Source) confirmed(done []int32, counts map[int32]int) {
 	defer s.mu.Unlock()
 	for _, number := range done {
 		p, n := s.parts[number], counts[number]
-		if p == nil || n == 0 || n > len(p.window.entries) {
+		if p == nil || n == 0 || n > len(p.uncommitted.entries) {
 			continue // the topic was made anew meanwhile
 		}
-		for _, e := range p.window.entries[:n] {
+		for _, e := range p.uncommitted.entries[:n] {
 			p.ledger.Confirmed(uint64(e.offset) + 1)
 		}
-		p.window.commit(n)
+		p.uncommitted.commit(n)
 		s.pending -= n
 		s.o.Metrics.pending.Sub(float64(n))
 		s.count(p)

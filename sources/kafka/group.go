@@ -52,7 +52,7 @@ func (s *Source) assigned(_ context.Context, _ *kgo.Client, given map[string][]i
 	defer s.mu.Unlock()
 	for _, number := range given[s.name] {
 		p := s.partition(number)
-		p.ours, p.leaving, p.window, p.end = true, false, window{next: -1, epoch: -1}, 0
+		p.ours, p.leaving, p.uncommitted, p.end = true, false, uncommitted{next: -1, epoch: -1}, 0
 	}
 	s.o.Metrics.rebalances.Inc()
 }
@@ -66,7 +66,7 @@ func (s *Source) begin(ctx context.Context, at map[string]map[int32]kgo.Offset) 
 	for number, offset := range at[s.name] {
 		p := s.partition(number)
 		if next := offset.EpochOffset(); next.Offset >= 0 {
-			p.window.next, p.window.epoch = next.Offset, next.Epoch
+			p.uncommitted.next, p.uncommitted.epoch = next.Offset, next.Epoch
 			p.ledger.Passed(uint64(next.Offset))
 		} else {
 			fresh = append(fresh, number)
@@ -105,7 +105,7 @@ func (s *Source) fresh(next map[int32]int64, _ error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for number, offset := range next {
-		s.partition(number).window.next = offset
+		s.partition(number).uncommitted.next = offset
 	}
 }
 
@@ -157,7 +157,7 @@ func (s *Source) moment(ctx context.Context) bool {
 // waiting reports whether messages of partitions are not committed.
 func (s *Source) waiting(numbers []int32) bool {
 	for _, number := range numbers {
-		if len(s.partition(number).window.entries) > 0 {
+		if len(s.partition(number).uncommitted.entries) > 0 {
 			return true
 		}
 	}
@@ -184,9 +184,9 @@ func (s *Source) forget(numbers []int32) {
 
 // drop forgets what is pending of a partition, and its series.
 func (s *Source) drop(p *partition) {
-	n := len(p.window.entries)
+	n := len(p.uncommitted.entries)
 	s.pending -= n
-	p.window = window{next: -1, epoch: -1}
+	p.uncommitted = uncommitted{next: -1, epoch: -1}
 	s.o.Metrics.pending.Sub(float64(n))
 	s.o.Metrics.drop(s.name, p.number)
 	signal(s.freed)

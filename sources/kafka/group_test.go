@@ -167,14 +167,7 @@ func TestAPartitionThatMovesAsksForASave(t *testing.T) {
 		until(t, "the messages", func() bool { return len(a.in.Lines()) == 60 })
 		a.endIn(graph.NewEpoch(nil))
 		b := read(t, open(t, c, snapshot), 1000)
-		until(t, "a save that is asked for", func() bool {
-			select {
-			case <-a.Positions().Early():
-				return true
-			default:
-				return false
-			}
-		})
+		until(t, "a save that is asked for", a.asked)
 		if n := w.sum(); n != 0 {
 			t.Errorf("%d messages are committed before a save", n)
 		}

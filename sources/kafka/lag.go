@@ -57,11 +57,11 @@ func (s *Source) ends(ctx context.Context) {
 
 // count shows what is known of a partition in the series.
 func (s *Source) count(p *partition) {
-	if n := p.ledger.Returned(); n > p.repeats {
-		s.o.Metrics.repeats.Add(float64(n - p.repeats))
-		p.repeats = n
+	if n := p.ledger.Returned(); n > p.covered {
+		s.o.Metrics.covered.Add(float64(n - p.covered))
+		p.covered = n
 	}
-	if p.ours && p.window.next >= 0 {
-		s.o.Metrics.lag.WithLabelValues(s.name, strconv.Itoa(int(p.number))).Set(float64(max(0, p.end-p.window.next)))
+	if p.ours && p.uncommitted.next >= 0 {
+		s.o.Metrics.lag.WithLabelValues(s.name, strconv.Itoa(int(p.number))).Set(float64(max(0, p.end-p.uncommitted.next)))
 	}
 }

@@ -11,7 +11,7 @@ type Metrics struct {
 	lag        *prometheus.GaugeVec
 	pending    prometheus.Gauge
 	commits    [2]prometheus.Counter // that failed, and that did not
-	repeats    prometheus.Counter
+	covered    prometheus.Counter
 	rebalances prometheus.Counter
 }
 
@@ -27,7 +27,7 @@ func NewMetrics(reg prometheus.Registerer) (*Metrics, error) {
 		pending: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "kafka_pending_messages", Help: "Messages that were read from Kafka and are not committed.",
 		}),
-		repeats: prometheus.NewCounter(prometheus.CounterOpts{
+		covered: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "kafka_covered_redeliveries_total", Help: "Messages delivered again by Kafka that the restored state covers: they were committed and not evaluated again.",
 		}),
 		rebalances: prometheus.NewCounter(prometheus.CounterOpts{
@@ -37,7 +37,7 @@ func NewMetrics(reg prometheus.Registerer) (*Metrics, error) {
 	for i, result := range []string{"failed", "committed"} {
 		m.commits[i] = commits.WithLabelValues(result)
 	}
-	for _, c := range []prometheus.Collector{m.lag, m.pending, commits, m.repeats, m.rebalances} {
+	for _, c := range []prometheus.Collector{m.lag, m.pending, commits, m.covered, m.rebalances} {
 		if err := reg.Register(c); err != nil {
 			return nil, err
 		}

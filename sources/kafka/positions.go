@@ -62,6 +62,12 @@ func (p positions) Saved(epoch uint64) {
 	p.s.mu.Lock()
 	defer p.s.mu.Unlock()
 	p.s.asked = false
+	_, counts := p.s.offsets()
+	waiting := p.s.pending
+	for _, n := range counts {
+		waiting -= n
+	}
+	p.s.ask(waiting)
 }
 
 // Unreleased is the number of messages that parse has taken and that have not ended.

@@ -46,7 +46,7 @@ type Source struct {
 	topic    dial.Topic
 	client   *dial.Client // nil before Run
 	parts    map[int32]*partition
-	pending  int  // messages in windows of partitions that are ours
+	pending  int  // messages uncommitted, of partitions that are ours
 	asked    bool // for a save, since the last one
 	restored restored
 }
@@ -63,13 +63,13 @@ func newSource(o Options, brokers []string, topic dial.Topic) *Source {
 
 // partition is one that is or was ours. What is guarded by Source.mu.
 type partition struct {
-	number  int32
-	ledger  *sources.Ledger[struct{}]
-	ours    bool // it is assigned to us
-	leaving bool // it is about to be taken from us: nothing more of it is handed over
-	window  window
-	end     int64 // behind the last message, as far as it is known
-	repeats int   // of the ledger, that are counted
+	number      int32
+	ledger      *sources.Ledger[struct{}]
+	ours        bool // it is assigned to us
+	leaving     bool // it is about to be taken from us: nothing more of it is handed over
+	uncommitted uncommitted
+	end         int64 // behind the last message, as far as it is known
+	covered     int   // messages that came again, as far as they are counted
 }
 
 // stream names a partition for positions and covered messages: no other topic, also one of
@@ -94,7 +94,7 @@ func (s *Source) numberOf(stream string) (int32, bool) {
 func (s *Source) partition(number int32) *partition {
 	p := s.parts[number]
 	if p == nil {
-		p = &partition{number: number, window: window{next: -1, epoch: -1}, ledger: sources.NewLedger[struct{}](sources.LedgerOptions{
+		p = &partition{number: number, uncommitted: uncommitted{next: -1, epoch: -1}, ledger: sources.NewLedger[struct{}](sources.LedgerOptions{
 			Stream: s.stream(number), Consumer: s.o.Group, Snapshot: s.o.Snapshot, Limit: s.o.Pending, Remembered: remembered, Due: s.due,
 		})}
 		p.ledger.Restore(s.restored.positions, s.restored.covered)
@@ -157,7 +157,7 @@ func (s *Source) room(ctx context.Context) (int, error) {
 	for {
 		s.mu.Lock()
 		n := s.o.Pending - s.pending
-		s.ask()
+		s.ask(s.pending)
 		s.mu.Unlock()
 		if n > 0 {
 			return min(n, maxRun), nil
@@ -170,9 +170,10 @@ func (s *Source) room(ctx context.Context) (int, error) {
 	}
 }
 
-// ask has a save begin early when so much waits for one that reading will stop.
-func (s *Source) ask() {
-	if s.o.Snapshot && !s.asked && s.pending >= max(1, s.o.Pending/2) {
+// ask has a save begin early when so many messages wait for one that reading will stop.
+// s.mu is held.
+func (s *Source) ask(waiting int) {
+	if s.o.Snapshot && !s.asked && waiting >= max(1, s.o.Pending/2) {
 		s.asked = true
 		signal(s.early)
 	}
@@ -229,7 +230,7 @@ func (s *Source) arrived(polled kgo.Fetches) (all []arrival) {
 			p.end = max(p.end, of.LastStableOffset, of.HighWatermark)
 			before := s.pending
 			for _, r := range of.Records {
-				if p.window.enter(r.Offset, r.LeaderEpoch) {
+				if p.uncommitted.enter(r.Offset, r.LeaderEpoch) {
 					s.pending++
 				}
 				at := graph.Position{Sequence: uint64(r.Offset) + 1, Time: r.Timestamp.Unix()}
@@ -237,14 +238,14 @@ func (s *Source) arrived(polled kgo.Fetches) (all []arrival) {
 					all = append(all, arrival{d, r.Value})
 				}
 			}
-			if len(of.Records) > 0 && p.window.next < 0 {
-				p.window.next = of.Records[0].Offset
+			if len(of.Records) > 0 && p.uncommitted.next < 0 {
+				p.uncommitted.next = of.Records[0].Offset
 			}
 			s.o.Metrics.pending.Add(float64(s.pending - before))
 			s.count(p)
 		}
 	})
-	s.ask()
+	s.ask(s.pending)
 	return all
 }
 

@@ -68,6 +68,16 @@ func (r *reader) endIn(e *graph.Epoch) {
 	}
 }
 
+// asked reports whether a save is asked for, which it takes note of.
+func (r *reader) asked() bool {
+	select {
+	case <-r.Positions().Early():
+		return true
+	default:
+		return false
+	}
+}
+
 // until waits for up to two minutes of virtual time.
 func until(t *testing.T, what string, done func() bool) {
 	t.Helper()
@@ -242,20 +252,37 @@ func TestSnapshotsBeginEarlyWhenMuchWaitsForThem(t *testing.T) {
 		r := read(t, s, 2000)
 		saves := 0
 		for len(r.in.Lines()) < 900 {
-			until(t, "a save that is asked for", func() bool {
-				select {
-				case <-s.Positions().Early():
-					return true
-				default:
-					return false
-				}
-			})
+			until(t, "a save that is asked for", r.asked)
 			saves++
 			r.endIn(graph.NewEpoch(nil))
 			s.Positions().Saved(sources.Final)
 		}
 		if saves < 9 || saves > 50 {
 			t.Errorf("%d saves for 900 messages of which 100 may be pending", saves)
+		}
+	})
+}
+
+// What came behind the barrier of a save and stops reading asks for the next save.
+func TestASaveThatLeavesMuchWaitingAsksForTheNext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := cluster(t, modetest.Mode{}, 1)
+		c.Produce("events", 0, kafkatest.Lines(numbered(0, 10)...)...)
+		s := open(t, c, func(o *Options) { o.Pending, o.Snapshot = 10, true })
+		r := read(t, s, 100)
+		until(t, "all messages", func() bool { return len(r.in.Lines()) == 10 })
+		until(t, "the first save", r.asked)
+		first := graph.NewEpoch(nil)
+		r.endIn(first.Close())
+		s.Positions().Saved(1)
+		until(t, "the next save", r.asked)
+		s.Positions().Saved(2)
+		if synctest.Wait(); r.asked() {
+			t.Error("a save is asked for when the last one covers all, and it is about to be committed")
+		}
+		until(t, "the commit of all", func() bool { return c.Committed("sluice-events", "events", 0) == 10 })
+		if r.asked() {
+			t.Error("a save is asked for when nothing waits for one")
 		}
 	})
 }

@@ -26,9 +26,9 @@ func newSocket(c *net.UDPConn) sources.Datagrams {
 		for len(s.b) >= sources.MaxDatagram {
 			n, err := syscall.Read(int(fd), s.b)
 			switch {
-			case err == syscall.EINTR: //nolint:errorlint // errors of the system are bare
+			case err == syscall.EINTR:
 				continue
-			case err == syscall.EAGAIN: //nolint:errorlint // the same
+			case err == syscall.EAGAIN:
 				return len(s.sizes) > 0
 			case err != nil:
 				s.err = err

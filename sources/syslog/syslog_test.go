@@ -191,8 +191,8 @@ func TestContract(t *testing.T) {
 					return &datagrams{v, sync.OnceValue(func() error { close(v.closed); return nil }), o.Metrics.messages.WithLabelValues("udp")}
 				}
 				near, far := m.Pipe(t)
-				l := &one{make(chan net.Conn, 1), make(chan struct{})}
-				l.conn <- near
+				l := sourcetest.NewListener()
+				l.Give(near)
 				a := accept.Options{Name: "test", Max: 1, Log: o.Log, Counters: o.Connections.Of("test"), Reader: o.reader(transport)}
 				client := far
 				if transport == TLS {
@@ -208,32 +208,6 @@ func TestContract(t *testing.T) {
 		})
 	}
 }
-
-// one is a listener in memory with one connection.
-type one struct {
-	conn   chan net.Conn
-	closed chan struct{}
-}
-
-func (l *one) Accept() (net.Conn, error) {
-	select {
-	case c := <-l.conn:
-		return c, nil
-	case <-l.closed:
-		return nil, net.ErrClosed
-	}
-}
-
-func (l *one) Close() error {
-	select {
-	case <-l.closed:
-	default:
-		close(l.closed)
-	}
-	return nil
-}
-
-func (*one) Addr() net.Addr { return &net.TCPAddr{} }
 
 // counted frames messages by their lengths.
 func counted(messages ...string) string {

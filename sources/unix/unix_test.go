@@ -30,7 +30,7 @@ func TestMain(m *testing.M) { leaktest.Main(m) }
 // place is a path in a directory whose name is short enough for a socket.
 func place(t *testing.T) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "unix")
+	dir, err := os.MkdirTemp("", "unix") //nolint:usetesting // the path of a socket is short
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,32 +67,6 @@ func dial(t *testing.T, path string) net.Conn {
 	return c
 }
 
-// one is a listener in memory with one connection.
-type one struct {
-	conn   chan net.Conn
-	closed chan struct{}
-}
-
-func (l *one) Accept() (net.Conn, error) {
-	select {
-	case c := <-l.conn:
-		return c, nil
-	case <-l.closed:
-		return nil, net.ErrClosed
-	}
-}
-
-func (l *one) Close() error {
-	select {
-	case <-l.closed:
-	default:
-		close(l.closed)
-	}
-	return nil
-}
-
-func (*one) Addr() net.Addr { return &net.UnixAddr{Net: "unix"} }
-
 func TestContract(t *testing.T) {
 	sourcetest.Contract(t, sourcetest.Harness{
 		New: func(t *testing.T, m modetest.Mode, lines []string) sources.Source {
@@ -110,8 +84,8 @@ func TestContract(t *testing.T) {
 				}
 				var near net.Conn
 				near, client = m.Pipe(t)
-				l := &one{make(chan net.Conn, 1), make(chan struct{})}
-				l.conn <- near
+				l := sourcetest.NewListener()
+				l.Give(near)
 				src = accept.New(l, accept.Options{Name: Name, Max: 1, Log: slog.New(slog.DiscardHandler), Counters: metrics.Of(Name), Reader: reader()})
 			}
 			go func() { _, _ = io.WriteString(client, strings.Join(lines, "\n")+"\n") }() // the source may not read it all

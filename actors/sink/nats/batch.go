@@ -165,7 +165,7 @@ func (n *names) writeBatch(t *Transport, messages []graph.Message) {
 			n.buf = append(n.buf, goesOn...)
 		}
 		n.ends = append(n.ends, len(n.buf))
-		n.buf = appendID(n.buf, &messages[i], t.label)
+		n.buf = messages[i].AppendID(n.buf, t.label, firstLabel)
 		n.ends = append(n.ends, len(n.buf))
 	}
 	n.text = textOf(n.buf)

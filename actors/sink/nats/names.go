@@ -1,7 +1,6 @@
 package nats
 
 import (
-	"encoding/hex"
 	"strconv"
 
 	"github.com/sluicehq/sluice/graph"
@@ -33,7 +32,7 @@ func (n *names) write(t *Transport, messages []graph.Message) {
 			n.buf = append(append(n.buf, t.inbox...), place...)
 			n.buf = strconv.AppendUint(n.buf, t.base+uint64(i), 10)
 			n.ends = append(n.ends, len(n.buf))
-			n.buf = appendID(n.buf, &messages[i], t.label)
+			n.buf = messages[i].AppendID(n.buf, t.label, firstLabel)
 		} else {
 			n.ends = append(n.ends, len(n.buf))
 		}
@@ -53,22 +52,3 @@ func (n *names) of(i int) (reply, id string) {
 
 // firstLabel is the label of the first sink of this kind.
 const firstLabel = "nats"
-
-// appendID appends the id by which the server tells a message that it has already.
-// Where the input can deliver the line again, the id is made of the line's place, so
-// that it is the same after a restart. All sinks share the id of a delivery, so those
-// behind the first add their label: two of them may publish to one stream.
-func appendID(dst []byte, m *graph.Message, label string) []byte {
-	if p := &m.Position; p.Sequence != 0 {
-		dst = append(append(dst, p.Stream...), '-')
-		dst = append(strconv.AppendUint(dst, p.Sequence, 10), '-')
-		dst = append(append(dst, label...), '-')
-	} else {
-		dst = append(hex.AppendEncode(append(dst, "msg_"...), m.ID[:]), '-')
-	}
-	dst = strconv.AppendInt(dst, int64(m.Index), 10)
-	if m.Position.Sequence == 0 && label != "" && label != firstLabel {
-		dst = append(append(dst, '-'), label...)
-	}
-	return dst
-}

@@ -14,7 +14,7 @@ func TestSinksBehindTheFirstHaveIdsOfTheirOwn(t *testing.T) {
 		"nats-2": "msg_00000000000000000000000000000001-7-nats-2",
 		"dlq":    "msg_00000000000000000000000000000001-7-dlq",
 	} {
-		if got := string(appendID(nil, &m, label)); got != want {
+		if got := string(m.AppendID(nil, label, firstLabel)); got != want {
 			t.Errorf("%s: got %s, want %s", label, got, want)
 		}
 	}

@@ -141,8 +141,8 @@ func kill(t *testing.T, mode string, messages, deaths int, random *rand.Rand) (a
 			defer close(done)
 			publish((n + 1) * perLife)
 		}()
-		switch {
-		case n%3 == 2: // between the commit of a save and its acknowledgements, or soon after
+		switch n % 3 {
+		case 2: // between the commit of a save and its acknowledgements, or soon after
 			saves := strings.Count(d.stderr.String(), `"state saved"`)
 			d.await("a save", func() bool { return strings.Count(d.stderr.String(), `"state saved"`) > saves })
 		default:

@@ -352,7 +352,7 @@ func TestAuditSinksThatRefuseTheStart(t *testing.T) {
 		{"a directory that is not there", "file://" + filepath.Join(dir, "gone", "audit"), "daemon.api.audit.sink: "},
 		{"a socket that nobody listens on", "unix://" + filepath.Join(dir, "gone.sock"), "daemon.api.audit.sink: "},
 		{"the file of another sink", shared + "?on_full=block", "write to the same file"},
-		{"no kind of sink", "kafka://x", "Unsupported output sink 'kafka://x'"},
+		{"no kind of sink", "pulsar://x", "Unsupported output sink 'pulsar://x'"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			args := append([]string{

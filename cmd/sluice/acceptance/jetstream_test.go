@@ -3,6 +3,7 @@ package acceptance
 import (
 	"context"
 	"fmt"
+	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -153,7 +154,7 @@ func TestMessagesOfNATSAreAcknowledgedWhenTheyHaveEnded(t *testing.T) {
 	}
 }
 
-// Case 39: a message is acknowledged when the last sink has its result.
+// A message is acknowledged when the last sink has its result.
 func TestAMessageWaitsForItsLastSink(t *testing.T) {
 	t.Parallel()
 	b := newBus(t, jetstream.ConsumerConfig{AckWait: 2 * time.Second})
@@ -184,7 +185,7 @@ func make503(n int) (all []int) {
 	return all
 }
 
-// Cases 41 and 42: what came behind the last save is redelivered in mode snapshot, and
+// What came behind the last save is redelivered in mode snapshot, and
 // only then.
 func TestWhatIsRedeliveredAfterAKill(t *testing.T) {
 	t.Parallel()
@@ -230,7 +231,7 @@ func TestWhatIsRedeliveredAfterAKill(t *testing.T) {
 	}
 }
 
-// Cases 46 to 48: acknowledgements that do not arrive before a kill. What a restored save
+// Acknowledgements that do not arrive before a kill. What a restored save
 // covers is acknowledged and not evaluated.
 func TestWhatASaveCoversIsNotEvaluatedAgain(t *testing.T) {
 	t.Parallel()
@@ -315,7 +316,7 @@ func TestASinkThatIsDownHalfOfTheTimeCausesNoRedelivery(t *testing.T) {
 	}
 }
 
-// Case 45: saves begin before the server holds messages back.
+// Saves begin before the server holds messages back.
 func TestASaveBeginsEarlyInSnapshotMode(t *testing.T) {
 	t.Parallel()
 	b := newBus(t, jetstream.ConsumerConfig{MaxAckPending: 100})
@@ -392,4 +393,27 @@ func TestAStreamThatVanishesDoesNotEndTheDaemon(t *testing.T) {
 		t.Errorf("readiness %d, want 200", got.status)
 	}
 	d.stop()
+}
+
+// The command of the page reads what is published to its subjects.
+func TestTheCommandOnThePageOfNATS(t *testing.T) {
+	t.Parallel()
+	b := newBus(t, jetstream.ConsumerConfig{AckWait: patience})
+	r := newReader(t)
+	ran := 0
+	for _, f := range fences(t, "docs/inputs.md") {
+		if f.info != "sh nats" {
+			continue
+		}
+		ran++
+		script := strings.NewReplacer("nats://nats.example.com:4222/events.>", b.target, documented, "127.0.0.1:0").Replace(f.text)
+		d := launchCommand(t, r.dir, exec.Command("sh", "-c", "exec "+script))
+		b.publish(`{"User":"root","CommandLine":"vssadmin delete shadows","Image":"C:\\vssadmin.exe"}`)
+		d.results(1)
+		d.await("the acknowledgement", func() bool { return b.open() == 0 })
+		d.stop()
+	}
+	if ran != 1 {
+		t.Errorf("%d commands were run, want one", ran)
+	}
 }

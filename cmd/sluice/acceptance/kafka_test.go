@@ -73,6 +73,24 @@ func TestMessagesOfKafkaBecomeResults(t *testing.T) {
 	wantNoSecret(t, "the log", d.stderr.String())
 }
 
+// The group of an input is that of the flag, unless the input names one.
+func TestTheGroupOfAKafkaInput(t *testing.T) {
+	for _, tc := range []struct{ name, parameters, want string }{
+		{"the flag", "", "fleet"},
+		{"the input", "?group=own", "own"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			c := kafkatest.Start(t, kfake.SeedTopics(1, "events"))
+			dir := t.TempDir()
+			d := launchIn(t, dir, "-r", write(t, dir, "rules/a.yml", rule("Evil", "evil")),
+				"--consumer-group", "fleet", "--input", "kafka://"+c.Target("events")+tc.parameters)
+			c.Produce("events", 0, []byte(event("good")))
+			d.await("the commit", func() bool { return c.Committed(tc.want, "events", 0) == 1 })
+			d.stop()
+		})
+	}
+}
+
 // kafkaClient is a client of the test that logs in.
 func kafkaClient(t *testing.T, c *kafkatest.Cluster, ca *certstest.Authority) *kgo.Client {
 	t.Helper()

@@ -179,6 +179,18 @@ func TestTheEndOfAFiniteInputEndsLogRecords(t *testing.T) {
 	}
 }
 
+// What is logged about log records names them, and not the first input.
+func TestLogLinesNameLogRecords(t *testing.T) {
+	d := start(t, "-r", write(t, t.TempDir(), "a.yml", rule("A", "evil")), "--input", "http", "--input-format", "cef")
+	deep := strings.Repeat(`{"arrayValue":{"values":[`, 130) + strings.Repeat(`]}}`, 130)
+	if got := d.do("POST", "/v1/logs", `{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"body":`+deep+`}]}]}]}`, "Content-Type", "application/json"); got.status != 200 {
+		t.Fatalf("got %d %s", got.status, got.body)
+	}
+	if got := d.awaitLog("lines could not be decoded and are lost"); got["source"] != "otlp" || got["format"] != "json" || got["hint"] != "--dlq keeps what could not be decoded" {
+		t.Errorf("logged %v, want source otlp in JSON", got)
+	}
+}
+
 func TestABuildWithoutOTLPTakesNoLogRecords(t *testing.T) {
 	left := filepath.Join(t.TempDir(), "sluice")
 	build := exec.Command("go", "build", "-tags", "no_otlp", "-o", left, "github.com/sluicehq/sluice/cmd/sluice")

@@ -168,6 +168,8 @@ func metricsReference(t *testing.T) string {
 		"--state-db", filepath.Join(dir, "state"), "--logsource-routing")
 	d.tls = &tls.Config{RootCAs: ours.Pool}
 	d.push(event("evil"))
+	d.do("POST", "/v1/logs", `{}`, "Content-Type", "application/json")
+	d.do("POST", "/v1/logs", ``, "Content-Type", "text/plain")
 	d.await("the partition of the topic", func() bool {
 		return strings.Contains(d.do("GET", "/metrics", "").body, "\nsvc_kafka_lag{")
 	})

@@ -20,7 +20,7 @@ import (
 // socketPath is short enough for a socket.
 func socketPath(t *testing.T) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "sluice")
+	dir, err := os.MkdirTemp("", "sluice") //nolint:usetesting // the path of a socket is short
 	if err != nil {
 		t.Fatal(err)
 	}

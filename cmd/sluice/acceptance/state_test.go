@@ -98,7 +98,7 @@ func TestWindowsSurviveARestart(t *testing.T) {
 	}
 }
 
-// Case 51: what came behind the barrier of the last save is missing, and nothing
+// What came behind the barrier of the last save is missing, and nothing
 // is counted twice.
 func TestAKilledDaemonGoesOnFromItsLastSave(t *testing.T) {
 	t.Parallel()
@@ -273,7 +273,7 @@ func TestBytesAboveTheLimitAreEvictedAtTheRestore(t *testing.T) {
 	d.wantFired("3")
 }
 
-// Case 53: while a sink is stuck no save becomes current, and the one before it
+// While a sink is stuck no save becomes current, and the one before it
 // is restored.
 func TestASaveWaitsForAStuckSink(t *testing.T) {
 	t.Parallel()

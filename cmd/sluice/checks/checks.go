@@ -224,8 +224,11 @@ func (c *checking) inputs() {
 	sound := true
 	specs := inputs.Parse(c.d.Input.Sources, nil, func(_ int, err error) { sound = false; c.fault("daemon.input.source", err) })
 	for _, s := range specs {
-		if s.Options["ack"] == "snapshot" && c.d.State.DB == "" {
-			c.fault("daemon.input.source", fmt.Errorf("input '%s': ack=snapshot needs a state database (--state-db)", s))
+		if s.Kind.NeedsState == nil || c.d.State.DB != "" {
+			continue
+		}
+		if what := s.Kind.NeedsState(s); what != "" {
+			c.fault("daemon.input.source", fmt.Errorf("input '%s': %s needs a state database (--state-db)", s, what))
 		}
 	}
 	if err := inputs.CheckConsumers(specs, c.d); err != nil {

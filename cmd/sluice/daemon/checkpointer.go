@@ -212,19 +212,17 @@ func (c *checkpointer) write(ctx context.Context, exports map[graph.Stage]any, b
 
 // cover has the head name what the checkpoint covers: of this run's inputs, and of
 // those of earlier runs whose effect the state still holds. It returns the positions
-// of the cut.
+// of the cut, and those of other inputs.
 func (c *checkpointer) cover(s *state.Save, epoch uint64) (positions []state.Position) {
-	covered := slices.Clone(c.covered)
+	var own []state.Covered
 	for _, in := range c.inputs {
-		at, own := in.Cover(epoch)
-		positions = append(positions, at...)
-		covered = slices.DeleteFunc(covered, func(o state.Covered) bool {
-			return slices.ContainsFunc(own, func(n state.Covered) bool { return o.Stream == n.Stream && o.Consumer == n.Consumer })
-		})
-		covered = append(covered, own...)
+		at, covered := in.Cover(epoch)
+		positions, own = append(positions, at...), append(own, covered...)
 	}
-	s.Cover(covered)
-	return positions
+	s.Cover(append(own, slices.DeleteFunc(slices.Clone(c.covered), func(o state.Covered) bool {
+		return slices.ContainsFunc(own, func(n state.Covered) bool { return o.Stream == n.Stream && o.Consumer == n.Consumer })
+	})...))
+	return state.NewerPositions(positions, c.positions)
 }
 
 // writeParts writes what changed since it was last written and keeps the rest.

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -230,6 +232,56 @@ func TestTheSaveBeforeStaysCurrentWhenAStageIsAbandoned(t *testing.T) {
 	}
 	if acks := ledger.Acks(); len(acks) != 1 {
 		t.Errorf("due: %v, want the one message", acks)
+	}
+}
+
+// Servers may have streams and consumers of the same names, and a run may read some of the
+// inputs of the run before.
+func TestTheHeadSpeaksOfEachInputByItself(t *testing.T) {
+	dir, s := t.TempDir(), &stream{export: text{1, "one"}}
+	c, _ := openCheckpointer(t, dir, s, config.Daemon{})
+	book := func(identity string) *sources.Ledger[int] {
+		return sources.NewLedger[int](sources.LedgerOptions{Stream: "s", Identity: identity, Consumer: "c", Snapshot: true, Limit: 10})
+	}
+	a, b := book("s@1"), book("s@2")
+	c.follow([]sources.Positions{a, b})
+	line := a.Deliver(graph.Position{Sequence: 5, Time: 1005}, 1)
+	line.Entered(1)
+	line.Ended()
+	c.mustSave(t)
+	said := func() string {
+		h, err := c.series.Head()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var texts []string
+		for _, p := range h.Positions() {
+			texts = append(texts, fmt.Sprint(p.Stream, " ", p.Sequence))
+		}
+		for _, o := range h.Covered {
+			texts = append(texts, fmt.Sprint(o.Stream, " ", slices.Collect(o.Ranges.All())))
+		}
+		return strings.Join(texts, ", ")
+	}
+	if got, want := said(), "s@1 5, s@1 [5], s@2 []"; got != want {
+		t.Errorf("the head says %q, want %q", got, want)
+	}
+	_ = c.store.Close()
+
+	c, _ = openCheckpointer(t, dir, s, config.Daemon{})
+	c.follow([]sources.Positions{book("s@2")})
+	s.export = text{2, "two"}
+	c.mustSave(t)
+	if got, want := said(), "s@1 5, s@2 [], s@1 [5]"; got != want {
+		t.Errorf("behind a run on another input the head says %q, want %q", got, want)
+	}
+	_ = c.store.Close()
+
+	c, _ = openCheckpointer(t, dir, s, config.Daemon{State: state.Config{Clear: true}})
+	s.export = text{3, "three"}
+	c.mustSave(t)
+	if got := said(); got != "" {
+		t.Errorf("behind a run without the stored state the head says %q, want nothing", got)
 	}
 }
 

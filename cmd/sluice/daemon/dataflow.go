@@ -25,7 +25,7 @@ import (
 
 // newDataflow builds the stages as they are configured.
 func newDataflow(cfg *config.Daemon, from []inputs.Spec, set *graph.RuleSet, out *sink.Outputs, m *dataflow.Metrics, log *slog.Logger) (*dataflow.Dataflow, error) {
-	decoders, err := inputs.Decoders(from, cfg)
+	decoders, err := inputs.ParseInputs(from, cfg)
 	if err != nil {
 		return nil, configFaultf("daemon.input: %w", err)
 	}

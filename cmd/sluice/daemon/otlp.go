@@ -7,6 +7,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/sluicehq/sluice/cmd/sluice/inputs"
 	"github.com/sluicehq/sluice/http/api"
 	"github.com/sluicehq/sluice/http/auth"
 	"github.com/sluicehq/sluice/otlp/ingest"
@@ -32,7 +33,8 @@ func (d *Daemon) answerCalls(gate *auth.Gate) {
 
 // mountLogs has log records taken in.
 func (d *Daemon) mountLogs(r *api.Resources) {
-	n := ingest.NewIntake(d.dataflow.Parse.Intake("otlp", time.Now), int64(d.cfg.Input.HTTP.MaxBodyBytes), d.receiver.metrics)
+	in := d.dataflow.Parse.IntakeOf(len(d.from), inputs.Logs, time.Now)
+	n := ingest.NewIntake(in, int64(d.cfg.Input.HTTP.MaxBodyBytes), d.receiver.metrics)
 	r.Logs = n
 	d.receiver.calls.Mount(n)
 }

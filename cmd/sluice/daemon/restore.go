@@ -81,6 +81,8 @@ func (c *checkpointer) decide(cfg *config.Daemon, streams []string) {
 	c.restores = restore && err == nil
 	if c.restores {
 		c.covered = head.Covered
+	} else {
+		c.positions = nil // of a state that is not there
 	}
 	c.clears = cfg.State.Clear
 }

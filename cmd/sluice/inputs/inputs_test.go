@@ -6,9 +6,12 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/sluicehq/sluice/cmd/sluice/config"
 	"github.com/sluicehq/sluice/cmd/sluice/inputs"
+	"github.com/sluicehq/sluice/graph/format"
 	"github.com/sluicehq/sluice/graph/leaktest"
 	"github.com/sluicehq/sluice/internal/suggest"
 	"github.com/sluicehq/sluice/sources"
@@ -97,24 +100,27 @@ func TestSeveralInputs(t *testing.T) {
 	}
 	cfg := &config.Default().Daemon
 	cfg.Input.Format = "logfmt"
-	all, err := inputs.Decoders(specs, cfg)
+	all, err := inputs.ParseInputs(specs, cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var got []string
-	for i, in := range all {
+	if last := all[len(specs)]; len(all) != len(specs)+1 || last.Source != inputs.Logs || last.Decoder.Format != format.JSON {
+		t.Errorf("%d inputs, the last is %v, want that of log records behind %d", len(all), last, len(specs))
+	}
+	for i, in := range all[:len(specs)] {
 		got = append(got, fmt.Sprint(specs[i].Number, " ", in.Source, " ", in.Decoder.Format))
 	}
 	if want := "0 stdin logfmt|1 test://a syslog|3 test://b?format=plain plain"; strings.Join(got, "|") != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	many := make([]string, inputs.Most+1)
+	many := make([]string, inputs.MaxInputs+1)
 	for i := range many {
 		many[i] = fmt.Sprint("test://", i)
 	}
 	faults = nil
-	if n := len(inputs.Parse(many, kinds(), func(_ int, err error) { faults = append(faults, err.Error()) })); n != inputs.Most || len(faults) != 1 || faults[0] != "a daemon has at most 64 inputs" {
-		t.Errorf("%d inputs, faults %q, want %d and one fault", n, faults, inputs.Most)
+	if n := len(inputs.Parse(many, kinds(), func(_ int, err error) { faults = append(faults, err.Error()) })); n != inputs.MaxInputs || len(faults) != 1 || faults[0] != "a daemon has at most 64 inputs" {
+		t.Errorf("%d inputs, faults %q, want %d and one fault", n, faults, inputs.MaxInputs)
 	}
 }
 
@@ -149,14 +155,47 @@ func TestAnInputThatCannotBeOpenedClosesThoseBeforeIt(t *testing.T) {
 	}
 }
 
-func TestTheHelpOfInputNamesWhatThisBuildHas(t *testing.T) {
+// stubborn is an input that does not close.
+type stubborn struct {
+	sources.Source
+	until chan struct{}
+}
+
+func (s stubborn) Positions() sources.Positions { return nil }
+
+func (s stubborn) Close(context.Context) error { <-s.until; return nil }
+
+func TestAnInputThatDoesNotCloseHoldsNothingUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		until := make(chan struct{})
+		more := []inputs.Kind{{Name: "stubborn", Schemes: []string{"stubborn"}, Open: func(inputs.Environment, inputs.Spec) (inputs.Opened, error) {
+			return inputs.Opened{Source: stubborn{until: until}}, nil
+		}}}
+		set, err := inputs.Open(inputs.Parse([]string{"stubborn://"}, more, func(_ int, err error) { t.Error(err) }), inputs.Environment{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		begun := time.Now()
+		if err := set.Close(ctx); err == nil || err.Error() != "an input did not close in time" || time.Since(begun) != 1100*time.Millisecond {
+			t.Errorf("got %v behind %s, want the fault a moment behind the second", err, time.Since(begun))
+		}
+		close(until)
+	})
+}
+
+func TestTheHelpOfInputNamesTheKinds(t *testing.T) {
 	for _, s := range config.Settings("daemon") {
 		if s.Flag != "input" {
 			continue
 		}
 		for _, k := range inputs.Kinds() {
-			if strings.Contains(s.Help, k.Usage) != (k.Open != nil) {
-				t.Errorf("%q names %s: %t, want it the other way round", s.Help, k.Usage, k.Open == nil)
+			if k.LeftOutBy == "" && !strings.Contains(s.Help, k.Usage) {
+				t.Errorf("%q does not name %s", s.Help, k.Usage)
+			}
+			if k.Usage == "" || (k.Open == nil) != (k.LeftOutBy != "") {
+				t.Errorf("%s: usage %q, left out by %q, can be opened: %t", k.Name, k.Usage, k.LeftOutBy, k.Open != nil)
 			}
 		}
 		return

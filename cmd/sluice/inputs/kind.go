@@ -25,11 +25,14 @@ type Kind struct {
 
 	// Check reports a target or parameters that can never be opened; nil accepts all.
 	Check func(Spec) error
-	// Open is nil for a kind that this build does not have.
+	// Open is nil for a kind that is left out of this build.
 	Open func(Environment, Spec) (Opened, error)
 	// CheckLogin reports what connections of the kind cannot be made with, by the last part
 	// of its key; nil for a kind that makes none.
 	CheckLogin func(cfg *config.Daemon, now time.Time, fault func(key string, err error))
+	// NeedsState returns what of a spec cannot do without a state database, "" when nothing
+	// needs one; nil stands for that, too.
+	NeedsState func(Spec) string
 	Replays    bool // has streams that can be read again from a given place
 	// LeftOutBy is the build tag that left the kind out.
 	LeftOutBy string

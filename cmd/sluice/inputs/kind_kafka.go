@@ -5,13 +5,12 @@ package inputs
 import (
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/sluicehq/sluice/cmd/sluice/config"
+	"github.com/sluicehq/sluice/cmd/sluice/logging"
 	"github.com/sluicehq/sluice/internal/kafkaconn/dial"
 	"github.com/sluicehq/sluice/sources/kafka"
 )
@@ -22,6 +21,12 @@ var kafkaKind = Kind{
 	CheckLogin: func(cfg *config.Daemon, now time.Time, fault func(key string, err error)) {
 		dial.Check(cfg.Kafka, now, fault)
 	},
+	NeedsState: func(s Spec) string {
+		if set, err := kafka.ParseSettings(s.Options); err == nil && set.Snapshot {
+			return "ack=snapshot"
+		}
+		return ""
+	},
 	Open: openKafka,
 }
 
@@ -31,13 +36,12 @@ func newKafkaMetrics(reg prometheus.Registerer) (*kafkaMetrics, error) { return 
 
 func openKafka(env Environment, spec Spec) (Opened, error) {
 	settings, err := kafka.ParseSettings(spec.Options)
-	dial.Check(env.Config.Kafka, time.Now(), func(flag string, fault error) { err = errors.Join(err, fmt.Errorf("%s: %w", flag, fault)) })
 	if err != nil {
 		return Opened{}, err
 	}
 	settings.Group = cmp.Or(settings.Group, env.Config.NATS.ConsumerGroup)
 	source, err := kafka.Open(context.Background(), kafka.Options{
-		Settings: settings, Target: spec.Target, Dialer: dial.Dialer{Config: env.Config.Kafka, Log: env.Log}, Metrics: env.Metrics.kafka,
+		Settings: settings, Target: spec.Target, Dialer: dial.Dialer{Config: env.Config.Kafka, Log: logging.Target(env.Log, "sluice.kafka")}, Metrics: env.Metrics.kafka,
 	})
 	if err != nil {
 		return Opened{}, err

@@ -4,7 +4,7 @@ package inputs
 
 import "github.com/prometheus/client_golang/prometheus"
 
-var kafkaKind = Kind{Name: "kafka", Schemes: []string{"kafka"}, LeftOutBy: "no_kafka"}
+var kafkaKind = Kind{Name: "kafka", Schemes: []string{"kafka"}, Usage: "kafka://broker1,broker2/topic", LeftOutBy: "no_kafka"}
 
 type kafkaMetrics struct{}
 

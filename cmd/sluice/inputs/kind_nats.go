@@ -23,7 +23,7 @@ var natsKind = Kind{
 		source, err := jetstream.Open(jetstream.Options{
 			Dialer: dial.Dialer{Config: env.Config.NATS.Config, Log: logging.Target(env.Log, "sluice.nats")},
 			Target: s.Target, Name: "sluice input", Input: in,
-			MaxAckPending: env.Config.Input.BufferSize, Metrics: env.Metrics.NATS,
+			MaxAckPending: env.Config.Input.BufferSize, Metrics: env.Metrics.nats,
 			Claim: func(stream string, created time.Time, name string) error {
 				return env.claim(s, consumer{stream, created.UnixNano(), name})
 			},

@@ -13,7 +13,7 @@ import (
 
 // Metrics are the series of the inputs that have some: a member for each room.
 type Metrics struct {
-	NATS        *natsconn.InputMetrics
+	nats        *natsconn.InputMetrics
 	connections *accept.Metrics
 	syslog      *syslog.Metrics
 	kafka       *kafkaMetrics
@@ -23,7 +23,7 @@ type Metrics struct {
 func NewMetrics(reg prometheus.Registerer) (*Metrics, error) {
 	m := new(Metrics)
 	var errs [4]error
-	m.NATS, errs[0] = natsconn.NewInputMetrics(reg)
+	m.nats, errs[0] = natsconn.NewInputMetrics(reg)
 	m.connections, errs[1] = accept.NewMetrics(reg, unix.Name, syslog.TCP.Name(), syslog.TLS.Name())
 	m.syslog, errs[2] = syslog.NewMetrics(reg)
 	m.kafka, errs[3] = newKafkaMetrics(reg)

@@ -128,6 +128,16 @@ func (s *Set) Stop() { s.stop() }
 // Wait returns when the inputs have ended that Start began with.
 func (s *Set) Wait() { s.work.Wait() }
 
+// lateBy is how long behind its context an input may take to close.
+const lateBy = 100 * time.Millisecond
+
+// late receives a moment behind the end of ctx.
+func late(ctx context.Context) <-chan struct{} {
+	over := make(chan struct{})
+	context.AfterFunc(ctx, func() { time.AfterFunc(lateBy, func() { close(over) }) })
+	return over
+}
+
 // Close has inputs that deliver again acknowledge what is due, for as long as ctx lasts,
 // and lets all go.
 func (s *Set) Close(ctx context.Context) error {
@@ -147,6 +157,12 @@ func (s *Set) Close(ctx context.Context) error {
 			}
 		})
 	}
-	closing.Wait()
-	return errors.Join(errs...)
+	closed := make(chan struct{})
+	go func() { closing.Wait(); close(closed) }()
+	select {
+	case <-closed:
+		return errors.Join(errs...)
+	case <-late(ctx):
+		return errors.New("an input did not close in time")
+	}
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/sluicehq/sluice/internal/suggest"
 )
 
-// Most is how many inputs a daemon may have.
-const Most = 64
+// MaxInputs is how many inputs a daemon may have.
+const MaxInputs = 64
 
 // Spec is an input as the operator wrote it: scheme and target, and parameters behind a
 // question mark.
@@ -41,8 +41,8 @@ func Parse(texts []string, more []Kind, fault func(number int, err error)) []Spe
 		switch same := func(o Spec) bool { return o.Scheme == s.Scheme && o.Target == s.Target }; {
 		case err != nil:
 			fault(i, err)
-		case i >= Most:
-			fault(i, fmt.Errorf("a daemon has at most %d inputs", Most))
+		case i >= MaxInputs:
+			fault(i, fmt.Errorf("a daemon has at most %d inputs", MaxInputs))
 		case slices.ContainsFunc(specs, same):
 			fault(i, fmt.Errorf("input '%s' is named twice", s))
 		default:
@@ -72,11 +72,8 @@ func parseOne(text string, kinds []Kind) (Spec, error) {
 		return s, suggest.Wrap(fmt.Errorf("%q is no input (%s)", redact.Text(text), strings.Join(here, ", ")), scheme, schemes)
 	}
 	s.Kind = kinds[i]
-	switch k := s.Kind; {
-	case k.Open == nil && k.LeftOutBy != "":
-		return s, fmt.Errorf("%q is left out of this build, which was made with the tag %s (%s)", redact.Text(text), k.LeftOutBy, strings.Join(here, ", "))
-	case k.Open == nil:
-		return s, fmt.Errorf("%q is not in this build (%s)", redact.Text(text), strings.Join(here, ", "))
+	if s.Kind.Open == nil {
+		return s, fmt.Errorf("%q is left out of this build, which was made with the tag %s (%s)", redact.Text(text), s.Kind.LeftOutBy, strings.Join(here, ", "))
 	}
 	if parameters {
 		if err := s.parameters(query); err != nil {
@@ -133,8 +130,12 @@ func (s Spec) format(cfg *config.Daemon) string {
 	return cfg.Input.Format
 }
 
-// Decoders are the inputs as parse knows them, in the order of specs.
-func Decoders(specs []Spec, cfg *config.Daemon) ([]parse.Input, error) {
+// Logs is how log lines name the log records that come over OTLP.
+const Logs = "otlp"
+
+// ParseInputs are the inputs as parse knows them, in the order of specs. Behind them stand
+// the log records, which come beside all inputs.
+func ParseInputs(specs []Spec, cfg *config.Daemon) ([]parse.Input, error) {
 	events, err := cfg.Input.Compile()
 	if err != nil {
 		return nil, err
@@ -148,5 +149,5 @@ func Decoders(specs []Spec, cfg *config.Daemon) ([]parse.Input, error) {
 		d.Filter = events
 		all = append(all, parse.Input{Source: s.String(), Decoder: d})
 	}
-	return all, nil
+	return append(all, parse.Input{Source: Logs, Decoder: &format.Decoder{Format: format.JSON, Filter: events}}), nil
 }
