@@ -102,6 +102,27 @@ func covers(pattern, filter string) bool {
 	return len(have) == len(want)
 }
 
+// Overlap reports whether one subject may be matched by both filters.
+func Overlap(a, b string) bool {
+	x, y := strings.Split(a, "."), strings.Split(b, ".")
+	for i := range min(len(x), len(y)) {
+		switch {
+		case x[i] == ">" || y[i] == ">":
+			return true
+		case x[i] != "*" && y[i] != "*" && x[i] != y[i]:
+			return false
+		}
+	}
+	return len(x) == len(y)
+}
+
+// Reserved reports whether a filter takes subjects by which servers are asked. Most of them
+// refuse an ordinary stream that takes those.
+func Reserved(filter string) bool {
+	return slices.ContainsFunc([]string{"$JS.>", "$JSC.>", "$NRG.>", "$SYS.>"}, func(own string) bool { return Overlap(filter, own) }) &&
+		!Covers([]string{"$JS.EVENT.>", "$SYS.ACCOUNT.>"}, filter)
+}
+
 // StreamName is the name of the stream that is made for a filter when none takes it.
 func StreamName(filter string) string { return "sluice-" + Sanitised(filter) }
 

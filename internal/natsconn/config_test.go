@@ -96,6 +96,40 @@ func TestPatternsCoverWhatTheyMatchWhole(t *testing.T) {
 	}
 }
 
+func TestFiltersThatMayMatchOneSubject(t *testing.T) {
+	for _, tc := range []struct {
+		a, b string
+		want bool
+	}{
+		{"a", "a", true},
+		{"a", "b", false},
+		{"a", "a.b", false},
+		{"a.>", "a", false},
+		{"a.>", "a.b.c", true},
+		{"a.>", "a.*", true},
+		{">", "a", true},
+		{"*.a", "b.*", true},
+		{"*.a", "b.c", false},
+		{"*.a", "b.c.>", false},
+		{"*", "a.b", false},
+	} {
+		if Overlap(tc.a, tc.b) != tc.want || Overlap(tc.b, tc.a) != tc.want {
+			t.Errorf("%s and %s: want %t, both ways round", tc.a, tc.b, tc.want)
+		}
+	}
+}
+
+func TestFiltersThatTakeWhatServersAreAskedBy(t *testing.T) {
+	for filter, want := range map[string]bool{
+		">": true, "*.>": true, "*.*": true, "$JS.>": true, "$SYS.a": true, "$JS.EVENT.ADVISORY.>": false, "$SYS.ACCOUNT.>": false,
+		"*": false, "events.>": false, "a.>": false, "JS.>": false,
+	} {
+		if got := Reserved(filter); got != want {
+			t.Errorf("%s: got %t, want %t", filter, got, want)
+		}
+	}
+}
+
 func TestStreamsAreNamedAfterTheirSubject(t *testing.T) {
 	for filter, want := range map[string]string{
 		"events.>": "sluice-events", "logs.*.auth": "sluice-logs---auth", ">": "sluice-all", "*": "sluice-all", "a.b": "sluice-a-b",

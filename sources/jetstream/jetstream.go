@@ -27,6 +27,9 @@ type Options struct {
 	// unacknowledged.
 	MaxAckPending int
 	Metrics       *natsconn.InputMetrics
+	// Claim is told once which consumer is to be read from, and when its stream was
+	// created, before the consumer is touched. An error refuses it. Nil accepts all.
+	Claim func(stream string, created time.Time, consumer string) error
 }
 
 // Source reads from one consumer. It is opened with a connection, which Close closes.
@@ -76,7 +79,7 @@ func Open(o Options) (*Source, error) {
 		return nil, err
 	}
 	if s.js, err = jetstream.New(s.conn.Conn); err == nil {
-		s.consumer, err = s.resolve(context.Background(), o.Input.Replays())
+		s.consumer, err = s.resolve(context.Background(), true)
 	}
 	if err == nil {
 		s.stream, s.ledger = s.consumer.identity(), sources.NewLedger[string](s.account())

@@ -33,16 +33,22 @@ func (c *consumer) identity() string {
 	return c.stream + "@" + c.created.UTC().Format(time.RFC3339Nano)
 }
 
-// resolve finds or makes stream and consumer. Only the first time a replay begins anew.
-func (s *Source) resolve(ctx context.Context, replay bool) (consumer, error) {
+// resolve finds or makes stream and consumer. Only the first time a replay begins anew, and
+// the consumer is claimed.
+func (s *Source) resolve(ctx context.Context, first bool) (consumer, error) {
 	ctx, cancel := context.WithTimeout(ctx, apiWait)
 	defer cancel()
-	stream, err := s.conn.Stream(ctx, s.subject)
+	stream, err := s.conn.Source(ctx, s.subject)
 	if err != nil {
 		return consumer{}, err
 	}
 	name := s.o.Input.ConsumerName(s.subject)
-	info, err := s.durable(ctx, stream.Config.Name, name, replay)
+	if first && s.o.Claim != nil {
+		if err := s.o.Claim(stream.Config.Name, stream.Created, name); err != nil {
+			return consumer{}, err
+		}
+	}
+	info, err := s.durable(ctx, stream, name, first && s.o.Input.Replays())
 	if err == nil {
 		err = s.fits(&info.Config)
 	}
@@ -75,7 +81,8 @@ func consumerOf(stream *jetstream.StreamInfo, info *jetstream.ConsumerInfo, s *S
 }
 
 // durable finds or makes the consumer.
-func (s *Source) durable(ctx context.Context, stream, name string, replay bool) (*jetstream.ConsumerInfo, error) {
+func (s *Source) durable(ctx context.Context, in *jetstream.StreamInfo, name string, replay bool) (*jetstream.ConsumerInfo, error) {
+	stream := in.Config.Name
 	there, err := s.js.Consumer(ctx, stream, name)
 	switch {
 	case err == nil && !replay:
@@ -88,7 +95,7 @@ func (s *Source) durable(ctx context.Context, stream, name string, replay bool) 
 		AckWait: 30 * time.Second, MaxDeliver: -1, MaxAckPending: s.o.MaxAckPending,
 	}
 	if replay {
-		if err := begin(&cfg, s.o.Input); err != nil {
+		if err := begin(&cfg, s.o.Input, in); err != nil {
 			return nil, err
 		}
 	}
@@ -118,8 +125,10 @@ func (s *Source) durable(ctx context.Context, stream, name string, replay bool) 
 	return made.CachedInfo(), nil
 }
 
-// begin has a consumer begin where a replay does.
-func begin(cfg *jetstream.ConsumerConfig, in natsconn.Input) error {
+// begin has a consumer begin where a replay does. A place behind the end of the stream is
+// an error: what is published until then would be skipped.
+func begin(cfg *jetstream.ConsumerConfig, in natsconn.Input, stream *jetstream.StreamInfo) error {
+	last := stream.State.LastSeq
 	switch {
 	case in.ReplayFromLatest:
 		cfg.DeliverPolicy = jetstream.DeliverLastPolicy
@@ -128,11 +137,21 @@ func begin(cfg *jetstream.ConsumerConfig, in natsconn.Input) error {
 		if err != nil {
 			return fmt.Errorf("--replay-from-sequence: %w", err)
 		}
+		if n > last && n-last > 1 {
+			return fmt.Errorf("--replay-from-sequence %d: the stream ends at %d, and the messages in between would be skipped (%d is the last place to begin at; without the flag reading goes on where it was)", n, last, last+1)
+		}
 		cfg.DeliverPolicy, cfg.OptStartSeq = jetstream.DeliverByStartSequencePolicy, n
 	default:
 		at, err := time.Parse(time.RFC3339, in.ReplayFromTime)
 		if err != nil {
 			return fmt.Errorf("--replay-from-time: %w", err)
+		}
+		now := stream.TimeStamp // by the clock that stamps messages
+		if now.IsZero() {       // of an old server
+			now = time.Now()
+		}
+		if at.After(now) {
+			return fmt.Errorf("--replay-from-time %s lies in the future: the stream ends at %d, and it is %s (without the flag reading goes on where it was)", in.ReplayFromTime, last, now.UTC().Format(time.RFC3339))
 		}
 		cfg.DeliverPolicy, cfg.OptStartTime = jetstream.DeliverByStartTimePolicy, &at
 	}

@@ -2,7 +2,9 @@ package jetstream_test
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -89,6 +91,68 @@ func TestAnExistingStreamIsUsedWhateverItsName(t *testing.T) {
 	}
 	defer shut(t, opened)
 	info(t, s, "ALL", "sluice-daemon-events")
+}
+
+func TestAStreamThatIsMadeIsWarnedOf(t *testing.T) {
+	s := natstest.Start(t, nil)
+	for n := range 12 {
+		var log record
+		o := options(t, s, fmt.Sprintf("events%02d", n))
+		o.Dialer.Log = log.log()
+		opened, err := source.Open(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		shut(t, opened)
+		var others []string
+		for other := range min(n, 10) {
+			others = append(others, fmt.Sprintf("sluice-events%02d", other))
+		}
+		want := strings.Join(others, ", ")
+		if n > 10 {
+			want += " and more"
+		}
+		if n != 1 { // as the log writes texts
+			want = strconv.Quote(want)
+		}
+		want = `if the subject is misspelt, delete the stream" ` + "|" + fmt.Sprintf("stream=sluice-events%02d subjects=events%02d other_streams=%s\n", n, n, want)
+		for part := range strings.SplitSeq("level=WARN msg=\"no stream takes the subject, so one was created|"+want, "|") {
+			if !strings.Contains(log.String(), part) {
+				t.Errorf("%d: the log lacks %q:\n%s", n, part, log.String())
+			}
+		}
+	}
+}
+
+func TestEverySubjectNeedsAStreamThatTakesThem(t *testing.T) {
+	s := natstest.Start(t, nil)
+	publish(t, s, "EVENTS", "events.>", "events.a", "x")
+	for subject, want := range map[string]string{
+		"":    "stream for subject '>' on nats://127.0.0.1:|no stream takes every subject, |name a subject (nats://host:port/subject), or make a stream yourself",
+		"*.>": "no stream takes the whole subject, ",
+	} {
+		opened, err := source.Open(options(t, s, subject))
+		if err == nil {
+			shut(t, opened)
+			t.Fatalf("%q is read from", subject)
+		}
+		for part := range strings.SplitSeq(want, "|") {
+			if !strings.Contains(err.Error(), part) {
+				t.Errorf("%q: got %v, want %q", subject, err, part)
+			}
+		}
+	}
+	all := natstest.Start(t, nil)
+	nc, js := all.Client()
+	defer nc.Close()
+	if _, err := js.CreateStream(t.Context(), jetstream.StreamConfig{Name: "ALL", Subjects: []string{">"}, NoAck: true}); err != nil {
+		t.Fatal(err)
+	}
+	opened, err := source.Open(options(t, all, ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	shut(t, opened)
 }
 
 func TestStreamsAndConsumersThatCannotBeReadFrom(t *testing.T) {
@@ -208,6 +272,51 @@ func TestAReplayMakesTheConsumerAnew(t *testing.T) {
 				t.Errorf("then got %s, want what is new", got)
 			}
 		})
+	}
+}
+
+func TestAReplayFromBehindTheEndLeavesTheConsumerAsItIs(t *testing.T) {
+	s := natstest.Start(t, nil)
+	publish(t, s, "EVENTS", "events.>", "events.a", "1", "2", "3")
+	name := natsconn.Input{}.ConsumerName("events.>")
+	consume(t, s, jetstream.ConsumerConfig{Durable: name, AckPolicy: jetstream.AckExplicitPolicy, FilterSubject: "events.>"})
+	before := info(t, s, "EVENTS", name)
+	for _, tc := range []struct {
+		name, subject string
+		input         natsconn.Input
+		want          string
+	}{
+		{"behind the next message", "events.>", natsconn.Input{ReplayFromSequence: "5"}, "--replay-from-sequence 5: the stream ends at 3, and the messages in between would be skipped (4 is the last place to begin at"},
+		{"the last number", "events.>", natsconn.Input{ReplayFromSequence: "18446744073709551615"}, "the stream ends at 3"},
+		{"of a stream without messages", "empty.>", natsconn.Input{ReplayFromSequence: "2"}, "the stream ends at 0"},
+		{"a time in the future", "events.>", natsconn.Input{ReplayFromTime: "2999-01-01T00:00:00Z"}, "--replay-from-time 2999-01-01T00:00:00Z lies in the future: the stream ends at 3"},
+	} {
+		o := options(t, s, tc.subject)
+		o.Input = tc.input
+		opened, err := source.Open(o)
+		if err == nil {
+			shut(t, opened)
+		}
+		if err == nil || !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%s: got %v, want %q", tc.name, err, tc.want)
+		}
+	}
+	if after := info(t, s, "EVENTS", name); !after.Created.Equal(before.Created) {
+		t.Error("the consumer was made anew")
+	}
+	o := options(t, s, "events.>")
+	o.Input.ReplayFromSequence = "4" // the next one
+	opened, err := source.Open(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, stop := running(t, opened)
+	publish(t, s, "EVENTS", "events.>", "events.a", "4")
+	wait(t, "the next message", func() bool { return len(in.Lines()) > 0 })
+	settle(in)
+	stop()
+	if got := strings.Join(in.Lines(), ""); got != "4" {
+		t.Errorf("got %s, want what is new", got)
 	}
 }
 

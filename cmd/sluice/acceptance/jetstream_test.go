@@ -356,7 +356,9 @@ func TestStartsThatCannotReadFromNATS(t *testing.T) {
 		{"a wrong login", []string{"--input", here, "--nats-user", "u", "--nats-password", "wrong-secret"}, "Authorization Violation"},
 		{"a credentials file that is missing", []string{"--input", here, "--nats-creds", "/no.creds"}, "--nats-creds: open /no.creds: no such file or directory"},
 		{"TLS where there is none", []string{"--input", here, "--nats-require-tls"}, "the server has no TLS"},
+		{"a replay from behind the end", []string{"--input", here, "--nats-user", "u", "--nats-password", "right-secret", "--replay-from-sequence", "62"}, "--replay-from-sequence 62: the stream ends at 0"},
 		{"an unknown parameter", []string{"--input", away + "?fromat=json"}, "unknown parameter 'fromat'"},
+		{"two inputs that share a consumer", []string{"--input", away, "--input", "nats://" + gone.Target("events.*")}, "reads with consumer sluice-daemon-events, as input"},
 		{"a group that is no name", []string{"--input", away, "--consumer-group", "a.b"}, "names a consumer"},
 	} {
 		got := sluice(t, "", append([]string{"engine", "daemon", "-r", dir + "/rules", "--api-addr", "127.0.0.1:0"}, tc.args...)...)

@@ -159,7 +159,7 @@ func TestAStartWithoutKafkaSaysWhy(t *testing.T) {
 	}
 	for _, tc := range []struct{ name, input, want string }{
 		{"snapshot without a database", "kafka://" + open.Target("events") + "?ack=snapshot", "ack=snapshot needs a state database (--state-db)"},
-		{"an unknown parameter", "kafka://" + open.Target("events") + "?akc=snapshot", "unknown parameter 'akc' (did you mean 'ack'?)"},
+		{"an unknown parameter", "kafka://" + open.Target("events") + "?akc=snapshot", "unknown parameter 'akc', not one of format, group, instance, ack, start, pending (did you mean 'ack'?)"},
 		{"a login in the URL", "kafka://u:" + hush + "x@" + open.Target("events"), "a Kafka URL holds no credentials (--kafka-user and --kafka-password give them)"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

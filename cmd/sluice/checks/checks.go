@@ -231,6 +231,9 @@ func (c *checking) inputs() {
 			c.fault("daemon.input.source", fmt.Errorf("input '%s': %s needs a state database (--state-db)", s, what))
 		}
 	}
+	if err := inputs.CheckConsumers(specs, c.d); err != nil {
+		c.fault("daemon.input.source", err)
+	}
 	if err := inputs.CheckReplay(specs, c.d.NATS.Input); err != nil && sound {
 		c.fault("daemon.input.source", err)
 	}

@@ -19,7 +19,9 @@ type Kind struct {
 	Usage      string   // how --input names it
 	Bare       bool     // has no target: the scheme alone is a spec
 	Parameters []string // that specs of this kind take, beside format
-	Format     string   // of lines when the spec names none; "" is --input-format
+	// Instead says what stands for parameters that other kinds take.
+	Instead map[string]string
+	Format  string // of lines when the spec names none; "" is --input-format
 
 	// Check reports a target or parameters that can never be opened; nil accepts all.
 	Check func(Spec) error

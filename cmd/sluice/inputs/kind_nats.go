@@ -13,7 +13,8 @@ import (
 
 var natsKind = Kind{
 	Name: "nats", Schemes: []string{"nats"}, Usage: "nats://host:port/subject", Parameters: []string{"group"},
-	Check: checkNATS, Replays: true,
+	Instead: map[string]string{"ack": "--nats-ack-mode says for all NATS inputs when messages are acknowledged"},
+	Check:   checkNATS, Replays: true,
 	CheckLogin: func(cfg *config.Daemon, now time.Time, fault func(key string, err error)) {
 		dial.Check(cfg.NATS.Config, now, fault)
 	},
@@ -23,6 +24,9 @@ var natsKind = Kind{
 			Dialer: dial.Dialer{Config: env.Config.NATS.Config, Log: logging.Target(env.Log, "sluice.nats")},
 			Target: s.Target, Name: "sluice input", Input: in,
 			MaxAckPending: env.Config.Input.BufferSize, Metrics: env.Metrics.nats,
+			Claim: func(stream string, created time.Time, name string) error {
+				return env.claim(s, consumer{stream, created.UnixNano(), name})
+			},
 		})
 		if err != nil {
 			return Opened{}, err

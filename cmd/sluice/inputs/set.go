@@ -23,6 +23,8 @@ type Environment struct {
 	Parse   *parse.Stage
 	Metrics *Metrics
 	Over    <-chan struct{} // closed at the end of the drain
+
+	claimed map[consumer]Spec // of a Set that is opened
 }
 
 // Intake is the way into parse for the lines of an input.
@@ -47,6 +49,7 @@ type Input struct {
 // Open opens the inputs, in their order. When one cannot be opened, those before it are
 // closed, and the error names it.
 func Open(specs []Spec, env Environment) (*Set, error) {
+	env.claimed = make(map[consumer]Spec)
 	s := &Set{env: env, stop: func() {}}
 	for _, spec := range specs {
 		opened, err := spec.Kind.Open(env, spec)

@@ -108,7 +108,12 @@ func (s *Spec) parameters(query string) error {
 			}
 			s.Options[key] = value
 		default:
-			return suggest.Wrap(fmt.Errorf("unknown parameter '%s'", key), key, append([]string{"format"}, s.Kind.Parameters...))
+			known := append([]string{"format"}, s.Kind.Parameters...)
+			fault := fmt.Errorf("unknown parameter '%s', not one of %s", key, strings.Join(known, ", "))
+			if instead := s.Kind.Instead[key]; instead != "" {
+				fault = fmt.Errorf("%w; %s", fault, instead)
+			}
+			return suggest.Wrap(fault, key, known)
 		}
 	}
 	return nil

@@ -14,9 +14,48 @@ import (
 	"github.com/sluicehq/sluice/internal/natsconn"
 )
 
+// invalidStream is the code of the error by which servers refuse to make a stream.
+const invalidStream = 10052
+
+// mostNames is how many streams a message lists.
+const mostNames = 10
+
 // Stream finds the stream that takes whatever filter matches, and makes one when there
 // is none. A stream of the name that it would get, but with other subjects, is an error.
 func (c *Conn) Stream(ctx context.Context, filter string) (*jetstream.StreamInfo, error) {
+	return c.ensure(ctx, filter, func(_ jetstream.JetStream, name string) {
+		c.log.Info("stream created", "stream", name, "subjects", filter)
+	})
+}
+
+// Source is Stream for those who read. It warns of a stream that it makes, since nothing
+// may ever come there, and names others.
+func (c *Conn) Source(ctx context.Context, filter string) (*jetstream.StreamInfo, error) {
+	return c.ensure(ctx, filter, func(js jetstream.JetStream, name string) {
+		c.log.Warn("no stream takes the subject, so one was created: if the subject is misspelt, delete the stream",
+			"stream", name, "subjects", filter, "other_streams", others(ctx, js, name))
+	})
+}
+
+// others lists streams beside the one of the name, in the order of the server.
+func others(ctx context.Context, js jetstream.JetStream, but string) string {
+	ctx, end := context.WithCancel(ctx)
+	defer end()
+	var names []string
+	for name := range js.StreamNames(ctx).Name() {
+		switch {
+		case name == but:
+		case len(names) == mostNames:
+			return strings.Join(names, ", ") + " and more"
+		default:
+			names = append(names, name)
+		}
+	}
+	return strings.Join(names, ", ")
+}
+
+// ensure finds or makes a stream. It calls made with the name of one that it made.
+func (c *Conn) ensure(ctx context.Context, filter string, made func(js jetstream.JetStream, name string)) (*jetstream.StreamInfo, error) {
 	js, err := jetstream.New(c.Conn)
 	if err != nil {
 		return nil, err
@@ -25,7 +64,7 @@ func (c *Conn) Stream(ctx context.Context, filter string) (*jetstream.StreamInfo
 	defer end(nil)
 	c.asking.Store(&end)
 	defer c.asking.Store(nil)
-	info, err := c.stream(ctx, js, filter)
+	info, err := c.stream(ctx, js, filter, made)
 	switch cause := context.Cause(ctx); {
 	case errors.Is(cause, nats.ErrPermissionViolation):
 		err = fmt.Errorf("%w (the user needs to publish to $JS.API.> and to subscribe to _INBOX.>)", cause)
@@ -40,7 +79,7 @@ func (c *Conn) Stream(ctx context.Context, filter string) (*jetstream.StreamInfo
 	return info, nil
 }
 
-func (c *Conn) stream(ctx context.Context, js jetstream.JetStream, filter string) (*jetstream.StreamInfo, error) {
+func (c *Conn) stream(ctx context.Context, js jetstream.JetStream, filter string, made func(js jetstream.JetStream, name string)) (*jetstream.StreamInfo, error) {
 	if info, err := find(ctx, js, filter); info != nil || err != nil {
 		return info, err
 	}
@@ -52,15 +91,22 @@ func (c *Conn) stream(ctx context.Context, js jetstream.JetStream, filter string
 	if !errors.Is(err, jetstream.ErrStreamNotFound) {
 		return nil, err
 	}
-	made, err := js.CreateStream(ctx, jetstream.StreamConfig{Name: name, Subjects: []string{filter}})
+	created, err := js.CreateStream(ctx, jetstream.StreamConfig{Name: name, Subjects: []string{filter}})
 	if err != nil {
 		if info, _ := find(ctx, js, filter); info != nil { // somebody else was faster
 			return info, nil
 		}
+		if refused := (*jetstream.APIError)(nil); errors.As(err, &refused) && refused.ErrorCode == invalidStream && natsconn.Reserved(filter) {
+			what := "the whole subject"
+			if filter == ">" {
+				what = "every subject"
+			}
+			return nil, fmt.Errorf("no stream takes %s, and none can be made that does, since the server keeps some for itself: name a subject (nats://host:port/subject), or make a stream yourself", what)
+		}
 		return nil, fmt.Errorf("create stream %s: %w", name, err)
 	}
-	c.log.Info("stream created", "stream", name, "subjects", filter)
-	return made.CachedInfo(), nil
+	made(js, name)
+	return created.CachedInfo(), nil
 }
 
 // find returns the first stream by name that takes whatever filter matches, nil when
