@@ -155,6 +155,24 @@ func (s *shell) filtered(t filter.Tally, now time.Time) {
 	}
 }
 
+// emptied counts lines of which the event filter left no event. While it leaves none of any
+// line, since the start or for as long as warnings pause, a warning says so.
+func (s *shell) emptied(d *decoded, now time.Time) {
+	n := d.outcome.Empty
+	s.metrics.filterEmpty.Add(int64(n))
+	if d.batch.Events.Len() > 0 {
+		s.kept = now
+		return
+	}
+	if n == 0 || now.Sub(s.kept) < doubtPause {
+		return
+	}
+	if held, ok := s.barren.Allow("", n, now); ok {
+		s.o.Log.Warn("event filter leaves no event of any line", "lines", held+n,
+			"hint", "sluice engine eval --jq or --jsonpath shows what becomes of a line")
+	}
+}
+
 // merge takes a decoded batch back, counts and sends it on.
 func (s *shell) merge(d *decoded, now time.Time) {
 	if n := d.outcome.Undecodable; n > 0 {
@@ -168,6 +186,7 @@ func (s *shell) merge(d *decoded, now time.Time) {
 	}
 	if s.filter != nil {
 		s.filtered(s.filter.Take(), now)
+		s.emptied(d, now)
 	}
 	for _, p := range d.outcome.Poisoned {
 		line := d.batch.Lines[p.Line]

@@ -52,6 +52,8 @@ type Stage struct {
 	cut   ratelog.Limit      // of warnings about lines that the event filter has cut short
 
 	filter *filter.Filter // of all inputs; nil when there is none
+	kept   time.Time      // when there was an event behind the filter last
+	barren ratelog.Limit  // of warnings that it leaves nothing
 
 	batches sync.Pool
 	metrics *Metrics
@@ -66,7 +68,7 @@ func New(o Options) *Stage {
 	if o.Workers == 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
 	}
-	s := &Stage{o: o, set: o.Set, epoch: graph.NewEpoch(o.Open), metrics: o.Metrics, doubt: ratelog.Limit{Every: doubtPause}, loss: ratelog.Limit{Every: doubtPause}, cut: ratelog.Limit{Every: doubtPause}}
+	s := &Stage{o: o, set: o.Set, epoch: graph.NewEpoch(o.Open), metrics: o.Metrics, doubt: ratelog.Limit{Every: doubtPause}, loss: ratelog.Limit{Every: doubtPause}, cut: ratelog.Limit{Every: doubtPause}, barren: ratelog.Limit{Every: doubtPause}}
 	decoders := make([]*format.Decoder, 0, len(o.Inputs))
 	for _, in := range o.Inputs {
 		decoders = append(decoders, in.Decoder)

@@ -298,6 +298,61 @@ func TestALineOfSeveralEventsIsOneLineOfItsBatch(t *testing.T) {
 	})
 }
 
+func TestTheEventFilterTellsThatItLeavesNothing(t *testing.T) {
+	for _, tc := range []struct {
+		name  string
+		runs  [][]string // 40 s apart
+		want  []int      // lines of the warnings
+		empty int64
+	}{
+		{"something of every line", [][]string{{`{"keep":1}`}, {`{"keep":2}`}}, nil, 0},
+		{"nothing of some lines", [][]string{{`{"keep":1}`, `{}`}, {`{}`, `{"keep":2}`}}, nil, 2},
+		{"nothing of any line, said once a minute", [][]string{{`{}`, `{}`}, {`{}`}, {`{}`}, {`{}`}}, []int{2, 2}, 5},
+		{"nothing any more for a minute", [][]string{{`{"keep":1}`}, {`{}`}, {`{}`}, {`{}`}}, []int{1}, 3},
+		{"nothing for a while", [][]string{{`{"keep":1}`}, {`{}`}, {`{"keep":2}`}, {`{}`}}, nil, 2},
+		{"lines that cannot be read are no matter of the filter", [][]string{{`{`}, {`{`}}, nil, 0},
+		{"log records too", [][]string{{`{"structured":1}`}}, []int{1}, 1},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				events, err := filter.Compile(".keep", "")
+				if err != nil {
+					t.Fatal(err)
+				}
+				r := newRig(t, Options{StageOptions: actors.StageOptions{Capacity: 100}, BatchSize: 10, Inputs: []Input{
+					{Source: "a", Decoder: &format.Decoder{Format: format.JSON, Filter: events}},
+				}})
+				var log actorstest.Log
+				r.stage.o.Log = log.Logger()
+				r.spawn(t)
+				for _, run := range tc.runs {
+					lines := raws(run...)
+					lines[0].Structured = strings.Contains(run[0], "structured")
+					r.stage.Lane().TryPut(lines)
+					synctest.Wait()
+					time.Sleep(40 * time.Second)
+				}
+				var want []string
+				for _, n := range tc.want {
+					want = append(want, fmt.Sprintf(`msg="event filter leaves no event of any line" lines=%d `, n))
+				}
+				got := log.Matching("event filter leaves")
+				if len(got) != len(want) {
+					t.Fatalf("logged %q, want %q", got, want)
+				}
+				for i := range want {
+					if !strings.Contains(got[i], "level=WARN") || !strings.Contains(got[i], want[i]) {
+						t.Errorf("logged %q, want %q", got[i], want[i])
+					}
+				}
+				if n := r.stage.metrics.filterEmpty.Load(); n != tc.empty {
+					t.Errorf("%d lines counted, want %d", n, tc.empty)
+				}
+			})
+		})
+	}
+}
+
 func TestTheEventFilterTellsWhatItCutShort(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		events, err := filter.Compile(`if . == 0 then 1 / . else ., ("a" * 1e9) end`, "")

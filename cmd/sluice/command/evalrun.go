@@ -180,6 +180,8 @@ func (e *evaluation) finish(j *job) error {
 	t.events += uint64(b.Events.Len()+len(j.decoded.Poisoned)) + undecoded
 	t.undecoded += undecoded
 	t.suspects += uint64(j.decoded.Suspects)
+	t.lines += uint64(len(b.Lines))
+	t.empty += uint64(j.decoded.Empty)
 	t.fail(j.decoded.Poisoned...)
 	t.fail(j.detected.Poisoned...)
 	t.fail(j.poisoned...)
