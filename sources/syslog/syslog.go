@@ -148,7 +148,7 @@ const maxReason = 256 // bytes of what a failed handshake is told with
 
 func newHandshakes(o Options) (*handshakes, error) {
 	if o.Config.TLS.Cert == "" {
-		return nil, errors.New("needs a certificate and its key (--syslog-tls-cert, --syslog-tls-key)")
+		return nil, errNoCertificate
 	}
 	h := &handshakes{o: o}
 	var err error

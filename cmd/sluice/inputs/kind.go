@@ -25,10 +25,11 @@ type Kind struct {
 	Check func(Spec) error
 	// Open is nil for a kind that this build does not have.
 	Open func(Environment, Spec) (Opened, error)
-	// CheckLogin reports what connections of the kind cannot be made with, by the last part
-	// of its key; nil for a kind that makes none.
-	CheckLogin func(cfg *config.Daemon, now time.Time, fault func(key string, err error))
-	Replays    bool // has streams that can be read again from a given place
+	// CheckLogin reports what connections of an input cannot be made with, by its key in
+	// Section; nil for a kind that needs nothing for them.
+	CheckLogin func(cfg *config.Daemon, s Spec, now time.Time, fault func(key string, err error))
+	Section    string // of the daemon's settings that CheckLogin reads
+	Replays    bool   // has streams that can be read again from a given place
 	// LeftOutBy is the build tag that left the kind out.
 	LeftOutBy string
 }
@@ -50,6 +51,7 @@ func Kinds() []Kind {
 		{
 			Name: "syslog", Schemes: []string{"syslog+udp", "syslog+tcp", "syslog+tls"}, Usage: "syslog+udp://host:port (or +tcp, +tls)",
 			Parameters: []string{maxConnections}, Format: "syslog", Check: checkSyslog, Open: openSyslog,
+			CheckLogin: checkSyslogTLS, Section: "input.syslog",
 		},
 	}
 }

@@ -14,7 +14,8 @@ import (
 var natsKind = Kind{
 	Name: "nats", Schemes: []string{"nats"}, Usage: "nats://host:port/subject", Parameters: []string{"group"},
 	Check: checkNATS, Replays: true,
-	CheckLogin: func(cfg *config.Daemon, now time.Time, fault func(key string, err error)) {
+	Section: "nats",
+	CheckLogin: func(cfg *config.Daemon, _ Spec, now time.Time, fault func(key string, err error)) {
 		dial.Check(cfg.NATS.Config, now, fault)
 	},
 	Open: func(env Environment, s Spec) (Opened, error) {
