@@ -128,7 +128,11 @@ func (o Options) reader(t Transport) func(sources.Pausing) sources.PausingReader
 		reason := faults[err]
 		o.Metrics.faults.WithLabelValues(reason).Inc()
 		if held, ok := limit.Allow(reason, 1, time.Now()); ok {
-			o.Log.Warn("syslog framing is wrong", "source", t.Name(), "err", err, "suppressed", held)
+			attrs := []any{"source", t.Name(), "err", err, "suppressed", held}
+			if err == sources.ErrTLS { //nolint:errorlint // readers tell it bare
+				attrs = append(attrs, "hint", "have the sender use no TLS, or take it with an input syslog+tls://")
+			}
+			o.Log.Warn("syslog framing is wrong", attrs...)
 		}
 	}
 	return func(s sources.Pausing) sources.PausingReader {

@@ -194,3 +194,20 @@ func TestFilesOfTLSThatCannotBeUsed(t *testing.T) {
 		t.Errorf("an expired certificate: the log says nothing of it: %s", log)
 	}
 }
+
+func TestASenderOfTLSIsRefusedWhereNoneIsSpoken(t *testing.T) {
+	i := open(t, TCP, Files{}).run(t)
+	c := dial(t, i, nil)
+	if err := tls.Client(c, &tls.Config{InsecureSkipVerify: true}).Handshake(); err == nil { //nolint:gosec // there is nothing to verify
+		t.Error("the handshake succeeded")
+	}
+	if lines := i.in.Lines(); len(lines) != 0 {
+		t.Errorf("got the messages %q, want none", lines)
+	}
+	if got := i.count(t, "syslog_framing_errors_total", "tls"); got != 1 {
+		t.Errorf("%g faults, want 1", got)
+	}
+	if log := i.log.String(); !strings.Contains(log, "the stream begins like TLS") || !strings.Contains(log, "syslog+tls://") {
+		t.Errorf("the log does not say what to do: %s", log)
+	}
+}
