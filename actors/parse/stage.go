@@ -20,6 +20,15 @@ import (
 type Input struct {
 	Source  string          // as log lines name it
 	Decoder *format.Decoder // of lines that are not structured
+	Own     bool            // the format is that of the input, whatever --input-format says
+}
+
+// setting is what changes the format of the input.
+func (in *Input) setting() string {
+	if in.Own {
+		return "?format= of this input"
+	}
+	return "--input-format"
 }
 
 // Options describe the stage. Inputs, Set, Next, Metrics and Log are required.
@@ -48,7 +57,7 @@ type Stage struct {
 	last  *graph.Publication // the batch before, nil when that is another one
 	steps []*step.Decode     // one per worker
 	doubt ratelog.Limit      // of warnings about suspects
-	loss  ratelog.Limit      // of warnings about lines that nobody keeps
+	loss  ratelog.Limit      // of warnings about lines that were not read
 	cut   ratelog.Limit      // of warnings about lines that the event filter has cut short
 
 	filter *filter.Filter // of all inputs; nil when there is none

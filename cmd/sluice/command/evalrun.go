@@ -58,6 +58,7 @@ func newEvaluation(set *graph.RuleSet, f *format.Decoder, p *printer, o *config.
 	if p.rows != nil {
 		p.rows.origins = newOrigins(set.Engine)
 	}
+	e.total.format = f.Format
 	e.correlate = newCorrelator(set, o, e.render, warn)
 	return e
 }

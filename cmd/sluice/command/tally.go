@@ -7,6 +7,7 @@ import (
 
 	"github.com/sluicehq/sluice/cmd/sluice/config"
 	"github.com/sluicehq/sluice/graph/filter"
+	"github.com/sluicehq/sluice/graph/format"
 	"github.com/sluicehq/sluice/graph/step"
 	"github.com/sluicehq/sluice/internal/clip"
 	"github.com/sluicehq/sluice/sigma/engine"
@@ -24,6 +25,7 @@ type tally struct {
 	failed            uint64 // lines that made a step panic
 	failure           error  // of the last of them
 	first             fault
+	format            format.Format // of the lines
 	engine.Stats
 }
 
@@ -89,11 +91,21 @@ func (t *tally) hintJSON(out *console) {
 		todo = "one event per line, for example with jq -c ."
 	}
 	switch {
+	case t.suspects > 0 && t.format == format.Syslog:
+		out.note("%s like JSON, with no header of syslog in front: --input-format auto or json reads JSON", begins(t.suspects))
 	case t.suspects == 1:
 		out.note("1 line begins like JSON but is not valid: %s", todo)
 	case t.suspects > 1:
 		out.note("%d lines begin like JSON but are not valid: %s", t.suspects, todo)
 	}
+}
+
+// begins counts lines in front of what they begin with.
+func begins(lines uint64) string {
+	if lines == 1 {
+		return "1 line begins"
+	}
+	return fmt.Sprintf("%d lines begin", lines)
 }
 
 // hintFilter says how many lines the event filter, if there is one, has filtered in part

@@ -141,7 +141,7 @@ func Decoders(specs []Spec, cfg *config.Daemon) ([]parse.Input, error) {
 			return nil, err
 		}
 		d.Filter = events
-		all = append(all, parse.Input{Source: s.String(), Decoder: d})
+		all = append(all, parse.Input{Source: s.String(), Decoder: d, Own: s.Format != "" || s.Kind.Format != ""})
 	}
 	return all, nil
 }
