@@ -30,6 +30,25 @@ func AppendRequest(dst, text []byte) ([]byte, error) {
 	return dst, err
 }
 
+// Foreign reports whether a request in JSON, which AppendRequest has read, has members and
+// none of those that are read: whoever sent it meant something else.
+func Foreign(text []byte) bool {
+	known, others := false, false
+	_, err := list(text, space(text, 0), '}', func(i int) (end int, err error) {
+		name, i, err := keyAt(text, i)
+		if err != nil {
+			return i, err
+		}
+		if request.field(name) == nil {
+			others = true
+		} else {
+			known = true
+		}
+		return skip(text, i)
+	})
+	return err == nil && others && !known
+}
+
 // placed says where JSON is broken.
 func placed(text []byte, err error) error {
 	var syntax *json.SyntaxError

@@ -10,6 +10,7 @@ var (
 	ErrCount   = errors.New("the count of a message is too large")
 	ErrCut     = errors.New("the stream ended within a message")
 	ErrOutStep = errors.New("a count was not that of its message")
+	ErrTLS     = errors.New("the stream begins like TLS, and is read without it")
 )
 
 // maxCount is the largest count of a message that is believed. What is longer than a line
@@ -31,10 +32,11 @@ type OctetReader struct {
 	fault   func(error)
 	left    int  // bytes of a counted message that are passed over
 	counted bool // the message before had a count
+	greeted bool // something has been taken of the stream
 }
 
 // NewOctetReader returns a reader of the messages of src whose memory is b's. It is to be
-// closed. It tells fault of each of the faults above; ErrCount ends the stream.
+// closed. It tells fault of each of the faults above; ErrCount and ErrTLS end the stream.
 func (b *Buffers) NewOctetReader(src Pausing, fault func(error)) *OctetReader {
 	r := &OctetReader{chunks: newChunks(b, src), fault: fault}
 	r.pausing = src
@@ -63,6 +65,11 @@ func (r *OctetReader) cut(dst []Text) []Text {
 			r.scanned = r.start
 			continue
 		}
+		if !r.greeted && len(rest) >= 2 && rest[0] == handshake && rest[1] == majorVersion {
+			r.fault(ErrTLS)
+			r.err, r.start = ErrTLS, len(r.chunk)
+			return dst
+		}
 		head, size, told := countOf(rest)
 		if !told && !r.ended() {
 			break
@@ -81,7 +88,7 @@ func (r *OctetReader) cut(dst []Text) []Text {
 		if !whole {
 			break
 		}
-		r.scanned = r.start
+		r.scanned, r.greeted = r.start, true
 	}
 	if r.ended() && r.left > 0 {
 		r.left = 0
@@ -157,6 +164,12 @@ func (r *OctetReader) append(dst []Text, message []byte) []Text {
 	}
 	return append(dst, Text{Bytes: message})
 }
+
+// What a stream of TLS begins with: the type of the record, and half of its version.
+const (
+	handshake    = 0x16
+	majorVersion = 0x03
+)
 
 // countOf finds the count that b begins with, and where the message behind it begins. The
 // size is 0 when there is none; told is false when more has to come to know that.

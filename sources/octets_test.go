@@ -105,6 +105,9 @@ func TestMessagesAreFramedOneByOne(t *testing.T) {
 		{"a sign is no count", "-5 <1>ab\n+5 c\n", nil, []string{"-5 <1>ab", "+5 c"}, nil},
 		{"a number that is longer than counts are is text", "123456789012345678901 a\n", nil, []string{"123456789012345678901 a"}, nil},
 		{"a count that is too large ends the stream", "4 <1>a99999999999 <1>b\n<2>c\n", nil, []string{"<1>a"}, []error{sources.ErrCount}},
+		{"TLS ends the stream", "\x16\x03\x01\x00\x05hello\n<1>a\n", nil, nil, []error{sources.ErrTLS}},
+		{"the beginning of TLS within a stream is text", "<1>a\n\x16\x03\n", nil, []string{"<1>a", "\x16\x03"}, nil},
+		{"less than the beginning of TLS is text", "\x16\n", nil, []string{"\x16"}, nil},
 		{"a count that the stream does not keep", "9 <1>ab", nil, []string{"<1>ab"}, []error{sources.ErrCut}},
 		{"a count and nothing", "9 ", nil, nil, []error{sources.ErrCut}},
 		{"a count that is too small", "4 <1>ab\n4 <2>c", nil, []string{"<1>a", "b", "<2>c"}, []error{sources.ErrOutStep}},
@@ -134,8 +137,10 @@ func TestMessagesAreFramedOneByOne(t *testing.T) {
 				var faults []error
 				got, err := messagesOf(new(sources.Buffers).NewOctetReader(stream, func(err error) { faults = append(faults, err) }))
 				want := tc.end
-				if slices.Contains(tc.faults, sources.ErrCount) {
-					want = sources.ErrCount
+				for _, fault := range []error{sources.ErrCount, sources.ErrTLS} {
+					if slices.Contains(tc.faults, fault) {
+						want = fault
+					}
 				}
 				if !errors.Is(err, want) || (err == nil) != (want == nil) {
 					t.Errorf("got error %v, want %v", err, want)

@@ -3,6 +3,7 @@ package parse
 import (
 	"context"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -101,8 +102,8 @@ func (s *shell) empty(b *graph.Batch) {
 	s.pool.Start(0, func(context.Context, int) any { return &decoded{batch: b} })
 }
 
-// skip tells of n lines that could not be decoded and that no dead letter keeps. line is
-// the last of them, of which only the outline is logged.
+// skip tells of n lines that could not be decoded. line is the last of them, of which only
+// the outline is logged.
 func (s *shell) skip(unread *graph.Line, n int, now time.Time) {
 	line, from := unread.Raw, &s.o.Inputs[unread.Input]
 	s.o.Log.Debug("lines not decoded", "lines", n, "begins", string(line[:min(len(line), 64)]))
@@ -114,11 +115,18 @@ func (s *shell) skip(unread *graph.Line, n int, now time.Time) {
 	if fault, found := format.FindFault(line, false); found && from.Decoder.Format.Values() {
 		attrs = append(attrs, "offset", fault.Offset, "fault", fault.Kind)
 	}
-	hint := "--input-format says how lines are written; --dlq keeps those that are not"
-	if unread.Structured {
-		hint = "--dlq keeps what could not be decoded"
+	text, keeps := "lines could not be decoded and are lost", "--dlq keeps those that are not"
+	if s.o.DeadLetters != nil {
+		text, keeps = "lines could not be decoded and are dead letters", ""
 	}
-	s.o.Log.Warn("lines could not be decoded and are lost", append(attrs, "hint", hint)...)
+	says := from.setting() + " says how lines are written"
+	if unread.Structured {
+		says = "" // it is as its protocol has it
+	}
+	if hint := strings.Trim(says+"; "+keeps, "; "); hint != "" {
+		attrs = append(attrs, "hint", hint)
+	}
+	s.o.Log.Warn(text, attrs...)
 }
 
 // suspect counts lines that begin like JSON and were taken as text, and says now and
@@ -126,14 +134,21 @@ func (s *shell) skip(unread *graph.Line, n int, now time.Time) {
 func (s *shell) suspect(d *decoded, now time.Time) {
 	n := d.outcome.Suspects
 	s.metrics.suspects.Add(int64(n))
-	held, ok := s.doubt.Allow("", n, now)
+	line := &d.batch.Lines[d.outcome.Suspect]
+	from := &s.o.Inputs[line.Input]
+	held, ok := s.doubt.Allow(from.Decoder.Format.String(), n, now)
 	if !ok {
 		return
 	}
-	line := &d.batch.Lines[d.outcome.Suspect]
-	fault, _ := format.FindFault(line.Raw, true)
-	s.o.Log.Warn("lines begin like JSON but are not valid, and were taken as plain text", "lines", held+n,
-		"source", s.o.Inputs[line.Input].Source, "length", len(line.Raw), "offset", fault.Offset, "fault", fault.Kind)
+	text, attrs := "lines begin like JSON but are not valid, and were taken as plain text", []any{"lines", held + n, "source", from.Source, "length", len(line.Raw)}
+	if fault, found := format.FindFault(line.Raw, true); found {
+		attrs = append(attrs, "offset", fault.Offset, "fault", fault.Kind)
+	}
+	if from.Decoder.Format == format.Syslog {
+		text = "lines begin like JSON and have no header of syslog, and were taken as plain text"
+		attrs = append(attrs, "hint", "set "+from.setting()+" to auto or json")
+	}
+	s.o.Log.Warn(text, attrs...)
 }
 
 // maxFailure is how many bytes of an error of the event filter are logged.
@@ -159,19 +174,36 @@ func (s *shell) filtered(t filter.Tally, now time.Time) {
 	}
 }
 
+// emptied counts lines of which the event filter left no event. While it leaves none of any
+// line, since the start or for as long as warnings pause, a warning says so.
+func (s *shell) emptied(d *decoded, now time.Time) {
+	n := d.outcome.Empty
+	s.metrics.filterEmpty.Add(int64(n))
+	if d.batch.Events.Len() > 0 {
+		s.kept = now
+		return
+	}
+	if n == 0 || now.Sub(s.kept) < doubtPause {
+		return
+	}
+	if held, ok := s.barren.Allow("", n, now); ok {
+		s.o.Log.Warn("event filter leaves no event of any line", "lines", held+n,
+			"hint", "sluice engine eval --jq or --jsonpath shows what becomes of a line")
+	}
+}
+
 // merge takes a decoded batch back, counts and sends it on.
 func (s *shell) merge(d *decoded, now time.Time) {
 	if n := d.outcome.Undecodable; n > 0 {
 		s.metrics.parseErrors.Add(int64(n))
-		if s.o.DeadLetters == nil {
-			s.skip(&d.batch.Lines[d.outcome.Unread], n, now)
-		}
+		s.skip(&d.batch.Lines[d.outcome.Unread], n, now)
 	}
 	if d.outcome.Suspects > 0 {
 		s.suspect(d, now)
 	}
 	if s.filter != nil {
 		s.filtered(s.filter.Take(), now)
+		s.emptied(d, now)
 	}
 	for _, p := range d.outcome.Poisoned {
 		line := d.batch.Lines[p.Line]

@@ -66,12 +66,16 @@ func (n *Intake) Put(ctx context.Context, run []graph.Line) (admitted int, err e
 // the dead letter queue, which settles token. Without one it is settled at once.
 func (n *Intake) Oversize(ctx context.Context, excerpt []byte, token graph.Token) error {
 	n.stage.metrics.parseErrors.Add(1)
-	if n.stage.o.DeadLetters == nil {
-		n.stage.o.Log.Debug("line exceeds maximum size", "source", n.producer)
-		if held, ok := n.stage.loss.Allow("oversize", 1, n.now()); ok {
-			n.stage.o.Log.Warn("lines are too long and were refused", "lines", held+1, "source", n.producer,
-				"err", errOversize, "outline", format.Outline(excerpt), "hint", "--dlq keeps the beginning of such lines")
+	kept := n.stage.o.DeadLetters != nil
+	n.stage.o.Log.Debug("line exceeds maximum size", "source", n.producer)
+	if held, ok := n.stage.loss.Allow("oversize", 1, n.now()); ok {
+		attrs := []any{"lines", held + 1, "source", n.producer, "err", errOversize, "outline", format.Outline(excerpt)}
+		if !kept {
+			attrs = append(attrs, "hint", "--dlq keeps the beginning of such lines")
 		}
+		n.stage.o.Log.Warn("lines are too long and were refused", attrs...)
+	}
+	if !kept {
 		token.Settle()
 		return nil
 	}

@@ -18,6 +18,7 @@ type Metrics struct {
 	suspects    atomic.Int64 // lines that begin like JSON and were taken as text
 
 	filterErrors, filterCuts atomic.Int64 // lines that the event filter has filtered in part only
+	filterEmpty              atomic.Int64 // lines of which it left no event
 }
 
 // NewMetrics registers the series.
@@ -49,5 +50,8 @@ func NewMetrics(reg prometheus.Registerer) (*Metrics, error) {
 		reg.Register(prometheus.NewCounterFunc(prometheus.CounterOpts{
 			Name: "event_filter_cut_total", Help: "Input lines whose event filter went beyond its bounds and was ended.",
 		}, func() float64 { return float64(m.filterCuts.Load()) })),
+		reg.Register(prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Name: "event_filter_empty_total", Help: "Input lines of which the event filter left no event.",
+		}, func() float64 { return float64(m.filterEmpty.Load()) })),
 	)
 }

@@ -20,6 +20,15 @@ import (
 type Input struct {
 	Source  string          // as log lines name it
 	Decoder *format.Decoder // of lines that are not structured
+	Own     bool            // the format is that of the input, whatever --input-format says
+}
+
+// setting is what changes the format of the input.
+func (in *Input) setting() string {
+	if in.Own {
+		return "?format= of this input"
+	}
+	return "--input-format"
 }
 
 // Options describe the stage. Inputs, Set, Next, Metrics and Log are required.
@@ -48,10 +57,12 @@ type Stage struct {
 	last  *graph.Publication // the batch before, nil when that is another one
 	steps []*step.Decode     // one per worker
 	doubt ratelog.Limit      // of warnings about suspects
-	loss  ratelog.Limit      // of warnings about lines that nobody keeps
+	loss  ratelog.Limit      // of warnings about lines that were not read
 	cut   ratelog.Limit      // of warnings about lines that the event filter has cut short
 
 	filter *filter.Filter // of all inputs; nil when there is none
+	kept   time.Time      // when there was an event behind the filter last
+	barren ratelog.Limit  // of warnings that it leaves nothing
 
 	batches sync.Pool
 	metrics *Metrics
@@ -66,7 +77,7 @@ func New(o Options) *Stage {
 	if o.Workers == 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
 	}
-	s := &Stage{o: o, set: o.Set, epoch: graph.NewEpoch(o.Open), metrics: o.Metrics, doubt: ratelog.Limit{Every: doubtPause}, loss: ratelog.Limit{Every: doubtPause}, cut: ratelog.Limit{Every: doubtPause}}
+	s := &Stage{o: o, set: o.Set, epoch: graph.NewEpoch(o.Open), metrics: o.Metrics, doubt: ratelog.Limit{Every: doubtPause}, loss: ratelog.Limit{Every: doubtPause}, cut: ratelog.Limit{Every: doubtPause}, barren: ratelog.Limit{Every: doubtPause}}
 	decoders := make([]*format.Decoder, 0, len(o.Inputs))
 	for _, in := range o.Inputs {
 		decoders = append(decoders, in.Decoder)

@@ -229,12 +229,44 @@ func TestLinesThatLookLikeBrokenJSONAreToldOnceAMinute(t *testing.T) {
 	})
 }
 
-func TestLinesThatNobodyKeepsAreToldOnceAMinute(t *testing.T) {
+func TestJSONInTheFormatSyslogIsTold(t *testing.T) {
+	for _, own := range []bool{false, true} {
+		t.Run(fmt.Sprintf("with a format of its own: %t", own), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := newRig(t, Options{StageOptions: actors.StageOptions{Capacity: 100}, BatchSize: 10, Inputs: []Input{
+					{Source: "syslog+udp://:514", Decoder: &format.Decoder{Format: format.Syslog}, Own: own},
+				}})
+				var log actorstest.Log
+				r.stage.o.Log = log.Logger()
+				r.spawn(t)
+				for range 3 { // at 0, 40 and 80 s
+					r.stage.Lane().TryPut(raws(`{"user":"secret"}`, ` [{}]`, `<34>Oct 11 22:14:15 host su: {"a":1}`, `text {}`))
+					synctest.Wait()
+					time.Sleep(40 * time.Second)
+				}
+				setting := `hint="set --input-format to auto or json"`
+				if own {
+					setting = `hint="set ?format= of this input to auto or json"`
+				}
+				const what = `msg="lines begin like JSON and have no header of syslog, and were taken as plain text" lines=%d source=syslog+udp://:514 length=5 `
+				got := log.Matching("level=WARN")
+				if len(got) != 2 || !strings.Contains(got[0], fmt.Sprintf(what, 2)+setting) || !strings.Contains(got[1], fmt.Sprintf(what, 4)+setting) {
+					t.Errorf("logged %q, want one line at once and one a minute later for all since, with %s", got, setting)
+				}
+				if n := r.stage.metrics.suspects.Load(); n != 6 {
+					t.Errorf("%d suspects, want 6", n)
+				}
+			})
+		})
+	}
+}
+
+func TestLinesThatAreNotReadAreToldOnceAMinute(t *testing.T) {
 	for _, withDLQ := range []bool{false, true} {
 		t.Run(fmt.Sprintf("with a dead letter queue: %t", withDLQ), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				r := newRig(t, Options{
-					StageOptions: actors.StageOptions{Capacity: 100}, BatchSize: 10, Inputs: []Input{{Source: "http", Decoder: &format.Decoder{Format: format.JSON}}},
+					StageOptions: actors.StageOptions{Capacity: 100}, BatchSize: 10, Inputs: []Input{{Source: "http", Decoder: &format.Decoder{Format: format.JSON}, Own: withDLQ}},
 				})
 				var log actorstest.Log
 				r.stage.o.Log = log.Logger()
@@ -248,10 +280,10 @@ func TestLinesThatNobodyKeepsAreToldOnceAMinute(t *testing.T) {
 					{`{bad`, `{}`},
 					{"\x1f\x8b\x08", `{"password":"hunter2"`},
 				} {
-					r.stage.Lane().TryPut(raws(run...))
 					if err := in.Oversize(t.Context(), []byte(`{"password":"`), graph.Token{}); err != nil {
 						t.Fatal(err)
 					}
+					r.stage.Lane().TryPut(raws(run...))
 					synctest.Wait()
 					time.Sleep(40 * time.Second)
 				}
@@ -263,15 +295,22 @@ func TestLinesThatNobodyKeepsAreToldOnceAMinute(t *testing.T) {
 					`msg="lines could not be decoded and are lost" lines=3 source=http format=json length=21 outline="{\"aaaaaaaa\":\"aaaaaa9\"" offset=21 fault="line ends inside a value"`,
 				}
 				if withDLQ {
-					want = nil // the dead letters say more
+					want[1], want[3] = strings.Replace(want[1], "are lost", "are dead letters", 1), strings.Replace(want[3], "are lost", "are dead letters", 1)
 				}
 				if len(got) != len(want) {
 					t.Fatalf("logged %q, want %q", got, want)
 				}
 				for i := range want {
-					if !strings.Contains(got[i], want[i]) || !strings.Contains(got[i], "--dlq keeps") || strings.Contains(got[i], "hunter2") {
+					if !strings.Contains(got[i], want[i]) || strings.Contains(got[i], "--dlq keeps") == withDLQ || strings.Contains(got[i], "hunter2") {
 						t.Errorf("logged %q, want %q, with what to do and without what the line says", got[i], want[i])
 					}
+				}
+				setting := `hint="--input-format says how lines are written`
+				if withDLQ { // it has a format of its own then
+					setting = `hint="?format= of this input says how lines are written"`
+				}
+				if !strings.Contains(got[1], setting) || !strings.Contains(got[3], setting) {
+					t.Errorf("logged %q, want %s", got, setting)
 				}
 				if n := r.stage.ParseErrors(); n != 7 {
 					t.Errorf("%d parse errors, want 7", n)
@@ -296,6 +335,61 @@ func TestALineOfSeveralEventsIsOneLineOfItsBatch(t *testing.T) {
 			t.Errorf("lines and their events: %s, want 4 [2 2 0 1]", got)
 		}
 	})
+}
+
+func TestTheEventFilterTellsThatItLeavesNothing(t *testing.T) {
+	for _, tc := range []struct {
+		name  string
+		runs  [][]string // 40 s apart
+		want  []int      // lines of the warnings
+		empty int64
+	}{
+		{"something of every line", [][]string{{`{"keep":1}`}, {`{"keep":2}`}}, nil, 0},
+		{"nothing of some lines", [][]string{{`{"keep":1}`, `{}`}, {`{}`, `{"keep":2}`}}, nil, 2},
+		{"nothing of any line, said once a minute", [][]string{{`{}`, `{}`}, {`{}`}, {`{}`}, {`{}`}}, []int{2, 2}, 5},
+		{"nothing any more for a minute", [][]string{{`{"keep":1}`}, {`{}`}, {`{}`}, {`{}`}}, []int{1}, 3},
+		{"nothing for a while", [][]string{{`{"keep":1}`}, {`{}`}, {`{"keep":2}`}, {`{}`}}, nil, 2},
+		{"lines that cannot be read are no matter of the filter", [][]string{{`{`}, {`{`}}, nil, 0},
+		{"log records too", [][]string{{`{"structured":1}`}}, []int{1}, 1},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				events, err := filter.Compile(".keep", "")
+				if err != nil {
+					t.Fatal(err)
+				}
+				r := newRig(t, Options{StageOptions: actors.StageOptions{Capacity: 100}, BatchSize: 10, Inputs: []Input{
+					{Source: "a", Decoder: &format.Decoder{Format: format.JSON, Filter: events}},
+				}})
+				var log actorstest.Log
+				r.stage.o.Log = log.Logger()
+				r.spawn(t)
+				for _, run := range tc.runs {
+					lines := raws(run...)
+					lines[0].Structured = strings.Contains(run[0], "structured")
+					r.stage.Lane().TryPut(lines)
+					synctest.Wait()
+					time.Sleep(40 * time.Second)
+				}
+				var want []string
+				for _, n := range tc.want {
+					want = append(want, fmt.Sprintf(`msg="event filter leaves no event of any line" lines=%d `, n))
+				}
+				got := log.Matching("event filter leaves")
+				if len(got) != len(want) {
+					t.Fatalf("logged %q, want %q", got, want)
+				}
+				for i := range want {
+					if !strings.Contains(got[i], "level=WARN") || !strings.Contains(got[i], want[i]) {
+						t.Errorf("logged %q, want %q", got[i], want[i])
+					}
+				}
+				if n := r.stage.metrics.filterEmpty.Load(); n != tc.empty {
+					t.Errorf("%d lines counted, want %d", n, tc.empty)
+				}
+			})
+		})
+	}
 }
 
 func TestTheEventFilterTellsWhatItCutShort(t *testing.T) {

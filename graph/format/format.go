@@ -71,7 +71,7 @@ func (f Format) Values() bool { return f == JSON || f == Auto }
 // Decode appends the events that line holds to ev, or returns an error and
 // appends nothing. ev borrows line. Arrival, in Unix seconds, decides about the
 // year of timestamps without one. A suspect is a line that begins like JSON and was
-// taken as text, for a reason that FindFault finds.
+// taken as text: in Auto for a reason that FindFault finds, in Syslog as it has no header.
 func (d *Decoder) Decode(w *engine.Worker, ev *engine.Events, line []byte, arrival int64) (suspect bool, err error) {
 	switch d.Format {
 	case JSON:
@@ -79,7 +79,9 @@ func (d *Decoder) Decode(w *engine.Worker, ev *engine.Events, line []byte, arriv
 	case Auto:
 		return d.guess(w, ev, line, arrival), nil
 	case Syslog:
+		c := first(line)
 		d.syslog(w, ev, line, arrival)
+		return c == '{' || c == '[', nil
 	case Logfmt:
 		p := w.Pairs(ev)
 		logfmt(p, line)

@@ -26,6 +26,7 @@ type Decoded struct {
 	Unread      int // the last of them
 	Suspects    int // that begin like JSON and were taken as text
 	Suspect     int // the last of them
+	Empty       int // that were read and hold no event
 	Poisoned    []Poisoned
 }
 
@@ -72,6 +73,9 @@ func (d *Decode) line(i int) {
 		return
 	}
 	outcome.Events = graph.Span{From: uint32(d.from), To: uint32(b.Events.Len())}
+	if outcome.Events.Len() == 0 {
+		d.outcome.Empty++
+	}
 }
 
 func (d *Decode) forget(int) { d.batch.Events.Truncate(d.from) }

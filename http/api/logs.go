@@ -53,7 +53,7 @@ type exported struct {
 
 type partialSuccess struct {
 	Rejected int    `json:"rejectedLogRecords" min:"0" doc:"Records that are too long as events"`
-	Message  string `json:"errorMessage" doc:"Why records were rejected; empty when none was"`
+	Message  string `json:"errorMessage" doc:"Why records were rejected, or that the request has no resourceLogs; else empty"`
 }
 
 func (res *Resources) postLogs(w http.ResponseWriter, r *http.Request) {

@@ -132,6 +132,20 @@ func TestWhereJSONIsNoRequest(t *testing.T) {
 	}
 }
 
+func TestRequestsThatMeanSomethingElse(t *testing.T) {
+	for text, want := range map[string]bool{
+		`{}`: false, ` {"resourceLogs":[]}`: false, `{"resource_logs":null,"x":1}`: false, `{"x":[{"resourceLogs":1}],"resourceLogs":[]}`: false,
+		`{"User":"root"}`: true, ` {"x":{"resourceLogs":[]}} `: true, `{"resourceSpans":[]}`: true,
+	} {
+		if _, err := otlp.AppendRequest(nil, []byte(text)); err != nil {
+			t.Fatal(err)
+		}
+		if got := otlp.Foreign([]byte(text)); got != want {
+			t.Errorf("%s: foreign %t, want %t", text, got, want)
+		}
+	}
+}
+
 // recordsOf is a request of n records such as collectors send.
 func recordsOf(tb testing.TB, n int) []byte {
 	tb.Helper()

@@ -43,12 +43,17 @@ func (n *Intake) MaxBody() int64 { return n.maxBody }
 // Outcome is what became of a request that was taken.
 type Outcome struct {
 	JSON     bool // it was JSON
+	Foreign  bool // it has members, and none of them is one of a request
 	Rejected int  // records that are longer than an event may be
 }
 
-// Message says why records were rejected; it is empty when none was.
+// Message says why records were rejected, or that there is nothing to take where something
+// was meant; it is empty when all is well.
 func (o Outcome) Message() string {
-	if o.Rejected == 0 {
+	switch {
+	case o.Foreign:
+		return "the request has no resourceLogs: events are sent to POST /api/v1/events"
+	case o.Rejected == 0:
 		return ""
 	}
 	return fmt.Sprintf("log records that exceed the maximum size of an event (%d bytes): %d", sources.MaxLine, o.Rejected)

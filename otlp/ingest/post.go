@@ -73,6 +73,7 @@ func (n *Intake) Post(ctx context.Context, p Post) (Outcome, error) {
 		if err := n.transcode(ctx, &wire, b.bytes); err != nil {
 			return o, err
 		}
+		o.Foreign = len(wire.bytes) == 0 && otlp.Foreign(b.bytes)
 		b.close()
 		request = wire.bytes
 	}

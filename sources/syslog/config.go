@@ -32,6 +32,40 @@ func (t Files) Validate(fault func(key string, err error)) {
 	}
 }
 
+// errNoCertificate is an input over TLS that has none.
+var errNoCertificate = errors.New("needs a certificate and its key (--syslog-tls-cert, --syslog-tls-key)")
+
+// Check reads the files, and reports what an input over TLS cannot be opened with. What
+// Validate reports it leaves out.
+func (t Files) Check(fault func(key string, err error)) {
+	sound := true
+	if t.Validate(func(string, error) { sound = false }); !sound {
+		return
+	}
+	if t.Cert == "" {
+		fault("cert", errNoCertificate)
+		return
+	}
+	_, err := certs.NewServing(t.files(), func(error) {})
+	if err == nil {
+		return
+	}
+	rest := certs.Retell(err, func(f *certs.Fault) error {
+		switch {
+		case f.Key:
+			fault("key", f)
+		case f.Path == t.ClientCA && f.Path != t.Cert:
+			fault("client_ca", f)
+		default:
+			fault("cert", f)
+		}
+		return nil
+	})
+	if rest != nil {
+		fault("cert", rest)
+	}
+}
+
 // files are those of a server.
 func (t Files) files() certs.Files {
 	return certs.Files{Cert: t.Cert, Key: t.Key, ClientCA: t.ClientCA}

@@ -26,7 +26,7 @@ var Transports = []Transport{UDP, TCP, TLS}
 func (t Transport) Name() string { return "syslog_" + string(t) }
 
 // faults are the values of the label for faults of framing.
-var faults = map[error]string{sources.ErrCount: "count", sources.ErrCut: "cut_off", sources.ErrOutStep: "out_of_step"}
+var faults = map[error]string{sources.ErrCount: "count", sources.ErrCut: "cut_off", sources.ErrOutStep: "out_of_step", sources.ErrTLS: "tls"}
 
 // Metrics are the series of all syslog inputs.
 type Metrics struct {
@@ -44,7 +44,7 @@ func NewMetrics(reg prometheus.Registerer) (*Metrics, error) {
 		}, []string{"transport"}),
 		faults: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "syslog_framing_errors_total",
-			Help: "Faults in the framing of syslog over TCP and TLS, by reason: count (larger than any message), cut_off (the connection ended within a message) or out_of_step (a length was not that of its message).",
+			Help: "Faults in the framing of syslog over TCP and TLS, by reason: count (larger than any message), cut_off (the connection ended within a message), out_of_step (a length was not that of its message) or tls (a sender spoke TLS to an input without it).",
 		}, []string{"reason"}),
 		handshakes: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "syslog_tls_handshake_failures_total",

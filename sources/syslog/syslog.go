@@ -128,7 +128,11 @@ func (o Options) reader(t Transport) func(sources.Pausing) sources.PausingReader
 		reason := faults[err]
 		o.Metrics.faults.WithLabelValues(reason).Inc()
 		if held, ok := limit.Allow(reason, 1, time.Now()); ok {
-			o.Log.Warn("syslog framing is wrong", "source", t.Name(), "err", err, "suppressed", held)
+			attrs := []any{"source", t.Name(), "err", err, "suppressed", held}
+			if err == sources.ErrTLS { //nolint:errorlint // readers tell it bare
+				attrs = append(attrs, "hint", "have the sender use no TLS, or take it with an input syslog+tls://")
+			}
+			o.Log.Warn("syslog framing is wrong", attrs...)
 		}
 	}
 	return func(s sources.Pausing) sources.PausingReader {
@@ -148,7 +152,7 @@ const maxReason = 256 // bytes of what a failed handshake is told with
 
 func newHandshakes(o Options) (*handshakes, error) {
 	if o.Config.TLS.Cert == "" {
-		return nil, errors.New("needs a certificate and its key (--syslog-tls-cert, --syslog-tls-key)")
+		return nil, errNoCertificate
 	}
 	h := &handshakes{o: o}
 	var err error

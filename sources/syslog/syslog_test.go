@@ -241,7 +241,7 @@ func TestDatagramsAreMessages(t *testing.T) {
 
 func TestStreamsAreFramedAndTheirFaultsCounted(t *testing.T) {
 	i := open(t, TCP, Files{}).run(t)
-	for _, text := range []string{"5 <1>ab4 <1>c", "<2>a\r\n<2>b\n", "9 <3>cut", "99999999999 <4>a", "4 <5>abc\n"} {
+	for _, text := range []string{"5 <1>ab4 <1>c", "<2>a\r\n<2>b\n", "9 <3>cut", "99999999999 <4>a", "4 <5>abc\n", "\x16\x03\x01\x02\x00\x01"} {
 		c := dial(t, i, nil)
 		if _, err := io.WriteString(c, text); err != nil {
 			t.Fatal(err)
@@ -257,7 +257,7 @@ func TestStreamsAreFramedAndTheirFaultsCounted(t *testing.T) {
 	if got := i.in.Lines(); !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	for reason, want := range map[string]float64{"count": 1, "cut_off": 1, "out_of_step": 1} {
+	for reason, want := range map[string]float64{"count": 1, "cut_off": 1, "out_of_step": 1, "tls": 1} {
 		if got := i.count(t, "syslog_framing_errors_total", reason); got != want {
 			t.Errorf("%g faults %s, want %g", got, reason, want)
 		}
@@ -265,8 +265,8 @@ func TestStreamsAreFramedAndTheirFaultsCounted(t *testing.T) {
 	if got := i.count(t, "syslog_messages_total", "tcp"); got != float64(len(want)) {
 		t.Errorf("%g messages are counted, want %d", got, len(want))
 	}
-	if got := strings.Count(i.log.String(), "syslog framing is wrong"); got != 3 {
-		t.Errorf("%d faults are told, want each of three once: %s", got, i.log)
+	if got := strings.Count(i.log.String(), "syslog framing is wrong"); got != 4 {
+		t.Errorf("%d faults are told, want each of four once: %s", got, i.log)
 	}
 }
 

@@ -148,19 +148,28 @@ func TestFilesOfTLSThatCannotBeUsed(t *testing.T) {
 	_, otherKey := authority.Issue("localhost", year)
 	for name, tc := range map[string]struct {
 		files Files
+		key   string
 		err   string
 	}{
-		"none":               {Files{}, "--syslog-tls-cert"},
-		"a missing file":     {Files{Cert: cert + "x", Key: key}, cert + "x"},
-		"the key of another": {Files{Cert: cert, Key: otherKey}, "is not the key of the certificate"},
-		"roots without any":  {Files{Cert: cert, Key: key, ClientCA: key}, "holds no certificate"},
+		"none":               {Files{}, "cert", "--syslog-tls-cert"},
+		"a missing file":     {Files{Cert: cert + "x", Key: key}, "cert", cert + "x"},
+		"the key of another": {Files{Cert: cert, Key: otherKey}, "key", "is not the key of the certificate"},
+		"roots without any":  {Files{Cert: cert, Key: key, ClientCA: key}, "client_ca", "holds no certificate"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			o, _, _ := options(t, tc.files)
 			if _, err := Listen(TLS, "127.0.0.1:0", o); err == nil || !strings.Contains(err.Error(), tc.err) {
 				t.Errorf("got %v, want %q", err, tc.err)
 			}
+			var told []string
+			tc.files.Check(func(key string, err error) { told = append(told, key+": "+err.Error()) })
+			if len(told) != 1 || !strings.HasPrefix(told[0], tc.key+": ") || !strings.Contains(told[0], tc.err) {
+				t.Errorf("the check reports %q, want %s: %q", told, tc.key, tc.err)
+			}
 		})
+	}
+	for _, files := range []Files{{Cert: cert, Key: key}, {Cert: cert}} { // the latter is told by Validate
+		files.Check(func(key string, err error) { t.Errorf("%+v: the check reports %s: %v", files, key, err) })
 	}
 	for name, tc := range map[string]struct {
 		files Files
@@ -183,5 +192,22 @@ func TestFilesOfTLSThatCannotBeUsed(t *testing.T) {
 	_ = s.Close()
 	if !strings.Contains(log.String(), "senders of syslog will refuse the certificate") {
 		t.Errorf("an expired certificate: the log says nothing of it: %s", log)
+	}
+}
+
+func TestASenderOfTLSIsRefusedWhereNoneIsSpoken(t *testing.T) {
+	i := open(t, TCP, Files{}).run(t)
+	c := dial(t, i, nil)
+	if err := tls.Client(c, &tls.Config{InsecureSkipVerify: true}).Handshake(); err == nil { //nolint:gosec // there is nothing to verify
+		t.Error("the handshake succeeded")
+	}
+	if lines := i.in.Lines(); len(lines) != 0 {
+		t.Errorf("got the messages %q, want none", lines)
+	}
+	if got := i.count(t, "syslog_framing_errors_total", "tls"); got != 1 {
+		t.Errorf("%g faults, want 1", got)
+	}
+	if log := i.log.String(); !strings.Contains(log, "the stream begins like TLS") || !strings.Contains(log, "syslog+tls://") {
+		t.Errorf("the log does not say what to do: %s", log)
 	}
 }

@@ -140,6 +140,7 @@ func TestTheEventFilterOfEval(t *testing.T) {
 		{"standard input --jq .r[]", `{"r":[{"a":2}]}` + "\n", "Processed 1 event, 1 match", ""},
 		{"a program that fails --jq .[]", "{\"a\":2}\n7\n", "Processed 2 events, 0 matches", ""},
 		{"an error --jq .a,error --input-format json", "{\"a\":2}\n", "Processed 1 event, 0 matches", "the event filter failed on 1 line, the last time with: "},
+		{"nothing of most lines --jq .Record", `{"Record":{"a":2}}` + "\n{}\n{}\n", "Processed 1 event, 1 match", "\nthe event filter left no event of 2 of 3 lines\n"},
 		{"a loop --jq .,repeat(empty)", "{\"a\":2}\n", "Processed 1 event, 1 match", "the event filter went beyond its bounds on 1 line, the last time: the program takes too many steps"},
 	} {
 		args := strings.Split(tc.name, " -")

@@ -111,6 +111,9 @@ func TestLogRecordsComeInOverOTLP(t *testing.T) {
 			if got := send(protobuf, string(logWire(t, strings.Repeat("x", 1<<20)))); got.status != 200 || !strings.Contains(got.body, "exceed the maximum size of an event") {
 				t.Errorf("a long record: %d %q", got.status, got.body)
 			}
+			if got := send("application/json", `{"User":"root"}`); got.status != 200 || strings.TrimSpace(got.body) != `{"partialSuccess":{"rejectedLogRecords":0,"errorMessage":"the request has no resourceLogs: events are sent to POST /api/v1/events"}}` {
+				t.Errorf("an event: %d %s", got.status, got.body)
+			}
 			if got := send("text/plain", "x"); got.status != 415 {
 				t.Errorf("another type: %d %q", got.status, got.body)
 			}
@@ -144,7 +147,7 @@ func TestLogRecordsComeInOverOTLP(t *testing.T) {
 				return // its metrics ask for a token, too
 			}
 			for series, n := range map[string]float64{
-				`svc_otlp_requests_total{encoding="json",transport="http"}`:                 1,
+				`svc_otlp_requests_total{encoding="json",transport="http"}`:                 2,
 				`svc_otlp_requests_total{encoding="protobuf",transport="http"}`:             2,
 				`svc_otlp_requests_total{encoding="protobuf",transport="grpc"}`:             2,
 				`svc_otlp_errors_total{reason="unsupported_content_type",transport="http"}`: 1,

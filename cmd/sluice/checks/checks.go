@@ -39,7 +39,7 @@ var daemonChecks = []check{
 	{"pipelines", (*checking).pipelines},
 	{"state directory", (*checking).state},
 	{"files of sinks and webhooks", (*checking).outputs},
-	{"logins and certificates of NATS and Kafka", (*checking).logins},
+	{"logins and certificates of inputs and sinks", (*checking).logins},
 	{"certificate of the API", (*checking).certificate},
 	{"settings of indexes", func(c *checking) {
 		if c.validating { // a start says so in its log
@@ -241,14 +241,14 @@ func (c *checking) inputs() {
 
 // logins reads what the connections of inputs and sinks need, if there are any.
 func (c *checking) logins() {
-	checked := make(map[string]bool) // sections, which an input and a sink may share
-	section := func(name string) func(string, error) {
-		checked[name] = true
+	checked := make(map[string]bool) // schemes and kinds, which an input and a sink may share
+	section := func(scheme, name string) func(string, error) {
+		checked[scheme] = true
 		return func(key string, err error) { c.fault("daemon."+name+"."+key, err) }
 	}
 	for _, s := range inputs.Parse(c.d.Input.Sources, nil, func(int, error) {}) { // errors are reported already
-		if s.Kind.CheckLogin != nil && !checked[s.Kind.Name] {
-			s.Kind.CheckLogin(c.d, time.Now(), section(s.Kind.Name))
+		if s.Kind.CheckLogin != nil && !checked[s.Scheme] {
+			s.Kind.CheckLogin(c.d, s, time.Now(), section(s.Scheme, s.Kind.Section))
 		}
 	}
 	specs := c.specs()
@@ -257,7 +257,7 @@ func (c *checking) logins() {
 	}
 	for _, s := range specs {
 		if !checked[string(s.Kind)] {
-			s.Kind.CheckLogin(sink.Logins{NATS: c.d.NATS.Config, Kafka: c.d.Kafka}, time.Now(), section(string(s.Kind)))
+			s.Kind.CheckLogin(sink.Logins{NATS: c.d.NATS.Config, Kafka: c.d.Kafka}, time.Now(), section(string(s.Kind), string(s.Kind)))
 		}
 	}
 }

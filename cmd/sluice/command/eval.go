@@ -127,7 +127,7 @@ func (e *env) evaluateAll(o *config.Eval, p *printer, rules *ruleset.Built, deco
 	}
 	ev.sumUp(p.out, o)
 	ev.total.hintJSON(p.out)
-	hintFilter(p.out, decoder.Filter)
+	ev.total.hintFilter(p.out, decoder.Filter)
 	switch {
 	case errors.Is(err, errWrite):
 		return configFault(err)

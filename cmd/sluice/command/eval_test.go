@@ -85,6 +85,7 @@ func TestEval(t *testing.T) {
 		{"lines that begin like JSON", nil, strings.Repeat("{\"a\":\n", 48) + "{\"a\":1}\n", nil, 0, 0, []string{
 			"Processed 49 events, 0 matches.\n48 lines begin like JSON but are not valid: one event per line, for example with jq -c .\n",
 		}},
+		{"JSON in the format syslog", nil, hit + "[]\n", []string{"--input-format", "syslog"}, 0, 0, []string{"Processed 2 events, 0 matches.\n2 lines begin like JSON, with no header of syslog in front: --input-format auto or json reads JSON\n"}},
 		{"one such line", nil, "[x] y\n", nil, 0, 0, []string{"stdin:1: not JSON at byte 1: not a JSON value\nProcessed 1 event, 0 matches.\n1 line begins like JSON but is not valid: taken as plain text\n"}},
 		{"the first of such lines is named", map[string]string{"ev": hit + "\n\n" + hit, "bad": "\n" + object + "\r\n{\"a\":\"\\x\"}\n[}\n"}, "", []string{"-e", "@ev", "-e", "@bad"}, 0, 3, []string{"bad:3: not JSON at byte 6: invalid escape in a string (and 1 more)\nProcessed 5 events, 3 matches.\n2 lines begin like JSON but are not valid: taken as plain text\n"}},
 		{"the first line that must be JSON and is not", map[string]string{"ev": object + "\nno\n{\"a\":}\n"}, "", []string{"-e", "@ev", "--input-format", "json"}, 0, 1, []string{"ev:2: not JSON at byte 0: not a JSON value (and 1 more)\nProcessed 3 events, 1 match, 2 not decoded.\n"}},

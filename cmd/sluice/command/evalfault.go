@@ -30,7 +30,7 @@ var tooLong = fmt.Sprintf("longer than %d bytes", sources.MaxLine)
 func (e *evaluation) findFault(j *job) {
 	t := &e.total
 	switch {
-	case t.first.what != "" || j.oversize == 0 && j.decoded.Undecodable == 0 && j.decoded.Suspects == 0:
+	case t.first.what != "" || j.oversize == 0 && j.decoded.Undecodable == 0 && (j.decoded.Suspects == 0 || e.format.Format != format.Auto):
 		return
 	case j.oversize > 0:
 		t.first = fault{spot: j.placeOf(0), what: tooLong}
@@ -71,7 +71,11 @@ func (t *tally) tellFault(out *console) {
 		return
 	}
 	more := ""
-	if n := t.undecoded + t.suspects; n > 1 {
+	n := t.undecoded
+	if t.format == format.Auto {
+		n += t.suspects
+	}
+	if n > 1 {
 		more = fmt.Sprintf(" (and %d more)", n-1)
 	}
 	where := ""

@@ -58,6 +58,7 @@ func newEvaluation(set *graph.RuleSet, f *format.Decoder, p *printer, o *config.
 	if p.rows != nil {
 		p.rows.origins = newOrigins(set.Engine)
 	}
+	e.total.format = f.Format
 	e.correlate = newCorrelator(set, o, e.render, warn)
 	return e
 }
@@ -180,6 +181,8 @@ func (e *evaluation) finish(j *job) error {
 	t.events += uint64(b.Events.Len()+len(j.decoded.Poisoned)) + undecoded
 	t.undecoded += undecoded
 	t.suspects += uint64(j.decoded.Suspects)
+	t.lines += uint64(len(b.Lines))
+	t.empty += uint64(j.decoded.Empty)
 	t.fail(j.decoded.Poisoned...)
 	t.fail(j.detected.Poisoned...)
 	t.fail(j.poisoned...)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/sluicehq/sluice/cmd/sluice/config"
 	"github.com/sluicehq/sluice/graph/filter"
+	"github.com/sluicehq/sluice/graph/format"
 	"github.com/sluicehq/sluice/graph/step"
 	"github.com/sluicehq/sluice/internal/clip"
 	"github.com/sluicehq/sluice/sigma/engine"
@@ -18,11 +19,13 @@ type tally struct {
 	logs              bool   // files of the event log are among the input
 	records           uint64 // read from them, or not readable
 	suspects          uint64 // lines that begin like JSON and were taken as text
+	lines, empty      uint64 // read, and of them without an event
 	matches           uint64 // detections written
 	firings           uint64 // results of rules over several events
 	failed            uint64 // lines that made a step panic
 	failure           error  // of the last of them
 	first             fault
+	format            format.Format // of the lines
 	engine.Stats
 }
 
@@ -88,6 +91,8 @@ func (t *tally) hintJSON(out *console) {
 		todo = "one event per line, for example with jq -c ."
 	}
 	switch {
+	case t.suspects > 0 && t.format == format.Syslog:
+		out.note("%s like JSON, with no header of syslog in front: --input-format auto or json reads JSON", begins(t.suspects))
 	case t.suspects == 1:
 		out.note("1 line begins like JSON but is not valid: %s", todo)
 	case t.suspects > 1:
@@ -95,18 +100,29 @@ func (t *tally) hintJSON(out *console) {
 	}
 }
 
+// begins counts lines in front of what they begin with.
+func begins(lines uint64) string {
+	if lines == 1 {
+		return "1 line begins"
+	}
+	return fmt.Sprintf("%d lines begin", lines)
+}
+
 // hintFilter says how many lines the event filter, if there is one, has filtered in part
-// only.
-func hintFilter(out *console, f *filter.Filter) {
+// only, and that it left no event of most.
+func (t *tally) hintFilter(out *console, f *filter.Filter) {
 	if f == nil {
 		return
 	}
-	t := f.Take()
-	if t.Failed > 0 {
-		out.note("the event filter failed on %s, the last time with: %s", plural(t.Failed, "line"), clip.Text(t.Failure.Error(), 200))
+	part := f.Take()
+	if part.Failed > 0 {
+		out.note("the event filter failed on %s, the last time with: %s", plural(part.Failed, "line"), clip.Text(part.Failure.Error(), 200))
 	}
-	if t.Cut > 0 {
-		out.note("the event filter went beyond its bounds on %s, the last time: %s", plural(t.Cut, "line"), t.Bound)
+	if part.Cut > 0 {
+		out.note("the event filter went beyond its bounds on %s, the last time: %s", plural(part.Cut, "line"), part.Bound)
+	}
+	if 2*t.empty > t.lines {
+		out.note("the event filter left no event of %d of %s", t.empty, plural(int(t.lines), "line"))
 	}
 }
 

@@ -90,6 +90,17 @@ func TestSpecsOfInputs(t *testing.T) {
 	}
 }
 
+// Log records need no input, and whoever names one is told so.
+func TestOTLPIsNoInput(t *testing.T) {
+	for _, text := range []string{"otlp", "otlp://0.0.0.0:4317", "otlphttp://:4318?format=json"} {
+		var got string
+		inputs.Parse([]string{text}, nil, func(_ int, err error) { got = err.Error() })
+		if !strings.HasPrefix(got, fmt.Sprintf("%q is no input", text)) || !strings.Contains(got, "OTLP") || !strings.Contains(got, "--input http ") && !strings.Contains(got, "no_otlp") {
+			t.Errorf("got %q, want what to do in its place", got)
+		}
+	}
+}
+
 func TestSeveralInputs(t *testing.T) {
 	var faults []string
 	specs := inputs.Parse([]string{"stdin", "test://a", "nonsense", "test://b?format=plain", "test://a?size=2"}, kinds(), func(number int, err error) {
@@ -109,9 +120,9 @@ func TestSeveralInputs(t *testing.T) {
 		t.Errorf("%d inputs, the last is %v, want that of log records behind %d", len(all), last, len(specs))
 	}
 	for i, in := range all[:len(specs)] {
-		got = append(got, fmt.Sprint(specs[i].Number, " ", in.Source, " ", in.Decoder.Format))
+		got = append(got, fmt.Sprint(specs[i].Number, " ", in.Source, " ", in.Decoder.Format, " ", in.Own))
 	}
-	if want := "0 stdin logfmt|1 test://a syslog|3 test://b?format=plain plain"; strings.Join(got, "|") != want {
+	if want := "0 stdin logfmt false|1 test://a syslog true|3 test://b?format=plain plain true"; strings.Join(got, "|") != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	many := make([]string, inputs.MaxInputs+1)

@@ -27,9 +27,10 @@ type Kind struct {
 	Check func(Spec) error
 	// Open is nil for a kind that is left out of this build.
 	Open func(Environment, Spec) (Opened, error)
-	// CheckLogin reports what connections of the kind cannot be made with, by the last part
-	// of its key; nil for a kind that makes none.
-	CheckLogin func(cfg *config.Daemon, now time.Time, fault func(key string, err error))
+	// CheckLogin reports what connections of an input cannot be made with, by its key in
+	// Section; nil for a kind that needs nothing for them.
+	CheckLogin func(cfg *config.Daemon, s Spec, now time.Time, fault func(key string, err error))
+	Section    string // of the daemon's settings that CheckLogin reads
 	// NeedsState returns what of a spec cannot do without a state database, "" when nothing
 	// needs one; nil stands for that, too.
 	NeedsState func(Spec) string
@@ -55,6 +56,7 @@ func Kinds() []Kind {
 		{
 			Name: "syslog", Schemes: []string{"syslog+udp", "syslog+tcp", "syslog+tls"}, Usage: "syslog+udp://host:port (or +tcp, +tls)",
 			Parameters: []string{maxConnections}, Format: "syslog", Check: checkSyslog, Open: openSyslog,
+			CheckLogin: checkSyslogTLS, Section: "input.syslog",
 		},
 	}
 }

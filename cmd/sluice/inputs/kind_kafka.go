@@ -17,8 +17,9 @@ import (
 
 var kafkaKind = Kind{
 	Name: "kafka", Schemes: []string{"kafka"}, Usage: "kafka://broker1,broker2/topic", Parameters: kafka.Parameters,
-	Check: func(s Spec) error { return kafka.Check(s.Target, s.Options) },
-	CheckLogin: func(cfg *config.Daemon, now time.Time, fault func(key string, err error)) {
+	Check:   func(s Spec) error { return kafka.Check(s.Target, s.Options) },
+	Section: "kafka",
+	CheckLogin: func(cfg *config.Daemon, _ Spec, now time.Time, fault func(key string, err error)) {
 		dial.Check(cfg.Kafka, now, fault)
 	},
 	NeedsState: func(s Spec) string {

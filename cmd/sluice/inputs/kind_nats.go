@@ -14,8 +14,8 @@ import (
 var natsKind = Kind{
 	Name: "nats", Schemes: []string{"nats"}, Usage: "nats://host:port/subject", Parameters: []string{"group"},
 	Instead: map[string]string{"ack": "--nats-ack-mode says for all NATS inputs when messages are acknowledged"},
-	Check:   checkNATS, Replays: true,
-	CheckLogin: func(cfg *config.Daemon, now time.Time, fault func(key string, err error)) {
+	Check:   checkNATS, Replays: true, Section: "nats",
+	CheckLogin: func(cfg *config.Daemon, _ Spec, now time.Time, fault func(key string, err error)) {
 		dial.Check(cfg.NATS.Config, now, fault)
 	},
 	Open: func(env Environment, s Spec) (Opened, error) {

@@ -3,7 +3,9 @@ package inputs
 import (
 	"fmt"
 	"strconv"
+	"time"
 
+	"github.com/sluicehq/sluice/cmd/sluice/config"
 	"github.com/sluicehq/sluice/sources/syslog"
 	"github.com/sluicehq/sluice/sources/unix"
 )
@@ -55,6 +57,12 @@ func checkSyslog(s Spec) error {
 		return err
 	}
 	return syslog.Check(s.Target)
+}
+
+func checkSyslogTLS(cfg *config.Daemon, s Spec, _ time.Time, fault func(key string, err error)) {
+	if transports[s.Scheme] == syslog.TLS {
+		cfg.Input.Syslog.TLS.Check(func(key string, err error) { fault("tls."+key, err) })
+	}
 }
 
 func openSyslog(env Environment, s Spec) (Opened, error) {

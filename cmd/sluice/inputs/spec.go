@@ -68,6 +68,8 @@ func parseOne(text string, kinds []Kind) (Spec, error) {
 		return s, fmt.Errorf("input '%s': %s takes no target, write %s", redact.Text(text), scheme, kinds[i].Usage)
 	case i >= 0 && !kinds[i].Bare && !hasScheme:
 		return s, fmt.Errorf("input '%s' has no target, write %s", redact.Text(text), kinds[i].Usage)
+	case i < 0 && strings.HasPrefix(scheme, "otlp"):
+		return s, fmt.Errorf("%q %s", redact.Text(text), otlpInstead)
 	case i < 0:
 		return s, suggest.Wrap(fmt.Errorf("%q is no input (%s)", redact.Text(text), strings.Join(here, ", ")), scheme, schemes)
 	}
@@ -147,7 +149,7 @@ func ParseInputs(specs []Spec, cfg *config.Daemon) ([]parse.Input, error) {
 			return nil, err
 		}
 		d.Filter = events
-		all = append(all, parse.Input{Source: s.String(), Decoder: d})
+		all = append(all, parse.Input{Source: s.String(), Decoder: d, Own: s.Format != "" || s.Kind.Format != ""})
 	}
 	return append(all, parse.Input{Source: Logs, Decoder: &format.Decoder{Format: format.JSON, Filter: events}}), nil
 }
