@@ -178,6 +178,7 @@ func TestConnectionsComeAndGo(t *testing.T) {
 			if n, err := third.Read(make([]byte, 1)); n != 0 || err == nil {
 				t.Errorf("the third connection: %d bytes, error %v, want it closed", n, err)
 			}
+			synctest.Wait()
 			if got := r.count(t, "input_connections_refused_total"); got != 1 {
 				t.Errorf("%g refused, want 1", got)
 			}
