@@ -10,7 +10,7 @@ import (
 
 // guard says what stands in front of a function of the library: the guard of its input,
 // and that of its arguments. A guard returns its input, so that it disturbs neither
-// values nor paths.
+// values nor paths; only a number that is too long becomes a double.
 type guard struct{ input, args string }
 
 // The guards, as programs name them.
@@ -27,29 +27,38 @@ const (
 	byFormat  = "__format"  // a time in a format
 	byProduct = "__product" // each part of the input with each of the argument
 	byJoint   = "__joint"   // the argument between the elements of the input
+	byOrder   = "__order"   // the parts of the input, compared with each other
+
+	// Those that make doubles of numbers with more digits than there may be.
+	byNumeral    = "__numeral"  // a text that is to be a number
+	byLimit      = "__limit"    // a limit of a range
+	byOperand    = "__operand"  // an operand
+	byComparison = "__compared" // what is compared with another value
+	toShort      = "__short"    // a sum
+	allShort     = "__shorten"  // all of what was made of a text
 )
 
 // guards are the functions that programs may use, by name and number of arguments.
 var guards = ofNumbers(map[string]guard{
-	"empty/0": {}, "path/1": {}, "error/0": {byDepth, none}, "error/1": {none, byDepth}, "env/0": {}, "$ENV/0": {}, "not/0": {}, "type/0": {}, "has/1": {},
+	"empty/0": {}, "path/1": {}, "error/0": {byDepth, none}, "error/1": {none, byDepth}, "env/0": {}, "$ENV/0": {}, "not/0": {}, "type/0": {}, "has/1": {none, byText},
 	"length/0": {byText, none}, "utf8bytelength/0": {}, "keys/0": {bySize, none}, "add/0": {bySum, none},
-	"toboolean/0": {}, "tonumber/0": {byText, none}, "tostring/0": {byDepth, none}, "reverse/0": {bySize, none},
+	"toboolean/0": {}, "tonumber/0": {byNumeral, none}, "tostring/0": {byDepth, none}, "reverse/0": {bySize, none},
 	"contains/1": {byProduct, none}, "inside/1": {byProduct, none}, "indices/1": {byProduct, none}, "index/1": {byProduct, none}, "rindex/1": {byProduct, none},
 	"startswith/1": {byText, byText}, "endswith/1": {byText, byText},
 	"ltrimstr/1": {byText, byText}, "rtrimstr/1": {byText, byText}, "trimstr/1": {byText, byText},
 	"ltrim/0": {byText, none}, "rtrim/0": {byText, none}, "trim/0": {byText, none},
-	"explode/0": {byPieces, none}, "implode/0": {bySize, none}, "split/1": {byPieces, byText}, "join/1": {byJoint, none},
+	"explode/0": {byPieces, none}, "implode/0": {byDepth, none}, "split/1": {byPieces, byText}, "join/1": {byJoint, none},
 	"ascii_downcase/0": {byText, none}, "ascii_upcase/0": {byText, none},
 	"tojson/0": {byDepth, none}, "fromjson/0": {byPieces, none}, "format/1": {byDepth, byText},
 	"_tohtml/0": {byDepth, none}, "_touri/0": {byDepth, none}, "_tourid/0": {byDepth, none}, "_tocsv/0": {byDepth, none},
 	"_totsv/0": {byDepth, none}, "_tosh/0": {byDepth, none}, "_tobase64/0": {byDepth, none}, "_tobase64d/0": {byDepth, none},
-	"flatten/0": {byDepth, none}, "flatten/1": {byDepth, none}, "_range/3": {},
-	"min/0": {byDepth, none}, "max/0": {byDepth, none}, "sort/0": {byDepth, none}, "unique/0": {byDepth, none},
-	"_min_by/1": {bySize, byDepth}, "_max_by/1": {bySize, byDepth}, "_sort_by/1": {bySize, byDepth}, "_group_by/1": {bySize, byDepth}, "_unique_by/1": {bySize, byDepth},
-	"infinite/0": {}, "isfinite/0": {}, "isinfinite/0": {}, "nan/0": {}, "isnan/0": {}, "isnormal/0": {},
+	"flatten/0": {byDepth, none}, "flatten/1": {byDepth, none}, "_range/3": {none, byLimit},
+	"min/0": {byOrder, none}, "max/0": {byOrder, none}, "sort/0": {byOrder, none}, "unique/0": {byOrder, none},
+	"_min_by/1": {bySize, byOrder}, "_max_by/1": {bySize, byOrder}, "_sort_by/1": {bySize, byOrder}, "_group_by/1": {bySize, byOrder}, "_unique_by/1": {bySize, byOrder},
+	"infinite/0": {}, "isfinite/0": {byText, none}, "isinfinite/0": {byText, none}, "nan/0": {}, "isnan/0": {byText, none}, "isnormal/0": {byText, none},
 	"setpath/2": {byDepth, byPath}, "delpaths/1": {byDepth, byDepth}, "getpath/1": {none, byPath},
 	"transpose/0": {byRows, none}, "bsearch/1": {byDepth, byDepth},
-	"gmtime/0": {}, "localtime/0": {}, "mktime/0": {}, "now/0": {},
+	"gmtime/0": {byText, none}, "localtime/0": {byText, none}, "mktime/0": {byText, none}, "now/0": {},
 	"strftime/1": {byText, byFormat}, "strflocaltime/1": {byText, byFormat}, "strptime/1": {byText, byText},
 	"_captures/0": {bySize, none}, "_last/1": {}, "__match/3": {},
 })
@@ -65,11 +74,15 @@ var mathematics = [...][]string{
 	3: {"fma"},
 }
 
-// ofNumbers adds the functions of numbers, which need no guard.
+// ofNumbers adds the functions of numbers.
 func ofNumbers(all map[string]guard) map[string]guard {
 	for n, names := range mathematics {
 		for _, name := range names {
-			all[key(name, n)] = guard{}
+			if n == 0 {
+				all[key(name, n)] = guard{byText, none}
+			} else {
+				all[key(name, n)] = guard{none, byText}
+			}
 		}
 	}
 	return all
@@ -195,21 +208,27 @@ func (r *rewriter) operator(q *gojq.Query) {
 		*q = gojq.Query{Left: &gojq.Query{Term: inside(right)}, Op: gojq.OpPipe, Patterns: []*gojq.Pattern{{Name: operand}}, Right: &bound}
 		q.FuncDefs, bound.FuncDefs = bound.FuncDefs, nil
 	case gojq.OpAdd:
-		if !number(q.Left) && !number(q.Right) {
-			q.Left, q.Right = behind(q.Left, bySize), behind(q.Right, bySize)
-		}
+		q.Left, q.Right = behind(q.Left, byOperand), behind(q.Right, byOperand)
 	case gojq.OpDiv:
 		if !number(q.Left) && !number(q.Right) {
 			q.Left, q.Right = behind(q.Left, byPieces), behind(q.Right, byText)
 		}
+		q.Left, q.Right = behind(q.Left, byOperand), behind(q.Right, byOperand)
 	case gojq.OpMod:
-		q.Left, q.Right = behind(q.Left, byText), behind(q.Right, byText)
+		q.Left, q.Right = behind(q.Left, byOperand), behind(q.Right, byOperand)
 	case gojq.OpEq, gojq.OpNe, gojq.OpLt, gojq.OpGt, gojq.OpLe, gojq.OpGe:
-		if !constant(q.Left) && !constant(q.Right) {
-			q.Left, q.Right = behind(q.Left, byDepth), behind(q.Right, byDepth)
+		switch {
+		case number(q.Left) || number(q.Right):
+			q.Left, q.Right = behind(q.Left, byOperand), behind(q.Right, byOperand)
+		case !constant(q.Left) && !constant(q.Right):
+			q.Left, q.Right = behind(q.Left, byComparison), behind(q.Right, byComparison)
 		}
 	case gojq.OpMul, gojq.OpSub:
-		if number(q.Left) && number(q.Right) || q.Op == gojq.OpSub && (number(q.Left) || number(q.Right)) {
+		switch {
+		case number(q.Left) && number(q.Right):
+			return
+		case q.Op == gojq.OpSub && (number(q.Left) || number(q.Right)):
+			q.Left, q.Right = behind(q.Left, byOperand), behind(q.Right, byOperand)
 			return
 		}
 		name := "__multiplied"
@@ -277,8 +296,13 @@ func (r *rewriter) term(t *gojq.Term) {
 		}
 	case gojq.TermTypeArray:
 		r.query(t.Array.Query)
+	case gojq.TermTypeNumber:
+		literal(t)
 	case gojq.TermTypeUnary:
 		r.term(t.Unary.Term)
+		if q := (&gojq.Query{Term: t.Unary.Term}); !constant(q) {
+			t.Unary.Term = inside(behind(q, byOperand))
+		}
 	case gojq.TermTypeFormat:
 		r.text(t.Str)
 		if t.Str == nil {
@@ -342,6 +366,14 @@ func (r *rewriter) suffixes(t *gojq.Term) {
 			if s.Index.Name == "" && s.Index.Str == nil {
 				name = byText
 			}
+			if s.Index.IsSlice {
+				if start := s.Index.Start; start != nil {
+					s.Index.Start = behind(start, byText)
+				}
+				if end := s.Index.End; end != nil {
+					s.Index.End = behind(end, byText)
+				}
+			}
 			if start := s.Index.Start; start != nil && !s.Index.IsSlice {
 				if number(start) {
 					if n, err := strconv.ParseFloat(start.Term.Number, 64); err != nil || n > MaxIndex {
@@ -381,6 +413,10 @@ func (r *rewriter) called(t *gojq.Term) {
 	suffixes := t.SuffixList
 	plain := &gojq.Query{Term: &gojq.Term{Type: gojq.TermTypeFunc, Func: f}}
 	switch {
+	case f.Name == "fromjson":
+		plain = pipe(call(byPieces), pipe(plain, call(allShort)))
+	case f.Name == "add":
+		plain = pipe(call(bySum), pipe(plain, call(toShort)))
 	case f.Name == "path":
 		plain = pipe(plain, call(bySize))
 	case g.input == byProduct || g.input == byJoint:
