@@ -125,7 +125,7 @@ func TestWhatIsReadyIsThere(t *testing.T) {
 				if a.wait(); !a.Ready() {
 					t.Error("the end is not ready")
 				}
-				if n, err := a.Read(buf); n != 0 || err != io.EOF {
+				if n, err := a.Read(buf); n != 0 || !errors.Is(err, io.EOF) {
 					t.Errorf("read %d, %v, want the end", n, err)
 				}
 			})
