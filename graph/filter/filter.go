@@ -243,7 +243,7 @@ func (r *run) node(v event.Value) bool {
 	if !r.query.Repeated(v) {
 		return r.keep(r.worker.DecodeJSON(r.ev, v.Raw))
 	}
-	made, err := tree.Parse(v.Raw)
+	made, err := tree.ParseWithin(v.Raw, len(v.Raw))
 	if err == nil {
 		r.text, err = tree.Append(r.text[:0], made, MaxEvent)
 	}

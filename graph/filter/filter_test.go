@@ -79,6 +79,8 @@ func TestWhatLinesBecome(t *testing.T) {
 		{"what is returned is not separated", ".", "", format.JSON, false, `[{"a":1},{"a":2},7]`, `[{"a":1},{"a":2},7]`, ""},
 		{"the same by a query", "", "$", format.JSON, false, `[{"a":1}, 7]`, `[{"a":1},7]`, ""},
 		{"keys that repeat, without filter", "", "", format.JSON, false, `{"a":"x","a":"y"}`, `{"a":"x","a":"y"}`, ""},
+		{"numbers of any length stay where keys repeat", "", "$", format.JSON, false, `{"a":1,"a":` + strings.Repeat("9", 1001) + `}`, `{"a":` + strings.Repeat("9", 1001) + `}`, ""},
+		{"numbers of too many digits are doubles", ".", "", format.JSON, false, `{"a":` + strings.Repeat("9", 1001) + `}`, `{"a":1.7976931348623157e+308}`, ""},
 		{"of keys that repeat the last counts", ".", "", format.JSON, false, `{"a":"x","a":"y"}`, `{"a":"y"}`, ""},
 		{"the same by a query", "", "$", format.JSON, false, `{"b":[{"a":"x","a":"y"}]}`, `{"b":[{"a":"y"}]}`, ""},
 		{"each value of a line", ".a", "", format.JSON, false, `{"a":1} {"a":[2,3]}`, "1 | [2,3]", ""},

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"time"
 
 	"github.com/sluicehq/sluice/sources"
 )
@@ -29,20 +30,38 @@ type ahead struct {
 	net.Conn
 	small [aheadBytes]byte
 	held  []byte // of small
-	more  bool   // small was full: more is there
-	err   error  // that came with held
+	more  bool   // the last read was full: there may be more at once
+	err   error  // behind held
 }
 
 const aheadBytes = 512
 
-// Ready implements sources.Pausing.
-func (a *ahead) Ready() bool { return len(a.held) > 0 || a.more || a.err != nil }
+// moment is how long is looked for what came together with what was read.
+const moment = time.Millisecond
+
+// Ready implements sources.Pausing. Behind a full read it looks: only what is there counts.
+func (a *ahead) Ready() bool {
+	if a.ready() {
+		return true
+	}
+	if a.more {
+		n, err := a.look(a.small[:])
+		a.hold(n, err)
+	}
+	return a.ready()
+}
+
+func (a *ahead) ready() bool { return len(a.held) > 0 || a.err != nil }
+
+// hold keeps what was read into small.
+func (a *ahead) hold(n int, err error) {
+	a.held, a.err, a.more = a.small[:n], err, n == len(a.small)
+}
 
 func (a *ahead) wait() {
 	for range maxEmpty {
 		n, err := a.Conn.Read(a.small[:])
-		a.held, a.err = a.small[:n], ending(err)
-		if a.more = n == len(a.small); a.Ready() {
+		if a.hold(n, ending(err)); a.ready() {
 			return
 		}
 	}
@@ -54,17 +73,29 @@ const maxEmpty = 100
 
 // Read implements io.Reader. It is called when the stream is ready.
 func (a *ahead) Read(p []byte) (int, error) {
-	if len(a.held) > 0 {
-		n := copy(p, a.held)
-		a.held = a.held[n:]
-		return n, nil
-	}
-	if a.err != nil {
+	if len(a.held) == 0 {
 		return 0, a.err
 	}
+	n := copy(p, a.held)
+	a.held = a.held[n:]
+	if n < len(p) && a.more {
+		m, err := a.look(p[n:])
+		n += m
+		a.err, a.more = err, n == len(p)
+	}
+	return n, nil
+}
+
+// look reads what is there and does not wait for what is not. A wait has a deadline where
+// a text must not pause, and a read outside of it would have none.
+func (a *ahead) look(p []byte) (int, error) {
+	_ = a.SetReadDeadline(time.Now().Add(moment)) // fails with the read
 	n, err := a.Conn.Read(p)
-	a.more = n == len(p)
-	return n, ending(err)
+	_ = a.SetReadDeadline(time.Time{})
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		err = nil
+	}
+	return n, err
 }
 
 // ending makes the end of the stream of a deadline: what has come until then counts.

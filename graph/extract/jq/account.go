@@ -160,6 +160,8 @@ func parts(v any, limit int) int {
 	switch v := v.(type) {
 	case string:
 		n += len(v)
+	case json.Number, *big.Int:
+		n += weight(v) / 4
 	case []any:
 		for _, e := range v {
 			if n > limit {

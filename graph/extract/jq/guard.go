@@ -1,377 +1,88 @@
 package jq
 
-import (
-	"fmt"
-	"slices"
-	"strconv"
+// guard says what stands in front of a function of the library: the guard of its input,
+// and that of its arguments. A guard returns its input, so that it disturbs neither
+// values nor paths; only a number that is too long becomes a double.
+type guard struct{ input, args string }
 
-	"github.com/itchyny/gojq"
+// The guards, as programs name them.
+const (
+	none      = ""
+	byText    = "__text"    // the input, if it is a string
+	bySize    = "__size"    // the input, without what is in its elements
+	byPieces  = "__pieces"  // the pieces of a string
+	byDepth   = "__depth"   // all of the input
+	bySum     = "__sum"     // the elements of the input, put together
+	byRows    = "__rows"    // the rows of the input, turned to columns
+	byIndex   = "__index"   // an index, which may not be large
+	byPath    = "__path"    // a path, likewise
+	byFormat  = "__format"  // a time in a format
+	byProduct = "__product" // each part of the input with each of the argument
+	byJoint   = "__joint"   // the argument between the elements of the input
+	byOrder   = "__order"   // the parts of the input, compared with each other
+
+	// Those that make doubles of numbers with more digits than there may be.
+	byNumeral    = "__numeral"  // a text that is to be a number
+	byLimit      = "__limit"    // a limit of a range
+	byOperand    = "__operand"  // an operand
+	byComparison = "__compared" // what is compared with another value
+	toShort      = "__short"    // a sum
+	allShort     = "__shorten"  // all of what was made of a text
 )
 
-// rewriter puts guards into a program.
-type rewriter struct {
-	functions map[string]*gojq.FuncDef // that jq defines in its own language, by name and arity
-	used      []*gojq.FuncDef          // of them, each behind those it uses
-	seen      map[string]bool
-	own       bool     // the program at hand is one of these
-	scope     []string // what the program has defined, by name and arity
-	err       error
+// guards are the functions that programs may use, by name and number of arguments.
+var guards = ofNumbers(map[string]guard{
+	"empty/0": {}, "path/1": {}, "error/0": {byDepth, none}, "error/1": {none, byDepth}, "env/0": {}, "$ENV/0": {}, "not/0": {}, "type/0": {}, "has/1": {none, byText},
+	"length/0": {byText, none}, "utf8bytelength/0": {}, "keys/0": {bySize, none}, "add/0": {bySum, none},
+	"toboolean/0": {}, "tonumber/0": {byNumeral, none}, "tostring/0": {byDepth, none}, "reverse/0": {bySize, none},
+	"contains/1": {byProduct, none}, "inside/1": {byProduct, none}, "indices/1": {byProduct, none}, "index/1": {byProduct, none}, "rindex/1": {byProduct, none},
+	"startswith/1": {byText, byText}, "endswith/1": {byText, byText},
+	"ltrimstr/1": {byText, byText}, "rtrimstr/1": {byText, byText}, "trimstr/1": {byText, byText},
+	"ltrim/0": {byText, none}, "rtrim/0": {byText, none}, "trim/0": {byText, none},
+	"explode/0": {byPieces, none}, "implode/0": {byDepth, none}, "split/1": {byPieces, byText}, "join/1": {byJoint, none},
+	"ascii_downcase/0": {byText, none}, "ascii_upcase/0": {byText, none},
+	"tojson/0": {byDepth, none}, "fromjson/0": {byPieces, none}, "format/1": {byDepth, byText},
+	"_tohtml/0": {byDepth, none}, "_touri/0": {byDepth, none}, "_tourid/0": {byDepth, none}, "_tocsv/0": {byDepth, none},
+	"_totsv/0": {byDepth, none}, "_tosh/0": {byDepth, none}, "_tobase64/0": {byDepth, none}, "_tobase64d/0": {byDepth, none},
+	"flatten/0": {byDepth, none}, "flatten/1": {byDepth, none}, "_range/3": {none, byLimit},
+	"min/0": {byOrder, none}, "max/0": {byOrder, none}, "sort/0": {byOrder, none}, "unique/0": {byOrder, none},
+	"_min_by/1": {bySize, byOrder}, "_max_by/1": {bySize, byOrder}, "_sort_by/1": {bySize, byOrder}, "_group_by/1": {bySize, byOrder}, "_unique_by/1": {bySize, byOrder},
+	"infinite/0": {}, "isfinite/0": {byText, none}, "isinfinite/0": {byText, none}, "nan/0": {}, "isnan/0": {byText, none}, "isnormal/0": {byText, none},
+	"setpath/2": {byDepth, byPath}, "delpaths/1": {byDepth, byDepth}, "getpath/1": {none, byPath},
+	"transpose/0": {byRows, none}, "bsearch/1": {byDepth, byDepth},
+	"gmtime/0": {byText, none}, "localtime/0": {byText, none}, "mktime/0": {byText, none}, "now/0": {},
+	"strftime/1": {byText, byFormat}, "strflocaltime/1": {byText, byFormat}, "strptime/1": {byText, byText},
+	"_captures/0": {bySize, none}, "_last/1": {}, "__match/3": {},
+})
+
+// mathematics are the functions of numbers alone, by their number of arguments.
+var mathematics = [...][]string{
+	0: {
+		"sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "floor", "round",
+		"nearbyint", "rint", "ceil", "trunc", "significand", "fabs", "sqrt", "cbrt", "exp", "exp10", "exp2", "expm1", "frexp",
+		"modf", "log", "log10", "log1p", "log2", "logb", "gamma", "tgamma", "lgamma", "erf", "erfc", "j0", "j1", "y0", "y1",
+	},
+	2: {"atan2", "copysign", "drem", "fdim", "fmax", "fmin", "fmod", "hypot", "nextafter", "nexttoward", "remainder", "ldexp", "scalb", "scalbln", "pow"},
+	3: {"fma"},
 }
 
-func key(name string, args int) string { return name + "/" + strconv.Itoa(args) }
-
-func call(name string, args ...*gojq.Query) *gojq.Query {
-	return &gojq.Query{Term: &gojq.Term{Type: gojq.TermTypeFunc, Func: &gojq.Func{Name: name, Args: args}}}
-}
-
-func pipe(l, r *gojq.Query) *gojq.Query { return &gojq.Query{Left: l, Op: gojq.OpPipe, Right: r} }
-
-// inside is q as a term.
-func inside(q *gojq.Query) *gojq.Term { return &gojq.Term{Type: gojq.TermTypeQuery, Query: q} }
-
-// behind has the outputs of q pass a guard.
-func behind(q *gojq.Query, name string) *gojq.Query {
-	if name == none || constant(q) {
-		return q
-	}
-	if q.Term == nil {
-		q = &gojq.Query{Term: inside(q)}
-	}
-	return pipe(q, call(name))
-}
-
-// constant reports whether q is one number, string, boolean or null.
-func constant(q *gojq.Query) bool {
-	t := q.Term
-	if t == nil || len(t.SuffixList) > 0 || len(q.FuncDefs) > 0 {
-		return false
-	}
-	switch t.Type {
-	case gojq.TermTypeNumber, gojq.TermTypeNull, gojq.TermTypeTrue, gojq.TermTypeFalse:
-		return true
-	case gojq.TermTypeString:
-		return len(t.Str.Queries) == 0
-	}
-	return false
-}
-
-// number reports whether q is one number.
-func number(q *gojq.Query) bool { return constant(q) && q.Term.Type == gojq.TermTypeNumber }
-
-// within rewrites what stands in a scope of its own.
-func (r *rewriter) within(f func()) {
-	n := len(r.scope)
-	f()
-	r.scope = r.scope[:n]
-}
-
-func (r *rewriter) query(q *gojq.Query) {
-	if q == nil || r.err != nil {
-		return
-	}
-	if len(q.Imports) > 0 || q.Meta != nil {
-		r.err = fmt.Errorf("there are no modules to import or include")
-		return
-	}
-	r.within(func() {
-		for _, def := range q.FuncDefs {
-			r.define(def)
-		}
-		switch {
-		case q.Term != nil:
-			r.term(q.Term)
-		case q.Left != nil:
-			r.query(q.Left)
-			for _, p := range q.Patterns {
-				r.pattern(p)
-			}
-			r.query(q.Right)
-			r.operator(q)
-		}
-	})
-}
-
-// define rewrites a function, which is known from there on.
-func (r *rewriter) define(def *gojq.FuncDef) {
-	r.scope = append(r.scope, key(def.Name, len(def.Args)))
-	r.within(func() {
-		for _, arg := range def.Args {
-			if arg[0] == '$' {
-				r.scope = append(r.scope, key(arg[1:], 0))
-			}
-			r.scope = append(r.scope, key(arg, 0))
-		}
-		r.query(def.Body)
-	})
-}
-
-// operator puts guards around the operands of what q does with two of them.
-func (r *rewriter) operator(q *gojq.Query) {
-	switch q.Op {
-	case gojq.OpAssign, gojq.OpModify, gojq.OpUpdateAlt:
-		r.guarded(q, byDepth)
-	case gojq.OpUpdateAdd, gojq.OpUpdateSub, gojq.OpUpdateMul, gojq.OpUpdateDiv, gojq.OpUpdateMod:
-		const operand = "$__operand"
-		update := &gojq.Query{Left: &gojq.Query{Term: &gojq.Term{Type: gojq.TermTypeIdentity}}, Op: q.Op - gojq.OpUpdateAdd + gojq.OpAdd, Right: call(operand)}
-		r.operator(update)
-		left, right := q.Left, q.Right
-		*q = gojq.Query{FuncDefs: q.FuncDefs, Left: left, Op: gojq.OpModify, Right: update}
-		r.guarded(q, byDepth)
-		bound := *q
-		*q = gojq.Query{Left: &gojq.Query{Term: inside(right)}, Op: gojq.OpPipe, Patterns: []*gojq.Pattern{{Name: operand}}, Right: &bound}
-		q.FuncDefs, bound.FuncDefs = bound.FuncDefs, nil
-	case gojq.OpAdd:
-		if !number(q.Left) && !number(q.Right) {
-			q.Left, q.Right = behind(q.Left, bySize), behind(q.Right, bySize)
-		}
-	case gojq.OpDiv:
-		if !number(q.Left) && !number(q.Right) {
-			q.Left, q.Right = behind(q.Left, byPieces), behind(q.Right, byText)
-		}
-	case gojq.OpMod:
-		q.Left, q.Right = behind(q.Left, byText), behind(q.Right, byText)
-	case gojq.OpEq, gojq.OpNe, gojq.OpLt, gojq.OpGt, gojq.OpLe, gojq.OpGe:
-		if !constant(q.Left) && !constant(q.Right) {
-			q.Left, q.Right = behind(q.Left, byDepth), behind(q.Right, byDepth)
-		}
-	case gojq.OpMul, gojq.OpSub:
-		if number(q.Left) && number(q.Right) || q.Op == gojq.OpSub && (number(q.Left) || number(q.Right)) {
-			return
-		}
-		name := "__multiplied"
-		if q.Op == gojq.OpSub {
-			name = "__subtracted"
-		}
-		nth := func(i string) *gojq.Query {
-			return &gojq.Query{Term: &gojq.Term{Type: gojq.TermTypeIndex, Index: &gojq.Index{Start: &gojq.Query{Term: &gojq.Term{Type: gojq.TermTypeNumber, Number: i}}}}}
-		}
-		*q = gojq.Query{FuncDefs: q.FuncDefs, Left: call(name, q.Left, q.Right), Op: gojq.OpPipe, Right: &gojq.Query{Left: nth("0"), Op: q.Op, Right: nth("1")}}
-	}
-}
-
-// guarded has the input of q pass a guard.
-func (r *rewriter) guarded(q *gojq.Query, name string) {
-	copied := *q
-	*q = gojq.Query{FuncDefs: q.FuncDefs, Left: call(name), Op: gojq.OpPipe, Right: &copied}
-	copied.FuncDefs = nil
-}
-
-func (r *rewriter) pattern(p *gojq.Pattern) {
-	if p == nil {
-		return
-	}
-	for _, a := range p.Array {
-		r.pattern(a)
-	}
-	for _, o := range p.Object {
-		r.text(o.KeyString)
-		r.query(o.KeyQuery)
-		r.pattern(o.Val)
-	}
-}
-
-// text rewrites what is interpolated into a string.
-func (r *rewriter) text(s *gojq.String) {
-	if s == nil {
-		return
-	}
-	for i, q := range s.Queries {
-		if q.Term != nil && q.Term.Str != nil {
-			r.text(q.Term.Str)
-			continue
-		}
-		r.query(q)
-		s.Queries[i] = &gojq.Query{Term: inside(behind(q, byDepth))}
-	}
-}
-
-func (r *rewriter) term(t *gojq.Term) {
-	if r.err != nil {
-		return
-	}
-	switch t.Type {
-	case gojq.TermTypeIndex:
-		t.SuffixList = slices.Insert(t.SuffixList, 0, &gojq.Suffix{Index: t.Index})
-		t.Type, t.Index = gojq.TermTypeIdentity, nil
-	case gojq.TermTypeRecurse:
-		r.function(&gojq.Func{Name: "recurse"})
-	case gojq.TermTypeObject:
-		for _, kv := range t.Object.KeyVals {
-			r.text(kv.KeyString)
-			r.query(kv.KeyQuery)
-			r.query(kv.Val)
-		}
-	case gojq.TermTypeArray:
-		r.query(t.Array.Query)
-	case gojq.TermTypeUnary:
-		r.term(t.Unary.Term)
-	case gojq.TermTypeFormat:
-		r.text(t.Str)
-		if t.Str == nil {
-			suffixes := t.SuffixList
-			plain := *t
-			plain.SuffixList = nil
-			*t = gojq.Term{Type: gojq.TermTypeQuery, Query: pipe(call(byDepth), &gojq.Query{Term: &plain}), SuffixList: suffixes}
-		}
-	case gojq.TermTypeString:
-		r.text(t.Str)
-	case gojq.TermTypeIf:
-		r.query(t.If.Cond)
-		r.query(t.If.Then)
-		for _, e := range t.If.Elif {
-			r.query(e.Cond)
-			r.query(e.Then)
-		}
-		r.query(t.If.Else)
-	case gojq.TermTypeTry:
-		r.query(t.Try.Body)
-		r.query(t.Try.Catch)
-	case gojq.TermTypeReduce:
-		r.query(t.Reduce.Query)
-		r.patterns(t.Reduce.Patterns)
-		r.query(t.Reduce.Start)
-		r.query(t.Reduce.Update)
-	case gojq.TermTypeForeach:
-		r.query(t.Foreach.Query)
-		r.patterns(t.Foreach.Patterns)
-		r.query(t.Foreach.Start)
-		r.query(t.Foreach.Update)
-		r.query(t.Foreach.Extract)
-	case gojq.TermTypeLabel:
-		r.query(t.Label.Body)
-	case gojq.TermTypeQuery:
-		r.query(t.Query)
-	case gojq.TermTypeFunc:
-		r.called(t)
-	}
-	r.suffixes(t)
-}
-
-func (r *rewriter) patterns(all []*gojq.Pattern) {
-	for _, p := range all {
-		r.pattern(p)
-	}
-}
-
-// suffixes puts guards in front of what walks through its input.
-func (r *rewriter) suffixes(t *gojq.Term) {
-	for i := 0; i < len(t.SuffixList); i++ {
-		s := t.SuffixList[i]
-		name := none
-		switch {
-		case s.Iter:
-			name = bySize
-		case s.Index != nil:
-			r.text(s.Index.Str)
-			r.query(s.Index.Start)
-			r.query(s.Index.End)
-			if s.Index.Name == "" && s.Index.Str == nil {
-				name = byText
-			}
-			if start := s.Index.Start; start != nil && !s.Index.IsSlice {
-				if number(start) {
-					if n, err := strconv.ParseFloat(start.Term.Number, 64); err != nil || n > MaxIndex {
-						r.err = fmt.Errorf("index %s is above %d", start.Term.Number, MaxIndex)
-						return
-					}
-				} else {
-					s.Index.Start = behind(start, byIndex)
-				}
+// ofNumbers adds the functions of numbers.
+func ofNumbers(all map[string]guard) map[string]guard {
+	for n, names := range mathematics {
+		for _, name := range names {
+			if n == 0 {
+				all[key(name, n)] = guard{byText, none}
+			} else {
+				all[key(name, n)] = guard{none, byText}
 			}
 		}
-		if name == none {
-			continue
-		}
-		before := *t
-		before.SuffixList = t.SuffixList[:i:i]
-		rest := t.SuffixList[i:]
-		guarded := call(name)
-		if before.Type != gojq.TermTypeIdentity || i > 0 {
-			guarded = pipe(&gojq.Query{Term: &before}, guarded)
-		}
-		*t = gojq.Term{Type: gojq.TermTypeQuery, Query: guarded, SuffixList: rest}
-		i = 0
 	}
+	return all
 }
 
-// called rewrites a call.
-func (r *rewriter) called(t *gojq.Term) {
-	f := t.Func
-	for _, arg := range f.Args {
-		r.query(arg)
-	}
-	g, known := r.function(f)
-	if !known || r.err != nil {
-		return
-	}
-	suffixes := t.SuffixList
-	plain := &gojq.Query{Term: &gojq.Term{Type: gojq.TermTypeFunc, Func: f}}
-	switch {
-	case f.Name == "path":
-		plain = pipe(plain, call(bySize))
-	case g.input == byProduct || g.input == byJoint:
-		const argument = "$__argument"
-		plain.Term.Func = &gojq.Func{Name: f.Name, Args: []*gojq.Query{call(argument)}}
-		plain = &gojq.Query{
-			Left: &gojq.Query{Term: inside(f.Args[0])}, Op: gojq.OpPipe, Patterns: []*gojq.Pattern{{Name: argument}},
-			Right: pipe(call(g.input, call(argument)), plain),
-		}
-	case g == guard{}:
-		return
-	default:
-		for i := range f.Args {
-			if f.Name != "setpath" || i == 0 {
-				f.Args[i] = behind(f.Args[i], g.args)
-			}
-		}
-		if g.input != none {
-			plain = pipe(call(g.input), plain)
-		}
-	}
-	*t = gojq.Term{Type: gojq.TermTypeQuery, Query: plain, SuffixList: suffixes}
-}
-
-// function finds what a call means: whether it is a function of the library, and which
-// guards that has.
-func (r *rewriter) function(f *gojq.Func) (guard, bool) {
-	name := key(f.Name, len(f.Args))
-	if slices.Contains(r.scope, name) || f.Name[0] == '$' && f.Name != "$ENV" {
-		return guard{}, false
-	}
-	if def, ok := r.functions[name]; ok && (r.own || f.Name[0] != '_') {
-		r.use(name, def)
-		return guard{}, false
-	}
-	if g, ok := guards[name]; ok && (r.own || f.Name[0] != '_') {
-		return g, true
-	}
-	if why, ok := missing[f.Name]; ok {
-		r.err = fmt.Errorf("the function %s is not available: %s", f.Name, why)
-	} else {
-		r.err = &unknownError{name: f.Name, args: len(f.Args)}
-	}
-	return guard{}, false
-}
-
-// use makes a function that jq defines in its own language a part of the program.
-func (r *rewriter) use(name string, def *gojq.FuncDef) {
-	if r.seen[name] {
-		return
-	}
-	r.seen[name] = true
-	scope, own := r.scope, r.own
-	r.scope, r.own = nil, true
-	r.define(def)
-	r.scope, r.own = scope, own
-	r.used = append(r.used, def)
-}
-
-// unknownError is a call of a function that there is not.
-type unknownError struct {
-	name string
-	args int
-}
-
-func (e *unknownError) Error() string {
-	return fmt.Sprintf("there is no function %s with %d arguments", e.name, e.args)
+// missing are functions of jq that programs may not use, with the reason.
+var missing = map[string]string{
+	"input": "there is one value", "inputs": "there is one value", "debug": "nothing is written", "stderr": "nothing is written",
+	"halt": "the process goes on", "halt_error": "the process goes on", "input_filename": "there is one value", "input_line_number": "there is one value",
+	"modulemeta": "there are no modules", "get_search_list": "there are no modules", "builtins": "it is of no use here", "jn": "it may take for ever", "yn": "it may take for ever",
 }

@@ -129,13 +129,17 @@ func (p *Program) NewRun() (*Run, error) {
 		bySize:   func(v any) error { return a.shallow(v, 1) },
 		byPieces: func(v any) error { return a.text(v, 40) },
 		byDepth:  a.deep,
+		byOrder:  a.order,
 		bySum:    a.sum,
 		byRows:   a.rows,
-		byIndex:  index,
+		byIndex:  a.index,
 		byPath:   a.path,
 		byFormat: func(v any) error { return a.text(v, 1024) },
 	}) {
 		options = append(options, gojq.WithFunction(name, 0, 0, func(v any, _ []any) any { return or(charge(v), v) }))
+	}
+	for name, made := range map[string]func(any) any{byNumeral: a.numeral, byLimit: a.limit, byOperand: a.operand, byComparison: a.compared, toShort: short, allShort: shorten} {
+		options = append(options, gojq.WithFunction(name, 0, 0, func(v any, _ []any) any { return made(v) }))
 	}
 	code, err := gojq.Compile(q, options...)
 	if err != nil {
@@ -182,7 +186,7 @@ func (a *account) both(args []any, err error) any {
 	if err != nil {
 		return err
 	}
-	return []any{args[0], args[1]}
+	return []any{short(args[0]), short(args[1])}
 }
 
 // multiplied charges a product: a number by a number, a text as often as a number says, or
@@ -200,12 +204,44 @@ func (a *account) multiplied(_ any, args []any) any {
 	}
 	x, y := digits(l), digits(r)
 	if x > 0 && y > 0 {
-		return a.both(args, a.charge(bounded(x, y)/4096, x+y))
+		if err := a.charge(1+(x+y)/8, x+y); err != nil {
+			return err
+		}
+		return product(args[0], args[1])
 	}
 	if err := a.deep(l); err != nil {
 		return err
 	}
 	return a.both(args, a.deep(r))
+}
+
+// product is the operands of a product, as doubles where it would have more digits than
+// there may be.
+func product(l, r any) any {
+	l, r = short(l), short(r)
+	if weight(l) == 0 && weight(r) == 0 {
+		return []any{l, r}
+	}
+	x, y := integer(l), integer(r)
+	if x == nil || y == nil || new(big.Int).Mul(x, y).CmpAbs(beyond) < 0 {
+		return []any{l, r}
+	}
+	return []any{double(x), double(y)}
+}
+
+// integer is v if it is one.
+func integer(v any) *big.Int {
+	switch v := v.(type) {
+	case int:
+		return big.NewInt(int64(v))
+	case *big.Int:
+		return v
+	case json.Number:
+		if n, ok := new(big.Int).SetString(string(v), 10); ok {
+			return n
+		}
+	}
+	return nil
 }
 
 // digits is about how many bytes a number takes, and 0 for what is no number.
@@ -293,7 +329,7 @@ func (a *account) path(v any) error {
 		return a.err
 	}
 	for _, s := range steps {
-		if err := index(s); err != nil {
+		if err := a.index(s); err != nil {
 			return err
 		}
 	}

@@ -296,14 +296,18 @@ func (r *Run) slice(s spec.SliceSelector, v event.Value, n int) {
 	}
 }
 
+// maxDigits is how many digits a number has that is compared as it is spelled. Numbers are
+// compared as doubles, and the library makes one of it each time.
+const maxDigits = 32
+
 // passes reports whether v passes a filter.
 func (r *Run) passes(f *filter, v event.Value) bool {
-	child, err := tree.Parse(v.Raw)
+	child, err := tree.ParseWithin(v.Raw, maxDigits)
 	if err != nil {
 		return false
 	}
 	if r.size == 0 && f.cost.root {
-		if r.tree, err = tree.Parse(r.root.Raw); err != nil {
+		if r.tree, err = tree.ParseWithin(r.root.Raw, maxDigits); err != nil {
 			return false
 		}
 		r.size = nodes(r.tree)

@@ -57,6 +57,8 @@ func TestQueries(t *testing.T) {
 		{"a name that is written with one", `$.a`, `{"\u0061":1}`, []string{"1"}},
 		{"wildcards of an object, in the order of the text", "$.o[*]", `{"o":{"k":2,"j":1}}`, []string{"2", "1"}},
 		{"a wildcard twice", "$.a[*,*]", `{"a":[5,3]}`, []string{"5", "3", "5", "3"}},
+		{"numbers of any length as received, compared as doubles", "$[?@ > 1e307]", "[1," + strings.Repeat("9", 1001) + ",-" + strings.Repeat("9", 1001) + "]", []string{strings.Repeat("9", 1001)}},
+		{"long fractions likewise", "$[?@ == $[0]]", "[1.5," + "1.5" + strings.Repeat("0", 40) + ",2]", []string{"1.5", "1.5" + strings.Repeat("0", 40)}},
 		{"an index from the end", "$[-2]", `["a","b"]`, []string{`"a"`}},
 		{"an index beyond the end", "$[2]", `["a","b"]`, nil},
 		{"an index before the beginning", "$[-3]", `["a","b"]`, nil},

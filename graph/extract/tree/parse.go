@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"math"
+	"strconv"
 	"unicode/utf8"
 
 	"github.com/sluicehq/sluice/sigma/event"
@@ -15,9 +17,15 @@ const MaxDepth = 128
 // ErrSyntax is text that is not JSON, or is nested too deep.
 var ErrSyntax = errors.New("not JSON")
 
+// MaxDigits is how many digits a number may have that stays as it is spelled.
+const MaxDigits = 1000
+
 // Parse reads the one value that text is, with white space around it.
-func Parse(text []byte) (any, error) {
-	p := parser{text: text, source: string(text), build: true}
+func Parse(text []byte) (any, error) { return ParseWithin(text, MaxDigits) }
+
+// ParseWithin is Parse for numbers of so many digits; those of more become doubles.
+func ParseWithin(text []byte, digits int) (any, error) {
+	p := parser{text: text, source: string(text), build: true, digits: digits}
 	v := p.value(p.space(0), 0)
 	if p.failed || p.space(p.at) != len(text) {
 		return nil, ErrSyntax
@@ -59,6 +67,7 @@ type parser struct {
 	source string // the same; what is built lies in it
 	at     int    // behind the value that was read last
 	build  bool
+	digits int // of a number that is built as it is spelled
 	failed bool
 	room   []byte // for strings with escapes
 }
@@ -113,12 +122,13 @@ func (p *parser) literal(i int, word string, v any) any {
 }
 
 func (p *parser) number(i int) any {
-	end := i
+	end, count := i, 0
 	digits := func() bool {
 		from := end
 		for end < len(p.text) && p.text[end] >= '0' && p.text[end] <= '9' {
 			end++
 		}
+		count += end - from
 		return end > from
 	}
 	is := func(a, b byte) bool {
@@ -144,7 +154,16 @@ func (p *parser) number(i int) any {
 	if !p.build {
 		return nil
 	}
+	if count > p.digits {
+		return Double(p.source[i:end])
+	}
 	return json.Number(p.source[i:end])
+}
+
+// Double is the double that is nearest to a number: the largest for what is beyond all.
+func Double(number string) float64 {
+	f, _ := strconv.ParseFloat(number, 64) // what is out of range is infinite
+	return min(max(f, -math.MaxFloat64), math.MaxFloat64)
 }
 
 // string reads the string at i.

@@ -36,6 +36,27 @@ func TestTextsAreReadAndWritten(t *testing.T) {
 	}
 }
 
+// Digits count, however a number is spelled.
+func TestNumbersOfManyDigitsBecomeDoubles(t *testing.T) {
+	for _, tc := range []struct {
+		text string
+		want any
+	}{
+		{"1234", json.Number("1234")},
+		{"-12.3e+4", json.Number("-12.3e+4")},
+		{"12345", 12345.0},
+		{"-1.2345", -1.2345},
+		{"1.234e5", 1.234e5},
+		{"1.2e999", math.MaxFloat64},
+		{"-1.2e999", -math.MaxFloat64},
+		{"1.2e-999", 0.0},
+	} {
+		if got, err := tree.ParseWithin([]byte(tc.text), 4); err != nil || got != tc.want {
+			t.Errorf("%s: got %v, %v, want %v", tc.text, got, err, tc.want)
+		}
+	}
+}
+
 func TestWhatIsNotJSON(t *testing.T) {
 	for _, text := range []string{
 		"", " ", "{", "[", `"`, `"\`, `"\x"`, `"\u12`, `"\u12g4"`, "\"\n\"", "01", "-", "1.", ".5", "1e", "+1", "tru", "nul", "[1,]", "[1 2]", "[,1]", `{"a"}`, `{"a":}`, `{"a":1,}`,
