@@ -62,8 +62,8 @@ func TestAStartTellsItsSteps(t *testing.T) {
 		}
 	}
 	want := []string{
-		"sluice.server: starting", "sluice.state: state opened", "sluice.state: no state is stored", "sluice.state: restore of state decided",
-		"sluice.server: probes listening", "sluice.engine: rules loaded", "sluice.server: API server listening",
+		"sluice.server: starting", "sluice.state: state opened", "sluice.server: probes listening", "sluice.engine: rules loaded",
+		"sluice.state: no state is stored", "sluice.state: restore of state decided", "sluice.server: API server listening",
 		"sluice.sources: source started", "sluice.server: shutting down", "sluice.server: stopped",
 	}
 	if !slices.Equal(steps, want) {
