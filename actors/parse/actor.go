@@ -122,6 +122,7 @@ func (s *shell) skip(unread *graph.Line, n int, now time.Time) {
 	says := from.setting() + " says how lines are written"
 	if unread.Structured {
 		says = "" // it is as its protocol has it
+		keeps = strings.Replace(keeps, "those that are not", "what could not be decoded", 1)
 	}
 	if hint := strings.Trim(says+"; "+keeps, "; "); hint != "" {
 		attrs = append(attrs, "hint", hint)

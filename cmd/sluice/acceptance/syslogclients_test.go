@@ -56,6 +56,9 @@ func TestSyslogClientsAreUnderstood(t *testing.T) {
 		t.Run(s.name, func(t *testing.T) {
 			d.t = t
 			path := s.needs.path()
+			if s.needs == rsyslog && path == "" {
+				t.Skip("rsyslog is not installed: Debian installs it only where syslog-ng is not")
+			}
 			sigmatest.Need(t, path != "", s.name+" is not installed: install "+s.needs.packages+" to run this test")
 			host, port, _ := strings.Cut(d.listening(s.input), ":")
 			fill := strings.NewReplacer("ADDR", host, "PORT", port, "5514", port, "6514", port,
