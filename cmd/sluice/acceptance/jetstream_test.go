@@ -248,8 +248,7 @@ func TestWhatASaveCoversIsNotEvaluatedAgain(t *testing.T) {
 			t.Parallel()
 			b := newBus(t, jetstream.ConsumerConfig{AckWait: 3 * time.Second})
 			addr, _, _ := strings.Cut(strings.TrimPrefix(b.target, "nats://"), "/")
-			way := standBefore(t, addr)
-			way.mute = false
+			way := standBetween(t, addr, false)
 			dir := t.TempDir()
 			rules := write(t, dir, "rules.yml", countingRules)
 			args := []string{"-r", rules, "--state-db", dir + "/state", "--nats-ack-mode", tc.mode, "--log-level", "debug", "--state-save-interval", "1"}

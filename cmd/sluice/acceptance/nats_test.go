@@ -149,11 +149,17 @@ type standing struct {
 // standBefore listens in front of a server.
 func standBefore(t *testing.T, server string) *standing {
 	t.Helper()
+	return standBetween(t, server, true)
+}
+
+// standBetween is standBefore, of which mute says whether the server is not heard either.
+func standBetween(t *testing.T, server string, mute bool) *standing {
+	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &standing{listener: l, still: make(chan struct{}), mute: true}
+	p := &standing{listener: l, still: make(chan struct{}), mute: mute}
 	p.wg.Go(func() {
 		for {
 			near, err := l.Accept()
