@@ -38,6 +38,15 @@ func (l Lines) Named(message, section string) int {
 	return l.Of(longest)
 }
 
+// UnknownKey is the error of a key that nothing has.
+type UnknownKey struct {
+	Key   string   // with those of the sections around it
+	Known []string // what the section around it has
+}
+
+// Error is the message without the keys that are known.
+func (u *UnknownKey) Error() string { return fmt.Sprintf("unknown key '%s'", u.Key) }
+
 // Decode sets a struct, which into points to, from a node. Fields have their keys in the
 // tag yaml; what is absent or null leaves them as they are. They are texts, integers,
 // booleans, lists, structs, pointers to these, types with UnmarshalText or ReadNode, and of
@@ -201,7 +210,7 @@ func (d *decoder) section(prefix string, n *document.Node, v reflect.Value) {
 		}
 		key := join(prefix, e.Key.Text)
 		if !slices.Contains(known, e.Key.Text) {
-			d.fault(e.Key, "", suggest.Wrap(fmt.Errorf("unknown key '%s'", key), e.Key.Text, known))
+			d.fault(e.Key, "", suggest.Wrap(&UnknownKey{key, known}, e.Key.Text, known))
 			continue
 		}
 		d.lines[key] = e.Key.Line

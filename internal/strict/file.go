@@ -57,6 +57,16 @@ func Files(path string) ([]string, error) {
 // ReadFile returns the one document of a file, of kind Null if the file is empty. An
 // error that is no Fault is about the file as a whole; it does not name it.
 func ReadFile(name string) (*document.Node, error) {
+	data, err := Bytes(name)
+	if err != nil {
+		return nil, err
+	}
+	return Read(data)
+}
+
+// Bytes returns the content of a regular file of at most MaxFile bytes. Its error does not
+// name it.
+func Bytes(name string) ([]byte, error) {
 	f, err := os.OpenFile(name, openFlags, 0)
 	if err != nil {
 		return nil, withoutPath(err)
@@ -75,7 +85,7 @@ func ReadFile(name string) (*document.Node, error) {
 	case len(data) > MaxFile:
 		return nil, fmt.Errorf("it is larger than %d MiB", MaxFile>>20)
 	}
-	return Read(data)
+	return data, nil
 }
 
 // Read returns the one document of a file, of kind Null if the file is empty. The error
