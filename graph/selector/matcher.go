@@ -165,12 +165,21 @@ func (m *Matcher) Condition() Condition {
 // ReadsEvent reports whether the matcher's value lies in the event.
 func (m *Matcher) ReadsEvent() bool { return m.selector.ReadsEvent() }
 
+// Selector is what the matcher reads.
+func (m *Matcher) Selector() *Selector { return &m.selector }
+
 // Matches reports whether the result's value is as the matcher says. Scratch is memory
 // for its text, which is returned for the next call.
 func (m *Matcher) Matches(r *graph.Result, scratch []byte) (bool, []byte) {
 	scratch, _ = m.selector.AppendText(scratch[:0], r)
-	is := m.expression == nil && string(scratch) == m.value || m.expression != nil && m.expression.Match(scratch)
-	return is != m.negated, scratch
+	return m.MatchesText(scratch), scratch
+}
+
+// MatchesText reports whether a value of this text, empty for an absent one, is as the
+// matcher says.
+func (m *Matcher) MatchesText(text []byte) bool {
+	is := m.expression == nil && string(text) == m.value || m.expression != nil && m.expression.Match(text)
+	return is != m.negated
 }
 
 // Matchers is a set: all of them have to match.

@@ -197,6 +197,10 @@ func TestMatchers(t *testing.T) {
 		if got, _ := m.Matches(r, nil); got != tc.want {
 			t.Errorf("%s: got %v, want %v", tc.name, got, tc.want)
 		}
+		text, _ := m.Selector().AppendText(nil, r)
+		if got := m.MatchesText(text); got != tc.want {
+			t.Errorf("%s: of its text got %v, want %v", tc.name, got, tc.want)
+		}
 		if c := m.Condition(); c.Selector != tc.selector || c.Value != tc.value || c.Op != tc.op && tc.op != "" || c.Op == "" {
 			t.Errorf("%s: told as %v", tc.name, c)
 		}
