@@ -113,11 +113,16 @@ func (s *Store) save(tb testing.TB) []byte {
 func restore(tb testing.TB, c Config, data []byte) *Store {
 	tb.Helper()
 	s := New(c)
+	restoreInto(tb, s, data)
+	return s
+}
+
+func restoreInto(tb testing.TB, s *Store, data []byte) {
+	tb.Helper()
 	n, err := s.Restore(json.NewDecoder(bytes.NewReader(data)), func(string) incident.Ref { return incident.Ref{} })
 	if err != nil || n != s.Len() {
 		tb.Fatalf("%d restored, %d alerts, %v", n, s.Len(), err)
 	}
-	return s
 }
 
 // handle is pass for a result that may be silenced.
