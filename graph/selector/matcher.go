@@ -57,16 +57,23 @@ func unknownKey(key string) error {
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (c *Condition) UnmarshalJSON(data []byte) error {
-	var members map[string]*string
-	if err := json.Unmarshal(data, &members); err != nil {
-		return errors.New("a matcher is an object whose members selector, op and value are strings")
+	notText := errors.New("a matcher is an object whose members selector, op and value are strings")
+	var members map[string]json.RawMessage
+	if json.Unmarshal(data, &members) != nil {
+		return notText
 	}
+	texts := make(map[string]*string)
 	for _, key := range slices.Sorted(maps.Keys(members)) {
-		if key != "selector" && key != "op" && key != "value" {
+		if !slices.Contains(keys, key) {
 			return unknownKey(key)
 		}
+		var text *string
+		if json.Unmarshal(members[key], &text) != nil {
+			return notText
+		}
+		texts[key] = text
 	}
-	return c.read(members["selector"], members["op"], members["value"])
+	return c.read(texts["selector"], texts["op"], texts["value"])
 }
 
 // ReadNode reads a matcher of a file, for package strict.
