@@ -124,9 +124,7 @@ func (a *shell) sets(run *mailbox.Run[*graph.ResultSet]) {
 		}
 		a.next.Push(set)
 	}
-	c := a.pipeline.Counts(now.Unix())
-	a.metrics.entries.Set(float64(c.Alerts))
-	a.metrics.open.Set(float64(c.Incidents))
+	a.metrics.held(a.pipeline.Held())
 	a.notices.tell(a.log, now)
 }
 

@@ -29,7 +29,7 @@ const (
 )
 
 // triggers are why there are records of incidents.
-var triggers = [...]incident.Trigger{incident.GroupWait, incident.GroupInterval, incident.Repeat, incident.Resolved}
+var triggers = [...]incident.Trigger{"group_wait", "group_interval", "repeat", "resolved"}
 
 // Metrics are the series of the stage. They are touched by the actor alone, and read by
 // scrapes.
@@ -124,10 +124,15 @@ func add(c prometheus.Counter, n int) {
 
 // hold shows the sizes of the state.
 func (m *Metrics) hold(c alert.Counts) {
-	m.entries.Set(float64(c.Alerts))
-	m.open.Set(float64(c.Incidents))
+	m.held(c.Alerts, c.Incidents)
 	m.silences.Set(float64(c.ActiveSilences))
 	m.sources.Set(float64(c.Sources))
+}
+
+// held shows how many alerts are active, and how many incidents are open.
+func (m *Metrics) held(alerts, incidents int) {
+	m.entries.Set(float64(alerts))
+	m.open.Set(float64(incidents))
 }
 
 func (m *Metrics) took(d time.Duration) { m.duration.Observe(d.Seconds()) }

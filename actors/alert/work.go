@@ -38,7 +38,7 @@ func (a *shell) process(set *graph.ResultSet, now int64) (goesOn bool) {
 // rest goes through the results from the one in hand on.
 func (a *shell) rest() {
 	w := &a.work
-	for ; w.at < len(w.set.Results); w.at++ {
+	for w.at < len(w.set.Results) {
 		w.one[0] = w.set.Results[w.at]
 		w.single = graph.ResultSet{Results: w.one[:], Held: w.set.Held}
 		out := a.pipeline.Process(&w.single, w.now)
@@ -47,6 +47,7 @@ func (a *shell) rest() {
 			w.set.Results[w.kept] = w.single.Results[0]
 			w.kept++
 		}
+		w.at++ // it is through, whatever happens now
 		a.metrics.count(out)
 		a.notices.add(out)
 		if out.Overwritten > 0 {
