@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -64,7 +65,10 @@ func (s *Store) Restore(d *json.Decoder, find func(id string) incident.Ref) (res
 }
 
 func notStored(err error, problem string) error {
-	if err == nil {
+	switch {
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		err = errors.New("they end too early")
+	case err == nil:
 		err = errors.New(problem)
 	}
 	return fmt.Errorf("stored alerts: %w", err)

@@ -116,7 +116,7 @@ func TestTimelines(t *testing.T) {
 		{
 			name: "a result each minute", fingerprint: "rule", config: Config{Resolve: 3600, MaxActive: 10},
 			steps: everyMinute(one, 1200), end: 5000,
-			want: append(append([]string{"0 passes"}, folds(1200)...), "4800 resolved " + ofRule + " count 21, seen 0 to 1200"),
+			want: append(append([]string{"0 passes"}, folds(1200)...), "4800 resolved "+ofRule+" count 21, seen 0 to 1200"),
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

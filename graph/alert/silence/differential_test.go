@@ -35,8 +35,8 @@ func poolOfResults(tb testing.TB) []*graph.Result {
 			fields += fmt.Sprintf(`{"field":"f%d","value":"%s"}`, (f+i)%6, value)
 			key += fmt.Sprintf(`["f%d","%s"]`, (f+i)%6, value)
 		}
-		enrichments := []string{`{}`, `{"f1":"v1","f2":{"f3":"v2"}}`, `{"f1":null,"f2.f3":2}`}[i%3]
-		if i%4 == 3 {
+		enrichments := []string{`{}`, `{"f1":"v1","f2":{"f3":"v2"}}`, `{"f1":null,"f2.f3":2}`, `{"f8":{"f1":"v0"},"f4":{"f3":"v1"},"\u0066\u0037":"v1","f4.f3":null,"f2.f3":{}}`}[i%4]
+		if i%5 == 3 {
 			all = append(all, firing(tb, rule, key, enrichments))
 			continue
 		}
@@ -50,7 +50,7 @@ func randomSilence(tb testing.TB, c *choices, n int) *Silence {
 	tb.Helper()
 	selectors := []string{
 		"rule", "level", "match.f0", "match.f1", "match.f2", "match.f3", "match.f4", "match.f5", "event.f1", "event.f2.f3",
-		"enrichment.f1", "enrichment.f2.f3", "correlation.group_key.f1", "correlation.group_key.f2", "correlation.group_key.f3",
+		"enrichment.f1", "enrichment.f2.f3", "enrichment.f2", "enrichment.f4.f3", "enrichment.f5", "enrichment.f6", "enrichment.f1.f3", "enrichment.f7", "enrichment.f8.f1", "correlation.group_key.f1", "correlation.group_key.f2", "correlation.group_key.f3",
 	}
 	var matchers []string
 	for range 1 + c.of(3) {

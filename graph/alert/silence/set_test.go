@@ -297,17 +297,23 @@ func TestSilencesLeaveNothingBehind(t *testing.T) {
 	set.Add(silence(t, "kept", 0, 1<<40, "rule = kept"))
 	for i := range 2000 {
 		id := fmt.Sprint(i)
-		set.Add(silence(t, id, int64(1000+i), 1<<39+int64(i), "match.F"+id+" = "+id, "enrichment."+id+" =~ a", "event.x != "+id))
+		set.Add(silence(t, id, int64(1000+i), 1<<39+int64(i), "match.F"+id+" = "+id, "enrichment."+id+".a =~ a", "event.x != "+id))
+		set.Add(silence(t, "e"+id, 0, 0, "enrichment.a."+id+" = a", "correlation.group_key."+id+" = a"))
+		set.Add(silence(t, "g"+id, 0, 0, "correlation.group_key."+id+" = b"))
+		set.Add(silence(t, "x"+id, 0, 0, "event."+id+" = b"))
+		set.Add(silence(t, "l"+id, 0, 0, "level = "+id))
 		if i%2 == 0 {
 			set.Mutes(detection(t, "r", "low", "", "{}", ""), int64(1000+i))
 		}
-		set.Remove(id)
+		for _, prefix := range []string{"", "e", "g", "x", "l"} {
+			set.Remove(prefix + id)
+		}
 	}
 	if a, b := set.starts.Len(), set.ends.Len(); a > 100 || b > 100 {
 		t.Errorf("the queues hold %d and %d silences", a, b)
 	}
 	x := &set.index
-	if len(x.columns) != 1 || len(x.probes) != 1 || len(x.fields)+len(x.groups)+len(x.rich)+len(x.events)+len(x.scanned) != 0 || len(x.plain) != 1 {
+	if len(x.columns) != 1 || len(x.probes) != 1 || len(x.fields)+len(x.groups)+len(x.enrichments.all)+len(x.enrichments.keys)+len(x.events)+len(x.scanned) != 0 || len(x.plain) != 1 {
 		t.Errorf("the index holds %d columns and %d matchers", len(x.columns), len(x.probes))
 	}
 }
