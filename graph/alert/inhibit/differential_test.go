@@ -114,7 +114,7 @@ func differential(tb testing.TB) (results []*graph.Result, rules []Rule) {
 func TestTheIndexDoesWhatIsTold(t *testing.T) {
 	results, rules := differential(t)
 	random := rand.NewChaCha8([32]byte{3})
-	for range 200 {
+	for range 50 {
 		data := make([]byte, 2000)
 		random.Read(data)
 		data[0], data[1] = 3, 15 // all rules

@@ -167,7 +167,7 @@ func behaveAlike(t *testing.T, results []*graph.Result, data []byte) {
 func TestTheIndexFindsWhatALoopFinds(t *testing.T) {
 	results := poolOfResults(t)
 	random := rand.NewChaCha8([32]byte{7})
-	for range 100 {
+	for range 40 {
 		data := make([]byte, 2000)
 		random.Read(data)
 		behaveAlike(t, results, data)
