@@ -49,6 +49,7 @@ func (p *plainly) expire(now int64) {
 }
 
 func behaveAlike(t *testing.T, results []*graph.Result, rules []Rule, data []byte) {
+	t.Helper()
 	x, plain, now := New(), &plainly{seen: make(map[[2]string]int64)}, int64(1000)
 	for step := 0; len(data) > 1; step++ {
 		op, arg := data[0], int(data[1])

@@ -107,6 +107,7 @@ func (p *plainly) next(now int64) (at int64, ok bool) {
 
 // behaveAlike lets a set and the plain loop do the same.
 func behaveAlike(t *testing.T, results []*graph.Result, data []byte) {
+	t.Helper()
 	c := &choices{data}
 	set, plain := NewSet(), &plainly{}
 	now := int64(50)
