@@ -316,6 +316,12 @@ func TestSourcesAreSavedAndRestored(t *testing.T) {
 	if got := strings.Replace(string(saved), `"last_seen":5`, `"last_seen":20`, 1); got != want {
 		t.Errorf("saved as\n%s, want\n%s", got, want)
 	}
+	view := x.Export()
+	process(x, result(t, "critical", "A=7"), 90)
+	x.Expire(500)
+	if got := view.Sources(); view.Len() != 4 || len(got) != 4 || got[2].LastSeen != 10 {
+		t.Errorf("a view has changed to %v", got)
+	}
 	var sources []Source
 	if err := json.Unmarshal([]byte(want), &sources); err != nil {
 		t.Fatal(err)
