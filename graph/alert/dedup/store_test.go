@@ -152,13 +152,13 @@ func TestAStormOfDistinctResultsStaysWithinTheCap(t *testing.T) {
 	const most = 1000
 	s := New(Config{Fingerprint: selectors(t, "match.SourceIp"), Repeat: 2, Resolve: 10, MaxActive: most})
 	of := numbered()
-	for n := range 300_000 {
-		now := int64(n / 5000)
+	for n := range 120_000 {
+		now := int64(n / 2000)
 		s.pass(of(n), now, incident.Ref{})
 		if n%7 == 0 { // some of the first ones go on, at seconds of their own
 			s.pass(of(n%most), now, incident.Ref{})
 		}
-		if n%5000 == 4999 {
+		if n%2000 == 1999 {
 			s.Tick(now, never, func(*Summary) {}, func(incident.Ref) {})
 		}
 		if s.Len() > most {
