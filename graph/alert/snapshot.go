@@ -105,7 +105,7 @@ func (p *Pipeline) Restore(r io.Reader, now int64) (Restored, error) {
 	}
 	var err error
 	if p.incidents != nil {
-		back.Incidents, err = p.incidents.Restore(list(in.Incidents), now)
+		back.Incidents, err = p.incidents.Restore(array(in.Incidents), now)
 	} else {
 		back.DroppedIncidents, err = length(in.Incidents)
 	}
@@ -113,7 +113,7 @@ func (p *Pipeline) Restore(r io.Reader, now int64) (Restored, error) {
 		return back, fmt.Errorf("read incidents: %w", err)
 	}
 	if p.dedup != nil {
-		back.Alerts, err = p.dedup.Restore(list(in.Alerts), p.named)
+		back.Alerts, err = p.dedup.Restore(json.NewDecoder(bytes.NewReader(array(in.Alerts))), p.named)
 	} else {
 		back.DroppedAlerts, err = length(in.Alerts)
 	}
@@ -138,12 +138,12 @@ func (p *Pipeline) named(id string) incident.Ref {
 	return in
 }
 
-// list reads a JSON array, which may be absent.
-func list(array []byte) *json.Decoder {
-	if len(array) == 0 {
-		array = []byte("[]")
+// array is a JSON array, which may be absent.
+func array(raw json.RawMessage) []byte {
+	if len(raw) == 0 {
+		return []byte("[]")
 	}
-	return json.NewDecoder(bytes.NewReader(array))
+	return raw
 }
 
 var errNoList = errors.New("want a list")
