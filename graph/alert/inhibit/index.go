@@ -18,6 +18,8 @@ const maxBytes = 64 << 20
 // maxScratch is how much memory for texts is kept from one tick to the next.
 const maxScratch = 64 << 10
 
+type limits struct{ sources, bytes int }
+
 // Index knows the rules and their sources. It is for one goroutine.
 type Index struct {
 	rules   []*entry
@@ -27,6 +29,7 @@ type Index struct {
 	stale   bool // a table has no rule
 	len     int
 	bytes   int
+	limits  limits
 	evicted uint64
 	scratch []byte
 }
@@ -62,7 +65,7 @@ type wake struct {
 
 // New returns an index without rules.
 func New() *Index {
-	x := &Index{tables: make(map[string]*table)}
+	x := &Index{tables: make(map[string]*table), limits: limits{MaxSources, maxBytes}}
 	x.recent.init()
 	return x
 }
@@ -159,7 +162,7 @@ func (x *Index) see(t *table, key []byte, now int64) {
 		x.bytes += len(s.key)
 		x.recent.append(s)
 		x.watch(s, now)
-		for x.len > MaxSources || x.bytes > maxBytes && x.len > 1 {
+		for x.len > x.limits.sources || x.bytes > x.limits.bytes && x.len > 1 {
 			x.evicted++
 			x.drop(x.recent.first())
 		}

@@ -12,7 +12,8 @@ import (
 // States are told by the time alone, which may go back. A silence whose start has not been
 // reached costs a result nothing.
 type Set struct {
-	static, api []*item // of the configuration in its order, of the API in order of creation
+	static, api []*item          // of the configuration in its order, of the API in order of creation
+	byID        map[string]*item // those of the API
 	index       index
 	starts      due.Queue[*item] // of silences that are not yet in the index
 	ends        due.Queue[*item]
@@ -20,7 +21,7 @@ type Set struct {
 }
 
 // NewSet returns an empty set.
-func NewSet() *Set { return &Set{index: newIndex()} }
+func NewSet() *Set { return &Set{index: newIndex(), byID: make(map[string]*item)} }
 
 // Replace makes these the silences of the configuration, in this order.
 func (s *Set) Replace(static []*Silence) {
@@ -36,40 +37,50 @@ func (s *Set) Replace(static []*Silence) {
 
 // Add adds a silence of the API, in place of one of its id.
 func (s *Set) Add(x *Silence) {
-	if i := find(s.api, x.ID); i >= 0 {
-		s.release(s.api[i])
-		s.api = slices.Delete(s.api, i, i+1)
+	if old := s.byID[x.ID]; old != nil {
+		s.removeAPI(old)
 	}
-	s.api = append(s.api, s.hold(x))
+	it := s.hold(x)
+	s.api = append(s.api, it)
+	s.byID[x.ID] = it
 	s.tidy()
 }
 
 // Find returns the silence of an id, nil if there is none; of two with the same id that of
 // the configuration.
 func (s *Set) Find(id string) *Silence {
-	for _, list := range [][]*item{s.static, s.api} {
-		if i := find(list, id); i >= 0 {
-			return list[i].Silence
-		}
+	if i := s.findStatic(id); i >= 0 {
+		return s.static[i].Silence
+	}
+	if it := s.byID[id]; it != nil {
+		return it.Silence
 	}
 	return nil
 }
 
-func find(list []*item, id string) int {
-	return slices.IndexFunc(list, func(it *item) bool { return it.ID == id })
+func (s *Set) findStatic(id string) int {
+	return slices.IndexFunc(s.static, func(it *item) bool { return it.ID == id })
 }
 
 // Remove removes the silence that Find returns, whatever its state; false if there is none.
 func (s *Set) Remove(id string) bool {
-	for _, list := range []*[]*item{&s.static, &s.api} {
-		if i := find(*list, id); i >= 0 {
-			s.release((*list)[i])
-			*list = slices.Delete(*list, i, i+1)
-			s.tidy()
-			return true
-		}
+	if i := s.findStatic(id); i >= 0 {
+		s.release(s.static[i])
+		s.static = slices.Delete(s.static, i, i+1)
+	} else if it := s.byID[id]; it != nil {
+		s.removeAPI(it)
+	} else {
+		return false
 	}
-	return false
+	s.tidy()
+	return true
+}
+
+func (s *Set) removeAPI(it *item) {
+	s.release(it)
+	delete(s.byID, it.ID)
+	i := slices.Index(s.api, it)
+	s.api = slices.Delete(s.api, i, i+1)
 }
 
 // Stored is how many silences of the API the set holds, in whatever state.
@@ -108,6 +119,9 @@ func (s *Set) Expire(now int64) (gone []*Silence) {
 				return false
 			}
 			s.release(it)
+			if it == s.byID[it.ID] {
+				delete(s.byID, it.ID)
+			}
 			gone = append(gone, it.Silence)
 			return true
 		})
