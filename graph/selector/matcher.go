@@ -57,16 +57,23 @@ func unknownKey(key string) error {
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (c *Condition) UnmarshalJSON(data []byte) error {
-	var members map[string]*string
-	if err := json.Unmarshal(data, &members); err != nil {
-		return errors.New("a matcher is an object whose members selector, op and value are strings")
+	notText := errors.New("a matcher is an object whose members selector, op and value are strings")
+	var members map[string]json.RawMessage
+	if json.Unmarshal(data, &members) != nil {
+		return notText
 	}
+	texts := make(map[string]*string)
 	for _, key := range slices.Sorted(maps.Keys(members)) {
-		if key != "selector" && key != "op" && key != "value" {
+		if !slices.Contains(keys, key) {
 			return unknownKey(key)
 		}
+		var text *string
+		if json.Unmarshal(members[key], &text) != nil {
+			return notText
+		}
+		texts[key] = text
 	}
-	return c.read(members["selector"], members["op"], members["value"])
+	return c.read(texts["selector"], texts["op"], texts["value"])
 }
 
 // ReadNode reads a matcher of a file, for package strict.
@@ -165,12 +172,21 @@ func (m *Matcher) Condition() Condition {
 // ReadsEvent reports whether the matcher's value lies in the event.
 func (m *Matcher) ReadsEvent() bool { return m.selector.ReadsEvent() }
 
+// Selector is what the matcher reads.
+func (m *Matcher) Selector() *Selector { return &m.selector }
+
 // Matches reports whether the result's value is as the matcher says. Scratch is memory
 // for its text, which is returned for the next call.
 func (m *Matcher) Matches(r *graph.Result, scratch []byte) (bool, []byte) {
 	scratch, _ = m.selector.AppendText(scratch[:0], r)
-	is := m.expression == nil && string(scratch) == m.value || m.expression != nil && m.expression.Match(scratch)
-	return is != m.negated, scratch
+	return m.MatchesText(scratch), scratch
+}
+
+// MatchesText reports whether a value of this text, empty for an absent one, is as the
+// matcher says.
+func (m *Matcher) MatchesText(text []byte) bool {
+	is := m.expression == nil && string(text) == m.value || m.expression != nil && m.expression.Match(text)
+	return is != m.negated
 }
 
 // Matchers is a set: all of them have to match.

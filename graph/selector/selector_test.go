@@ -197,6 +197,10 @@ func TestMatchers(t *testing.T) {
 		if got, _ := m.Matches(r, nil); got != tc.want {
 			t.Errorf("%s: got %v, want %v", tc.name, got, tc.want)
 		}
+		text, _ := m.Selector().AppendText(nil, r)
+		if got := m.MatchesText(text); got != tc.want {
+			t.Errorf("%s: of its text got %v, want %v", tc.name, got, tc.want)
+		}
 		if c := m.Condition(); c.Selector != tc.selector || c.Value != tc.value || c.Op != tc.op && tc.op != "" || c.Op == "" {
 			t.Errorf("%s: told as %v", tc.name, c)
 		}
@@ -254,6 +258,7 @@ func TestConditionsAreStrict(t *testing.T) {
 		{"with a value that is null", `{"selector":"rule","value":null}`, `{selector: rule, value: ~}`, "the matcher of 'rule' needs a value", "1: field 'matchers': the matcher of 'rule' needs a value"},
 		{"without a selector", `{"value":"x"}`, `{value: x}`, "a matcher needs a selector", "1: field 'matchers': a matcher needs a selector"},
 		{"with another key", `{"selector":"rule","values":"x"}`, `{selector: rule, values: x}`, "a matcher has no key 'values' (selector, op, value) (did you mean 'value'?)", "1: field 'matchers': a matcher: unknown key 'values'"},
+		{"with another key of another type", `{"selector":"rule","value":"x","is_regex":true}`, `{selector: rule, value: x, is_regex: true}`, "a matcher has no key 'is_regex' (selector, op, value)", "1: field 'matchers': a matcher: unknown key 'is_regex'"},
 		{"a number", `{"selector":"rule","value":443}`, `{selector: rule, value: 443}`, "a matcher is an object whose members selector, op and value are strings", ""},
 		{"a list", `{"selector":"rule","value":["x"]}`, `{selector: rule, value: [x]}`, "a matcher is an object whose members selector, op and value are strings", "1: field 'matchers': a matcher: field 'value': want a single value, got a list"},
 		{"no object", `"rule"`, `rule`, "a matcher is an object whose members selector, op and value are strings", "1: field 'matchers': a matcher is a mapping of selector, op and value"},
