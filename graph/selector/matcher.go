@@ -1,6 +1,7 @@
 package selector
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"regexp/syntax"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/internal/document"
@@ -107,6 +109,7 @@ type Matcher struct {
 	selector   Selector
 	op, value  string
 	expression *regexp.Regexp
+	part       []byte // what every text has that the expression matches
 	negated    bool
 }
 
@@ -128,7 +131,7 @@ func Compile(c Condition) (Matcher, error) {
 		return Matcher{}, fmt.Errorf("matcher of '%s': unknown op '%s' (%s, %s, %s, %s)", m.selector.text, c.Op, Equal, NotEqual, Like, NotLike)
 	}
 	if m.op == Like || m.op == NotLike {
-		if m.expression, err = compileWhole(c.Value); err != nil {
+		if m.expression, m.part, err = compileWhole(c.Value); err != nil {
 			return Matcher{}, fmt.Errorf("matcher of '%s': %w", m.selector.text, err)
 		}
 	}
@@ -140,16 +143,44 @@ func Compile(c Condition) (Matcher, error) {
 const maxInstructions = 20_000
 
 // compileWhole reads an expression that has to match whole texts. It is read alone
-// first: with the brackets around it a fault could have a meaning, and \Q no end.
-func compileWhole(expression string) (*regexp.Regexp, error) {
+// first: with the brackets around it a fault could have a meaning, and \Q no end. Part is
+// what every text has that it matches, for a test that costs less.
+func compileWhole(expression string) (compiled *regexp.Regexp, part []byte, err error) {
 	parsed, err := syntax.Parse(expression, syntax.Perl)
 	if err == nil && instructions(parsed) > maxInstructions {
 		err = fmt.Errorf("it has more than %d instructions: use fewer or smaller repetitions", maxInstructions)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("expression '%s' cannot be used: %w", expression, err)
+		return nil, nil, fmt.Errorf("expression '%s' cannot be used: %w", expression, err)
 	}
-	return regexp.Compile(`^(?:` + parsed.String() + `)$`)
+	compiled, err = regexp.Compile(`^(?:` + parsed.String() + `)$`)
+	return compiled, []byte(required(parsed)), err
+}
+
+// required is a text that stands in every text that the expression matches, the longest
+// that is seen at once.
+func required(re *syntax.Regexp) string {
+	longest := ""
+	switch re.Op {
+	case syntax.OpLiteral:
+		text := string(re.Rune)
+		if re.Flags&syntax.FoldCase == 0 && !strings.ContainsRune(text, utf8.RuneError) { // which stands for broken bytes too
+			longest = text
+		}
+	case syntax.OpConcat:
+		for _, sub := range re.Sub {
+			if text := required(sub); len(text) > len(longest) {
+				longest = text
+			}
+		}
+	case syntax.OpCapture, syntax.OpPlus:
+		longest = required(re.Sub[0])
+	case syntax.OpRepeat:
+		if re.Min > 0 {
+			longest = required(re.Sub[0])
+		}
+	}
+	return longest
 }
 
 // instructions is about how many instructions an expression is compiled to.
@@ -185,8 +216,10 @@ func (m *Matcher) Matches(r *graph.Result, scratch []byte) (bool, []byte) {
 // MatchesText reports whether a value of this text, empty for an absent one, is as the
 // matcher says.
 func (m *Matcher) MatchesText(text []byte) bool {
-	is := m.expression == nil && string(text) == m.value || m.expression != nil && m.expression.Match(text)
-	return is != m.negated
+	if m.expression == nil {
+		return (string(text) == m.value) != m.negated
+	}
+	return (bytes.Contains(text, m.part) && m.expression.Match(text)) != m.negated
 }
 
 // Matchers is a set: all of them have to match.

@@ -38,3 +38,24 @@ func FuzzSelectorsAreShownAsTheyAreRead(f *testing.F) {
 		s.AppendText(nil, detection())
 	})
 }
+
+// What a matcher asks of a text beforehand does not change what matches.
+func FuzzExpressionsMatchAsWithoutTheirParts(f *testing.F) {
+	for _, expression := range []string{".*tool-5.*", "(?i)abc", "a(bc)+d", "(?:ab){0,2}x", "(?:ab){2}", "a|b", "", "\ufffdx.*", `\Qa.b`, "(?i:a)bc", "[a]bc", "a$|^b", `\bab\b`, "(?s).+é"} {
+		for _, text := range []string{"a tool-55", "ABC", "abcbcd", "x", "abab", "b", "", "\xffxy", "a.b", "é"} {
+			f.Add(expression, text)
+		}
+	}
+	f.Fuzz(func(t *testing.T, expression, text string) {
+		if len(expression) > 200 {
+			return
+		}
+		m, err := Compile(Condition{"rule", Like, expression})
+		if err != nil {
+			return
+		}
+		if got, want := m.MatchesText([]byte(text)), m.expression.MatchString(text); got != want {
+			t.Errorf("%q of %q: got %v, want %v, with the part %q", expression, text, got, want, m.part)
+		}
+	})
+}

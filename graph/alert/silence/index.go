@@ -14,17 +14,17 @@ import (
 type index struct {
 	turn    uint64 // counts the results; what was read for another turn is stale
 	columns map[string]*column
-	plain   []*column           // under which silences are filed, of the rule and the level
-	fields  byName              // of matched fields
-	groups  byName              // of group keys
-	rich    []*column           // of enrichments
-	events  []*column           // of events
-	scanned []*probe            // with silences, and no equality with a value
-	probes  map[probeKey]*probe // of these and of all columns
-}
+	probes  map[probeKey]*probe
 
-// byName are the columns of which a result has few by their names.
-type byName map[string]*column
+	// What is searched: the columns under whose values silences are filed, and the other
+	// matchers under which some are.
+	plain       list   // of the rule and the level
+	fields      byName // of matched fields
+	groups      byName // of group keys
+	enrichments byKey
+	events      list
+	scanned     []*probe
+}
 
 // column is a selector that matchers read.
 type column struct {
@@ -60,7 +60,10 @@ type item struct {
 }
 
 func newIndex() index {
-	return index{columns: make(map[string]*column), fields: make(byName), groups: make(byName), probes: make(map[probeKey]*probe)}
+	return index{
+		columns: make(map[string]*column), probes: make(map[probeKey]*probe),
+		fields: make(byName), groups: make(byName), enrichments: byKey{keys: make(map[string]list)},
+	}
 }
 
 // maxText is how much memory a column keeps from one result to the next.
@@ -87,119 +90,6 @@ func (p *probe) matches(r *graph.Result, turn uint64) bool {
 	return p.is
 }
 
-// search is one search for a silence that mutes a result.
-type search struct {
-	r          *graph.Result
-	now        int64
-	turn       uint64
-	withEvents bool
-}
-
-// matches reports whether a silence mutes r at now. Without withEvents those that read the
-// event do not.
-func (x *index) matches(r *graph.Result, now int64, withEvents bool) bool {
-	x.turn++
-	s := search{r, now, x.turn, withEvents}
-	for _, c := range x.plain {
-		if s.column(c) {
-			return true
-		}
-	}
-	if s.fields(x.fields) || s.groups(x.groups) {
-		return true
-	}
-	if len(r.Enrichments) > 0 {
-		for _, c := range x.rich {
-			if s.column(c) {
-				return true
-			}
-		}
-	}
-	if withEvents {
-		for _, c := range x.events {
-			if s.column(c) {
-				return true
-			}
-		}
-	}
-	for _, p := range x.scanned {
-		if p.matches(r, s.turn) && s.any(p.filed) {
-			return true
-		}
-	}
-	return false
-}
-
-// fields looks at the columns of matched fields: at those that the result has, or at all if
-// they are fewer.
-func (s *search) fields(columns byName) bool {
-	if s.r.Detection == nil {
-		return false
-	}
-	fields := s.r.Detection.Fields
-	if len(columns) <= len(fields) {
-		return s.columns(columns)
-	}
-	for i := range fields {
-		if c := columns[fields[i].Name]; c != nil && s.column(c) {
-			return true
-		}
-	}
-	return false
-}
-
-// groups is like fields for the group keys of correlations.
-func (s *search) groups(columns byName) bool {
-	if s.r.Correlation == nil {
-		return false
-	}
-	key := s.r.Correlation.Key
-	if len(columns) <= len(key) {
-		return s.columns(columns)
-	}
-	for i := range key {
-		if c := columns[key[i].Field]; c != nil && s.column(c) {
-			return true
-		}
-	}
-	return false
-}
-
-func (s *search) columns(columns byName) bool {
-	for _, c := range columns {
-		if s.column(c) {
-			return true
-		}
-	}
-	return false
-}
-
-// column looks at the silences that are filed under the value that the result has.
-func (s *search) column(c *column) bool {
-	text := c.read(s.r, s.turn)
-	p := c.values[string(text)]
-	return p != nil && len(p.filed) > 0 && s.any(p.filed)
-}
-
-// any reports whether one of the silences mutes the result.
-func (s *search) any(filed []*item) bool {
-	for _, it := range filed {
-		if it.active(s.now) && (s.withEvents || !it.events) && s.all(it.probes) {
-			return true
-		}
-	}
-	return false
-}
-
-func (s *search) all(probes []*probe) bool {
-	for _, p := range probes {
-		if !p.matches(s.r, s.turn) {
-			return false
-		}
-	}
-	return true
-}
-
 // add files a silence.
 func (x *index) add(it *item) {
 	it.events = it.compiled.ReadsEvent()
@@ -217,7 +107,7 @@ func (x *index) add(it *item) {
 	p.filed = append(p.filed, it)
 	if p.key.keyed() {
 		if p.column.filed++; p.column.filed == 1 {
-			x.show(p.column)
+			x.room(p.column).show(p.column)
 		}
 	} else if len(p.filed) == 1 {
 		x.scanned = append(x.scanned, p)
@@ -249,7 +139,7 @@ func (x *index) remove(it *item) {
 	p.filed = p.filed[:last]
 	if p.key.keyed() {
 		if p.column.filed--; p.column.filed == 0 {
-			x.hide(p.column)
+			x.room(p.column).hide(p.column)
 		}
 	} else if last == 0 {
 		x.scanned = without(x.scanned, p)
@@ -296,53 +186,17 @@ func (x *index) drop(p *probe) {
 	}
 }
 
-// list returns where a column stands that is searched: in a list, or by a name.
-func (x *index) list(c *column) (list *[]*column, names byName, name string) {
-	text := c.selector.String()
-	if name, ok := strings.CutPrefix(text, "match."); ok {
-		return nil, x.fields, name
-	}
-	if name, ok := strings.CutPrefix(text, "correlation.group_key."); ok {
-		return nil, x.groups, name
-	}
-	switch {
-	case strings.HasPrefix(text, "enrichment."):
-		return &x.rich, nil, ""
+// room returns where a column stands that is searched.
+func (x *index) room(c *column) room {
+	switch text := c.selector.String(); {
+	case strings.HasPrefix(text, inFields):
+		return x.fields
+	case strings.HasPrefix(text, inGroups):
+		return x.groups
+	case strings.HasPrefix(text, inEnrichments):
+		return &x.enrichments
 	case c.selector.ReadsEvent():
-		return &x.events, nil, ""
+		return &x.events
 	}
-	return &x.plain, nil, ""
-}
-
-// show makes searches look at a column.
-func (x *index) show(c *column) {
-	list, names, name := x.list(c)
-	if list == nil {
-		names[name] = c
-		return
-	}
-	*list = append(*list, c)
-}
-
-// hide ends that.
-func (x *index) hide(c *column) {
-	list, names, name := x.list(c)
-	if list == nil {
-		delete(names, name)
-		return
-	}
-	*list = without(*list, c)
-}
-
-// without returns the list without one of its entries; the last takes its place.
-func without[T comparable](list []T, one T) []T {
-	for i := range list {
-		if list[i] == one {
-			last := len(list) - 1
-			list[i] = list[last]
-			clear(list[last:])
-			return list[:last]
-		}
-	}
-	return list
+	return &x.plain
 }

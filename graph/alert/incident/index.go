@@ -1,0 +1,3 @@
+package incident
+
+type index struct{}
