@@ -45,6 +45,7 @@ var layout = map[string]place{
 	"graph/step":                         {2, "graph", false},
 	"graph/catalog":                      {2, "graph", false},
 	"graph/alert/bundle":                 {2, "graph", false},
+	"graph/alert/bundle/markdowntest":    {2, "graph", true}, // a module of its own
 	"graph/ocsf":                         {2, "graph", false},
 	"graph/step/steptest":                {2, "graph", true},
 	"internal/ratelog":                   {0, "internal/ratelog", false},

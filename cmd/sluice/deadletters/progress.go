@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/sluicehq/sluice/internal/clip"
+	"github.com/sluicehq/sluice/internal/disk"
 )
 
 // progress is how far the replays of one file came. Lines and results have a track each,
