@@ -91,7 +91,7 @@ func (p *page) rule(r *Rule) {
 }
 
 func (p *page) document(d *Document) {
-	p.block("**" + plain(d.Identity.Title) + "**")
+	p.block("**" + strings.TrimSpace(plain(d.Identity.Title)) + "**")
 	if d.Level != "" {
 		p.item("Level: " + plain(d.Level))
 	}

@@ -62,17 +62,27 @@ var places = map[string]func(payload string) (incident map[string]any, rule rule
 	"a key of a rule": func(p string) (map[string]any, rules.Meta, bundle.Entity) {
 		return map[string]any{"rule_counts": map[string]int{"0" + p: 1, "r": 2}}, rules.Meta{}, bundle.Entity{}
 	},
-	"a title":       func(p string) (map[string]any, rules.Meta, bundle.Entity) { return nil, rules.Meta{Title: p}, bundle.Entity{} },
-	"a tag":         func(p string) (map[string]any, rules.Meta, bundle.Entity) { return nil, rules.Meta{Tags: []string{p}}, bundle.Entity{} },
-	"a description": func(p string) (map[string]any, rules.Meta, bundle.Entity) { return nil, rules.Meta{Description: p}, bundle.Entity{} },
+	"a title": func(p string) (map[string]any, rules.Meta, bundle.Entity) {
+		return nil, rules.Meta{Title: p}, bundle.Entity{}
+	},
+	"a tag": func(p string) (map[string]any, rules.Meta, bundle.Entity) {
+		return nil, rules.Meta{Tags: []string{p}}, bundle.Entity{}
+	},
+	"a description": func(p string) (map[string]any, rules.Meta, bundle.Entity) {
+		return nil, rules.Meta{Description: p}, bundle.Entity{}
+	},
 	"a false positive": func(p string) (map[string]any, rules.Meta, bundle.Entity) {
 		return nil, rules.Meta{FalsePositives: []string{p, "next"}}, bundle.Entity{}
 	},
 	"an attribute": func(p string) (map[string]any, rules.Meta, bundle.Entity) {
 		return nil, rules.Meta{Attributes: map[string]any{"sluice.ads.response": p}}, bundle.Entity{}
 	},
-	"the type of an entity with risk":  func(p string) (map[string]any, rules.Meta, bundle.Entity) { return nil, rules.Meta{}, bundle.Entity{Type: p, Value: "x"} },
-	"the value of an entity with risk": func(p string) (map[string]any, rules.Meta, bundle.Entity) { return nil, rules.Meta{}, bundle.Entity{Type: "x", Value: p} },
+	"the type of an entity with risk": func(p string) (map[string]any, rules.Meta, bundle.Entity) {
+		return nil, rules.Meta{}, bundle.Entity{Type: p, Value: "x"}
+	},
+	"the value of an entity with risk": func(p string) (map[string]any, rules.Meta, bundle.Entity) {
+		return nil, rules.Meta{}, bundle.Entity{Type: "x", Value: p}
+	},
 }
 
 func document(t *testing.T, place, payload string) []byte {
