@@ -12,6 +12,18 @@ type DeliveryID [16]byte
 // String returns "msg_" and 32 hexadecimal digits.
 func (id DeliveryID) String() string { return "msg_" + hex.EncodeToString(id[:]) }
 
+// UUID returns the number as what it is, a random UUID.
+func (id DeliveryID) UUID() string { return string(id.AppendUUID(nil)) }
+
+// AppendUUID appends UUID.
+func (id DeliveryID) AppendUUID(dst []byte) []byte {
+	dst = append(hex.AppendEncode(dst, id[:4]), '-')
+	dst = append(hex.AppendEncode(dst, id[4:6]), '-')
+	dst = append(hex.AppendEncode(dst, id[6:8]), '-')
+	dst = append(hex.AppendEncode(dst, id[8:10]), '-')
+	return hex.AppendEncode(dst, id[10:])
+}
+
 // Kind says what a message tells.
 type Kind string
 

@@ -52,6 +52,12 @@ type Record interface {
 	Kind() Kind
 }
 
+// Addressed is a record that has a subject of its own on NATS.
+type Addressed interface {
+	Record
+	NATSSubject() string // empty for the usual one
+}
+
 // ResultSet is the unit of work behind correlate: the results of one line, or one
 // record, or a barrier. It belongs to whoever holds it until it is dispatched.
 type ResultSet struct {

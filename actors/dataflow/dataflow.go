@@ -39,6 +39,7 @@ type Options struct {
 	Parse     parse.Options
 	Evaluate  evaluate.Options
 	Correlate correlate.Options
+	Alert     alert.Options
 	Dispatch  dispatch.Options
 }
 
@@ -70,18 +71,20 @@ type Metrics struct {
 	evaluate  *evaluate.Metrics
 	correlate *correlate.Metrics
 	enrich    *enrich.Metrics
+	alert     *alert.Metrics
 }
 
 // NewMetrics registers the series. timed is that of evaluate's Options.
 func NewMetrics(reg prometheus.Registerer, timed bool) (*Metrics, error) {
 	m := &Metrics{}
-	var errs [5]error
+	var errs [6]error
 	fallbacks, err := correlate.NewFallbacks(reg, timed)
 	errs[4] = err
 	m.parse, errs[0] = parse.NewMetrics(reg)
 	m.evaluate, errs[1] = evaluate.NewMetrics(reg, fallbacks)
 	m.correlate, errs[2] = correlate.NewMetrics(reg)
 	m.enrich, errs[3] = enrich.NewMetrics(reg)
+	m.alert, errs[5] = alert.NewMetrics(reg)
 	return m, errors.Join(errs[:]...)
 }
 
@@ -91,6 +94,7 @@ type Dataflow struct {
 	Parse     *parse.Stage
 	Evaluate  *evaluate.Stage
 	Correlate *correlate.Stage
+	Alert     *alert.Stage
 
 	Open *graph.Open // lines from their admission to their end
 
@@ -149,9 +153,10 @@ func (d *Dataflow) build(o *Options, name graph.Stage) actors.Feature {
 		o.Results = s.Lane()
 		return row(name, s)
 	case graph.StageAlert:
-		s := alert.New(common, o.Results)
-		o.Results = s.Lane()
-		return row(name, s)
+		o.Alert.StageOptions, o.Alert.Next, o.Alert.Metrics = common, o.Results, o.Metrics.alert
+		d.Alert = alert.New(o.Alert)
+		o.Results = d.Alert.Lane()
+		return d.Alert.Feature()
 	case graph.StageDispatch:
 		o.Dispatch.StageOptions = common
 		s := dispatch.New(o.Dispatch)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/actors/actorstest"
+	"github.com/sluicehq/sluice/actors/alert"
 	"github.com/sluicehq/sluice/actors/correlate"
 	"github.com/sluicehq/sluice/actors/dataflow"
 	"github.com/sluicehq/sluice/actors/dispatch"
@@ -51,6 +52,7 @@ type settings struct {
 	dlqSize     int
 	unspawned   bool // leaves the stages out until spawn, so that the input queue fills
 	tamper      func(*graph.Batch)
+	alert       alert.Options
 }
 
 type sinkSettings struct {
@@ -187,6 +189,7 @@ func assemble(tb testing.TB, o settings) *rig {
 		Parse:     parse.Options{BatchSize: o.batch, Workers: o.workers, Inputs: []parse.Input{{Decoder: &format.Decoder{Format: o.format}}}, Log: log},
 		Evaluate:  evaluate.Options{Workers: o.workers, Timed: o.timed},
 		Correlate: correlate.Options{Log: log},
+		Alert:     o.alert,
 		Dispatch:  dispatch.Options{Sinks: outlets},
 	}
 	var behind *dataflow.Dataflow

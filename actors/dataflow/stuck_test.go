@@ -2,6 +2,9 @@ package dataflow_test
 
 import (
 	"context"
+	"log/slog"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -9,9 +12,12 @@ import (
 	"time"
 
 	"github.com/sluicehq/sluice/actors"
+	"github.com/sluicehq/sluice/actors/alert"
 	"github.com/sluicehq/sluice/actors/dispatch"
 	"github.com/sluicehq/sluice/actors/sink/sinktest"
 	"github.com/sluicehq/sluice/graph"
+	"github.com/sluicehq/sluice/graph/alert/silence"
+	"github.com/sluicehq/sluice/graph/selector"
 )
 
 func TestStuckSinks(t *testing.T) {
@@ -127,6 +133,41 @@ func TestStuckSinks(t *testing.T) {
 			acks.want(t, all)
 		})
 	})
+	t.Run("silences are made, listed and deleted while everything waits", func(t *testing.T) {
+		for _, file := range []string{"", "{}"} {
+			synctest.Test(t, func(t *testing.T) {
+				slow, acks := newStuck(), &tally{}
+				l := assemble(t, settings{rules: evil, buffer: 16, alert: pipeline(t, file), sinks: []sinkSettings{{transport: slow, capacity: 2}}})
+				lines := acks.lines(slices.Repeat([]string{`{"a":"evil"}`}, 1000)...)
+				done := make(chan struct{})
+				go func() {
+					defer close(done)
+					_, _ = l.Parse.Intake("stdin", time.Now).Put(context.Background(), lines)
+				}()
+				for range 10 {
+					time.Sleep(time.Minute)
+					client, begin := l.Alert.Client(), time.Now()
+					id, err := client.AddSilence(t.Context(), silence.Spec{Matchers: []selector.Condition{{Selector: "rule", Value: "x"}}})
+					if err != nil {
+						t.Fatal(err)
+					}
+					if all, _, err := client.Silences(t.Context()); len(all) != 1 || err != nil {
+						t.Errorf("%d silences, %v, want one", len(all), err)
+					}
+					if found, err := client.DeleteSilence(t.Context(), id); !found || err != nil {
+						t.Errorf("deleted: %t, %v", found, err)
+					}
+					if took := time.Since(begin); took > 100*time.Millisecond {
+						t.Errorf("it took %s, want less than 100 ms", took)
+					}
+				}
+				close(slow.open)
+				<-done
+				synctest.Wait()
+				acks.want(t, all)
+			})
+		}
+	})
 	t.Run("the end of the drain leaves tokens unsettled and writes dead letters", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			slow, acks := newStuck(), &tally{}
@@ -229,6 +270,23 @@ func TestStuckSinks(t *testing.T) {
 			acks.want(t, func(int) bool { return false })
 		})
 	})
+}
+
+// pipeline are the options of a stage with the text of a file; an empty one is none.
+func pipeline(t *testing.T, text string) (o alert.Options) {
+	t.Helper()
+	if text == "" {
+		return o
+	}
+	path := filepath.Join(t.TempDir(), "alerts.yml")
+	err := os.WriteFile(path, []byte(text), 0o600)
+	if err == nil {
+		o.File, err = alert.Load(path, slog.New(slog.DiscardHandler))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
 }
 
 // deaf is a transport that does not listen to its context, as a pipe that nobody

@@ -91,15 +91,6 @@ func appendResultID(dst []byte, m *graph.Message, number byte) []byte {
 	return append(strconv.AppendInt(dst, int64(m.Index), 10), '_', number)
 }
 
-// appendUUID appends a delivery id, which is a random UUID, as such.
-func appendUUID(dst []byte, id graph.DeliveryID) []byte {
-	dst = append(hex.AppendEncode(dst, id[:4]), '-')
-	dst = append(hex.AppendEncode(dst, id[4:6]), '-')
-	dst = append(hex.AppendEncode(dst, id[6:8]), '-')
-	dst = append(hex.AppendEncode(dst, id[8:10]), '-')
-	return hex.AppendEncode(dst, id[10:])
-}
-
 // ruleAnalytic is what an analytic begins with, up to its name.
 const ruleAnalytic = `{"type_id":1,"type":"Rule","name":`
 

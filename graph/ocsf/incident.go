@@ -71,7 +71,7 @@ func (f Form) appendIncident(dst []byte, i *Incident, e *graph.Envelope) []byte 
 
 // appendRecord appends metadata and finding_info of a record up to its analytic.
 func (f Form) appendRecord(dst, title []byte, id, analytic string, e *graph.Envelope) []byte {
-	dst = appendUUID(append(dst, f.product...), e.ID)
+	dst = e.ID.AppendUUID(append(dst, f.product...))
 	dst = append(append(dst, `"},"finding_info":{"title":`...), title...)
 	dst = event.AppendQuoted(append(dst, `,"uid":`...), id)
 	dst = event.AppendQuoted(append(dst, `,"analytic":`+ruleAnalytic...), analytic)

@@ -268,6 +268,11 @@ func (r *Render) message(f *rendering, p graph.Payload, index, size int, e *grap
 		m.Fail(err)
 		return
 	}
+	if a, ok := p.Record.(graph.Addressed); ok {
+		if subject := a.NATSSubject(); subject != "" {
+			m.Address(subject, m.Headers()...)
+		}
+	}
 	m.Body = text[len(b.text):len(text):len(text)]
 	b.text = append(text, '\n')
 }

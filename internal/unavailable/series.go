@@ -44,20 +44,6 @@ var (
 	enrichSeries = []Series{
 		{Name: "enrichment_queue_depth", Help: "Enricher calls in progress plus results waiting for a slot.", Kind: Gauge},
 	}
-	alertSeries = []Series{
-		{Name: "dedup_results_total", Help: "Outcomes of deduplication, by action.", Labels: one("action", "emitted", "folded", "repeat", "resolved")},
-		{Name: "dedup_store_entries", Help: "Active alerts in the deduplication store.", Kind: Gauge},
-		{Name: "dedup_evictions_total", Help: "Alerts removed from the deduplication store."},
-		{Name: "dedup_summaries_emitted_total", Help: "Summary records emitted for repeated and resolved alerts."},
-		{Name: "incidents_open", Help: "Open incidents.", Kind: Gauge},
-		{Name: "incidents_emitted_total", Help: "Incident records emitted, by trigger.", Labels: one("trigger", "group_wait", "group_interval", "repeat", "resolved")},
-		{Name: "incident_results_total", Help: "Incident records emitted."},
-		{Name: "incident_overmerge_total", Help: "Grouping values that a guard kept from joining incidents, by guard.", Labels: one("guard", "stop_value", "cardinality_ceiling")},
-		{Name: "silenced_total", Help: "Results muted by a silence."},
-		{Name: "silences_active", Help: "Silences in force.", Kind: Gauge},
-		{Name: "inhibit_sources_active", Help: "Results that currently inhibit others.", Kind: Gauge},
-		{Name: "alert_pipeline_duration_seconds", Help: "Time the alert pipeline takes for a result set or a tick.", Kind: Histogram, Buckets: layers},
-	}
 	riskSeries = []Series{
 		{Name: "risk_annotations_total", Help: "Results seen by the risk layer, by action.", Labels: one("action", "scored", "no_entity", "skipped")},
 		{Name: "risk_annotation_score", Help: "Risk scores of results in scope.", Kind: Histogram, Buckets: scores},

@@ -74,10 +74,8 @@ var features = slices.Concat(leftTLS, leftOTLP, []Feature{
 		Series:  enrichSeries,
 	},
 	{
-		Name: "the alert pipeline", Sentence: "Results are neither deduplicated nor grouped, silenced or inhibited.",
-		Refused: []string{"--alert-pipeline"},
-		Routes:  []string{"/api/v1/incidents", "/api/v1/incidents/{id}", "/api/v1/incidents/{id}/bundle"},
-		Series:  alertSeries,
+		Name: "the API of incidents", Sentence: "Incidents are not listed.",
+		Routes: []string{"/api/v1/incidents", "/api/v1/incidents/{id}", "/api/v1/incidents/{id}/bundle"},
 	},
 	{
 		Name: "the risk layer", Sentence: "Results carry no scores, and no risk incidents are emitted.",

@@ -36,6 +36,7 @@ type check struct {
 var daemonChecks = []check{
 	{"values and what they demand of each other", (*checking).settings},
 	{"features that this build has", (*checking).features},
+	{"alert pipeline", (*checking).alertPipeline},
 	{"pipelines", (*checking).pipelines},
 	{"state directory", (*checking).state},
 	{"files of sinks and webhooks", (*checking).outputs},

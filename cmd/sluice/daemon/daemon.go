@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -14,6 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/sluicehq/sluice/actors"
+	"github.com/sluicehq/sluice/actors/alert"
 	"github.com/sluicehq/sluice/actors/dataflow"
 	"github.com/sluicehq/sluice/actors/reload"
 	"github.com/sluicehq/sluice/actors/sink"
@@ -177,7 +179,7 @@ func (d *Daemon) bind(addr server.Address) (err error) {
 func (d *Daemon) watch() {
 	log := logging.Target(d.log, "sluice.reload")
 	d.reloader = reload.New(reload.Options{
-		Components: append(d.ruleSet().Components, d.tls().Components...), Metrics: d.series.reloads, Log: log, Capacity: d.cfg.Mailboxes[reload.Name],
+		Components: slices.Concat(d.ruleSet().Components, alert.Watched(d.cfg.AlertPipeline), d.tls().Components), Metrics: d.series.reloads, Log: log, Capacity: d.cfg.Mailboxes[reload.Name],
 	})
 	if err := d.reloader.Watch(); err != nil {
 		log.Warn("files are not watched: reload by signal and request only", "err", err)
@@ -205,7 +207,11 @@ func (d *Daemon) build(set *graph.RuleSet) error {
 	}
 	d.outputs = out
 	d.features = append(d.features, out.Feature(), d.ruleSet(), d.tls())
-	if d.dataflow, err = newDataflow(d.cfg, d.from, set, out, d.series.stages, d.log); err != nil {
+	alerts, err := d.alerts()
+	if err != nil {
+		return configFault(err)
+	}
+	if d.dataflow, err = newDataflow(d.cfg, d.from, set, out, alerts, d.series.stages, d.log); err != nil {
 		return err
 	}
 	d.features = append(d.features, d.dataflow.Features()...)

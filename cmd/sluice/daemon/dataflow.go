@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/sluicehq/sluice/actors"
+	"github.com/sluicehq/sluice/actors/alert"
 	"github.com/sluicehq/sluice/actors/correlate"
 	"github.com/sluicehq/sluice/actors/dataflow"
 	"github.com/sluicehq/sluice/actors/dispatch"
@@ -24,7 +25,7 @@ import (
 )
 
 // newDataflow builds the stages as they are configured.
-func newDataflow(cfg *config.Daemon, from []inputs.Spec, set *graph.RuleSet, out *sink.Outputs, m *dataflow.Metrics, log *slog.Logger) (*dataflow.Dataflow, error) {
+func newDataflow(cfg *config.Daemon, from []inputs.Spec, set *graph.RuleSet, out *sink.Outputs, alerts alert.Options, m *dataflow.Metrics, log *slog.Logger) (*dataflow.Dataflow, error) {
 	decoders, err := inputs.ParseInputs(from, cfg)
 	if err != nil {
 		return nil, configFaultf("daemon.input: %w", err)
@@ -40,6 +41,7 @@ func newDataflow(cfg *config.Daemon, from []inputs.Spec, set *graph.RuleSet, out
 		Correlate: correlate.Options{
 			Limits: cfg.Correlation.Limits(), Log: logging.Target(log, "sluice.correlation"),
 		},
+		Alert:    alerts,
 		Dispatch: dispatch.Options{Sinks: offered(out.Sinks)},
 	}), nil
 }

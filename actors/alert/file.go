@@ -1,0 +1,122 @@
+package alert
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"github.com/sluicehq/sluice/actors"
+	"github.com/sluicehq/sluice/graph/alert"
+	"github.com/sluicehq/sluice/internal/strict"
+)
+
+// File is the file of the alert pipeline. A nil File is none.
+type File struct {
+	path    string
+	log     *slog.Logger
+	sum     [sha256.Size]byte // of the content that serves
+	serving *alert.File
+}
+
+// Check reads the file of an alert pipeline. Warnings and faults have their lines.
+func Check(path string) (warnings, faults []strict.Fault) {
+	_, _, warnings, faults = read(path)
+	return warnings, faults
+}
+
+// Load reads the file that the pipeline begins with. An empty path is none. The error names
+// each fault with its line.
+func Load(path string, log *slog.Logger) (*File, error) {
+	if path == "" {
+		return nil, nil
+	}
+	f := &File{path: path, log: log}
+	data, parsed, _, faults := read(path) // whoever starts has told the warnings
+	if len(faults) > 0 {
+		return nil, f.join(faults)
+	}
+	f.sum, f.serving = sha256.Sum256(data), parsed
+	return f, nil
+}
+
+func read(path string) (data []byte, parsed *alert.File, warnings, faults []strict.Fault) {
+	data, err := strict.Bytes(path)
+	if err != nil {
+		return nil, nil, nil, []strict.Fault{{Err: fmt.Errorf("the file cannot be read: %w", err)}}
+	}
+	parsed, warnings, faults = alert.Parse(data)
+	return data, parsed, warnings, faults
+}
+
+// join makes one error of faults, a line for each.
+func (f *File) join(faults []strict.Fault) error {
+	var all []error
+	for _, fault := range faults {
+		if fault.Line > 0 {
+			all = append(all, fmt.Errorf("%s:%d: %w", f.path, fault.Line, fault))
+		} else {
+			all = append(all, fmt.Errorf("%s: %w", f.path, fault))
+		}
+	}
+	return errors.Join(all...)
+}
+
+// file is what the pipeline begins with, nil without a file.
+func (f *File) file() *alert.File {
+	if f == nil {
+		return nil
+	}
+	return f.serving
+}
+
+// Paths are the files whose change asks for a reload.
+func (f *File) Paths() []string {
+	if f == nil {
+		return nil
+	}
+	return []string{f.path}
+}
+
+// Watched is a component of which the file is watched, before it is first read. The row of the
+// stage has what a reload does with it.
+func Watched(path string) []actors.Component {
+	if path == "" {
+		return nil
+	}
+	return []actors.Component{{Name: componentName, Paths: (&File{path: path}).Paths}}
+}
+
+// componentName is the name of what a reload renews.
+const componentName = "alert pipeline"
+
+// component is what a reload renews. An unchanged file has its silences applied again.
+// client is asked when there is something to publish.
+func (f *File) component(client *Client) actors.Component {
+	return actors.Component{
+		Name: componentName, Paths: f.Paths,
+		Build: func(context.Context) (func(context.Context) error, error) {
+			data, parsed, warnings, faults := read(f.path)
+			if len(faults) > 0 {
+				return nil, f.join(faults)
+			}
+			sum := sha256.Sum256(data)
+			if bytes.Equal(sum[:], f.sum[:]) {
+				return nil, actors.ErrUnchanged
+			}
+			for _, w := range warnings {
+				f.log.Warn("alert pipeline", "file", f.path, "line", w.Line, "reason", w.Error())
+			}
+			return func(ctx context.Context) error {
+				if err := client.configure(ctx, parsed); err != nil {
+					return err
+				}
+				f.sum, f.serving = sum, parsed
+				return nil
+			}, nil
+		},
+		Unchanged: client.renew,
+	}
+}

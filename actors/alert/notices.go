@@ -1,0 +1,46 @@
+package alert
+
+import (
+	"log/slog"
+	"time"
+
+	"github.com/sluicehq/sluice/graph/alert"
+	"github.com/sluicehq/sluice/internal/ratelog"
+)
+
+// notices tell of results that a limit refused, of each limit once a minute.
+type notices struct {
+	limit               ratelog.Limit
+	unstored, ungrouped int // not told yet
+}
+
+func newNotices() notices { return notices{limit: ratelog.Limit{Every: time.Minute}} }
+
+// add counts what happened to a result.
+func (n *notices) add(o *alert.Outcome) {
+	n.unstored += o.Unstored
+	n.ungrouped += o.Ungrouped
+}
+
+// tell reports what gathered since the last time.
+func (n *notices) tell(log *slog.Logger, now time.Time) {
+	n.unstored = n.one(log, "max_active_alerts", "too many alerts are active, results pass without deduplication", n.unstored, now)
+	n.ungrouped = n.one(log, "max_open_incidents", "too many incidents are open, results pass without an incident", n.ungrouped, now)
+}
+
+func (n *notices) one(log *slog.Logger, setting, message string, count int, now time.Time) (untold int) {
+	if count == 0 {
+		return 0
+	}
+	if _, ok := n.limit.Allow(setting, 0, now); !ok {
+		return count
+	}
+	log.Warn(message, "results", count, "hint", "raise "+setting+", or choose selectors with fewer values")
+	return 0
+}
+
+// rest reports what nobody would be told of any more.
+func (n *notices) rest(log *slog.Logger, now time.Time) {
+	n.limit = ratelog.Limit{}
+	n.tell(log, now)
+}

@@ -1,3 +1,0 @@
-package incident
-
-type index struct{}

@@ -1,0 +1,178 @@
+package incident
+
+import (
+	"slices"
+	"strings"
+)
+
+// parse splits a key into the number of its selector and the text of its value.
+func parse(key string) (selector int, text string) {
+	for i, shift := 0, 0; i < len(key); i, shift = i+1, shift+7 {
+		selector |= int(key[i]&0x7f) << shift
+		if key[i] < 0x80 {
+			return selector, key[i+1:]
+		}
+	}
+	return 0, ""
+}
+
+// room reports whether there is room for a value of a selector in the set of an incident.
+func (s *Store) room(c *content, selector int) bool {
+	held := len(c.owned)
+	if c.more != nil {
+		held += len(c.more.guests)
+	}
+	if held < s.config.MaxEntities {
+		return true
+	}
+	big := c.node.big()
+	if big.sizes == nil {
+		big.sizes = make([]int, len(s.layout.names))
+		for key := range c.set {
+			sel, _ := parse(key)
+			big.sizes[sel]++
+		}
+	}
+	return big.size(selector) < s.config.MaxEntities
+}
+
+// size is how many values of a selector there are.
+func (b *rare) size(selector int) int {
+	if selector >= len(b.sizes) {
+		return 0
+	}
+	return b.sizes[selector]
+}
+
+// larger counts a value that was taken into the set of an incident.
+func (c *content) larger(selector int) {
+	big := c.node.rare
+	if big == nil || big.sizes == nil {
+		return
+	}
+	for selector >= len(big.sizes) {
+		big.sizes = append(big.sizes, 0)
+	}
+	big.sizes[selector]++
+}
+
+// set yields the keys of the values that an incident shows.
+func (c *content) set(yield func(key string) bool) {
+	for _, key := range c.owned {
+		if !yield(key) {
+			return
+		}
+	}
+	if c.more == nil {
+		return
+	}
+	for _, key := range c.more.guests {
+		if !yield(key) {
+			return
+		}
+	}
+}
+
+// rest is what few incidents have, for changes.
+func (c *content) rest() *more {
+	if c.more == nil {
+		c.more = &more{}
+	}
+	return c.more
+}
+
+// claim takes a value that leads nowhere into an incident, and returns the place of its key.
+func (s *Store) claim(c *content, key string, selector int, o *Outcome) (place uint32, ok bool) {
+	if s.enter(c, key, selector) {
+		return uint32(len(c.owned) - 1), true
+	}
+	if s.values.beyond+len(key)+keyCost > maxBeyond {
+		o.Unindexed++
+		return 0, false
+	}
+	return s.leaveOut(c, key), true
+}
+
+// enter takes a value that leads to an incident into its set, unless that is full.
+func (s *Store) enter(c *content, key string, selector int) bool {
+	switch {
+	case c.dismiss(key): // it has its place already
+	case s.room(c, selector):
+		c.larger(selector)
+	default:
+		return false
+	}
+	c.owned = append(c.owned, key)
+	return true
+}
+
+// leaveOut keeps a key beside the set, and returns its place.
+func (s *Store) leaveOut(c *content, key string) uint32 {
+	m := c.rest()
+	m.beyond = append(m.beyond, key)
+	s.values.beyond += len(key) + keyCost
+	return uint32(len(m.beyond)-1) | outside
+}
+
+// admit takes a value into the set of an incident that was left out of it, because there is
+// room now.
+func (s *Store) admit(c *content, x *slot, selector int) {
+	at, last := x.place&^outside, uint32(len(c.more.beyond)-1)
+	key, moved := c.more.beyond[at], c.more.beyond[last]
+	s.slotOf(moved).place = at | outside
+	rest := slices.Clone(c.more.beyond)
+	rest[at] = moved
+	c.more.beyond = slices.Clip(rest[:last])
+	s.values.beyond -= len(key) + keyCost
+	c.owned = append(c.owned, key)
+	c.larger(selector)
+	x.place = uint32(len(c.owned) - 1)
+}
+
+// slotOf is the slot of a key that has one.
+func (s *Store) slotOf(key string) *slot {
+	s.text = append(s.text[:0], key...)
+	return s.find(s.values.hash(s.text), s.text)
+}
+
+// guests finds the guests of an incident.
+func (c *content) guests() map[string]struct{} {
+	big := c.node.big()
+	if big.guests == nil {
+		big.guests = make(map[string]struct{})
+		if c.more != nil {
+			for _, key := range c.more.guests {
+				big.guests[key] = struct{}{}
+			}
+		}
+	}
+	return big.guests
+}
+
+// host takes a value into the set of an incident, if there is room, that does not lead to it.
+func (s *Store) host(c *content, key string, selector int) {
+	all := c.guests()
+	if _, is := all[key]; is || !s.room(c, selector) {
+		return
+	}
+	key = strings.Clone(key) // it lies among those of another incident
+	m := c.rest()
+	m.guests = append(m.guests, key)
+	all[key] = struct{}{}
+	c.larger(selector)
+}
+
+// dismiss takes a key out of the guests of an incident, and reports whether it was one.
+func (c *content) dismiss(key string) bool {
+	if c.more == nil || len(c.more.guests) == 0 {
+		return false
+	}
+	all := c.guests()
+	if _, is := all[key]; !is {
+		return false
+	}
+	delete(all, key)
+	at := slices.Index(c.more.guests, key)
+	c.more.guests = slices.Concat(c.more.guests[:at], c.more.guests[at+1:])
+	return true
+}
