@@ -44,6 +44,8 @@ var layout = map[string]place{
 	"graph/leaktest":                     {2, "graph", true},
 	"graph/step":                         {2, "graph", false},
 	"graph/catalog":                      {2, "graph", false},
+	"graph/alert/bundle":                 {2, "graph", false},
+	"graph/alert/bundle/markdowntest":    {2, "graph", true}, // a module of its own
 	"graph/ocsf":                         {2, "graph", false},
 	"graph/step/steptest":                {2, "graph", true},
 	"internal/ratelog":                   {0, "internal/ratelog", false},
@@ -113,6 +115,7 @@ var layout = map[string]place{
 	"cmd/sluice/config":                  {8, "cmd/sluice", false},
 	"cmd/sluice/daemon":                  {8, "cmd/sluice", false},
 	"cmd/sluice/deadletters":             {8, "cmd/sluice", false},
+	"cmd/sluice/silences":                {8, "cmd/sluice", false},
 	"cmd/sluice/inputs":                  {8, "cmd/sluice", false},
 	"cmd/sluice/logging":                 {8, "cmd/sluice", false},
 	"cmd/sluice/ruleset":                 {8, "cmd/sluice", false},

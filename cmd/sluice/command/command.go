@@ -101,9 +101,12 @@ func (e *env) app() *cli.App {
 		Name:  "sluice",
 		Usage: "evaluate Sigma rules on streams of events",
 		Commands: []*cli.Command{
-			group("engine", "run or question the detection engine", daemon, eval, e.statusCommand(), e.rulesCommand(), e.logLevelCommand()),
+			group("engine", "run or question the detection engine", daemon, eval, e.statusCommand(), e.rulesCommand(), e.logLevelCommand(),
+				group("incidents", "the same as incidents export", e.incidentExportCommand())),
 			group("rule", "check and print rules", e.ruleCommands()...),
 			group("pipeline", "look into processing pipelines", e.pipelineCommands()...),
+			group("silence", "keep results quiet for a while", e.silenceCommands()...),
+			group("incidents", "look into open incidents, and hand them over", e.incidentCommands()...),
 			group("dlq", "look into dead letters, and send them on their way again", e.dlqCommands()...),
 			group("config", "make, check and show the configuration", e.configCommands()...),
 			e.versionCommand(),
