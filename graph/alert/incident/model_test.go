@@ -463,7 +463,7 @@ func randomConfig(tb testing.TB, r *rand.Rand) Config {
 }
 
 func TestAStoreDoesWhatItsModelDoes(t *testing.T) {
-	seeds := 150
+	seeds := 120
 	if testing.Short() {
 		seeds = 60
 	}
