@@ -97,7 +97,7 @@ func inDir(t *testing.T, dir string) func(args ...string) outcome {
 	return func(args ...string) outcome {
 		t.Helper()
 		cmd := exec.Command(args[0], args[1:]...)
-		cmd.Dir, cmd.Env = dir, []string{"HOME=" + dir, "PATH=" + bin + string(os.PathListSeparator) + os.Getenv("PATH"), "TZ=UTC"}
+		cmd.Dir, cmd.Env = dir, append(clean(dir), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 		return finish(t, cmd, "")
 	}
 }
