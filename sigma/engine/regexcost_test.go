@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sluicehq/sluice/internal/sigmatest"
 	"github.com/sluicehq/sluice/sigma/load"
 )
 
@@ -118,7 +119,7 @@ func TestRegexesOfADocumentCostNoMoreThanItsBudget(t *testing.T) {
 		}
 		return sources
 	}
-	const size = 40_000
+	size := sigmatest.Rounds(40_000)
 	r := rand.New(rand.NewPCG(1, 1))
 	random := func(n int) string {
 		b := make([]byte, n)
