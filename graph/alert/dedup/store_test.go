@@ -163,6 +163,28 @@ func TestTheClockIsSetBack(t *testing.T) {
 	}
 }
 
+func TestAStormOfEqualResultsIsOneAlert(t *testing.T) {
+	s := New(Config{Fingerprint: selectors(t, "match.SourceIp"), Repeat: 60, Resolve: 120, MaxActive: 10})
+	const results = 1_000_000
+	r := fromIP(t, "10.0.0.1")
+	var got []string
+	for n := range results {
+		now := int64(n / 10_000)
+		s.pass(r, now, incident.Ref{})
+		if n%10_000 == 9999 {
+			got = append(got, brief(t, s.tick(now, never))...)
+		}
+	}
+	got = append(got, brief(t, s.tick(219, never))...)
+	want := []string{
+		"repeat adf6c336a92545c4 count 610000, seen 0 to 60",
+		"resolved adf6c336a92545c4 count 1000000, seen 0 to 99",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 func TestAStormOfDistinctResultsStaysWithinTheCap(t *testing.T) {
 	const most = 1000
 	s := New(Config{Fingerprint: selectors(t, "match.SourceIp"), Repeat: 2, Resolve: 10, MaxActive: most})
