@@ -42,6 +42,9 @@ type Options struct {
 type Outcome struct {
 	Applied  []string // ids of the items that acted
 	Warnings []string
+	// Uses names the values from outside that decided over what became of the document.
+	// With other values of these it may become something else.
+	Uses []string
 }
 
 // ErrSkip is wrapped by the error of a transformation that leaves a document out
