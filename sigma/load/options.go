@@ -60,6 +60,8 @@ type Collection struct {
 	Warnings     []ast.Problem
 	Excluded     int      // documents left out by MinLevel and ExcludeRules
 	Defaults     Defaults // what attributes set for the whole engine
+
+	dependents []dependent // in load order; nil in a collection that Compiled took rules out of
 }
 
 // WithoutRules returns what else a load gave, for those who have the rules in a form
