@@ -13,9 +13,12 @@ type Change struct {
 	Before, After *ast.Rule
 }
 
-// mostChanged is the part of the rules, one in so many, up to which taking the others over
-// is less work than compiling all.
-const mostChanged = 4
+// Taking rules over is less work than compiling all as long as a few change, or one in so
+// many.
+const (
+	fewChanged  = 16
+	mostChanged = 4
+)
 
 // Renew returns the set in which some rules are others, which must have passed every check
 // of package load. What the other rules were compiled to is taken over, so that it takes a
@@ -23,7 +26,7 @@ const mostChanged = 4
 // is. Ok is false when the rules have to be compiled anew, since more of them or more of
 // each has changed than detections and conditions over known fields.
 func (s *Set) Renew(changes []Change) (next *Set, ok bool) {
-	if len(changes)*mostChanged > len(s.handles) {
+	if len(changes) > max(fewChanged, len(s.handles)/mostChanged) {
 		return nil, false
 	}
 	changed := make(map[int]*ast.Rule, len(changes))
