@@ -10,6 +10,7 @@ import (
 
 	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/actors/mailbox"
+	"github.com/sluicehq/sluice/internal/watch"
 )
 
 const (
@@ -29,8 +30,11 @@ type Trigger struct {
 // Options describe the actor.
 type Options struct {
 	Components []actors.Component // in the order in which a pass renews them
-	Metrics    *Metrics
-	Log        *slog.Logger
+	// Rebuild renews the rules because values of these sources have changed, never beside a
+	// pass. It may be nil if nobody calls Reloader.Rebuild.
+	Rebuild func(ctx context.Context, ids []string) error
+	Metrics *Metrics
+	Log     *slog.Logger
 	// Capacity of the mailbox, 0 for the default.
 	Capacity int
 }
@@ -46,7 +50,9 @@ type Reloader struct {
 	pending    []Trigger // that no pass has taken yet
 	taken      []Trigger // by the pass under way
 	history    history
-	watcher    *watcher // nil without Watch
+	watcher    *watch.Watcher // nil without Watch
+	changed    []string       // sources that no rebuild has taken yet
+	rebuilding bool           // one has been started that takes them
 }
 
 // history is what the record shows of the passes so far.
@@ -89,7 +95,7 @@ func (r *Reloader) Use(list []actors.Component) {
 // before the actor is spawned are its first. Without Watch only Trigger asks for a
 // reload.
 func (r *Reloader) Watch() error {
-	w, err := watch(r.paths, r.Trigger, r.o.Log)
+	w, err := watch.New(r.paths, func(_, reason string) { r.Trigger(File, reason) }, r.o.Log)
 	r.mu.Lock()
 	r.watcher = w
 	r.mu.Unlock()
@@ -99,11 +105,11 @@ func (r *Reloader) Watch() error {
 // Close ends the watching.
 func (r *Reloader) Close() {
 	if w := r.watching(); w != nil {
-		w.close()
+		w.Close()
 	}
 }
 
-func (r *Reloader) watching() *watcher {
+func (r *Reloader) watching() *watch.Watcher {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.watcher
@@ -156,6 +162,9 @@ func (s shell) Receive(c actor.Context) {
 		m.Take()
 		if s.due() {
 			s.pool.Start(1, func(ctx context.Context, _ int) any { s.pass(ctx); return nil })
+		}
+		if s.rebuildDue() {
+			s.pool.Start(1, func(ctx context.Context, _ int) any { s.rebuild(ctx); return nil })
 		}
 	case actors.Detail:
 		c.Respond(s.detail())
@@ -213,11 +222,11 @@ func (r *Reloader) pass(ctx context.Context) {
 	r.o.Log.Info("reload started", "reason", triggers[0].Reason, "triggers", len(triggers))
 	w := r.watching()
 	if w != nil {
-		w.update()
+		w.Update()
 	}
 	failed, abandoned := r.renewAll(ctx)
 	if w != nil {
-		w.updatePaths()
+		w.UpdatePaths()
 	}
 	if abandoned { // it stays pending: it has no outcome
 		r.o.Log.Info("reload abandoned: the daemon is ending")
