@@ -27,6 +27,7 @@ type Fetcher interface {
 	Fetch(ctx context.Context, d *fetch.Declaration, known *fetch.Validators) (fetch.Value, error)
 	Subscribe(ctx context.Context, d *fetch.Declaration, take func(json []byte, err error)) error
 	Control(ctx context.Context, server, subject string, take func(payload []byte)) error
+	Close()
 }
 
 // Options describe the actor. All but Rows, ControlServer and Capacity are required.
@@ -108,6 +109,7 @@ func (s *Stage) end() {
 		s.watcher.Close()
 	}
 	s.work.Wait()
+	s.o.Fetcher.Close()
 }
 
 // Close ends what Begin has started, and waits until ctx ends at most for what is being
