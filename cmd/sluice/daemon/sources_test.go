@@ -16,6 +16,7 @@ import (
 	"github.com/sluicehq/sluice/actors/reload"
 	"github.com/sluicehq/sluice/actors/sources"
 	"github.com/sluicehq/sluice/cmd/sluice/config"
+	"github.com/sluicehq/sluice/cmd/sluice/inputs"
 )
 
 // feed is a daemon with a rule that looks for what the file f.json lists.
@@ -205,4 +206,31 @@ func TestAFileThatIsGoneLeavesTheLastValue(t *testing.T) {
 	if got := f.call("GET", "/api/v1/status", ""); !strings.Contains(got, `"dynamic_sources":{"total":1,"resolves_total":2,"errors_total":1,"cache_hits":1}`) {
 		t.Errorf("the status is %s", got)
 	}
+}
+
+func (f *feed) link(to, name string) {
+	f.t.Helper()
+	if err := os.MkdirAll(filepath.Dir(f.path(name)), 0o755); err != nil {
+		f.t.Fatal(err)
+	}
+	if err := os.Symlink(to, f.path(name)); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+func (f *feed) rename(from, to string) {
+	f.t.Helper()
+	if err := os.Rename(f.path(from), f.path(to)); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+func (f *feed) exists(name string) bool {
+	_, err := os.Stat(f.path(name))
+	return err == nil
+}
+
+func specs(t *testing.T, texts []string) []inputs.Spec {
+	t.Helper()
+	return inputs.Parse(texts, nil, func(_ int, err error) { t.Error(err) })
 }
