@@ -103,7 +103,7 @@ func (w *world) Control(ctx context.Context, _, _ string, take func([]byte)) err
 	}
 }
 
-func (w *world) Close() { w.closed = true }
+func (w *world) Close() { w.mu.Lock(); defer w.mu.Unlock(); w.closed = true }
 
 // began are the times at which fetches of a source began.
 func (w *world) began(id string) []time.Duration {
@@ -121,7 +121,25 @@ type daemon struct {
 	registry *prometheus.Registry
 	mu       sync.Mutex
 	changed  [][]string
-	log      strings.Builder
+	log      logbook
+}
+
+// logbook keeps what is logged.
+type logbook struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (l *logbook) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(b)
+}
+
+func (l *logbook) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
 }
 
 func spawn(t *testing.T, w *world, declarations []*fetch.Declaration, change ...func(*Options)) *daemon {
