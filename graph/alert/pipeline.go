@@ -1,6 +1,8 @@
 package alert
 
 import (
+	"hash/maphash"
+
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/graph/alert/dedup"
 	"github.com/sluicehq/sluice/graph/alert/incident"
@@ -27,6 +29,7 @@ type Pipeline struct {
 	inhibit   *inhibit.Index
 	dedup     *dedup.Store    // nil without the section
 	incidents *incident.Store // nil without the section
+	mutes     mutes
 	revision  uint64
 	outcome   Outcome // of the set in hand
 }
@@ -34,7 +37,7 @@ type Pipeline struct {
 // New returns a pipeline without state. Without a file it leaves results alone and holds
 // silences.
 func New(f *File, o Options) *Pipeline {
-	p := &Pipeline{newID: o.NewID, silences: silence.NewSet(), inhibit: inhibit.New()}
+	p := &Pipeline{newID: o.NewID, silences: silence.NewSet(), inhibit: inhibit.New(), mutes: mutes{seed: maphash.MakeSeed()}}
 	p.Configure(f, 0, nil)
 	return p
 }

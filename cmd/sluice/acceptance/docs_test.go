@@ -249,7 +249,7 @@ func (r *reader) follow(f fence) string {
 	}
 	cmd := exec.Command("sh", "-e", "-c", script)
 	cmd.Dir = r.dir
-	cmd.Env = append([]string{"HOME=" + r.dir, "PATH=" + os.Getenv("PATH"), "TZ=UTC"}, r.env...)
+	cmd.Env = append(clean(r.dir), r.env...)
 	got := finish(r.t, cmd, "")
 	if got.code != 0 {
 		r.t.Errorf("%s: exit code %d\n%s%s", f, got.code, got.stdout, got.stderr)
@@ -262,7 +262,7 @@ func (r *reader) export(f fence, line string) {
 	r.t.Helper()
 	name, _, _ := strings.Cut(strings.TrimPrefix(line, "export "), "=")
 	cmd := exec.Command("sh", "-e", "-c", line+`printf %s "$`+name+`"`)
-	cmd.Dir, cmd.Env = r.dir, []string{"PATH=" + os.Getenv("PATH")}
+	cmd.Dir, cmd.Env = r.dir, clean(r.dir)
 	got := finish(r.t, cmd, "")
 	if got.code != 0 || got.stdout == "" {
 		r.t.Fatalf("%s: exit code %d\n%s", f, got.code, got.stderr)

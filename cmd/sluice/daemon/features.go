@@ -102,7 +102,9 @@ func (d *Daemon) serve(ctx context.Context, next *generation) error {
 	if err := d.publish(ctx, next.set); err != nil {
 		return err
 	}
-	d.serving.Swap(next).set.Engine.Retire()
+	if before := d.serving.Swap(next).set.Engine; before != next.set.Engine {
+		before.Retire()
+	}
 	d.loaded(next)
 	return nil
 }

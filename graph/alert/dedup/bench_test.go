@@ -9,6 +9,7 @@ import (
 
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/graph/alert/incident"
+	"github.com/sluicehq/sluice/graph/alert/sample"
 )
 
 const many = 100_000
@@ -108,6 +109,23 @@ func BenchmarkTickThatRepeatsAll(b *testing.B) {
 		s.Tick(now, never, func(*Summary) { records++ }, func(incident.Ref) {})
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(records), "ns/record")
+}
+
+// A silence holds the records of all alerts: each tick reads their samples again.
+func BenchmarkTickThatHoldsAll(b *testing.B) {
+	s, all := filled(b, Config{Repeat: 1, Resolve: 1 << 40})
+	for _, r := range all {
+		s.pass(r, 1, incident.Ref{})
+	}
+	held := func(line []byte) bool {
+		r, err := sample.Read(line)
+		return err == nil && r.RuleID() == "rule-ssh"
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		s.Tick(5, held, func(*Summary) { b.Fatal("a record") }, func(incident.Ref) {})
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(many*b.N), "ns/alert")
 }
 
 func BenchmarkExport(b *testing.B) {

@@ -44,6 +44,7 @@ func TestFingerprints(t *testing.T) {
 		{"a number", []string{"match.Port"}, detection(t, "rule-ssh", "Port", "443"), "de26c305acc52742", `{"match.Port":443}`},
 		{"the same number as text", []string{"match.Port"}, detection(t, "rule-ssh", "Port", `"443"`), "de26c305acc52742", `{"match.Port":"443"}`},
 		{"a value that is absent", []string{"match.SourceIp"}, parse(t, firing+"}"), "8ddccdc36dcd71d5", `{"match.SourceIp":null}`},
+		{"an enrichment", []string{"enrichment.user.name"}, parse(t, failure+`,"enrichments":{"user":{"name":"bo"}},"matched_selections":[],"matched_fields":[]}`), "195eaf54260f6de9", `{"enrichment.user.name":"bo"}`},
 		{"null is absent", []string{"match.SourceIp"}, detection(t, "rule-ssh", "SourceIp", "null"), "8ddccdc36dcd71d5", `{"match.SourceIp":null}`},
 		{"a selector that is listed twice has one field", []string{"match.SourceIp", "rule", "match.SourceIp"}, fromIP(t, "10.0.0.1"), "9f06a4ce04ee5b00", `{"match.SourceIp":"10.0.0.1","rule":"rule-ssh"}`},
 		{"a rule without an id is known by its title", []string{"rule"}, parse(t, `{"rule_title":"A title","rule_id":null,"level":null,"tags":[],"matched_selections":[],"matched_fields":[]}`), "7a5848e5f98f1212", `{"rule":"A title"}`},

@@ -85,7 +85,7 @@ func TestAStoreDoesWhatItPromises(t *testing.T) {
 			results[rule+ip] = detection(t, rule, "SourceIp", `"`+ip+`"`)
 		}
 	}
-	for seed := range uint64(60) {
+	for seed := range uint64(40) {
 		random := rand.New(rand.NewPCG(seed, 1))
 		configs := []Config{
 			{Fingerprint: selectors(t, "match.SourceIp"), Repeat: random.Int64N(20), Resolve: random.Int64N(60), MaxActive: 1 + random.IntN(20)},

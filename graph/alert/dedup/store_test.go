@@ -47,39 +47,54 @@ func TestAReloadKeepsAlerts(t *testing.T) {
 		want   []string
 	}{
 		{
-			"a shorter resolve_timeout", config("match.SourceIp", 0, 3600, 10), config("match.SourceIp", 0, 30, 10), []int64{11, 29, 30, 39, 40},
-			"folded", []string{"30 resolved " + fp2 + " count 1, seen 0 to 0", "40 resolved " + fp1 + " count 3, seen 0 to 10"},
+			"a shorter resolve_timeout", config("match.SourceIp", 0, 3600, 10), config("match.SourceIp", 0, 30, 10),
+			[]int64{11, 29, 30, 39, 40},
+			"folded",
+			[]string{"30 resolved " + fp2 + " count 1, seen 0 to 0", "40 resolved " + fp1 + " count 3, seen 0 to 10"},
 		},
 		{
-			"a longer resolve_timeout", config("match.SourceIp", 0, 12, 10), config("match.SourceIp", 0, 100, 10), []int64{12, 50, 100},
-			"folded", []string{"100 resolved " + fp2 + " count 1, seen 0 to 0"},
+			"a longer resolve_timeout", config("match.SourceIp", 0, 12, 10), config("match.SourceIp", 0, 100, 10),
+			[]int64{12, 50, 100},
+			"folded",
+			[]string{"100 resolved " + fp2 + " count 1, seen 0 to 0"},
 		},
 		{
-			"a repeat_interval where there was none", config("match.SourceIp", 0, 3600, 10), config("match.SourceIp", 5, 3600, 10), []int64{10, 11},
-			"folded", []string{"10 repeat " + fp1 + " count 3, seen 0 to 10"},
+			"a repeat_interval where there was none", config("match.SourceIp", 0, 3600, 10), config("match.SourceIp", 5, 3600, 10),
+			[]int64{10, 11},
+			"folded",
+			[]string{"10 repeat " + fp1 + " count 3, seen 0 to 10"},
 		},
 		{
-			"a shorter repeat_interval", config("match.SourceIp", 600, 3600, 10), config("match.SourceIp", 20, 3600, 10), []int64{19, 20},
-			"folded", []string{"20 repeat " + fp1 + " count 3, seen 0 to 10"},
+			"a shorter repeat_interval", config("match.SourceIp", 600, 3600, 10), config("match.SourceIp", 20, 3600, 10),
+			[]int64{19, 20},
+			"folded",
+			[]string{"20 repeat " + fp1 + " count 3, seen 0 to 10"},
 		},
 		{
-			"no repeat_interval any more", config("match.SourceIp", 20, 3600, 10), config("match.SourceIp", 0, 3600, 10), []int64{20, 100},
+			"no repeat_interval any more", config("match.SourceIp", 20, 3600, 10), config("match.SourceIp", 0, 3600, 10),
+			[]int64{20, 100},
 			"folded", nil,
 		},
 		{
-			"other selectors: what goes on passes once more, and the old alerts end by time", config("match.SourceIp", 20, 60, 10), config("rule", 20, 60, 10), []int64{20, 60, 69, 70},
-			"passes", []string{
+			"other selectors: what goes on passes once more, and the old alerts end by time", config("match.SourceIp", 20, 60, 10), config("rule", 20, 60, 10),
+			[]int64{20, 60, 69, 70},
+			"passes",
+			[]string{
 				"20 repeat " + fp1 + " count 2, seen 0 to 0", "60 resolved " + fp1 + " count 2, seen 0 to 0",
 				"60 resolved " + fp2 + " count 1, seen 0 to 0", "70 resolved 8f190c2d739ada70 count 1, seen 10 to 10",
 			},
 		},
 		{
-			"a lower cap evicts nothing", config("match.SourceIp", 0, 60, 10), config("match.SourceIp", 0, 60, 1), []int64{59, 60, 70},
-			"folded", []string{"60 resolved " + fp2 + " count 1, seen 0 to 0", "70 resolved " + fp1 + " count 3, seen 0 to 10"},
+			"a lower cap evicts nothing", config("match.SourceIp", 0, 60, 10), config("match.SourceIp", 0, 60, 1),
+			[]int64{59, 60, 70},
+			"folded",
+			[]string{"60 resolved " + fp2 + " count 1, seen 0 to 0", "70 resolved " + fp1 + " count 3, seen 0 to 10"},
 		},
 		{
-			"a lower cap and other selectors: nothing opens before there is room", config("match.SourceIp", 0, 60, 10), config("rule", 0, 60, 1), []int64{60},
-			"passes, the store is full", []string{"60 resolved " + fp1 + " count 2, seen 0 to 0", "60 resolved " + fp2 + " count 1, seen 0 to 0"},
+			"a lower cap and other selectors: nothing opens before there is room", config("match.SourceIp", 0, 60, 10), config("rule", 0, 60, 1),
+			[]int64{60},
+			"passes, the store is full",
+			[]string{"60 resolved " + fp1 + " count 2, seen 0 to 0", "60 resolved " + fp2 + " count 1, seen 0 to 0"},
 		},
 	} {
 		s := New(tc.before)
@@ -148,17 +163,39 @@ func TestTheClockIsSetBack(t *testing.T) {
 	}
 }
 
+func TestAStormOfEqualResultsIsOneAlert(t *testing.T) {
+	s := New(Config{Fingerprint: selectors(t, "match.SourceIp"), Repeat: 60, Resolve: 120, MaxActive: 10})
+	const results = 1_000_000
+	r := fromIP(t, "10.0.0.1")
+	var got []string
+	for n := range results {
+		now := int64(n / 10_000)
+		s.pass(r, now, incident.Ref{})
+		if n%10_000 == 9999 {
+			got = append(got, brief(t, s.tick(now, never))...)
+		}
+	}
+	got = append(got, brief(t, s.tick(219, never))...)
+	want := []string{
+		"repeat adf6c336a92545c4 count 610000, seen 0 to 60",
+		"resolved adf6c336a92545c4 count 1000000, seen 0 to 99",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 func TestAStormOfDistinctResultsStaysWithinTheCap(t *testing.T) {
 	const most = 1000
 	s := New(Config{Fingerprint: selectors(t, "match.SourceIp"), Repeat: 2, Resolve: 10, MaxActive: most})
 	of := numbered()
-	for n := range 300_000 {
-		now := int64(n / 5000)
+	for n := range 120_000 {
+		now := int64(n / 2000)
 		s.pass(of(n), now, incident.Ref{})
 		if n%7 == 0 { // some of the first ones go on, at seconds of their own
 			s.pass(of(n%most), now, incident.Ref{})
 		}
-		if n%5000 == 4999 {
+		if n%2000 == 1999 {
 			s.Tick(now, never, func(*Summary) {}, func(incident.Ref) {})
 		}
 		if s.Len() > most {

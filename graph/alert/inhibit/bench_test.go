@@ -53,3 +53,14 @@ func BenchmarkNothingExpires(b *testing.B) {
 		x.Expire(299)
 	}
 }
+
+// The sources are not sorted yet.
+func BenchmarkExport(b *testing.B) {
+	x := full(b)
+	b.ReportAllocs()
+	for b.Loop() {
+		if x.Export().Len() != MaxSources {
+			b.Fatal("sources are missing")
+		}
+	}
+}

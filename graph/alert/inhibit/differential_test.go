@@ -49,6 +49,7 @@ func (p *plainly) expire(now int64) {
 }
 
 func behaveAlike(t *testing.T, results []*graph.Result, rules []Rule, data []byte) {
+	t.Helper()
 	x, plain, now := New(), &plainly{seen: make(map[[2]string]int64)}, int64(1000)
 	for step := 0; len(data) > 1; step++ {
 		op, arg := data[0], int(data[1])
@@ -114,7 +115,7 @@ func differential(tb testing.TB) (results []*graph.Result, rules []Rule) {
 func TestTheIndexDoesWhatIsTold(t *testing.T) {
 	results, rules := differential(t)
 	random := rand.NewChaCha8([32]byte{3})
-	for range 200 {
+	for range 50 {
 		data := make([]byte, 2000)
 		random.Read(data)
 		data[0], data[1] = 3, 15 // all rules

@@ -18,6 +18,8 @@ const maxBytes = 64 << 20
 // maxScratch is how much memory for texts is kept from one tick to the next.
 const maxScratch = 64 << 10
 
+type limits struct{ sources, bytes int }
+
 // Index knows the rules and their sources. It is for one goroutine.
 type Index struct {
 	rules   []*entry
@@ -27,6 +29,7 @@ type Index struct {
 	stale   bool // a table has no rule
 	len     int
 	bytes   int
+	limits  limits
 	evicted uint64
 	scratch []byte
 }
@@ -62,7 +65,7 @@ type wake struct {
 
 // New returns an index without rules.
 func New() *Index {
-	x := &Index{tables: make(map[string]*table)}
+	x := &Index{tables: make(map[string]*table), limits: limits{MaxSources, maxBytes}}
 	x.recent.init()
 	return x
 }
@@ -105,37 +108,45 @@ func (x *Index) Evicted() uint64 { return x.evicted }
 // Inhibits returns the first rule that keeps r back at now.
 func (x *Index) Inhibits(r *graph.Result, now int64) (rule string, inhibited bool) {
 	for _, e := range x.rules {
-		if x.inhibits(e, r, now) {
+		if x.inhibits(e, r, now) != nil {
 			return e.Name, true
 		}
 	}
 	return "", false
 }
 
-// InhibitsSample reports whether a rule keeps back a result without its events; rules that
-// read them do not.
-func (x *Index) InhibitsSample(r *graph.Result, now int64) bool {
+// InhibitsSample reports whether a rule keeps back at now what was a result with its event:
+// rules that read events do not any more. Unless the source goes before its time, the rule
+// does so until the given time at least.
+func (x *Index) InhibitsSample(r *graph.Result, now int64) (until int64, inhibited bool) {
 	for _, e := range x.rules {
-		if !e.events && x.inhibits(e, r, now) {
-			return true
+		if e.events {
+			continue
+		}
+		if s := x.inhibits(e, r, now); s != nil {
+			return end(s.lastSeen, e.Duration), true
 		}
 	}
-	return false
+	return 0, false
 }
 
-func (x *Index) inhibits(e *entry, r *graph.Result, now int64) (is bool) {
+// inhibits returns the source because of which a rule keeps r back, nil if there is none.
+func (x *Index) inhibits(e *entry, r *graph.Result, now int64) *source {
 	if len(e.sources) == 0 {
-		return false
+		return nil
 	}
+	var is bool
 	if is, x.scratch = e.Target.Match(r, x.scratch); !is {
-		return false
+		return nil
 	}
 	if is, x.scratch = e.Source.Match(r, x.scratch); is {
-		return false
+		return nil
 	}
 	x.scratch = e.appendKey(x.scratch[:0], r)
-	s := e.sources[string(x.scratch)]
-	return s != nil && !outlived(s.lastSeen, e.Duration, now)
+	if s := e.sources[string(x.scratch)]; s != nil && !outlived(s.lastSeen, e.Duration, now) {
+		return s
+	}
+	return nil
 }
 
 // Observe makes r a source of every rule whose source matchers it matches.
@@ -159,7 +170,7 @@ func (x *Index) see(t *table, key []byte, now int64) {
 		x.bytes += len(s.key)
 		x.recent.append(s)
 		x.watch(s, now)
-		for x.len > MaxSources || x.bytes > maxBytes && x.len > 1 {
+		for x.len > x.limits.sources || x.bytes > x.limits.bytes && x.len > 1 {
 			x.evicted++
 			x.drop(x.recent.first())
 		}

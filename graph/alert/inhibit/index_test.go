@@ -238,10 +238,10 @@ func TestSamplesAreNotTestedByRulesThatReadEvents(t *testing.T) {
 		if _, is := x.Inhibits(high, 5); !is {
 			t.Errorf("%s: the result passes", tc.name)
 		}
-		if got := x.InhibitsSample(high, 5); got != tc.want {
-			t.Errorf("%s: the sample is inhibited: %v", tc.name, got)
+		if until, got := x.InhibitsSample(high, 5); got != tc.want || got && until != 10 {
+			t.Errorf("%s: the sample is inhibited: %v, until %d", tc.name, got, until)
 		}
-		if x.InhibitsSample(high, 10) {
+		if _, is := x.InhibitsSample(high, 10); is {
 			t.Errorf("%s: the sample is inhibited for ever", tc.name)
 		}
 	}
@@ -316,6 +316,12 @@ func TestSourcesAreSavedAndRestored(t *testing.T) {
 	if got := strings.Replace(string(saved), `"last_seen":5`, `"last_seen":20`, 1); got != want {
 		t.Errorf("saved as\n%s, want\n%s", got, want)
 	}
+	view := x.Export()
+	process(x, result(t, "critical", "A=7"), 90)
+	x.Expire(500)
+	if got := view.Sources(); view.Len() != 4 || len(got) != 4 || got[2].LastSeen != 10 {
+		t.Errorf("a view has changed to %v", got)
+	}
 	var sources []Source
 	if err := json.Unmarshal([]byte(want), &sources); err != nil {
 		t.Fatal(err)
@@ -358,50 +364,57 @@ func TestSourcesAreSavedAndRestored(t *testing.T) {
 }
 
 func TestTheSourcesAreBounded(t *testing.T) {
+	const most = 1000
 	x := index(rule(t, "i", "level = critical", "level = high", "match.A", math.MaxInt64))
+	if x.limits != (limits{100_000, 64 << 20}) {
+		t.Errorf("%v are the limits", x.limits)
+	}
+	x.limits.sources = most
 	var all []Source
-	for i := range MaxSources + 3 {
+	for i := range most + 3 {
 		all = append(all, Source{"i", fmt.Sprintf("\x1f%d", i), int64(i)})
 	}
 	slices.Reverse(all)
-	x.Restore(all[3:], MaxSources)
-	if x.Len() != MaxSources || x.Evicted() != 0 {
+	x.Restore(all[3:], most)
+	if x.Len() != most || x.Evicted() != 0 {
 		t.Fatalf("%d sources, %d evicted", x.Len(), x.Evicted())
 	}
-	process(x, result(t, "critical", "A=0"), MaxSources) // the oldest is seen again
-	process(x, result(t, "critical", "A=new"), MaxSources)
-	if x.Len() != MaxSources || x.Evicted() != 1 {
+	process(x, result(t, "critical", "A=0"), most) // the oldest is seen again
+	process(x, result(t, "critical", "A=new"), most)
+	if x.Len() != most || x.Evicted() != 1 {
 		t.Errorf("%d sources, %d evicted", x.Len(), x.Evicted())
 	}
 	for value, want := range map[string]string{"A=0": "i", "A=1": "passes", "A=2": "i", "A=new": "i"} {
-		if got := process(x, result(t, "high", value), MaxSources); got != want {
+		if got := process(x, result(t, "high", value), most); got != want {
 			t.Errorf("%s: %s, want %s", value, got, want)
 		}
 	}
-	for i := range 2 * MaxSources {
-		x.see(x.tables["i"], fmt.Appendf(nil, "more %d", i), MaxSources)
+	for i := range 20 * most {
+		x.see(x.tables["i"], fmt.Appendf(nil, "more %d", i), most)
 	}
-	if n := x.due.Len(); x.Len() != MaxSources || n > 2*MaxSources+64 {
+	if n := x.due.Len(); x.Len() != most || n > 2*most+64 {
 		t.Errorf("%d sources, %d entries in the queue", x.Len(), n)
 	}
+}
 
-	x = index(rule(t, "i", "level = critical", "level = high", "match.A", 100))
-	long := strings.Repeat("x", 1<<20)
+func TestTheKeysOfSourcesAreBounded(t *testing.T) {
+	x := index(rule(t, "i", "level = critical", "level = high", "match.A", 100))
+	x.limits.bytes = 10 << 10
+	long := strings.Repeat("x", 1000)
 	for i := range 100 {
 		process(x, result(t, "critical", fmt.Sprint("A=", i, long)), 0)
 	}
-	if x.Len() > maxBytes>>20 || x.Len() < maxBytes>>20-1 || x.Evicted() != uint64(100-x.Len()) {
-		t.Errorf("%d sources of 1 MiB, %d evicted", x.Len(), x.Evicted())
+	if x.Len() != 10 || x.Evicted() != 90 {
+		t.Errorf("%d sources of 1,000 bytes, %d evicted", x.Len(), x.Evicted())
 	}
 	if got := process(x, result(t, "high", "A=99"+long), 1); got != "i" {
 		t.Errorf("the newest is not there: %s", got)
 	}
+	process(x, result(t, "critical", "A="+strings.Repeat("y", maxScratch+1)), 0)
+	if x.Len() != 1 || x.Evicted() != 100 {
+		t.Errorf("%d sources, want the one that is larger than all may be", x.Len())
+	}
 	if x.Expire(1); cap(x.scratch) > maxScratch {
 		t.Errorf("%d bytes are kept for texts", cap(x.scratch))
-	}
-	x = index(rule(t, "i", "level = critical", "level = high", "match.A", 100))
-	process(x, result(t, "critical", "A="+strings.Repeat("y", maxBytes+1)), 0)
-	if x.Len() != 1 {
-		t.Errorf("%d sources, want the one that is larger than all may be", x.Len())
 	}
 }

@@ -2,6 +2,7 @@ package silence
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -15,65 +16,59 @@ func everyday(tb testing.TB) *graph.Result {
 		`{"field":"User","value":"bo"},{"field":"SourceIp","value":"10.0.0.5"},{"field":"Port","value":443}`, `{"geo":{"city":"Oslo"}}`, "")
 }
 
-// spread adds n silences, filed under values of rules and of matched fields. None of them
-// mutes everyday.
-func spread(tb testing.TB, set *Set, n int) {
-	tb.Helper()
+// spread is the matchers of n silences, filed under values of rules and of matched fields.
+// None of them mutes everyday.
+func spread(n int) (all [][]string) {
 	for i := range n {
-		var matchers []string
 		switch i % 4 {
 		case 0:
-			matchers = []string{fmt.Sprintf("rule = rule-%05d", i), "match.User = nobody"}
+			all = append(all, []string{fmt.Sprintf("rule = rule-%05d", i), "match.User = nobody"})
 		case 1:
-			matchers = []string{fmt.Sprint("match.User = user-", i), "level = high"}
+			all = append(all, []string{fmt.Sprint("match.User = user-", i), "level = high"})
 		case 2:
-			matchers = []string{fmt.Sprintf("match.SourceIp = 10.1.%d.%d", i/250, i%250), `rule =~ rule-\d+`}
+			all = append(all, []string{fmt.Sprintf("match.SourceIp = 10.1.%d.%d", i/250, i%250), `rule =~ rule-\d+`})
 		case 3:
-			matchers = []string{fmt.Sprintf("match.Field%d = x", i), "rule = rule-00007"}
+			all = append(all, []string{fmt.Sprintf("match.Field%d = x", i), "rule = rule-00007"})
 		}
-		set.Add(silence(tb, fmt.Sprint(i), 0, 0, matchers...))
 	}
+	return all
+}
+
+// times is the matchers of n silences, in which %d is the number of the silence.
+func times(n int, matchers ...string) (all [][]string) {
+	for i := range n {
+		var one []string
+		for _, m := range matchers {
+			one = append(one, strings.ReplaceAll(m, "%d", fmt.Sprint(i)))
+		}
+		all = append(all, one)
+	}
+	return all
 }
 
 var sets = []struct {
-	name string
-	fill func(tb testing.TB, set *Set)
+	name     string
+	starts   int64
+	matchers [][]string
 }{
-	{"1_silence", func(tb testing.TB, set *Set) { spread(tb, set, 1) }},
-	{"10000_by_equality", func(tb testing.TB, set *Set) { spread(tb, set, 10_000) }},
-	{"10000_by_equality_and_a_regex_of_all", func(tb testing.TB, set *Set) {
-		spread(tb, set, 10_000)
-		set.Add(silence(tb, "all", 0, 0, "rule =~ .*"))
-	}},
-	{"10000_by_equality_and_a_regex_of_all_but_here", func(tb testing.TB, set *Set) {
-		spread(tb, set, 10_000)
-		set.Add(silence(tb, "all", 0, 0, "rule =~ .*", "match.User != bo"))
-	}},
-	{"10000_of_one_rule", func(tb testing.TB, set *Set) {
-		for i := range 10_000 {
-			set.Add(silence(tb, fmt.Sprint(i), 0, 0, "rule = rule-00007", fmt.Sprint("match.User = user-", i)))
-		}
-	}},
-	{"10000_pending", func(tb testing.TB, set *Set) {
-		for i := range 10_000 {
-			set.Add(silence(tb, fmt.Sprint(i), 1<<40, 0, "rule = rule-00007"))
-		}
-	}},
-	{"1000_regex", func(tb testing.TB, set *Set) {
-		for i := range 1000 {
-			set.Add(silence(tb, fmt.Sprint(i), 0, 0, fmt.Sprintf("match.CommandLine =~ .*tool-%d.*", i)))
-		}
-	}},
-	{"1000_of_one_regex", func(tb testing.TB, set *Set) {
-		for i := range 1000 {
-			set.Add(silence(tb, fmt.Sprint(i), 0, 0, "match.CommandLine =~ .*whoami.*", fmt.Sprint("match.User !~ b.|user-", i)))
-		}
-	}},
-	{"10000_enrichments", func(tb testing.TB, set *Set) {
-		for i := range 10_000 {
-			set.Add(silence(tb, fmt.Sprint(i), 0, 0, fmt.Sprintf("enrichment.e%d = x", i)))
-		}
-	}},
+	{"1_silence", 0, spread(1)},
+	{"10000_by_equality", 0, spread(10_000)},
+	{"10000_by_equality_and_a_regex_of_all", 0, append(spread(10_000), []string{"rule =~ .*"})},
+	{"10000_by_equality_and_a_regex_of_all_but_here", 0, append(spread(10_000), []string{"rule =~ .*", "match.User != bo"})},
+	{"10000_of_one_rule", 0, times(10_000, "rule = rule-00007", "match.User = user-%d")},
+	{"10000_pending", 1 << 40, times(10_000, "rule = rule-00007")},
+	{"1000_regex", 0, times(1000, "match.CommandLine =~ .*tool-%d.*")},
+	{"1000_of_one_regex", 0, times(1000, "match.CommandLine =~ .*whoami.*", "match.User !~ b.|user-%d")},
+	{"10000_enrichments", 0, times(10_000, "enrichment.e%d = x")},
+}
+
+func filled(tb testing.TB, starts int64, matchers [][]string) *Set {
+	tb.Helper()
+	set := NewSet()
+	for i, m := range matchers {
+		set.Add(silence(tb, fmt.Sprint(i), starts, 0, m...))
+	}
+	return set
 }
 
 // The metric ratio compares with one silence.
@@ -86,12 +81,10 @@ func BenchmarkMutes(b *testing.B) {
 		}
 		return time.Since(start)
 	}
-	one := NewSet()
-	sets[0].fill(b, one)
+	one := filled(b, 0, sets[0].matchers)
 	for _, s := range sets {
 		b.Run(s.name, func(b *testing.B) {
-			set := NewSet()
-			s.fill(b, set)
+			set := filled(b, s.starts, s.matchers)
 			measure(one)
 			least, base := time.Hour, time.Hour
 			for range 5 {

@@ -67,7 +67,7 @@ func newIndex() index {
 }
 
 // maxText is how much memory a column keeps from one result to the next.
-const maxText = 64 << 10
+const maxText = 4 << 10
 
 // read returns the text of the column's value, empty if it is absent.
 func (c *column) read(r *graph.Result, turn uint64) []byte {

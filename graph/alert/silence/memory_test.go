@@ -11,8 +11,7 @@ func TestMutingCostsNoMemory(t *testing.T) {
 		if s.name == "1000_regex" { // slow
 			continue
 		}
-		set := NewSet()
-		s.fill(t, set)
+		set := filled(t, s.starts, s.matchers)
 		set.Mutes(r, 100)
 		if n := testing.AllocsPerRun(20, func() { set.Mutes(r, 100); set.MutesSample(r, 100); set.Expire(100) }); n != 0 {
 			t.Errorf("%s: %v allocations", s.name, n)

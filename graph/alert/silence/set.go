@@ -12,15 +12,17 @@ import (
 // States are told by the time alone, which may go back. A silence whose start has not been
 // reached costs a result nothing.
 type Set struct {
-	static, api []*item // of the configuration in its order, of the API in order of creation
+	static, api []*item          // of the configuration in its order, of the API in order of creation
+	byID        map[string]*item // those of the API
 	index       index
 	starts      due.Queue[*item] // of silences that are not yet in the index
 	ends        due.Queue[*item]
 	latest      int64 // that Mutes, Expire or Next was called with
+	released    uint64
 }
 
 // NewSet returns an empty set.
-func NewSet() *Set { return &Set{index: newIndex()} }
+func NewSet() *Set { return &Set{index: newIndex(), byID: make(map[string]*item)} }
 
 // Replace makes these the silences of the configuration, in this order.
 func (s *Set) Replace(static []*Silence) {
@@ -36,57 +38,73 @@ func (s *Set) Replace(static []*Silence) {
 
 // Add adds a silence of the API, in place of one of its id.
 func (s *Set) Add(x *Silence) {
-	if i := find(s.api, x.ID); i >= 0 {
-		s.release(s.api[i])
-		s.api = slices.Delete(s.api, i, i+1)
+	if old := s.byID[x.ID]; old != nil {
+		s.removeAPI(old)
 	}
-	s.api = append(s.api, s.hold(x))
+	it := s.hold(x)
+	s.api = append(s.api, it)
+	s.byID[x.ID] = it
 	s.tidy()
 }
 
 // Find returns the silence of an id, nil if there is none; of two with the same id that of
 // the configuration.
 func (s *Set) Find(id string) *Silence {
-	for _, list := range [][]*item{s.static, s.api} {
-		if i := find(list, id); i >= 0 {
-			return list[i].Silence
-		}
+	if i := s.findStatic(id); i >= 0 {
+		return s.static[i].Silence
+	}
+	if it := s.byID[id]; it != nil {
+		return it.Silence
 	}
 	return nil
 }
 
-func find(list []*item, id string) int {
-	return slices.IndexFunc(list, func(it *item) bool { return it.ID == id })
+func (s *Set) findStatic(id string) int {
+	return slices.IndexFunc(s.static, func(it *item) bool { return it.ID == id })
 }
 
 // Remove removes the silence that Find returns, whatever its state; false if there is none.
 func (s *Set) Remove(id string) bool {
-	for _, list := range []*[]*item{&s.static, &s.api} {
-		if i := find(*list, id); i >= 0 {
-			s.release((*list)[i])
-			*list = slices.Delete(*list, i, i+1)
-			s.tidy()
-			return true
-		}
+	if i := s.findStatic(id); i >= 0 {
+		s.release(s.static[i])
+		s.static = slices.Delete(s.static, i, i+1)
+	} else if it := s.byID[id]; it != nil {
+		s.removeAPI(it)
+	} else {
+		return false
 	}
-	return false
+	s.tidy()
+	return true
+}
+
+func (s *Set) removeAPI(it *item) {
+	s.release(it)
+	delete(s.byID, it.ID)
+	i := slices.Index(s.api, it)
+	s.api = slices.Delete(s.api, i, i+1)
 }
 
 // Stored is how many silences of the API the set holds, in whatever state.
 func (s *Set) Stored() int { return len(s.api) }
 
-// Mutes reports whether a silence that is active at now matches the result.
+// Mutes reports whether a silence mutes r at now.
 func (s *Set) Mutes(r *graph.Result, now int64) bool {
 	s.start(now)
-	return s.index.matches(r, now, true)
+	return s.index.matches(r, now, true) != nil
 }
 
-// MutesSample is Mutes for a result without its events: silences that read them do not
-// mute.
-func (s *Set) MutesSample(r *graph.Result, now int64) bool {
+// MutesSample returns a silence that mutes at now what was a result with its event, nil if
+// there is none: those that read the event do not mute it any more.
+func (s *Set) MutesSample(r *graph.Result, now int64) *Silence {
 	s.start(now)
-	return s.index.matches(r, now, false)
+	if it := s.index.matches(r, now, false); it != nil {
+		return it.Silence
+	}
+	return nil
 }
+
+// Released is how many silences were let go so far. It only grows.
+func (s *Set) Released() uint64 { return s.released }
 
 // Expire removes the silences that are expired at now and returns them.
 func (s *Set) Expire(now int64) (gone []*Silence) {
@@ -108,6 +126,9 @@ func (s *Set) Expire(now int64) (gone []*Silence) {
 				return false
 			}
 			s.release(it)
+			if it == s.byID[it.ID] {
+				delete(s.byID, it.ID)
+			}
 			gone = append(gone, it.Silence)
 			return true
 		})
@@ -212,6 +233,7 @@ func (s *Set) hold(x *Silence) *item {
 // release lets a silence go. What the queues have of it stays until it is due, or tidy.
 func (s *Set) release(it *item) {
 	it.held = false
+	s.released++
 	if it.home != nil {
 		s.index.remove(it)
 	}

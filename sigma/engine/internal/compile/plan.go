@@ -46,7 +46,9 @@ type builder struct {
 	atoms       []*Expr // by predicate, nil while none is asked for
 	exprs       []Expr  // to become atoms
 	ids         map[predKey]uint32
+	free        []uint32 // numbers that no predicate has
 	expressions map[string]*Operand
+	machines    int
 	interned    map[string]string // patterns of results
 	detail      result.Detail
 	profile     *profile
@@ -88,7 +90,7 @@ func Build(rules []*ast.Rule, o Options) (_ *Plan, err error) {
 		b.fields.Table.Settle()
 		b.candidates(p)
 		p.Preds = slices.Clip(b.preds)
-		p.Rarity, p.Machines = rarity, len(b.expressions)
+		p.Rarity, p.Machines = rarity, b.machines
 		p.compile(&b.at)
 	})
 	switch {
