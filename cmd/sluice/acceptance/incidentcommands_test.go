@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 )
 
 // knownIncident is that of the source 10.0.0.1.
@@ -23,13 +22,9 @@ func withAnIncident(t *testing.T) *daemon {
 		"  - {id: 7c0a4f7e-52a3-4f0e-9a44-6d1f0c2b9e35, matchers: [{selector: rule, value: none}], ends_at: '2098-01-01T00:00:00Z'}\n")
 	d := start(t, "-r", dir, "--input", "http", "--alert-pipeline", alerts)
 	d.push(`{"SourceIp":"10.0.0.1"}`)
-	deadline := time.Now().Add(patience)
-	for !strings.Contains(d.get("/api/v1/incidents/"+knownIncident).body, `"bundle_ready":true`) {
-		if time.Now().After(deadline) {
-			t.Fatalf("no incident is reported: %s", d.get("/api/v1/incidents").body)
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
+	d.await("a record of the incident", func() bool {
+		return strings.Contains(d.get("/api/v1/incidents/"+knownIncident).body, `"bundle_ready":true`)
+	})
 	return d
 }
 
