@@ -250,6 +250,21 @@ func TestMergesOfWhatWasReported(t *testing.T) {
 		s.to(4000)
 		s.want("35 I2 group_wait n=1 last=5 high", "335 I1 group_interval n=3 last=50 high", "3650 I1 resolved n=3 last=50 high")
 	})
+	t.Run("what it waited for before does not count any more", func(t *testing.T) {
+		c := graphed(t, "match.A", "match.B")
+		c.Wait, c.Interval = 0, 5
+		s := play(t, c)
+		s.muted = mute
+		s.at(0, "quiet high A=1")
+		s.at(1, "r high B=1")
+		s.to(2)
+		c.Wait = 100
+		s.store.Configure(c)
+		s.to(3)
+		s.at(3, "r high A=1 B=1")
+		s.to(50)
+		s.want("1 I2 group_wait n=1 last=1 high", "6 I1 group_interval n=3 last=3 high")
+	})
 	t.Run("two that wait go on waiting", func(t *testing.T) {
 		s := play(t, graphed(t, "match.A", "match.B"))
 		s.at(0, "r high A=1")
