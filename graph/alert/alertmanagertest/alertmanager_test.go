@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -41,9 +42,11 @@ type alertmanager struct {
 	alerts   *mem.Alerts
 	silences *amsilence.Silences
 	ids      map[string]string // of silences, by their names here
-	names    map[model.Fingerprint]string
-	outcome
+
+	mu    sync.Mutex // guards what follows: groups notify by themselves
+	names map[model.Fingerprint]string
 	heard map[string]bool
+	outcome
 }
 
 // receiver is the only one that is notified.
@@ -161,7 +164,9 @@ func (a *alertmanager) fire(ctx context.Context, st step) {
 			set[model.LabelName(name)] = model.LabelValue(value)
 		}
 	}
+	a.mu.Lock()
 	a.names[set.Fingerprint()] = st.name
+	a.mu.Unlock()
 	end := now.Add(time.Duration(a.line.resolve) * time.Second)
 	if err := a.alerts.Put(ctx, &alert.Alert{Alert: model.Alert{Labels: set, StartsAt: now, EndsAt: end}, UpdatedAt: now, Timeout: true}); err != nil {
 		a.t.Fatal(err)
@@ -170,6 +175,8 @@ func (a *alertmanager) fire(ctx context.Context, st step) {
 
 // Notify implements notify.Notifier.
 func (a *alertmanager) Notify(_ context.Context, all ...*alert.Alert) (bool, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
 	firing, resolved := make(map[string]bool), make(map[string]bool)
 	for _, one := range all {
 		name := a.names[one.Fingerprint()]
