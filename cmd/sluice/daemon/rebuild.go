@@ -11,7 +11,7 @@ import (
 
 // resolve puts the values of sources into the pipelines of a generation: each source that
 // is declared is fetched.
-func (r *rules) resolve(ctx context.Context, g *generation) error {
+func (r *rules) resolve(ctx context.Context, g, serving *generation) error {
 	if err := r.sources.Check(g.pipelines); err != nil {
 		return configFault(err)
 	}
@@ -23,11 +23,15 @@ func (r *rules) resolve(ctx context.Context, g *generation) error {
 	if err != nil {
 		return err
 	}
-	return r.expand(g, values)
+	return r.expand(g, serving, values)
 }
 
-func (r *rules) expand(g *generation, values map[string]pipeline.Value) (err error) {
-	if g.expanded, g.notes, err = r.sources.Expand(g.pipelines, values); err != nil {
+func (r *rules) expand(g, serving *generation, values map[string]pipeline.Value) (err error) {
+	var before *pipeline.Set
+	if serving != nil {
+		before = serving.expanded
+	}
+	if g.expanded, g.notes, err = r.sources.Expand(g.pipelines, values, before); err != nil {
 		return configFault(err)
 	}
 	return nil
@@ -38,7 +42,7 @@ func (r *rules) expand(g *generation, values map[string]pipeline.Value) (err err
 // rejected already. It returns actors.ErrUnchanged when no pipeline reads what changed.
 func (r *rules) rebuild(serving *generation, values map[string]pipeline.Value) (*generation, error) {
 	g := &generation{documents: serving.documents, pipelines: serving.pipelines, cached: true} // the cache has the documents, or gets them with those that serve
-	if err := r.expand(g, values); err != nil {
+	if err := r.expand(g, serving, values); err != nil {
 		return nil, err
 	}
 	settings := r.settings

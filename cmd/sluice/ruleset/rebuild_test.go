@@ -151,8 +151,9 @@ func FuzzRebuiltRulesAreThoseBuiltFromNothing(f *testing.F) {
 		}
 		includes := []string{"[]", "null", `[{"type":"map_string","mapping":{"x":"y"}}]`, `[{"type":"set_custom_attribute","attribute":"mine","value":1}]`}
 		values := map[string]pipeline.Value{"a": {JSON: []byte(someList(rnd))}, "b": {JSON: []byte(someList(rnd))}, "t": {JSON: []byte("[]")}, "c": {JSON: []byte(`["10.0.0.0/8"]`)}, "n": {JSON: []byte("5")}}
+		var before *pipeline.Set
 		build := func() (*pipeline.Set, *Built) {
-			now, _, err := sources.Expand(set, values)
+			now, _, err := sources.Expand(set, values, before)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -167,7 +168,8 @@ func FuzzRebuiltRulesAreThoseBuiltFromNothing(f *testing.F) {
 			return now, built
 		}
 		lines := someEvents(rnd)
-		before, first := build()
+		now, first := build()
+		before = now
 		serving, collection := first.Set, first.WithoutRules()
 		for round := range 8 {
 			switch rnd.IntN(12) {
@@ -228,7 +230,7 @@ func TestMostChangesOfAValueAreRebuilt(t *testing.T) {
 	}
 	set, sources := &pipeline.Set{Pipelines: []*pipeline.Pipeline{p}}, Sources{}
 	expand := func(json string) *pipeline.Set {
-		now, _, err := sources.Expand(set, map[string]pipeline.Value{"a": {JSON: []byte(json)}})
+		now, _, err := sources.Expand(set, map[string]pipeline.Value{"a": {JSON: []byte(json)}}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
