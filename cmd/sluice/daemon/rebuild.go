@@ -3,11 +3,42 @@ package daemon
 import (
 	"context"
 	"fmt"
+	"strings"
+	"time"
 
 	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/cmd/sluice/ruleset"
 	"github.com/sluicehq/sluice/sigma/pipeline"
 )
+
+// values are where the rules find those of dynamic sources.
+type values struct {
+	sources ruleset.Sources
+	fetch   func(context.Context) (map[string]pipeline.Value, error) // each source, afresh
+	now     func() map[string]pipeline.Value                         // as they are; nobody changes the map
+}
+
+// use has the rules read values; nil is none.
+func (r *rules) use(v *values) {
+	if r.values = v; v != nil {
+		r.sources = v.sources
+	}
+}
+
+// rebuild has the stages serve the values that sources have now. It belongs to the
+// reloader: no reload runs meanwhile.
+func (d *Daemon) rebuild(ctx context.Context, sources []string) error {
+	begin := time.Now()
+	next, err := d.rules.rebuild(d.serving.Load(), d.rules.values.now())
+	if err != nil {
+		return err
+	}
+	if err := d.serve(context.WithoutCancel(ctx), next); err != nil {
+		return err
+	}
+	d.rules.log.Info("rules rebuilt", append(next.counts.Attrs(), "sources", strings.Join(sources, ", "), "took", time.Since(begin))...)
+	return nil
+}
 
 // resolve puts the values of sources into the pipelines of a generation: each source that
 // is declared is fetched.
@@ -15,11 +46,11 @@ func (r *rules) resolve(ctx context.Context, g, serving *generation) error {
 	if err := r.sources.Check(g.pipelines); err != nil {
 		return configFault(err)
 	}
-	if r.fetch == nil {
+	if r.values == nil {
 		g.expanded = g.pipelines
 		return nil
 	}
-	values, err := r.fetch(ctx)
+	values, err := r.values.fetch(ctx)
 	if err != nil {
 		return err
 	}

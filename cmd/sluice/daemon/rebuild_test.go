@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/cmd/sluice/config"
+	"github.com/sluicehq/sluice/cmd/sluice/ruleset"
 	"github.com/sluicehq/sluice/internal/sigmatest"
 	"github.com/sluicehq/sluice/sigma/engine"
 	"github.com/sluicehq/sluice/sigma/pipeline"
@@ -49,11 +51,16 @@ func newSourced(tb testing.TB, ruleDir, pipelineText string, values map[string]p
 	cfg := &config.Loaded{Config: config.Default()}
 	cfg.Config.Daemon.Rules, cfg.Config.Daemon.Pipelines = []string{ruleDir}, append(more, s.pipeline)
 	s.rules = newRules(cfg, slog.New(slog.DiscardHandler))
-	for id := range values {
-		s.sources.Declared = append(s.sources.Declared, id)
-	}
-	s.fetch = func(context.Context) (map[string]pipeline.Value, error) { return s.values, nil }
+	s.use(s.source())
 	return s
+}
+
+// source gives the values of s.
+func (s *sourced) source() *values {
+	return &values{
+		sources: ruleset.Sources{Declared: slices.Collect(maps.Keys(s.values))},
+		fetch:   func(context.Context) (map[string]pipeline.Value, error) { return s.values, nil },
+	}
 }
 
 func ruleFiles(t *testing.T, files map[string]string) string {
@@ -197,7 +204,7 @@ func TestAReloadTakesTheValuesOfNow(t *testing.T) {
 		t.Errorf("the event meets %q", got)
 	}
 	failure := errors.New("source 'f': timed out")
-	s.fetch = func(context.Context) (map[string]pipeline.Value, error) { return nil, failure }
+	s.rules.values.fetch = func(context.Context) (map[string]pipeline.Value, error) { return nil, failure }
 	if _, err := s.next(t.Context(), next); !errors.Is(err, failure) {
 		t.Errorf("a source that is not resolved ends the reload with %v", err)
 	}
