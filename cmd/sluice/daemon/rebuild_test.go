@@ -91,6 +91,7 @@ func (g *generation) met(t *testing.T, event string) string {
 	return strings.Join(titles, " ")
 }
 
+// fillBad reads the source f into a variable, and includes the source t for Linux.
 const fillBad = "vars: {bad: \"${source.f}\"}\ntransformations:\n  - {type: value_placeholders}\n  - {include: t, rule_conditions: [{type: logsource, product: linux}]}\n"
 
 var badRules = map[string]string{
@@ -216,6 +217,38 @@ func TestAReferenceToASourceThatNobodyDeclaresEndsTheStart(t *testing.T) {
 	var fault *Fault
 	if want := "pipeline references undeclared source(s): b, c"; !errors.As(err, &fault) || fault.Code != exitConfig || !strings.Contains(err.Error(), want) {
 		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
+// Rules that came from the cache are rebuilt like those from files: what is taken over,
+// and what has to be made of the documents again.
+func TestRulesFromTheCacheAreRebuilt(t *testing.T) {
+	c := newCacheTest(t)
+	c.file("s.yml", badRules["a.yml"])
+	s := newSourced(t, c.dir, fillBad, snapshot("f", `["mal"]`, "t", `[]`))
+	s.cache = &ruleCache{series: c.store.Series("rules"), log: s.log}
+	g, err := s.first(t.Context(), io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.remember(g)
+	if g, err = s.first(t.Context(), io.Discard); err != nil || !g.cached {
+		t.Fatalf("not from the cache: %v", err)
+	}
+	for _, tc := range []struct{ name, values, items, event, want string }{
+		{"another value", `["evil"]`, `[]`, `{"CommandLine":"evil"}`, "Bad"},
+		{"another include", `["evil"]`, `[{"type":"field_name_prefix","prefix":"p."}]`, `{"CommandLine":"evil"}`, "Bad"},
+		{"rules that are left out by it", `["evil"]`, `[{"type":"rule_failure","action":"skip"}]`, `{"CommandLine":"evil"}`, "Bad"},
+	} {
+		if g, err = s.rebuild(g, snapshot("f", tc.values, "t", tc.items)); err != nil {
+			t.Fatalf("%s: %v", tc.name, err)
+		}
+		if got := g.met(t, tc.event); got != tc.want {
+			t.Errorf("%s: the event meets %q, want %q", tc.name, got, tc.want)
+		}
+		if !g.set.Correlates() {
+			t.Errorf("%s: the correlation is gone", tc.name)
+		}
 	}
 }
 

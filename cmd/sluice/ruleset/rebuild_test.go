@@ -22,11 +22,12 @@ import (
 // Fragments of rules that read the variables a and b.
 var fragments = []string{
 	"A|contains: '%a%'", "A: '%a%'", "A|contains|all: ['%a%', x]", "A|neq: '%b%'", "B|endswith: '-%a%'", "A|re: '^%b%'", "B|cased: '%a%'",
-	"B|windash|contains: '-%a%'", "B|base64offset|contains: '%a%'", "B: ['%a%%b%', y]", "Q|cidr|expand: '%c%'", "P|gt: '%n%'", "'x[0].A': '%a%'", "'x[any].A': '%a%'", "'x[none]': {A: '%b%'}",
-	"A: z", "B|contains: [y, w]", "A|expand: '%open%-%a%'", "A: null", "A: '*%b%?'", "Q|exists: true", "B|fieldref: A", "A|startswith: ['%a%', '%b%', s]",
+	"B|windash|contains: '-%a%'", "B|base64offset|contains: '%n%'", "B: ['%a%%b%', y]", "Q|cidr|expand: '%c%'", "P|gt: '%n%'", "'x[0].A': '%a%'", "'x[any].A': '%a%'", "'x[none]': {A: '%b%'}", "'x[all]': {A|contains: ['%a%', q], B|neq: '%b%'}",
+	"A: z", "A|startswith: [x, y]", "B|endswith: w", "B: ['x*', y]", "A|contains: [z, -a]", "Q|cidr: 10.0.0.0/8", "P|lt: 4", "B|re: 'x|y'", "'x[any]': {A|contains: z}",
+	"B|contains: [y, w]", "A|expand: '%open%-%a%'", "A: null", "A: '*%b%?'", "Q|exists: true", "B|fieldref: A", "A|startswith: ['%a%', '%b%', s]",
 }
 
-var somethings = []string{"a", "b", "x", "y", "z", "a*b", "-a", "7", "10.0.0.0/8", "(a|x)+", "(", "é", "%a%", "", "w", "aé", "x y", "${source.s}"}
+var somethings = []string{"a", "b", "x", "y", "z", "a*b", "-a", "7", "10.0.0.0/8", "(a|x)+", "é", "%a%", "", "w", "aé", "x y", "${source.s}"}
 
 // documents makes files of rules, filters and a correlation.
 func documents(rnd *rand.Rand) map[string]string {
@@ -43,10 +44,10 @@ func documents(rnd *rand.Rand) map[string]string {
 		}
 		return strings.Join(out, ", ")
 	}
-	for i := range 12 + rnd.IntN(20) {
+	for i := range 30 + rnd.IntN(20) {
 		product := []string{"windows", "linux"}[rnd.IntN(2)]
 		condition := []string{"s and t", "s or t", "s and not t", "1 of *"}[rnd.IntN(4)]
-		text := fmt.Sprintf("title: R%d\nid: 00000000-0000-4000-8000-%012d\nname: r%d\nlogsource: {product: %s}\ndetection:\n  s: {%s}\n  t: [{%s}, {%s}]\n  condition: %s\n",
+		text := fmt.Sprintf("title: R%d\nid: 00000000-0000-4000-8000-%012d\nname: r%d\nsigma-version: 3\nlogsource: {product: %s}\ndetection:\n  s: {%s}\n  t: [{%s}, {%s}]\n  condition: %s\n",
 			i, rnd.IntN(30), i, product, pick(2), pick(1), pick(2), condition)
 		if rnd.IntN(6) == 0 {
 			text = fmt.Sprintf("title: K%d\ndetection:\n  s: ['%%a%%', k%d]\n  condition: s\n", i, rnd.IntN(3))
@@ -87,7 +88,7 @@ func someEvents(rnd *rand.Rand) (lines [][]byte) {
 			}
 			return fmt.Sprintf("%q", s)
 		}
-		lines = append(lines, fmt.Appendf(nil, `{"A":%s,"B":%s,"P":%d,"Q":"10.1.2.3","open":%s,"x":[{"A":%s}],"product":"%s"}`,
+		lines = append(lines, fmt.Appendf(nil, `{"A":%s,"B":%s,"P":%d,"Q":"10.1.2.3","open":%s,"x":[{"A":%s,"B":"w"}],"product":"%s"}`,
 			value(), value(), rnd.IntN(10), value(), value(), []string{"windows", "linux", "other"}[rnd.IntN(3)]))
 	}
 	return lines
