@@ -31,6 +31,7 @@ type Options struct {
 	Components []actors.Component // in the order in which a pass renews them
 	Metrics    *Metrics
 	Log        *slog.Logger
+	Rebuild    Rebuild // nil when Changed is never called
 	// Capacity of the mailbox, 0 for the default.
 	Capacity int
 }
@@ -45,6 +46,7 @@ type Reloader struct {
 	components []actors.Component
 	pending    []Trigger // that no pass has taken yet
 	taken      []Trigger // by the pass under way
+	changed    []string  // sources of which no rebuild has taken the values yet
 	history    history
 	watcher    *watcher // nil without Watch
 }
@@ -149,13 +151,13 @@ func (r *Reloader) detail() Detail {
 
 type shell struct{ *Reloader }
 
-// Receive starts a pass unless an earlier one has taken the triggers along.
+// Receive starts a pass or a rebuild unless an earlier one has taken the triggers along.
 func (s shell) Receive(c actor.Context) {
 	switch m := c.Message().(type) {
 	case *mailbox.Run[Trigger]:
 		m.Take()
-		if s.due() {
-			s.pool.Start(1, func(ctx context.Context, _ int) any { s.pass(ctx); return nil })
+		if s.due() || s.rebuilds() {
+			s.pool.Start(1, func(ctx context.Context, _ int) any { s.work(ctx); return nil })
 		}
 	case actors.Detail:
 		c.Respond(s.detail())

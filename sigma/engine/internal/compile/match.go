@@ -27,6 +27,8 @@ func (p *Pred) MatchText(text []byte) bool {
 		return contains(text, p.Text)
 	case Glob:
 		return p.More.Glob.Match(text)
+	case Among:
+		return p.More.Texts.find()(text)
 	case CIDR:
 		return inNetwork(p.More.Net, text)
 	}
