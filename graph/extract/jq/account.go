@@ -1,6 +1,7 @@
 package jq
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"math/big"
@@ -32,8 +33,13 @@ func Bounded(err error) bool {
 // at Done before each instruction.
 type account struct {
 	steps, memory int
-	err           error // why the run has to end
+	err           error           // why the run has to end
+	later         int             // steps beside these
+	ctx           context.Context // whose end is looked for before later steps are taken; may be nil
 }
+
+// share is how many steps a run takes before it looks for the end of its context.
+const share = 1 << 13
 
 // ended is the channel of runs that have to end.
 var ended = func() chan struct{} {
@@ -47,10 +53,31 @@ func (a *account) open(size int) {
 	*a = account{steps: MaxSteps + MaxStepsPerByte*size, memory: MaxMemory}
 }
 
+// openWithin begins a run that ends with ctx, too.
+func (a *account) openWithin(ctx context.Context, steps, memory int) {
+	*a = account{later: steps, memory: memory, ctx: ctx}
+}
+
+// more takes from the later steps.
+func (a *account) more() {
+	left := a.steps + a.later
+	if left < 0 {
+		a.err = ErrSteps
+		return
+	}
+	if a.ctx != nil {
+		if a.err = a.ctx.Err(); a.err != nil {
+			return
+		}
+	}
+	a.steps = min(share, left)
+	a.later = left - a.steps
+}
+
 // Done counts a step.
 func (a *account) Done() <-chan struct{} {
 	if a.steps--; a.steps < 0 && a.err == nil {
-		a.err = ErrSteps
+		a.more()
 	}
 	if a.err != nil {
 		return ended
@@ -72,11 +99,10 @@ func (*account) Value(any) any { return nil }
 func (a *account) charge(steps, memory int) error {
 	a.steps -= steps
 	a.memory -= memory
-	switch {
-	case a.err != nil:
-	case a.steps < 0:
-		a.err = ErrSteps
-	case a.memory < 0:
+	if a.steps < 0 && a.err == nil {
+		a.more()
+	}
+	if a.memory < 0 && a.err == nil {
 		a.err = ErrMemory
 	}
 	return a.err
@@ -188,7 +214,7 @@ func (a *account) product(v, w any) error {
 	if err := a.deep(w); err != nil {
 		return err
 	}
-	limit := max(a.steps, 1)
+	limit := max(a.steps+a.later, 1)
 	return a.charge(bounded(parts(v, limit), parts(w, limit))/8, 0)
 }
 

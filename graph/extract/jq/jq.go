@@ -1,6 +1,7 @@
 package jq
 
 import (
+	"context"
 	_ "embed"
 	"encoding/json"
 	"errors"
@@ -24,7 +25,17 @@ const MaxProgram = 64 << 10
 
 // Program is a program that was understood. Any number of goroutines may make runs
 // of it.
-type Program struct{ text string }
+type Program struct {
+	text    string
+	withEnv bool
+}
+
+// An Option says what a program may use.
+type Option func(*Program)
+
+// WithoutEnv refuses programs that ask for the environment. Without it they find an empty
+// one.
+func WithoutEnv() Option { return func(p *Program) { p.withEnv = false } }
 
 // SyntaxError says where a program is not jq.
 type SyntaxError struct {
@@ -45,8 +56,11 @@ func (e *SyntaxError) Error() string {
 }
 
 // Compile understands a program.
-func Compile(text string) (*Program, error) {
-	p := &Program{text: text}
+func Compile(text string, options ...Option) (*Program, error) {
+	p := &Program{text: text, withEnv: true}
+	for _, set := range options {
+		set(p)
+	}
 	if _, err := p.NewRun(); err != nil {
 		return nil, err
 	}
@@ -54,7 +68,8 @@ func Compile(text string) (*Program, error) {
 }
 
 // parse reads the program and puts guards into it.
-func parse(text string) (*gojq.Query, error) {
+func (p *Program) parse() (*gojq.Query, error) {
+	text := p.text
 	if len(text) > MaxProgram {
 		return nil, fmt.Errorf("the program is longer than %d bytes", MaxProgram)
 	}
@@ -74,7 +89,7 @@ func parse(text string) (*gojq.Query, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &rewriter{functions: make(map[string]*gojq.FuncDef), seen: make(map[string]bool)}
+	r := &rewriter{functions: make(map[string]*gojq.FuncDef), seen: make(map[string]bool), withEnv: p.withEnv}
 	for _, def := range library.FuncDefs {
 		r.functions[key(def.Name, len(def.Args))] = def
 	}
@@ -111,7 +126,7 @@ type Run struct {
 
 // NewRun prepares to run the program.
 func (p *Program) NewRun() (*Run, error) {
-	q, err := parse(p.text)
+	q, err := p.parse()
 	if err != nil {
 		return nil, err
 	}
@@ -151,6 +166,12 @@ func (p *Program) NewRun() (*Run, error) {
 // Begin gives the run what it may spend on values that were read from so many bytes of
 // text.
 func (r *Run) Begin(size int) { r.account.open(size) }
+
+// BeginWithin is Begin with bounds that the caller names: so many steps, so many bytes
+// allocated, and the end of ctx, whose error then ends the run.
+func (r *Run) BeginWithin(ctx context.Context, steps, memory int) {
+	r.account.openWithin(ctx, steps, memory)
+}
 
 // Over runs the program over v and calls each with every output in order, until that
 // returns false. What the program does wrong is the error; the outputs in front of it

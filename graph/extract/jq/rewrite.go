@@ -13,6 +13,7 @@ type rewriter struct {
 	functions map[string]*gojq.FuncDef // that jq defines in its own language, by name and arity
 	used      []*gojq.FuncDef          // of them, each behind those it uses
 	seen      map[string]bool
+	withEnv   bool     // the environment may be asked for
 	own       bool     // the program at hand is one of these
 	scope     []string // what the program has defined, by name and arity
 	err       error
@@ -359,6 +360,10 @@ func (r *rewriter) called(t *gojq.Term) {
 func (r *rewriter) function(f *gojq.Func) (guard, bool) {
 	name := key(f.Name, len(f.Args))
 	if slices.Contains(r.scope, name) || f.Name[0] == '$' && f.Name != "$ENV" {
+		return guard{}, false
+	}
+	if !r.withEnv && (f.Name == "env" || f.Name == "$ENV") {
+		r.err = fmt.Errorf("the function %s is not available: there is no environment", f.Name)
 		return guard{}, false
 	}
 	if def, ok := r.functions[name]; ok && (r.own || f.Name[0] != '_') {

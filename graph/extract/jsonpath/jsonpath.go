@@ -1,6 +1,7 @@
 package jsonpath
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -70,6 +71,8 @@ type Run struct {
 	size    int // nodes of it, then
 	each    func(event.Value) bool
 	steps   int
+	later   int             // steps beside these
+	ctx     context.Context // whose end is looked for before later steps are taken; may be nil
 	stopped bool
 	err     error
 	members []member // of the objects that are open
@@ -80,12 +83,21 @@ func (q *Query) NewRun() *Run { return &Run{query: q} }
 
 // Begin gives the run what it may spend on texts of so many bytes.
 func (r *Run) Begin(size int) {
-	r.steps, r.err = MaxSteps+MaxStepsPerByte*size, nil
+	r.steps, r.later, r.ctx, r.err = MaxSteps+MaxStepsPerByte*size, 0, nil, nil
 }
 
+// BeginWithin is Begin with bounds that the caller names: so many steps, and the end of
+// ctx, whose error then ends the run.
+func (r *Run) BeginWithin(ctx context.Context, steps int) {
+	r.steps, r.later, r.ctx, r.err = 0, steps, ctx, nil
+}
+
+// share is how many steps a run takes before it looks for the end of its context.
+const share = 1 << 13
+
 // Over selects from text, which is one JSON value, and calls each with every node in
-// order, until that returns false. The error is ErrSteps; the nodes in front of it stand,
-// and nothing is left to spend.
+// order, until that returns false. The error is ErrSteps, or that of the context; the nodes
+// in front of it stand, and nothing is left to spend.
 func (r *Run) Over(text []byte, each func(event.Value) bool) error {
 	r.root, r.each, r.stopped = event.ValueOf(text), each, r.err != nil
 	r.visit(0, r.root)
@@ -102,9 +114,26 @@ type member struct {
 // spend takes steps, and says whether there are enough.
 func (r *Run) spend(steps int) bool {
 	if r.steps -= steps; r.steps < 0 && !r.stopped {
-		r.stopped, r.err = true, ErrSteps
+		r.more()
 	}
 	return !r.stopped
+}
+
+// more takes from the later steps.
+func (r *Run) more() {
+	left := r.steps + r.later
+	switch {
+	case left < 0:
+		r.err = ErrSteps
+	case r.ctx != nil:
+		r.err = r.ctx.Err()
+	}
+	if r.err != nil {
+		r.stopped = true
+		return
+	}
+	r.steps = min(share, left)
+	r.later = left - r.steps
 }
 
 // visit selects what the segments from number n on select from v.
