@@ -137,7 +137,7 @@ func TestListsOnATerminal(t *testing.T) {
 		"incidents list":   "LEVEL  ID",
 		"incidents show x": "METRIC",
 		"incidents export x --bundle-format markdown": "# Incident",
-		"silence expire a": `"status": "deleted"`,
+		"silence expire a":                            `"status": "deleted"`,
 	} {
 		code, shown := onTerminal(t, Program{}, 80, append(strings.Fields(line), "--addr", addr)...)
 		if code != 0 || !strings.Contains(shown, want) || strings.Contains(shown, "\x1b[2J") {
