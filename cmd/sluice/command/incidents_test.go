@@ -132,13 +132,14 @@ func TestIDsAreCompleted(t *testing.T) {
 func TestListsOnATerminal(t *testing.T) {
 	inEmptyDir(t)
 	addr := api(t, new(asked).answer)
-	for line, want := range map[string]string{
-		"silence list":     "STATE   ID  STARTS",
-		"incidents list":   "LEVEL  ID",
-		"incidents show x": "METRIC",
-		"incidents export x --bundle-format markdown": "# Incident",
-		"silence expire a": `"status": "deleted"`,
+	for _, tc := range []struct{ line, want string }{
+		{"silence list", "STATE   ID  STARTS"},
+		{"incidents list", "LEVEL  ID"},
+		{"incidents show x", "METRIC"},
+		{"incidents export x --bundle-format markdown", "# Incident"},
+		{"silence expire a", `"status": "deleted"`},
 	} {
+		line, want := tc.line, tc.want
 		code, shown := onTerminal(t, Program{}, 80, append(strings.Fields(line), "--addr", addr)...)
 		if code != 0 || !strings.Contains(shown, want) || strings.Contains(shown, "\x1b[2J") {
 			t.Errorf("%s: exit code %d, got %q, want %q in it", line, code, shown, want)
