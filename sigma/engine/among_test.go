@@ -58,6 +58,26 @@ func TestALongListIsManyShortOnes(t *testing.T) {
 		}
 		return s
 	}
+	address := func() string {
+		switch rnd.IntN(8) {
+		case 0:
+			return fmt.Sprintf("2001:DB8:%x::1", rnd.IntN(30))
+		case 1:
+			return fmt.Sprintf("::ffff:10.%d.0.1", rnd.IntN(30))
+		case 2:
+			return []string{"10.0.0", "fe80::1%eth0", "", "10.0.0.256", "x"}[rnd.IntN(5)]
+		}
+		return fmt.Sprintf("10.%d.%d.1", rnd.IntN(30), rnd.IntN(4))
+	}
+	network := func() string {
+		switch rnd.IntN(4) {
+		case 0:
+			return fmt.Sprintf("2001:db8:%x::/48", rnd.IntN(30))
+		case 1:
+			return fmt.Sprintf("::ffff:10.%d.0.0/112", rnd.IntN(30))
+		}
+		return fmt.Sprintf("10.%d.%d.0/%d", rnd.IntN(30), rnd.IntN(4), 22+rnd.IntN(4))
+	}
 	var events [][]byte
 	for range 500 {
 		value := word()
@@ -67,7 +87,7 @@ func TestALongListIsManyShortOnes(t *testing.T) {
 		case 1:
 			value += word()
 		}
-		events = append(events, fmt.Appendf(nil, `{"A":%q,"N":{"B":[%q,"z"]},"L":[{"m":%q},{"m":"zz"}],"num":%d}`, value, word(), word(), rnd.IntN(100)))
+		events = append(events, fmt.Appendf(nil, `{"A":%q,"N":{"B":[%q,"z"]},"L":[{"m":%q},{"m":"zz"},{"ip":%q}],"num":%d,"ip":%q}`, value, word(), word(), address(), rnd.IntN(100), address()))
 	}
 	events = append(events, []byte(`{"A":""}`), []byte(`{"A":null}`), []byte(`{}`), []byte(`{"A":[]}`))
 	for _, tc := range []struct {
@@ -91,6 +111,9 @@ func TestALongListIsManyShortOnes(t *testing.T) {
 		{"dashes of any kind", "A|windash|contains", false, "or"},
 		{"parts of encoded texts", "A|base64offset|contains", false, "or"},
 		{"keywords", "", false, "or"},
+		{"networks", "ip|cidr", false, "or"},
+		{"no network", "ip|cidr|neq", false, "and"},
+		{"networks of a member of an array block", "L[any].ip|cidr", false, "or"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			var values []string
@@ -102,9 +125,12 @@ func TestALongListIsManyShortOnes(t *testing.T) {
 				if i%5 == 0 && tc.key == "num" {
 					v = fmt.Sprint(rnd.IntN(100))
 				}
+				if strings.Contains(tc.key, "cidr") {
+					v = network()
+				}
 				values = append(values, "'"+v+"'")
 			}
-			if !strings.Contains(tc.key, "base64") && tc.key != "" {
+			if !strings.Contains(tc.key, "cidr") && !strings.Contains(tc.key, "base64") && tc.key != "" {
 				values = append(values, "''")
 			}
 			item := func(list []string) string {

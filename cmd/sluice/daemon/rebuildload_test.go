@@ -67,9 +67,7 @@ type tocks struct {
 	mu          sync.Mutex
 	rest        []byte
 	generations []int32 // by event: the value its rules were compiled with, from 1; 0 for none yet
-	twice, back int
-	newest      int32
-	begun       time.Time
+	twice       int
 	longest     time.Duration // between two writes
 	last        time.Time
 }

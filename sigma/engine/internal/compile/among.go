@@ -3,6 +3,8 @@ package compile
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"net/netip"
+	"slices"
 	"sync"
 
 	"github.com/sluicehq/sluice/sigma/ast"
@@ -10,15 +12,15 @@ import (
 	"github.com/sluicehq/sluice/sigma/event"
 )
 
-// A long list of texts under one field is one predicate: what it costs an event does not
-// depend on how long the list is.
+// A long list of texts, or of networks, under one field is one predicate: what it costs an
+// event does not depend on how long the list is.
 
 // minAmong is how many texts of an item become one predicate. Fewer are predicates of
 // their own, which other rules may have, too.
 const minAmong = 64
 
 // oneByOne are the modifiers under which each value stands for itself.
-const oneByOne = ast.Modifiers(ast.All|ast.Re|ast.CIDR|ast.FieldRef|ast.Expand|ast.Windash|ast.Exists) |
+const oneByOne = ast.Modifiers(ast.All|ast.Re|ast.FieldRef|ast.Expand|ast.Windash|ast.Exists) |
 	ast.Modifiers(ast.OrderOperators|ast.TimeParts|ast.Encodings)
 
 // Texts are what a predicate of kind Among compares with: folded, unless it is cased. They
@@ -40,7 +42,10 @@ func newTexts(list []string, op Kind, cased bool) *Texts {
 	}
 	t := &Texts{List: list, digest: string(h.Sum(nil))}
 	t.find = sync.OnceValue(func() func([]byte) bool {
-		if cased {
+		switch {
+		case op == CIDR:
+			return findNetwork(list)
+		case cased:
 			return findEqual(list)
 		}
 		b := literal.NewBuilder(rarity)
@@ -65,6 +70,34 @@ func findEqual(list []string) func(text []byte) bool {
 	return func(text []byte) bool { _, ok := set[string(text)]; return ok }
 }
 
+// findNetwork looks for an address in networks, which are in canonical form: once for
+// each length that a network has.
+func findNetwork(list []string) func(text []byte) bool {
+	set := make(map[netip.Prefix]struct{}, len(list))
+	var lengths []int
+	for _, s := range list {
+		net := netip.MustParsePrefix(s)
+		set[net] = struct{}{}
+		if !slices.Contains(lengths, net.Bits()) {
+			lengths = append(lengths, net.Bits())
+		}
+	}
+	has := func(a netip.Addr) bool {
+		for _, n := range lengths {
+			if net, err := a.Prefix(n); err == nil {
+				if _, ok := set[net]; ok {
+					return true
+				}
+			}
+		}
+		return false
+	}
+	return func(text []byte) bool {
+		a, ok := address(text)
+		return ok && (has(a) || a.Is4In6() && has(a.Unmap()))
+	}
+}
+
 // AddLiteral has a builder look for texts that a literal is part of, by one of the
 // operators Exact, Prefix, Suffix and Contains.
 func AddLiteral(b *literal.Builder, op Kind, text string, id uint32) {
@@ -84,6 +117,9 @@ func AddLiteral(b *literal.Builder, op Kind, text string, id uint32) {
 // It returns the values that are left.
 func (b *builder) among(it *Item, src *ast.Item, c context) []ast.Value {
 	op, cased := stringOp(src.Modifiers, it.Keyword), src.Modifiers.Has(ast.Cased)
+	if src.Modifiers.Has(ast.CIDR) {
+		op = CIDR
+	}
 	if len(src.Values) < minAmong || src.Modifiers.HasAny(oneByOne) || cased && op != Exact {
 		return src.Values
 	}
@@ -98,7 +134,7 @@ func (b *builder) among(it *Item, src *ast.Item, c context) []ast.Value {
 	}
 	id := b.pred(Pred{Kind: Among, Op: op, Cased: cased, Field: it.Field, Text: l.texts.digest, More: &Operand{Texts: l.texts}})
 	it.add(id)
-	if c.inBlock || cased || it.Keyword || b.fields.List[it.Field].Virtual {
+	if c.inBlock || cased || it.Keyword || op == CIDR || b.fields.List[it.Field].Virtual {
 		l.texts.find() // now, not while an event waits
 	}
 	return l.rest
@@ -122,7 +158,11 @@ func splitTexts(values []ast.Value, op Kind, cased bool) (l list) {
 	texts := make([]string, 0, len(values))
 	for i := range values {
 		text, ok := plain(&values[i])
-		if ok && !cased {
+		switch {
+		case op == CIDR:
+			net, err := netip.ParsePrefix(values[i].Text)
+			text, ok = net.Masked().String(), err == nil && values[i].Kind == ast.String
+		case ok && !cased:
 			text = event.Fold(text)
 		}
 		if !ok || op == Contains && !literal.CanContain(text) {

@@ -320,8 +320,10 @@ func (w *witnesses) indexable(p *Pred) bool {
 		return p.Field != Keywords
 	case Equal:
 		return true
-	case Exact, Prefix, Suffix, Among:
+	case Exact, Prefix, Suffix:
 		return !p.Cased
+	case Among:
+		return !p.Cased && p.Op != CIDR
 	case Contains:
 		return !p.Cased && literal.CanContain(p.Text)
 	}

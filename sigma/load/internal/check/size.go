@@ -28,8 +28,8 @@ func (c *checker) alternatives(it *ast.Item) {
 	c.cost += n
 }
 
-// oneText are the modifiers under which a long list of texts is compiled to one set.
-const oneText = ast.StringOperators | ast.Modifiers(ast.Neq)
+// oneText are the modifiers under which a long list is compiled to one set.
+const oneText = ast.StringOperators | ast.Modifiers(ast.Neq|ast.CIDR)
 
 func multiplied(m ast.Modifiers) string {
 	if !m.HasAny(ast.Base64Encodings) {
