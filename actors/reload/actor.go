@@ -10,6 +10,7 @@ import (
 
 	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/actors/mailbox"
+	"github.com/sluicehq/sluice/internal/watch"
 )
 
 const (
@@ -48,7 +49,7 @@ type Reloader struct {
 	taken      []Trigger // by the pass under way
 	changed    []string  // sources of which no rebuild has taken the values yet
 	history    history
-	watcher    *watcher // nil without Watch
+	watcher    *watch.Watcher // nil without Watch
 }
 
 // history is what the record shows of the passes so far.
@@ -91,7 +92,7 @@ func (r *Reloader) Use(list []actors.Component) {
 // before the actor is spawned are its first. Without Watch only Trigger asks for a
 // reload.
 func (r *Reloader) Watch() error {
-	w, err := watch(r.paths, r.Trigger, r.o.Log)
+	w, err := watch.New(r.paths, func(_, reason string) { r.Trigger(File, reason) }, r.o.Log)
 	r.mu.Lock()
 	r.watcher = w
 	r.mu.Unlock()
@@ -101,11 +102,11 @@ func (r *Reloader) Watch() error {
 // Close ends the watching.
 func (r *Reloader) Close() {
 	if w := r.watching(); w != nil {
-		w.close()
+		w.Close()
 	}
 }
 
-func (r *Reloader) watching() *watcher {
+func (r *Reloader) watching() *watch.Watcher {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.watcher
@@ -215,11 +216,11 @@ func (r *Reloader) pass(ctx context.Context) {
 	r.o.Log.Info("reload started", "reason", triggers[0].Reason, "triggers", len(triggers))
 	w := r.watching()
 	if w != nil {
-		w.update()
+		w.Update()
 	}
 	failed, abandoned := r.renewAll(ctx)
 	if w != nil {
-		w.updatePaths()
+		w.UpdatePaths()
 	}
 	if abandoned { // it stays pending: it has no outcome
 		r.o.Log.Info("reload abandoned: the daemon is ending")

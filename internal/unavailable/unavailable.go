@@ -60,13 +60,10 @@ func Actors() []string {
 
 var features = slices.Concat(leftTLS, leftOTLP, []Feature{
 	{
-		Name: "dynamic sources", Sentence: "Pipelines that refer to sources are applied without their values.",
-		Refused: []string{"--source"}, Ignored: []string{"--allow-remote-include"},
+		Name: "the API of dynamic sources", Sentence: "Sources are not listed, and not fetched by request.",
 		Routes: []string{
 			"/api/v1/sources", "/api/v1/sources/resolve", "/api/v1/sources/resolve/{source_id}", "/api/v1/sources/cache/{source_id}",
 		},
-		Actors: []string{"sources"},
-		Series: sourceSeries,
 	},
 	{
 		Name: "enrichment", Sentence: "Results are passed on without data from other systems.",

@@ -69,10 +69,19 @@ func (d *Daemon) ruleSet() actors.Feature {
 			Name: "rules", Paths: d.rules.paths,
 			Build: func(ctx context.Context) (func(context.Context) error, error) {
 				next, err := d.rules.next(ctx, d.serving.Load())
-				return func(ctx context.Context) error { return d.serve(ctx, next) }, err
+				return func(ctx context.Context) error {
+					err := d.serve(ctx, next)
+					if err == nil {
+						d.commitSources(ctx)
+					}
+					return err
+				}, err
 			},
-			Unchanged: func(ctx context.Context) error { return d.publish(ctx, d.serving.Load().set.Again()) },
-			Ended:     func(err error) { d.health.failed.Store(err != nil) },
+			Unchanged: func(ctx context.Context) error {
+				d.commitSources(ctx)
+				return d.publish(ctx, d.serving.Load().set.Again())
+			},
+			Ended: func(err error) { d.health.failed.Store(err != nil) },
 		}},
 	}
 }

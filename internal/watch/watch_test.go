@@ -1,4 +1,4 @@
-package reload
+package watch
 
 import (
 	"log/slog"
@@ -29,11 +29,11 @@ func newWatchedTree(t *testing.T) *watchedTree {
 // watch watches to the end of the test.
 func (w *watchedTree) watch(paths ...string) {
 	w.t.Helper()
-	watching, err := watch(func() []string { return paths }, func(_ Origin, reason string) { w.reasons <- reason }, slog.New(slog.DiscardHandler))
+	watching, err := New(func() []string { return paths }, func(_, reason string) { w.reasons <- reason }, slog.New(slog.DiscardHandler))
 	if err != nil {
 		w.t.Skipf("files cannot be watched here: %v", err)
 	}
-	w.t.Cleanup(watching.close)
+	w.t.Cleanup(watching.Close)
 }
 
 func (w *watchedTree) path(name string) string { return filepath.Join(w.dir, name) }

@@ -1,4 +1,4 @@
-package reload
+package watch
 
 import (
 	"log/slog"
@@ -11,13 +11,12 @@ import (
 	"github.com/fsnotify/fsnotify"
 )
 
-// watcher turns changes of files into triggers. It watches directories, never
-// files, so that it keeps seeing files that editors replace and volumes that swap
-// a link.
-type watcher struct {
+// Watcher tells of changes of files. It watches directories, never files, so that it
+// keeps seeing files that editors replace and volumes that swap a link.
+type Watcher struct {
 	notify  *fsnotify.Watcher
 	log     *slog.Logger
-	trigger func(from Origin, reason string)
+	changed func(path, reason string)
 	paths   func() []string
 	done    sync.WaitGroup
 
@@ -31,21 +30,23 @@ type watcher struct {
 // swapLink is the link through which mounted volumes exchange all their files.
 const swapLink = "..data"
 
-// watch starts to watch directories of rules and single files.
-func watch(paths func() []string, trigger func(Origin, string), log *slog.Logger) (*watcher, error) {
+// New watches the directories of YAML files and the single files that paths returns, until
+// Close. Changed is called by one goroutine at a time, with what has changed and a text
+// that says so; without a path anything may have.
+func New(paths func() []string, changed func(path, reason string), log *slog.Logger) (*Watcher, error) {
 	n, err := fsnotify.NewWatcher()
 	if err != nil {
 		return nil, err
 	}
-	w := &watcher{notify: n, log: log, trigger: trigger, paths: paths, dirs: make(map[string]directory)}
-	w.update()
+	w := &Watcher{notify: n, log: log, changed: changed, paths: paths, dirs: make(map[string]directory)}
+	w.Update()
 	w.done.Go(w.run)
 	return w, nil
 }
 
-// update watches what the paths resolve to now, and nothing else. It reports whether
+// Update watches what the paths resolve to now, and nothing else. It reports whether
 // there is something to read that could not be read before.
-func (w *watcher) update() (more bool) {
+func (w *Watcher) Update() (more bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.given = w.paths()
@@ -82,24 +83,24 @@ func (w *watcher) update() (more bool) {
 	return more
 }
 
-// updatePaths watches other paths when a pass has changed them.
-func (w *watcher) updatePaths() {
+// UpdatePaths watches other paths when they have changed.
+func (w *Watcher) UpdatePaths() {
 	w.mu.Lock()
 	changed := !slices.Equal(w.paths(), w.given)
 	w.mu.Unlock()
 	if changed {
-		w.update()
+		w.Update()
 	}
 }
 
-func (w *watcher) drop(dir string) {
+func (w *Watcher) drop(dir string) {
 	delete(w.dirs, dir)
 	_ = w.notify.Remove(dir) // fails for a directory that was deleted
 }
 
 // forget stops watching a directory that was moved or deleted, and the directories
 // below it. It reports whether the directory was watched.
-func (w *watcher) forget(dir string) bool {
+func (w *Watcher) forget(dir string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if _, known := w.dirs[dir]; !known {
@@ -113,7 +114,7 @@ func (w *watcher) forget(dir string) bool {
 	return true
 }
 
-func (w *watcher) run() {
+func (w *Watcher) run() {
 	for {
 		select {
 		case e, ok := <-w.notify.Events:
@@ -127,49 +128,49 @@ func (w *watcher) run() {
 			}
 			// Events were lost, so anything may have changed.
 			w.log.Warn("file watch", "err", err)
-			w.update()
-			w.trigger(File, "file watch")
+			w.Update()
+			w.changed("", "file watch")
 		}
 	}
 }
 
-func (w *watcher) event(e fsnotify.Event) {
+func (w *Watcher) event(e fsnotify.Event) {
 	path := filepath.Clean(e.Name)
 	switch {
 	case e.Op == fsnotify.Chmod:
 		w.permissions(path)
 	case e.Has(fsnotify.Remove|fsnotify.Rename) && w.forget(path), e.Has(fsnotify.Create) && w.isNewDirectory(path):
 		w.forget(path) // a directory of this name may have been watched before
-		w.update()
-		w.trigger(File, "directory "+path)
+		w.Update()
+		w.changed(path, "directory "+path)
 	case w.isName(path):
 		if !e.Has(fsnotify.Write) {
-			w.update()
+			w.Update()
 		}
 		w.opened(path)
-		w.trigger(File, "file "+path)
+		w.changed(path, "file "+path)
 	case w.isRuleFile(path):
 		w.opened(path)
-		w.trigger(File, "file "+path)
+		w.changed(path, "file "+path)
 	}
 }
 
 // permissions asks whether a change of attributes has let us read more. What could be
 // read before says the same as before.
-func (w *watcher) permissions(path string) {
+func (w *Watcher) permissions(path string) {
 	switch {
 	case w.isDirectory(path):
-		if w.update() {
-			w.trigger(File, "directory "+path)
+		if w.Update() {
+			w.changed(path, "directory "+path)
 		}
 	case (w.isName(path) || w.isRuleFile(path)) && w.opened(path):
-		w.trigger(File, "file "+path)
+		w.changed(path, "file "+path)
 	}
 }
 
 // isDirectory reports whether path is a directory that is watched, or would be if it
 // could be read.
-func (w *watcher) isDirectory(path string) bool {
+func (w *Watcher) isDirectory(path string) bool {
 	w.mu.Lock()
 	_, watched := w.dirs[path]
 	closed := w.closed[path]
@@ -178,7 +179,7 @@ func (w *watcher) isDirectory(path string) bool {
 }
 
 // opened reports whether a file can be read that could not be, and notes how it is now.
-func (w *watcher) opened(path string) bool {
+func (w *Watcher) opened(path string) bool {
 	now := readable(path)
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -192,7 +193,7 @@ func (w *watcher) opened(path string) bool {
 }
 
 // isNewDirectory reports whether path is a directory that may hold watched files.
-func (w *watcher) isNewDirectory(path string) bool {
+func (w *Watcher) isNewDirectory(path string) bool {
 	w.mu.Lock()
 	ours := w.names[path] || w.dirs[filepath.Dir(path)].rules && !hidden(path)
 	w.mu.Unlock()
@@ -200,7 +201,7 @@ func (w *watcher) isNewDirectory(path string) bool {
 }
 
 // isName reports whether a change of this name itself is a trigger.
-func (w *watcher) isName(path string) bool {
+func (w *Watcher) isName(path string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.names[path]
@@ -208,14 +209,14 @@ func (w *watcher) isName(path string) bool {
 
 // isRuleFile reports whether a change of the name may change what a directory
 // holds.
-func (w *watcher) isRuleFile(path string) bool {
+func (w *Watcher) isRuleFile(path string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return filepath.Base(path) == swapLink || w.dirs[filepath.Dir(path)].rules && isYAML(path) && !hidden(path)
 }
 
-// close ends the watching.
-func (w *watcher) close() {
+// Close ends the watching.
+func (w *Watcher) Close() {
 	_ = w.notify.Close()
 	w.done.Wait()
 }

@@ -1,4 +1,4 @@
-package reload
+package watch
 
 import (
 	"errors"
@@ -185,3 +185,7 @@ func isYAML(path string) bool {
 	ext := filepath.Ext(path)
 	return ext == ".yml" || ext == ".yaml"
 }
+
+// Leading are the names whose replacement would change what path leads to: the file, each
+// link on the way to it, and the first name that is missing. They are free of links.
+func Leading(path string) map[string]bool { return resolve([]string{path}).names }
