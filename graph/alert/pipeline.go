@@ -67,6 +67,7 @@ type Outcome struct {
 	Ungrouped    int      // went on without an incident, because there are too many
 	StopValues   int      // values that never join incidents
 	Ceiling      int      // values that are too frequent to join two incidents
+	Unindexed    int      // values beyond all bounds, which lead to no incident
 	Overwritten  int      // enrichments that had the name of the incident's id
 }
 
@@ -147,6 +148,7 @@ func (p *Pipeline) open(set *graph.ResultSet, i int, now int64) {
 		out.Ungrouped += o.Refused
 		out.StopValues += o.StopValues
 		out.Ceiling += o.Ceiling
+		out.Unindexed += o.Unindexed
 	}
 	if in != (incident.Ref{}) {
 		object, replaced := sample.With(r.Enrichments, IncidentID, event.AppendQuoted(nil, p.incidents.ID(in)))

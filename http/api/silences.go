@@ -84,13 +84,13 @@ type listedSilence struct {
 	EndsAt    string          `json:"ends_at,omitempty" doc:"In UTC; absent for one without an end"`
 	CreatedBy string          `json:"created_by,omitempty"`
 	Comment   string          `json:"comment,omitempty"`
-	Origin    string          `json:"origin" enum:"static,api" doc:"static for one of the alert pipeline file"`
-	State     string          `json:"state" enum:"pending,active,expired"`
+	Origin    string          `json:"origin" enum:"static api" doc:"static for one of the alert pipeline file"`
+	State     string          `json:"state" enum:"pending active expired"`
 }
 
 type listedMatcher struct {
 	Selector string `json:"selector" doc:"rule, level, event.PATH, match.FIELD, enrichment.PATH or correlation.group_key.FIELD"`
-	Op       string `json:"op" enum:"=,!=,=~,!~"`
+	Op       string `json:"op" enum:"= != =~ !~"`
 	Value    string `json:"value" doc:"For =~ and !~ a regular expression that has to match the whole text"`
 }
 
@@ -107,7 +107,7 @@ func (newSilence) Closed() {}
 
 type newMatcher struct {
 	Selector string  `json:"selector" doc:"rule, level, event.PATH, match.FIELD, enrichment.PATH or correlation.group_key.FIELD"`
-	Op       *string `json:"op,omitempty" enum:"=,!=,=~,!~" doc:"= when absent"`
+	Op       *string `json:"op,omitempty" enum:"= != =~ !~" doc:"= when absent"`
 	Value    string  `json:"value" doc:"For =~ and !~ a regular expression that has to match the whole text"`
 }
 

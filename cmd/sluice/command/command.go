@@ -102,7 +102,7 @@ func (e *env) app() *cli.App {
 		Usage: "evaluate Sigma rules on streams of events",
 		Commands: []*cli.Command{
 			group("engine", "run or question the detection engine", daemon, eval, e.statusCommand(), e.rulesCommand(), e.logLevelCommand(),
-				group("incidents", "the same as incidents export", e.incidentExportCommand())),
+				group("incidents", "hand open incidents over", e.incidentExportCommand())),
 			group("rule", "check and print rules", e.ruleCommands()...),
 			group("pipeline", "look into processing pipelines", e.pipelineCommands()...),
 			group("silence", "keep results quiet for a while", e.silenceCommands()...),

@@ -37,14 +37,14 @@ var examples = map[string][]string{
 	"silence add": {
 		`sluice silence add rule=rule-whoami 'match.User=~"adm.*"' --for 2h --comment 'pentest' --addr 127.0.0.1:9090`,
 		"sluice silence add --incident 383cec03aede7b76 --for 1d --addr 127.0.0.1:9090",
-		"sluice silence add --result result.ndjson --match CommandLine --until 2030-01-01T00:00:00Z --addr 127.0.0.1:9090",
+		"sluice silence add --result result.ndjson --match CommandLine --until 2099-01-01T00:00:00Z --addr 127.0.0.1:9090",
 	},
 	"silence list": {
 		"sluice silence list --addr 127.0.0.1:9090",
 		"sluice silence list --addr 127.0.0.1:9090 --output-format json",
 	},
 	"silence expire": {"sluice silence expire 0f4f6c0e-0d0b-4c55-8f4e-2b1f3c9d7a11 --addr 127.0.0.1:9090"},
-	"silence extend": {"sluice silence extend 0f4f6c0e-0d0b-4c55-8f4e-2b1f3c9d7a11 --for 1h --addr 127.0.0.1:9090"},
+	"silence extend": {"sluice silence extend 7c0a4f7e-52a3-4f0e-9a44-6d1f0c2b9e35 --for 1h --addr 127.0.0.1:9090"},
 	"incidents list": {
 		"sluice incidents list --addr 127.0.0.1:9090",
 		"sluice incidents list --addr 127.0.0.1:9090 --output-format json",
