@@ -71,10 +71,6 @@ var features = slices.Concat(leftTLS, leftOTLP, []Feature{
 		Series:  enrichSeries,
 	},
 	{
-		Name: "the API of incidents", Sentence: "Incidents are not listed.",
-		Routes: []string{"/api/v1/incidents", "/api/v1/incidents/{id}", "/api/v1/incidents/{id}/bundle"},
-	},
-	{
 		Name: "the risk layer", Sentence: "Results carry no scores, and no risk incidents are emitted.",
 		Refused: []string{"--risk"}, Routes: []string{"/api/v1/risk"},
 		Series: riskSeries,
