@@ -162,6 +162,7 @@ var layout = map[string]place{
 	"internal/template":                  {2, "internal/template", false},
 	"graph/scope":                        {2, "graph", false},
 	"graph/alert":                        {2, "graph", false},
+	"graph/alert/alertmanagertest":       {2, "graph", true}, // a module of its own
 	"graph/alert/dedup":                  {2, "graph", false},
 	"graph/alert/due":                    {2, "graph", false},
 	"graph/alert/incident":               {2, "graph", false},
