@@ -117,6 +117,7 @@ var layout = map[string]place{
 	"cmd/sluice/command":                 {8, "cmd/sluice", false},
 	"cmd/sluice/config":                  {8, "cmd/sluice", false},
 	"cmd/sluice/daemon":                  {8, "cmd/sluice", false},
+	"cmd/sluice/dynamic":                 {8, "cmd/sluice", false},
 	"cmd/sluice/deadletters":             {8, "cmd/sluice", false},
 	"cmd/sluice/silences":                {8, "cmd/sluice", false},
 	"cmd/sluice/inputs":                  {8, "cmd/sluice", false},

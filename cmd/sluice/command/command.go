@@ -111,6 +111,7 @@ func (e *env) app() *cli.App {
 				group("incidents", "hand open incidents over", e.incidentExportCommand())),
 			group("rule", "check and print rules", e.ruleCommands()...),
 			group("pipeline", "look into processing pipelines", e.pipelineCommands()...),
+			group("sources", "look into the dynamic sources of a daemon, and have them fetched", e.sourceCommands()...),
 			group("silence", "keep results quiet for a while", e.silenceCommands()...),
 			group("incidents", "look into open incidents, and hand them over", e.incidentCommands()...),
 			group("dlq", "look into dead letters, and send them on their way again", e.dlqCommands()...),

@@ -18,8 +18,8 @@ const idsMost = 200
 
 var errEnough = errors.New("enough")
 
-// ids asks a daemon for the ids that begin with a text, of silences or of incidents. The
-// words before name the command and perhaps the daemon. Nobody can be told of a fault, so
+// ids asks a daemon for the ids that begin with a text, of silences, incidents or sources.
+// The words before name the command and perhaps the daemon. Nobody can be told of a fault, so
 // there are none then, or fewer.
 func (e *env) ids(kind string, before []string, begin string) (all []shell.Word) {
 	path, list, word := silencesPath, "silences", silenceWord
@@ -27,6 +27,8 @@ func (e *env) ids(kind string, before []string, begin string) (all []shell.Word)
 	case silenceID:
 	case incidentID:
 		path, list, word = incidentsPath, "incidents", incidentWord
+	case sourceID:
+		path, list, word = sourcesPath, "sources", sourceWord
 	default:
 		return nil
 	}
@@ -73,4 +75,10 @@ func incidentWord(entry json.RawMessage) (shell.Word, bool) {
 	var in listedIncident
 	err := json.Unmarshal(entry, &in)
 	return shell.Word{Text: in.ID, About: strings.TrimSpace(in.MaxLevel + " " + in.of())}, err == nil && in.ID != ""
+}
+
+func sourceWord(entry json.RawMessage) (shell.Word, bool) {
+	var s listedSource
+	err := json.Unmarshal(entry, &s)
+	return shell.Word{Text: s.ID, About: s.Type + " " + s.Refresh}, err == nil && s.ID != ""
 }
