@@ -110,7 +110,6 @@ func TestExpressions(t *testing.T) {
 		{"CEL of the wrong type", `{expr: "1 + 'a'", type: cel}`, "", "Extract|"},
 		{"what fails", `".i + 1"`, "", "Extract|"},
 		{"what is larger than it may be", `'"x" * 1000000 as $x | [range(100)] | map($x)'`, "", "ResourceLimit|resource limit exceeded: "},
-		{"what does not end", `"def f: f; f"`, "", "Timeout|timed out"},
 	} {
 		got, err := get(t, fmt.Sprintf("{id: a, type: file, path: %q, format: json, extract: %s}", path, tc.extract))
 		if got != tc.want || !fails(t, err, tc.err) {
@@ -127,6 +126,7 @@ func TestSourcesOfCommands(t *testing.T) {
 		{"one that says why", `[sh, -c, "echo no feed >&2; exit 3"]`, "", "", "Fetch|fetch failed: command exited with exit status 3: no feed"},
 		{"one that a signal ends", `[sh, -c, "kill -9 $$"]`, "", "", "Fetch|fetch failed: command exited with signal: killed"},
 		{"one that hangs with a child", `[sh, -c, "sleep 60 & sleep 60"]`, "timeout: 100ms", "", "Timeout|timed out"},
+		{"an expression that does not end", `[printf, "1"]`, `timeout: 100ms, extract: "def f: f; f"`, "", "Timeout|timed out"},
 		{"one that writes too much", `[sh, -c, "head -c 200 /dev/zero"]`, "max_stdout: 100", "", "ResourceLimit|resource limit exceeded: command stdout exceeds 100 byte limit"},
 		{"one that writes a gigabyte", `[sh, -c, "head -c 1073741824 /dev/zero"]`, "", "", "ResourceLimit|resource limit exceeded: command stdout exceeds 10485760 byte limit"},
 		{"a megabyte of complaints first", `[sh, -c, "head -c 1048576 /dev/zero >&2; printf '[]'"]`, "", "[]", ""},

@@ -141,6 +141,7 @@ func TestNoMessageInTime(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			virtual(t, func(t *testing.T, s *natstest.Server, o fetch.Options) {
+				t.Helper()
 				c, _ := client(t, o)
 				begun := time.Now()
 				v, err := c.Fetch(t.Context(), onNATS(t, s, tc.keys), nil)
@@ -250,6 +251,7 @@ func (k *taken) String() string {
 
 func TestPushes(t *testing.T) {
 	virtual(t, func(t *testing.T, s *natstest.Server, o fetch.Options) {
+		t.Helper()
 		c, log := client(t, o)
 		var got taken
 		ctx, cancel := context.WithCancel(t.Context())
@@ -349,6 +351,7 @@ func TestASubscriptionIsMadeAgainForEver(t *testing.T) {
 
 func TestControlMessages(t *testing.T) {
 	virtual(t, func(t *testing.T, s *natstest.Server, o fetch.Options) {
+		t.Helper()
 		c, _ := client(t, o)
 		var got taken
 		ctx, cancel := context.WithCancel(t.Context())
@@ -376,6 +379,7 @@ func TestControlMessages(t *testing.T) {
 // A reader that cannot keep up gets the newest messages.
 func TestOldMessagesGiveWay(t *testing.T) {
 	virtual(t, func(t *testing.T, s *natstest.Server, o fetch.Options) {
+		t.Helper()
 		c, log := client(t, o)
 		var got taken
 		ctx, cancel := context.WithCancel(t.Context())
