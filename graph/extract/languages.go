@@ -73,13 +73,12 @@ func (q jsonPathQuery) run(ctx context.Context, value []byte, within bounds, out
 	}
 	value = compact.Bytes()
 	r := q.query.NewRun()
-	repeated := r.Repeated(event.ValueOf(value))
 	var ended error
 	r.BeginWithin(ctx, within.steps)
 	err := r.Over(value, func(v event.Value) bool {
 		ended = out.add(func(dst []byte, limit int) ([]byte, error) {
 			switch {
-			case repeated && r.Repeated(v):
+			case r.Repeated(v):
 			case len(v.Raw) > limit:
 				return dst, tree.ErrTooLong
 			default:
