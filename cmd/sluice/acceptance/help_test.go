@@ -43,6 +43,7 @@ func TestExamplesOfHelpRun(t *testing.T) {
 		t.Run(line, func(t *testing.T) {
 			r := newReader(t)
 			write(t, r.dir, "rules/whoami.yml", rule("Whoami", "evil"))
+			write(t, r.dir, "pipelines/feeds.yml", "name: feeds\nsources:\n  - {id: feed, type: file, path: feed.json}\nvars: {bad: '${source.feed}'}\n")
 			write(t, r.dir, "events.ndjson", event("evil")+"\n")
 			write(t, r.dir, "dead.ndjson", `{"original_event":"x","error":"parse error","timestamp":"2026-03-01T10:00:00Z","stage":"parse"}`+"\n")
 			write(t, r.dir, "result.ndjson", strings.ReplaceAll(resultLine("A", "evil"), `"C"`, `"CommandLine"`)+"\n")
