@@ -62,6 +62,7 @@ type daemon struct {
 	noRoom     bool         // for silences
 	changeErr  error        // of changes of silences
 	incidents  *incident.Store
+	feeds      *feeds
 	logs       ingest.Outcome
 	logsErr    error
 }
@@ -194,7 +195,7 @@ func start(t *testing.T, d *daemon, adapt ...func(*Options)) service {
 
 // everything mounts d as all resources.
 func (s service) everything(d *daemon) service {
-	s.Mount(Resources{Status: d, Rules: d, Catalog: d, LogLevel: d.level, Reloader: d, Actors: d, Correlations: d, Silences: d, Incidents: d, Audit: d.trail, Ingest: d, Logs: d, MaxIngestBody: 20 << 20})
+	s.Mount(Resources{Status: d, Rules: d, Catalog: d, LogLevel: d.level, Reloader: d, Actors: d, Correlations: d, Silences: d, Incidents: d, Sources: d.feeds, Audit: d.trail, Ingest: d, Logs: d, MaxIngestBody: 20 << 20})
 	return s
 }
 

@@ -161,7 +161,7 @@ func complete() *daemon {
 		},
 		views: []correlation.Entry{entry}, groups: []correlation.GroupEntry{group}, records: []actors.Record{record}, detail: evaluate.Detail{}, accepted: 3, undecoded: 1,
 		catalog: completeCatalog(at), level: &logLevels{state: LogLevelState{Level: "debug", Origin: "api", Until: &at, Then: "info"}},
-		silences: completeSilences(), keep: true, incidents: openIncidents(true),
+		silences: completeSilences(), keep: true, incidents: openIncidents(true), feeds: twoFeeds(),
 		trail: entries{Count: 1, Entries: []audit.Record{{ID: 1, TS: at.Unix(), Method: "PUT", Endpoint: "/x", Token: "ann", Status: 200}}},
 	}
 }
@@ -193,6 +193,7 @@ func TestEveryAnswerIsInTheDocument(t *testing.T) {
 	ready := func(d *daemon) func(*service) { return func(s *service) { s.everything(d) } }
 	broken := func(err error) *daemon {
 		d := complete()
+		d.feeds.err = err
 		d.askErr, d.ingestErr, d.logsErr, d.dying, d.detail, d.trail = err, err, err, "evaluate", nil, entries{}
 		return d
 	}
@@ -212,7 +213,7 @@ func TestEveryAnswerIsInTheDocument(t *testing.T) {
 		{name: "nothing is loaded", daemon: complete(), mount: ready(&daemon{report: complete().report[:9], rules: RuleReport{Counts: complete().rules.Counts}, catalog: catalog.New(nil, nil, nil, nil)})},
 		{name: "the input is not http", daemon: complete(), mount: func(s *service) {
 			d := complete()
-			s.Mount(Resources{Status: d, Rules: d, Catalog: d, Reloader: d, Actors: d, Correlations: d, Silences: d, Incidents: d, Logs: d})
+			s.Mount(Resources{Status: d, Rules: d, Catalog: d, Reloader: d, Actors: d, Correlations: d, Silences: d, Incidents: d, Sources: d.feeds, Logs: d})
 		}},
 		{name: "actors do not answer", mount: ready(broken(&mailbox.Refusal{Actor: "correlate", Reason: mailbox.ErrFull})), daemon: broken(nil)},
 		{name: "the daemon is draining", mount: ready(broken(ndjson.ErrDraining)), daemon: broken(nil)},
@@ -224,6 +225,7 @@ func TestEveryAnswerIsInTheDocument(t *testing.T) {
 		{name: "large requests are too many", mount: ready(broken(&ingest.Refusal{Kind: ingest.NoRoom})), daemon: complete()},
 		{name: "no log records are taken any more", mount: ready(broken(ingest.ErrDraining)), daemon: complete()},
 		{name: "incidents are batching", daemon: complete(), mount: with(func(d *daemon) { d.incidents = openIncidents(false) })},
+		{name: "sources are being fetched", daemon: complete(), mount: with(func(d *daemon) { d.feeds.busy = true })},
 		{name: "silences are too many", daemon: complete(), mount: with(func(d *daemon) { d.noRoom = true })},
 		{name: "silences cannot be stored", daemon: complete(), mount: with(func(d *daemon) { d.changeErr = fmt.Errorf("%w: no space", alert.ErrNotStored) })},
 		{name: "handlers panic", mount: func(s *service) { s.Mount(Resources{}) }, daemon: complete()},

@@ -44,9 +44,9 @@ func (e *env) expansion(ctx context.Context, l *config.Loaded, all []*fetch.Decl
 		if err != nil {
 			return nil, nil, &sourceFaults{err}
 		}
-		expanded, notes, err := sources.Expand(set, values, nil)
+		expanded, notes, err := set.Expand(values, pipeline.ExpandOptions{})
 		if err != nil {
-			return nil, nil, &sourceFaults{fmt.Errorf("expand pipelines: %w", err)}
+			return nil, nil, &sourceFaults{fmt.Errorf("%w %w", ruleset.ErrPipeline, err)}
 		}
 		return expanded, append(warnings, notes...), nil
 	}, nil

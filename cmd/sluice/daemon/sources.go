@@ -60,6 +60,14 @@ func (d *Daemon) openSources() error {
 	return nil
 }
 
+// feeds answers for the sources; nil, which is a client as well, for none.
+func (d *Daemon) feeds() *sources.Client {
+	if d.sources == nil {
+		return nil
+	}
+	return d.sources.Client()
+}
+
 // fetchSources fetches every source. What comes counts when it is committed.
 func (d *Daemon) fetchSources(ctx context.Context) (map[string]pipeline.Value, error) {
 	round, err := d.sources.Client().Fetch(ctx)
