@@ -13,6 +13,8 @@ import (
 
 	"github.com/dgraph-io/badger/v4"
 	"github.com/dgraph-io/badger/v4/options"
+
+	"github.com/sluicehq/sluice/internal/sigmatest"
 )
 
 func openHere(t *testing.T, dir string) *Store {
@@ -365,7 +367,7 @@ func TestTheDirectoryDoesNotGrowWithTheNumberOfSaves(t *testing.T) {
 	random := rand.NewChaCha8([32]byte{1})
 	state := make([]byte, live)
 	var worst int64
-	for i := range 1000 {
+	for i := range sigmatest.Rounds(1000) {
 		_, _ = random.Read(state)
 		v, err := series.Begin()
 		if err != nil {

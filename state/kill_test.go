@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sluicehq/sluice/internal/sigmatest"
 	"github.com/sluicehq/sluice/state"
 )
 
@@ -67,7 +68,8 @@ func TestAKilledProcessLeavesTheLastCompleteSave(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	var last int64
 	var took time.Duration // what the save took that was heard of last
-	for round := range 100 {
+	kills := sigmatest.Rounds(100)
+	for round := range kills {
 		cmd := exec.Command(os.Args[0])
 		cmd.Env = append(os.Environ(), childDir+"="+dir)
 		out, err := cmd.StdoutPipe()
@@ -114,5 +116,5 @@ func TestAKilledProcessLeavesTheLastCompleteSave(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	t.Logf("%d saves survived 100 kills", last)
+	t.Logf("%d saves survived %d kills", last, kills)
 }

@@ -57,7 +57,9 @@ func (a *shell) Receive(c actor.Context) {
 			return
 		}
 		for _, set := range m.Rest() {
-			a.Export(set.Barrier, nil)
+			if set.Barrier != nil {
+				a.Export(set.Barrier, nil)
+			}
 		}
 		m.Pass(a.next)
 	case mailbox.Tick:

@@ -28,9 +28,6 @@ const (
 	cardinalityCeiling guard = "cardinality_ceiling"
 )
 
-// triggers are why there are records of incidents.
-var triggers = [...]incident.Trigger{"group_wait", "group_interval", "repeat", "resolved"}
-
 // Metrics are the series of the stage. They are touched by the actor alone, and read by
 // scrapes.
 type Metrics struct {
@@ -86,7 +83,7 @@ func NewMetrics(reg prometheus.Registerer) (*Metrics, error) {
 		}),
 	}
 	register(m.duration)
-	for _, t := range triggers {
+	for _, t := range incident.Triggers() {
 		m.triggers[t] = records.WithLabelValues(string(t))
 	}
 	return m, errors.Join(errs...)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/actors/mailbox"
+	"github.com/sluicehq/sluice/internal/watch"
 )
 
 const (
@@ -31,6 +32,7 @@ type Options struct {
 	Components []actors.Component // in the order in which a pass renews them
 	Metrics    *Metrics
 	Log        *slog.Logger
+	Rebuild    Rebuild // nil when Changed is never called
 	// Capacity of the mailbox, 0 for the default.
 	Capacity int
 }
@@ -45,8 +47,9 @@ type Reloader struct {
 	components []actors.Component
 	pending    []Trigger // that no pass has taken yet
 	taken      []Trigger // by the pass under way
+	changed    []string  // sources of which no rebuild has taken the values yet
 	history    history
-	watcher    *watcher // nil without Watch
+	watcher    *watch.Watcher // nil without Watch
 }
 
 // history is what the record shows of the passes so far.
@@ -89,7 +92,7 @@ func (r *Reloader) Use(list []actors.Component) {
 // before the actor is spawned are its first. Without Watch only Trigger asks for a
 // reload.
 func (r *Reloader) Watch() error {
-	w, err := watch(r.paths, r.Trigger, r.o.Log)
+	w, err := watch.New(r.paths, func(_, reason string) { r.Trigger(File, reason) }, r.o.Log)
 	r.mu.Lock()
 	r.watcher = w
 	r.mu.Unlock()
@@ -99,11 +102,11 @@ func (r *Reloader) Watch() error {
 // Close ends the watching.
 func (r *Reloader) Close() {
 	if w := r.watching(); w != nil {
-		w.close()
+		w.Close()
 	}
 }
 
-func (r *Reloader) watching() *watcher {
+func (r *Reloader) watching() *watch.Watcher {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.watcher
@@ -149,13 +152,13 @@ func (r *Reloader) detail() Detail {
 
 type shell struct{ *Reloader }
 
-// Receive starts a pass unless an earlier one has taken the triggers along.
+// Receive starts a pass or a rebuild unless an earlier one has taken the triggers along.
 func (s shell) Receive(c actor.Context) {
 	switch m := c.Message().(type) {
 	case *mailbox.Run[Trigger]:
 		m.Take()
-		if s.due() {
-			s.pool.Start(1, func(ctx context.Context, _ int) any { s.pass(ctx); return nil })
+		if s.due() || s.rebuilds() {
+			s.pool.Start(1, func(ctx context.Context, _ int) any { s.work(ctx); return nil })
 		}
 	case actors.Detail:
 		c.Respond(s.detail())
@@ -213,11 +216,11 @@ func (r *Reloader) pass(ctx context.Context) {
 	r.o.Log.Info("reload started", "reason", triggers[0].Reason, "triggers", len(triggers))
 	w := r.watching()
 	if w != nil {
-		w.update()
+		w.Update()
 	}
 	failed, abandoned := r.renewAll(ctx)
 	if w != nil {
-		w.updatePaths()
+		w.UpdatePaths()
 	}
 	if abandoned { // it stays pending: it has no outcome
 		r.o.Log.Info("reload abandoned: the daemon is ending")

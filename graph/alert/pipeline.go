@@ -1,6 +1,8 @@
 package alert
 
 import (
+	"hash/maphash"
+
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/graph/alert/dedup"
 	"github.com/sluicehq/sluice/graph/alert/incident"
@@ -27,6 +29,7 @@ type Pipeline struct {
 	inhibit   *inhibit.Index
 	dedup     *dedup.Store    // nil without the section
 	incidents *incident.Store // nil without the section
+	mutes     mutes
 	revision  uint64
 	outcome   Outcome // of the set in hand
 }
@@ -34,7 +37,7 @@ type Pipeline struct {
 // New returns a pipeline without state. Without a file it leaves results alone and holds
 // silences.
 func New(f *File, o Options) *Pipeline {
-	p := &Pipeline{newID: o.NewID, silences: silence.NewSet(), inhibit: inhibit.New()}
+	p := &Pipeline{newID: o.NewID, silences: silence.NewSet(), inhibit: inhibit.New(), mutes: mutes{seed: maphash.MakeSeed()}}
 	p.Configure(f, 0, nil)
 	return p
 }
@@ -64,6 +67,7 @@ type Outcome struct {
 	Ungrouped    int      // went on without an incident, because there are too many
 	StopValues   int      // values that never join incidents
 	Ceiling      int      // values that are too frequent to join two incidents
+	Unindexed    int      // values beyond all bounds, which lead to no incident
 	Overwritten  int      // enrichments that had the name of the incident's id
 }
 
@@ -144,6 +148,7 @@ func (p *Pipeline) open(set *graph.ResultSet, i int, now int64) {
 		out.Ungrouped += o.Refused
 		out.StopValues += o.StopValues
 		out.Ceiling += o.Ceiling
+		out.Unindexed += o.Unindexed
 	}
 	if in != (incident.Ref{}) {
 		object, replaced := sample.With(r.Enrichments, IncidentID, event.AppendQuoted(nil, p.incidents.ID(in)))

@@ -23,12 +23,12 @@ type View struct {
 	revision  uint64
 	alerts    *dedup.View
 	incidents *incident.View
-	sources   []inhibit.Source
+	sources   *inhibit.View
 }
 
 // Export returns a view of the state, without the silences.
 func (p *Pipeline) Export() *View {
-	v := &View{revision: p.revision, sources: p.inhibit.Sources()}
+	v := &View{revision: p.revision, sources: p.inhibit.Export()}
 	if p.incidents != nil {
 		v.incidents = p.incidents.Export()
 	}
@@ -68,11 +68,7 @@ func (v *View) Encode(w io.Writer, _ int64) error {
 		return err
 	}
 	text(`,"inhibit_sources":`)
-	sources := v.sources
-	if sources == nil {
-		sources = []inhibit.Source{}
-	}
-	if err := json.NewEncoder(out).Encode(sources); err != nil {
+	if err := json.NewEncoder(out).Encode(v.sources.Sources()); err != nil {
 		return err
 	}
 	text("}")

@@ -4,7 +4,6 @@ import (
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/graph/alert/dedup"
 	"github.com/sluicehq/sluice/graph/alert/incident"
-	"github.com/sluicehq/sluice/graph/alert/sample"
 	"github.com/sluicehq/sluice/graph/alert/silence"
 )
 
@@ -65,6 +64,7 @@ func (p *Pipeline) Configure(f *File, now int64, emit func(graph.Record)) Ticked
 	}
 	p.silences.Replace(f.Silences)
 	p.inhibit.Configure(f.Inhibit)
+	p.mutes.forget()
 	switch {
 	case f.Dedup == nil && p.dedup != nil:
 		p.dedup.Close(t.summary, t.gone)
@@ -109,6 +109,7 @@ func (p *Pipeline) ticker(now int64, emit func(graph.Record)) *ticker {
 }
 
 func (t *ticker) end() Ticked {
+	t.mutes.turn()
 	if t.Records() > 0 {
 		t.revision++
 	}
@@ -137,18 +138,6 @@ func (t *ticker) gone(in incident.Ref) {
 	if t.incidents != nil && in != (incident.Ref{}) {
 		t.incidents.Unname(in)
 	}
-}
-
-// muted reports whether a silence or an inhibition holds a record about a result.
-func (t *ticker) muted(line []byte) bool {
-	if !t.holds {
-		return false
-	}
-	r, err := sample.Read(line)
-	if err != nil {
-		return false
-	}
-	return t.silences.MutesSample(r, t.now) || t.inhibit.InhibitsSample(r, t.now)
 }
 
 // Next is the earliest tick at which something may come out, and false if nothing will

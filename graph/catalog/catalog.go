@@ -35,6 +35,7 @@ type Entry struct {
 type Catalog struct {
 	entries []Entry // detections by load index, then correlations by theirs
 	uppers  int     // number of the first correlation
+	texts   shelf   // of the entries
 }
 
 // New lists the rules of a set. Place gives the path by which people open a file.
@@ -42,14 +43,18 @@ type Catalog struct {
 func New(rules []*ast.Rule, correlations []*ast.Correlation, place func(file string) string, before *Catalog) *Catalog {
 	c := &Catalog{entries: make([]Entry, 0, len(rules)+len(correlations)), uppers: len(rules)}
 	m := maker{texts: make(map[string]string), place: place, files: make(map[string]string)}
+	var texts storer
 	for _, r := range rules {
 		e := m.entry(Detection, &r.Meta)
 		e.Logsource = Logsource{m.text(r.Logsource.Product), m.text(r.Logsource.Category), m.text(r.Logsource.Service)}
 		c.entries = append(c.entries, e)
+		texts.add(&r.Meta)
 	}
 	for _, r := range correlations {
 		c.entries = append(c.entries, m.entry(Correlation, &r.Meta))
+		texts.add(&r.Meta)
 	}
+	c.texts = texts.end()
 	c.count(before)
 	return c
 }

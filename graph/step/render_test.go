@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/sluicehq/sluice/graph"
+	"github.com/sluicehq/sluice/graph/ocsf"
 	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/result"
 )
@@ -100,6 +101,34 @@ func TestSinksOfEqualFormsShareMessages(t *testing.T) {
 	}
 	if want := len(text(got[0])) + 3*messageBytes; got[0].Bytes != want || got[0].Sets[0].Results != nil {
 		t.Errorf("%d bytes and %d results, want %d and none: the bodies are native", got[0].Bytes, len(got[0].Sets[0].Results), want)
+	}
+}
+
+// addressed is a record with a subject of its own.
+type addressed struct {
+	note
+	subject string
+}
+
+func (a addressed) NATSSubject() string { return a.subject }
+
+func TestARecordMayHaveASubjectOfItsOwnInEveryForm(t *testing.T) {
+	for _, tc := range []struct {
+		name   string
+		record graph.Record
+		want   string
+	}{
+		{"a subject", addressed{"{}", "soc.incidents"}, "soc.incidents"},
+		{"none is set", addressed{"{}", ""}, ""},
+		{"a record of another kind", note("{}"), ""},
+	} {
+		for _, form := range []graph.Form{Native{}, Pretty{}, ocsf.New("1")} {
+			r := NewRender([]graph.Form{form})
+			b := r.Set(&graph.ResultSet{Record: tc.record}, graph.DeliveryID{}, time.Time{})[0]
+			if got := b.Messages[0].Subject(); got != tc.want {
+				t.Errorf("%s in the form %T: subject %q, want %q", tc.name, form, got, tc.want)
+			}
+		}
 	}
 }
 

@@ -12,6 +12,8 @@ import (
 	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/actors/mailbox"
 	"github.com/sluicehq/sluice/actors/reload"
+	"github.com/sluicehq/sluice/graph/alert/bundle"
+	"github.com/sluicehq/sluice/graph/catalog"
 	"github.com/sluicehq/sluice/http/openapi"
 	"github.com/sluicehq/sluice/sigma/ast"
 )
@@ -72,6 +74,9 @@ var information = openapi.Info{
 		reflect.TypeFor[ast.Window]():          words(ast.WindowSliding, ast.WindowTumbling, ast.WindowSession),
 		reflect.TypeFor[reload.Origin]():       words(reload.API, reload.Signal, reload.File),
 		reflect.TypeFor[ast.CorrelationType](): words(ast.EventCount, ast.ValueCount, ast.ValueSum, ast.ValueAvg, ast.ValuePercentile, ast.ValueMedian, ast.Temporal, ast.TemporalOrdered),
+		reflect.TypeFor[catalog.Kind]():        words(catalog.Detection, catalog.Correlation),
+		reflect.TypeFor[bundle.Resolution]():   words(bundle.Resolutions[:]...),
+		reflect.TypeFor[bundle.Reason]():       words(bundle.Reasons[:]...),
 	},
 }
 

@@ -48,6 +48,16 @@ type tooLarge struct {
 // readBody returns the body as text. When it reports false the answer has been
 // written.
 func readBody(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
+	body, ok := readBytes(w, r)
+	if ok && !utf8.Valid(body) {
+		writeError(w, http.StatusBadRequest, "body is not valid UTF-8")
+		return nil, false
+	}
+	return body, ok
+}
+
+// readBytes returns the body. When it reports false the answer has been written.
+func readBytes(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
 	if r.ContentLength > maxBody {
 		reply.JSON(w, http.StatusRequestEntityTooLarge, tooLarge{bodyTooLarge, maxBody})
 		return nil, false
@@ -59,8 +69,6 @@ func readBody(w http.ResponseWriter, r *http.Request) ([]byte, bool) {
 		writeError(w, status, text)
 	case len(body) > maxBody:
 		reply.JSON(w, http.StatusRequestEntityTooLarge, tooLarge{bodyTooLarge, maxBody})
-	case !utf8.Valid(body):
-		writeError(w, http.StatusBadRequest, "body is not valid UTF-8")
 	default:
 		return body, true
 	}

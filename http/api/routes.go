@@ -37,7 +37,7 @@ type Logs interface {
 }
 
 // Resources is what the routes speak to once the daemon has loaded. Status,
-// Rules, Catalog, Reloader, Actors and Correlations are always there. A nil Ingest is an
+// Rules, Catalog, Reloader, Actors, Correlations, Silences and Incidents are always there. A nil Ingest is an
 // input other than http, a nil LogLevel a log that nobody can change.
 type Resources struct {
 	Status       Status
@@ -47,6 +47,9 @@ type Resources struct {
 	Reloader     Reloader
 	Actors       Actors
 	Correlations Correlations
+	Silences     Silences
+	Incidents    Incidents
+	Sources      Sources
 	Ingest       Ingest
 	// Logs is there in builds with OTLP.
 	Logs Logs
@@ -61,7 +64,7 @@ func (a *API) routes(profiling bool) []route {
 	all := slices.Concat(
 		a.probeRoutes(), a.metricsRoutes(), a.openAPIRoutes(),
 		statusRoutes, ruleRoutes, reloadRoutes, eventRoutes, logRoutes, actorRoutes, correlationRoutes,
-		incidentRoutes, riskRoutes, sourceRoutes, auditRoutes, ruleListRoutes, logLevelRoutes, unavailableRoutes,
+		silenceRoutes, incidentRoutes, riskRoutes, sourceRoutes, auditRoutes, ruleListRoutes, logLevelRoutes, unavailableRoutes,
 	)
 	if profiling {
 		all = append(all, a.profileRoutes()...)

@@ -10,8 +10,6 @@ import (
 // as if the feature were switched off, so that a client can tell it from a path that does
 // not exist. A feature that is built takes its rows to a file of its own.
 var unavailableRoutes = []route{
-	{pattern: "/api/v1/incidents/{id}", endpoints: get("incidents:read", groupingDisabled, getIncident)},
-	{pattern: "/api/v1/incidents/{id}/bundle", endpoints: get("incident-bundles:read", (*Resources).getBundle, getIncidentBundle)},
 	{pattern: "/api/v1/dispositions", endpoints: table{
 		http.MethodGet:  {permission: "dispositions:read", serve: absent(noDispositions), operation: absentOperation("getScorecard", "Show how often each rule was right", noDispositions)},
 		http.MethodPost: mutation("dispositions:write", absent(noDispositions), absentOperation("addDispositions", "Hand in the verdicts of analysts", noDispositions)).and("capture:write", whileCapturing),
@@ -38,8 +36,6 @@ const (
 	noTap          = "event tap disabled"
 	noTail         = "detection tail disabled"
 )
-
-var groupingDisabled = absent(noGrouping)
 
 // absent answers for a feature that no setting switches on.
 func absent(text string) handler {

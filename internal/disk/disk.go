@@ -1,4 +1,5 @@
-// Package disk says whether a start could write where it is told to, without writing.
+// Package disk says whether a start could write where it is told to, without writing, and
+// replaces files as a whole.
 package disk
 
 import (

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/sluicehq/sluice/internal/reference"
+	"github.com/sluicehq/sluice/internal/sigmatest"
 )
 
 // probes are the values of each dimension of which a rule is made that names nothing
@@ -186,7 +187,7 @@ func TestDerivedLogsourcesAreThoseOfTheReference(t *testing.T) {
 		}
 		x := newIndexed(t, rules, reference.Options{Routing: &o})
 		random := rand.New(rand.NewPCG(1, 2))
-		for range 5000 {
+		for range sigmatest.Rounds(5000) {
 			line := `{"C":"x"`
 			for range random.IntN(6) {
 				name := names[random.IntN(len(names))]

@@ -174,7 +174,7 @@ func TestEngineAgreesWithTheReferenceOnEveryLane(t *testing.T) {
 // which continuous integration sets, leaves nothing out of a plain run.
 func strideOf(lane string) int {
 	switch {
-	case raceDetector || testing.Short():
+	case sigmatest.Watched || testing.Short():
 		return 50
 	case lane == sigmatest.Telemetry || os.Getenv("SLUICE_EVERY_EVENT") != "":
 		return 1
@@ -183,7 +183,7 @@ func strideOf(lane string) int {
 }
 
 func TestEngineFindsTheExpectedHits(t *testing.T) {
-	if raceDetector {
+	if sigmatest.Watched {
 		t.Skip("counts need every event")
 	}
 	type row struct {

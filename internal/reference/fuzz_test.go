@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/sluicehq/sluice/internal/reference"
+	"github.com/sluicehq/sluice/internal/sigmatest"
 	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/engine"
 	"github.com/sluicehq/sluice/sigma/load"
@@ -171,10 +172,10 @@ func rounds(t *testing.T, n int) int {
 		}
 		return more
 	}
-	if raceDetector || testing.Short() {
+	if testing.Short() {
 		return n / 10
 	}
-	return n
+	return sigmatest.Rounds(n)
 }
 
 func TestRandomRulesAreJudgedAlike(t *testing.T) {

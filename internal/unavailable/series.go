@@ -31,16 +31,11 @@ func one(name string, values ...string) []Label { return []Label{{name, values}}
 
 // Bounds of histograms.
 var (
-	layers   = []float64{0.00001, 0.00005, 0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1}
-	resolves = []float64{0.01, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10}
-	scores   = []float64{0, 1, 5, 10, 25, 50, 100, 250, 500, 1000}
+	layers = []float64{0.00001, 0.00005, 0.0001, 0.0005, 0.001, 0.005, 0.01, 0.05, 0.1}
+	scores = []float64{0, 1, 5, 10, 25, 50, 100, 250, 500, 1000}
 )
 
 var (
-	sourceSeries = []Series{
-		{Name: "source_resolve_seconds", Help: "Time of each attempt to resolve a dynamic source.", Kind: Histogram, Buckets: resolves},
-		{Name: "source_cache_hits_total", Help: "Cached values served because a fetch failed."},
-	}
 	enrichSeries = []Series{
 		{Name: "enrichment_queue_depth", Help: "Enricher calls in progress plus results waiting for a slot.", Kind: Gauge},
 	}

@@ -38,5 +38,19 @@ func equalValues(a, b []Value) bool {
 
 // Equal reports whether both are written alike and mean the same.
 func (v Value) Equal(o Value) bool {
-	return v.Kind == o.Kind && v.Text == o.Text && slices.Equal(v.Parts, o.Parts)
+	return v.Kind == o.Kind && v.Text == o.Text && v.Inserted == o.Inserted && slices.Equal(v.Parts, o.Parts)
+}
+
+// Equal reports whether both have equal detections, conditions and filters, on the same
+// lines.
+func (f FilterScope) Equal(o FilterScope) bool {
+	return f.Title == o.Title && f.ID == o.ID && f.Version == o.Version && f.Origin == o.Origin &&
+		slices.EqualFunc(f.Detections, o.Detections, Detection.Equal) && slices.EqualFunc(f.Conditions, o.Conditions, Condition.Equal)
+}
+
+// EqualLogic reports whether both rules ask the same of events: their detections,
+// conditions and filters are equal.
+func (r *Rule) EqualLogic(o *Rule) bool {
+	return r.Version == o.Version && slices.EqualFunc(r.Detections, o.Detections, Detection.Equal) &&
+		slices.EqualFunc(r.Conditions, o.Conditions, Condition.Equal) && slices.EqualFunc(r.Filters, o.Filters, FilterScope.Equal)
 }

@@ -80,6 +80,8 @@ func fill(t *testing.T, v reflect.Value, within []reflect.Type) {
 		v.SetInt(1)
 	case reflect.Uint8, reflect.Uint32:
 		v.SetUint(1)
+	case reflect.Bool:
+		v.SetBool(true)
 	default:
 		t.Fatalf("nobody knows how to fill %s", v.Type())
 	}
@@ -126,6 +128,8 @@ func alter(t *testing.T, v reflect.Value, place string, tell func(place string))
 		with(reflect.ValueOf(v.String()+"y").Convert(v.Type()), "")
 	case reflect.Int:
 		with(reflect.ValueOf(v.Int()+1).Convert(v.Type()), "")
+	case reflect.Bool:
+		with(reflect.ValueOf(!v.Bool()), "")
 	case reflect.Uint8, reflect.Uint32:
 		with(reflect.ValueOf(v.Uint()+1).Convert(v.Type()), "")
 	default:

@@ -41,6 +41,9 @@ type Value struct {
 	// Parts is a string's meaning: Text with escapes and wildcards resolved.
 	// It belongs to kind String only; empty means the empty string.
 	Parts []Part `json:"parts,omitempty"`
+	// Inserted says that Text is the value of a dynamic source: it is data, in which
+	// nothing is a reference.
+	Inserted bool `json:"inserted,omitempty"`
 }
 
 // PartKind tells literal text from wildcards.
@@ -78,7 +81,7 @@ func LiteralValue(s string) Value {
 // ParseParts resolves escapes and wildcards: a backslash before *, ? or another
 // backslash is dropped, before anything else it stands for itself.
 func ParseParts(text string) []Part {
-	if isLiteral(text) { // the fast path
+	if IsLiteral(text) { // the fast path
 		if text == "" {
 			return nil
 		}
@@ -114,8 +117,8 @@ func ParseParts(text string) []Part {
 	return parts
 }
 
-// isLiteral reports whether a text has neither wildcards nor escapes.
-func isLiteral(text string) bool {
+// IsLiteral reports whether a text has neither wildcards nor escapes.
+func IsLiteral(text string) bool {
 	for i := range len(text) {
 		switch text[i] {
 		case '*', '?':

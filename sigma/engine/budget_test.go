@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sluicehq/sluice/internal/sigmatest"
 	"github.com/sluicehq/sluice/sigma/load"
 	"github.com/sluicehq/sluice/sigma/result"
 )
@@ -207,11 +208,11 @@ func FuzzAnEventCostsNoMoreThanItsSize(f *testing.F) {
 }
 
 func TestEventsCostNoMoreThanTheirSize(t *testing.T) {
-	n := uint64(400)
+	n := sigmatest.Rounds(400)
 	if testing.Short() {
 		n = 40
 	}
-	for seed := range n {
+	for seed := range uint64(n) {
 		checkBudget(t, seed, 1+int(seed%8))
 	}
 }

@@ -21,18 +21,34 @@ type matcher struct {
 	content  bool     // more than the presence of a value matters
 }
 
-// newMatchers builds the matchers of all fields; a field that needs none has nil.
-// The matchers look for the early predicates in only, or for all when that is nil.
-// When stopped, which may be nil, returns true, the result is nil.
-func newMatchers(p *compile.Plan, only []uint64, stopped func() bool) []*matcher {
+// wanted says which matchers are built, and how. The zero value builds those of all
+// fields for all early predicates.
+type wanted struct {
+	preds   []uint64    // bits: look for these alone; nil for all
+	fields  []bool      // by field: the others are taken over; nil for all
+	before  []*matcher  // from here
+	stopped func() bool // asked between two fields: true gives up; nil uses all cores
+}
+
+// newMatchers builds matchers by field; a field that needs none has nil. When it is
+// given up, the result is nil.
+func newMatchers(p *compile.Plan, want wanted) []*matcher {
 	out := make([]*matcher, len(p.Fields.List))
+	for f := range want.fields {
+		if !want.fields[f] {
+			out[f] = want.before[f]
+		}
+	}
 	builders := make([]*literal.Builder, len(out))
 	for id := range p.Preds {
 		pred := &p.Preds[id]
-		if !pred.Early || only != nil && only[id/64]>>(id%64)&1 == 0 {
+		if !pred.Early || want.preds != nil && want.preds[id/64]>>(id%64)&1 == 0 {
 			continue
 		}
 		f := pred.Field
+		if want.fields != nil && !want.fields[f] {
+			continue
+		}
 		if out[f] == nil {
 			out[f] = new(matcher)
 		}
@@ -48,18 +64,19 @@ func newMatchers(p *compile.Plan, only []uint64, stopped func() bool) []*matcher
 			out[f].present = append(out[f].present, id)
 		case compile.Equal:
 			out[f].addNumber(pred.More.Number, id)
-		case compile.Exact:
-			b.AddExact(pred.Text, id)
-		case compile.Prefix:
-			b.AddPrefix(pred.Text, id)
-		case compile.Suffix:
-			b.AddSuffix(pred.Text, id)
-		case compile.Contains:
-			b.AddContains(pred.Text, id)
+		case compile.Among:
+			for _, text := range pred.More.Texts.List {
+				compile.AddLiteral(b, pred.Op, text, id)
+			}
+		default:
+			compile.AddLiteral(b, pred.Kind, pred.Text, id)
 		}
 	}
 	finish := func(f int) {
 		m := out[f]
+		if want.fields != nil && !want.fields[f] {
+			return
+		}
 		if b := builders[f]; b != nil {
 			m.literals = b.Build()
 		}
@@ -67,12 +84,12 @@ func newMatchers(p *compile.Plan, only []uint64, stopped func() bool) []*matcher
 			m.content = m.literals != nil || m.numbers != nil || m.direct != nil
 		}
 	}
-	if stopped == nil {
+	if want.stopped == nil {
 		_ = parallel.For(context.Background(), len(out), finish)
 		return out
 	}
 	for f := range out { // beside the evaluation, which needs the cores
-		if stopped() {
+		if want.stopped() {
 			return nil
 		}
 		finish(f)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sluicehq/sluice/internal/sigmatest"
 	"github.com/sluicehq/sluice/sigma/load"
 )
 
@@ -84,7 +85,7 @@ func hostileRegex(r *rand.Rand, depth int) string {
 
 // What the loader says of regexes holds for every event: it is the budget of a document.
 func TestRegexesTakeNoMoreThanTheirDocumentIsTold(t *testing.T) {
-	n := 300
+	n := sigmatest.Rounds(300)
 	if testing.Short() {
 		n = 60
 	}
@@ -118,7 +119,7 @@ func TestRegexesOfADocumentCostNoMoreThanItsBudget(t *testing.T) {
 		}
 		return sources
 	}
-	const size = 40_000
+	size := sigmatest.Rounds(40_000)
 	r := rand.New(rand.NewPCG(1, 1))
 	random := func(n int) string {
 		b := make([]byte, n)
@@ -144,7 +145,9 @@ func TestRegexesOfADocumentCostNoMoreThanItsBudget(t *testing.T) {
 		{"what may be left out", []string{`(?:a?[ab]){90}c`}, 300},
 		{"loops", []string{`^é?(?:a|[ab]x|b[ab]x|ab|ba)*c`, `(?:(?:a|bb){9}c|a|b)*d`}, 500},
 	} {
+		told := pace(t, doc.sources...)
 		for _, key := range []string{"A|re", "'|re'", "'A[any]|re'", "'A[none].x|re'"} {
+			set := setOf(t, document(key, doc.sources...), Options{})
 			for _, value := range []struct{ name, json string }{
 				{"one value", `"` + random(size) + `"`},
 				{"one value beyond ASCII", `"é` + random(size) + `"`},
@@ -156,12 +159,11 @@ func TestRegexesOfADocumentCostNoMoreThanItsBudget(t *testing.T) {
 				if strings.Contains(key, ".x") {
 					line = `{"A":{"x":` + value.json + `}}`
 				}
-				set := setOf(t, document(key, doc.sources...), Options{})
 				got, bytes := spent(t, set, []byte(line)).steps, uint64(len(line))
 				if limit := uint64(len(doc.sources))*allowance + doc.perByte*bytes; got > limit {
 					t.Errorf("%s of %s, %s: %d steps for %d bytes, want at most %d", doc.name, key, value.name, got, bytes, limit)
 				}
-				t.Logf("%s of %s, %s: %d steps for each byte, told %d", doc.name, key, value.name, got/bytes, pace(t, doc.sources...))
+				t.Logf("%s of %s, %s: %d steps for each byte, told %d", doc.name, key, value.name, got/bytes, told)
 			}
 		}
 	}

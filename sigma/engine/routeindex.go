@@ -2,7 +2,9 @@ package engine
 
 import (
 	"encoding/binary"
+	"math/bits"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"sync/atomic"
 )
@@ -22,6 +24,7 @@ const (
 type routeIndex struct {
 	number   uint32 // from 1; part of the keys of the value cache
 	matchers []*matcher
+	preds    []uint64 // bits: those the matchers look for
 }
 
 // routeIndexes are the indexes of a set, by the rules they leave out. One index is
@@ -41,32 +44,64 @@ type indexSlot struct {
 	number   uint32
 	conflict []uint64 // the rules it leaves out
 	built    atomic.Pointer[routeIndex]
+
+	// The index of the same rules in the set before, nil for none, and the fields, by
+	// number, for which other predicates are early since. Whoever builds takes it over.
+	before  *routeIndex
+	touched []bool
+	queued  bool
 }
 
 // slot returns the slot of the index that leaves out the rules in conflict: nil
-// when there are maxRouteIndexes already, or building has stopped. The caller that
-// gets build must build the waiting slots.
-func (f *routeIndexes) slot(conflict []uint64) (slot *indexSlot, build bool) {
+// when there are maxRouteIndexes already, or building has stopped, or only a known one is
+// wanted and it is not. The caller that gets build must build the waiting slots.
+func (f *routeIndexes) slot(conflict []uint64, known bool) (slot *indexSlot, build bool) {
 	key := make([]byte, 0, 8*len(conflict))
 	for _, word := range conflict {
 		key = binary.LittleEndian.AppendUint64(key, word)
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if s := f.slots[string(key)]; s != nil {
+	s := f.slots[string(key)]
+	switch {
+	case s != nil && s.queued:
 		return s, false
-	}
-	if len(f.slots) == maxRouteIndexes || f.stopped.Load() {
+	case s == nil && known, f.stopped.Load():
 		return nil, false
+	case s == nil && len(f.slots) == maxRouteIndexes:
+		return nil, false
+	case s == nil:
+		if f.slots == nil {
+			f.slots = make(map[string]*indexSlot)
+		}
+		s = &indexSlot{number: uint32(len(f.slots)) + 1, conflict: conflict}
+		f.slots[string(key)] = s
 	}
-	if f.slots == nil {
-		f.slots = make(map[string]*indexSlot)
-	}
-	s := &indexSlot{number: uint32(len(f.slots)) + 1, conflict: conflict}
-	f.slots[string(key)] = s
+	s.queued = true
 	f.waiting = append(f.waiting, s)
 	build, f.building = !f.building, true
 	return s, build
+}
+
+// inherit gives the indexes of the set before to this one, in which other predicates of
+// some fields are early. They are built as soon as an event takes their route.
+func (f *routeIndexes) inherit(before *routeIndexes, touched []bool) {
+	f.after = before.after
+	before.mu.Lock()
+	defer before.mu.Unlock()
+	for key, old := range before.slots {
+		s := &indexSlot{number: old.number, conflict: old.conflict, before: old.built.Load(), touched: touched}
+		if s.before == nil && old.before != nil {
+			s.before, s.touched = old.before, slices.Clone(touched)
+			for field, is := range old.touched {
+				s.touched[field] = s.touched[field] || is
+			}
+		}
+		if f.slots == nil {
+			f.slots = make(map[string]*indexSlot)
+		}
+		f.slots[key] = s
+	}
 }
 
 // next takes the slot that has waited longest. When there is none, building ends.
@@ -87,10 +122,12 @@ func (s *Set) routeIndex(r *route) *routeIndex {
 	if r.slot != nil {
 		return r.slot.built.Load()
 	}
-	if r.events++; r.events != s.indexes.after || 8*r.pruned < len(s.handles) {
+	r.events++
+	first := r.events == 1 && s.inherits
+	if !first && r.events != s.indexes.after || 8*r.pruned < len(s.handles) {
 		return nil
 	}
-	slot, build := s.indexes.slot(r.conflict)
+	slot, build := s.indexes.slot(r.conflict, first && s.indexes.after > 1)
 	r.slot = slot
 	switch {
 	case build && s.options.Background != nil:
@@ -120,9 +157,36 @@ func (s *Set) buildRouteIndex(slot *indexSlot) {
 			}
 		}
 	}()
-	if m := newMatchers(s.plan, s.plan.Needed(slot.conflict), s.indexes.stopped.Load); m != nil {
-		slot.built.Store(&routeIndex{slot.number, m})
+	want := wanted{preds: s.plan.Needed(slot.conflict), stopped: s.indexes.stopped.Load}
+	s.indexes.mu.Lock()
+	before, touched := slot.before, slot.touched
+	s.indexes.mu.Unlock()
+	if before != nil {
+		want.before, want.fields = before.matchers, s.others(want.preds, before.preds, touched)
 	}
+	if m := newMatchers(s.plan, want); m != nil {
+		slot.built.Store(&routeIndex{slot.number, m, want.preds})
+		s.indexes.mu.Lock()
+		slot.before, slot.touched = nil, nil
+		s.indexes.mu.Unlock()
+	}
+}
+
+// others returns the fields that are touched, or of which matchers look for other early
+// predicates now than before.
+func (s *Set) others(now, before []uint64, touched []bool) []bool {
+	out := slices.Clone(touched)
+	for i, word := range now {
+		if i < len(before) {
+			word ^= before[i]
+		}
+		for ; word != 0; word &= word - 1 {
+			if p := &s.plan.Preds[i*64+bits.TrailingZeros64(word)]; p.Early {
+				out[p.Field] = true
+			}
+		}
+	}
+	return out
 }
 
 // Retire tells the set that few events will follow: background work ends soon and

@@ -133,7 +133,7 @@ func TestARetiredSetBuildsNoIndex(t *testing.T) {
 func TestAnIndexIsGivenUpBetweenTwoFields(t *testing.T) {
 	set, asked := smallSet(t, Options{}), 0
 	over := func() bool { asked++; return asked == 2 }
-	if got := newMatchers(set.plan, nil, over); got != nil || asked != 2 {
+	if got := newMatchers(set.plan, wanted{stopped: over}); got != nil || asked != 2 {
 		t.Errorf("got %v after %d questions, want nothing after two", got, asked)
 	}
 }
@@ -169,12 +169,12 @@ func smallSet(t *testing.T, o Options) *Set {
 func TestRouteIndexesAreFew(t *testing.T) {
 	var f routeIndexes
 	for i := range uint64(2 * maxRouteIndexes) {
-		slot, build := f.slot([]uint64{i})
+		slot, build := f.slot([]uint64{i}, false)
 		if want := i < maxRouteIndexes; (slot != nil) != want || build != (i == 0) || want && slot.number != uint32(i)+1 {
 			t.Errorf("route %d: slot %v, to be built by the caller %v", i, slot, build)
 		}
 	}
-	if slot, build := f.slot([]uint64{1}); slot == nil || build {
+	if slot, build := f.slot([]uint64{1}, false); slot == nil || build {
 		t.Errorf("known route: slot %v, to be built %v; want the one that exists", slot, build)
 	}
 	for i := range uint32(maxRouteIndexes) {

@@ -57,6 +57,7 @@ type Set struct {
 	times      []uint32   // fields of the event's time, in order
 	routes     *routeTable
 	indexes    routeIndexes
+	inherits   bool // indexes of the set before
 }
 
 // Compile builds a set of rules. The rules must have passed every check of package
@@ -68,7 +69,7 @@ func Compile(rules []*ast.Rule, o Options) (*Set, error) {
 	}
 	var err error
 	steps := [...]func(){
-		func() { s.plan, err = compile.Build(rules, compile.Options{Detail: o.MatchDetail, Names: o.names()}) },
+		func() { s.plan, err = compile.Build(rules, compileOptions(&o)) },
 		func() { s.describe(rules) },
 	}
 	_ = parallel.For(context.Background(), len(steps), func(i int) { steps[i]() })
@@ -77,6 +78,10 @@ func Compile(rules []*ast.Rule, o Options) (*Set, error) {
 	}
 	s.prepare(rules)
 	return s, nil
+}
+
+func compileOptions(o *Options) compile.Options {
+	return compile.Options{Detail: o.MatchDetail, Names: o.names()}
 }
 
 // describe makes what results show of the rules.
@@ -119,23 +124,34 @@ func (s *Set) Products() (names []string, ofRule []uint32) {
 // prepare makes what workers look up in the plan.
 func (s *Set) prepare(rules []*ast.Rule) {
 	for i := range rules {
-		if names := constantSelections(s.plan.Rules[i]); names != nil {
-			s.constant[i] = result.NewSelections(s.handles[i], names).Detection()
-		}
+		s.fix(i)
 	}
 	for _, name := range s.options.timeFields() {
 		id, _ := s.plan.Fields.Lookup(name)
 		s.times = append(s.times, id)
 	}
+	s.markEarly()
+	s.matchers = newMatchers(s.plan, wanted{})
+	s.indexes.after = indexAfter
+	s.routes = newRouteTable(rules, s.options.Routing, s.plan.Fields)
+}
+
+// fix makes the detection of a rule that does not depend on the event.
+func (s *Set) fix(i int) {
+	s.constant[i] = nil
+	if names := constantSelections(s.plan.Rules[i]); names != nil {
+		s.constant[i] = result.NewSelections(s.handles[i], names).Detection()
+	}
+}
+
+// markEarly notes which predicates are early.
+func (s *Set) markEarly() {
 	s.earlyWords = make([]uint64, (len(s.plan.Preds)+63)/64)
 	for id := range s.plan.Preds {
 		if s.plan.Preds[id].Early {
 			s.earlyWords[id/64] |= 1 << (id % 64)
 		}
 	}
-	s.matchers = newMatchers(s.plan, nil, nil)
-	s.indexes.after = indexAfter
-	s.routes = newRouteTable(rules, s.options.Routing, s.plan.Fields)
 }
 
 // timeFields returns the names of the fields that hold the event's time, in order.

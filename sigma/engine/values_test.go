@@ -6,12 +6,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sluicehq/sluice/internal/sigmatest"
 	"github.com/sluicehq/sluice/sigma/result"
 )
 
 func TestAllResultsOfAnEventShareOneCopyOfEachValue(t *testing.T) {
-	const rules, size = 500, 200_000
-	fill := strings.Repeat("evil ", size/5)
+	const rules = 500
+	fill := strings.Repeat("evil ", sigmatest.Rounds(40_000))
 	repeat := func(detection string) string {
 		var b strings.Builder
 		for i := range rules {

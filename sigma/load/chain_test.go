@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sluicehq/sluice/internal/sigmatest"
 	"github.com/sluicehq/sluice/sigma/ast"
 )
 
@@ -280,7 +281,7 @@ func TestResolvingCostsWhatTheFileHas(t *testing.T) {
 				if strings.HasPrefix(tc.name, "a star of rules") {
 					n = 20_000
 				}
-				allocated, told, size := cost(n)
+				allocated, told, size := cost(sigmatest.Rounds(n))
 				if most := 1<<20 + 400*size; allocated > most {
 					t.Errorf("%d bytes allocated for %d of rules, want at most %d", allocated, size, most)
 				}

@@ -48,6 +48,7 @@ func (d *Documents) Collect(o Options) *Collection {
 		}
 	}
 	c.out.Excluded = len(c.excluded)
+	c.out.dependents = c.dependents()
 	return &c.out
 }
 
@@ -101,6 +102,8 @@ func (c *collector) transformRules() {
 			continue
 		}
 		d.logsourceWritten, d.fieldsWritten = d.Rule.Logsource, d.Rule.Fields
+		d.read = len(d.Warnings)
+		before := d.Rule
 		if c.opts.Transform != nil {
 			d.guard(func() {
 				rewritten, outcome, err := c.opts.Transform(d.Rule)
@@ -109,6 +112,9 @@ func (c *collector) transformRules() {
 					trees.rule(d.Rule, rewritten)
 				}
 				d.Rule = rewritten
+				if len(outcome.Uses) > 0 {
+					d.dependent = &dependent{uses: outcome.Uses, before: before}
+				}
 			})
 		}
 	}
@@ -132,6 +138,7 @@ func (c *collector) transformRules() {
 			c.defaults(d)
 			open.warn(d)
 		}
+		d.made = len(d.Warnings)
 	}
 }
 

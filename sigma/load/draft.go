@@ -51,6 +51,8 @@ type draft struct {
 	memberTargets    []*reference  // and each of its members
 	node             int           // of a correlation: its number in the graph
 	filtered         []*draft      // of a filter: the rules it is aimed at
+	dependent        *dependent    // nil unless values from outside had a say
+	read, made       int           // warnings of a rule before and after it was made of the document
 }
 
 // again returns a draft of a document that was read, which stays as it is.

@@ -42,6 +42,9 @@ type Options struct {
 type Outcome struct {
 	Applied  []string // ids of the items that acted
 	Warnings []string
+	// Uses names the values from outside that decided over what became of the document.
+	// With other values of these it may become something else.
+	Uses []string
 }
 
 // ErrSkip is wrapped by the error of a transformation that leaves a document out
@@ -57,6 +60,8 @@ type Collection struct {
 	Warnings     []ast.Problem
 	Excluded     int      // documents left out by MinLevel and ExcludeRules
 	Defaults     Defaults // what attributes set for the whole engine
+
+	dependents []dependent // in load order; nil in a collection that Compiled took rules out of
 }
 
 // WithoutRules returns what else a load gave, for those who have the rules in a form

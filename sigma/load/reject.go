@@ -26,7 +26,7 @@ func (c *Collection) Compiled(compile func(*Collection) error) (*Collection, err
 // without rejects what the faults name, and the correlations that refer to it.
 func (c *Collection) without(faults ast.Faults) *Collection {
 	out := *c
-	out.Rejected = slices.Clip(c.Rejected)
+	out.Rejected, out.dependents = slices.Clip(c.Rejected), nil
 	rules := make(map[int]bool)
 	for _, f := range faults {
 		r := c.Rules[f.Rule]

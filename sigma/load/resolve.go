@@ -98,6 +98,9 @@ func (l *collector) transformCorrelation(d *draft, logsources []ast.Logsource) {
 	rewritten, outcome, err := l.opts.TransformCorrelation(c.Rule, logsources)
 	l.applied(d, &rewritten.Meta, outcome, err)
 	c.Rule = rewritten
+	if len(outcome.Uses) > 0 {
+		d.dependent = &dependent{uses: outcome.Uses}
+	}
 }
 
 // applied records what pipelines reported of a document.

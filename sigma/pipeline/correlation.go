@@ -52,6 +52,8 @@ func (r *run) correlate(it *item) (done bool, err error) {
 		}
 	case nest:
 		return true, t.apply(c)
+	case *include:
+		return true, t.apply(c)
 	}
 	return false, nil
 }

@@ -27,7 +27,10 @@ type transformation interface {
 }
 
 // reader turns document nodes into items.
-type reader struct{ pipeline *Pipeline }
+type reader struct {
+	pipeline *Pipeline
+	included bool // what is read came in by an include
+}
 
 // itemKeys may stand beside those of any transformation.
 var itemKeys = []string{
@@ -63,17 +66,27 @@ func (r *reader) item(n *document.Node, where string, nested bool) (*item, error
 		it.where = fmt.Sprintf("%s '%s'", where, it.id)
 	}
 	typ, hasType := n.Get("type").Str()
-	if inc, ok := n.Get("include").Str(); ok && (!hasType || typ == "include") {
-		if nested {
+	directive := false
+	if text, ok := n.Get("include").Str(); ok && (!hasType || typ == "include") {
+		switch {
+		case r.included:
+			return nil, errors.New("include is not allowed in what is included")
+		case nested:
 			return nil, errors.New("include is not allowed inside nest")
 		}
-		r.pipeline.Dynamic = true
-		return nil, fmt.Errorf("include of '%s': no dynamic sources are declared", inc)
+		ref, err := includeRef(text)
+		if err != nil {
+			return nil, err
+		}
+		r.pipeline.Dynamic, directive = true, true
+		it.kind, it.act = "include", &include{ref: ref}
 	}
-	if !hasType {
+	if !hasType && !directive {
 		return nil, errors.New("transformation must have a 'type' field")
 	}
-	it.kind = typ
+	if !directive {
+		it.kind = typ
+	}
 	if it.rule, err = readGroup(r, n, it.where, "rule", "rule condition", readRuleCondition); err != nil {
 		return nil, err
 	}
@@ -84,13 +97,23 @@ func (r *reader) item(n *document.Node, where string, nested bool) (*item, error
 		return nil, err
 	}
 	p := &params{reader: r, node: n, where: it.where, known: slices.Clone(itemKeys)}
-	if it.act, err = readTransformation(typ, p); err != nil {
+	if directive {
+		p.known = append(p.known, "include")
+	} else if it.act, err = readTransformation(typ, p); err != nil {
 		return nil, err
 	}
 	if n.Get("include") != nil && !slices.Contains(p.known, "include") {
 		return nil, fmt.Errorf("'include' does not go with type %s", typ)
 	}
 	p.warnUnknown()
+	if nested || r.included {
+		return it, nil // the item around it has warned, and what is included is data
+	}
+	for _, e := range n.Entries {
+		if key := e.Key.Text; key != "include" || !directive {
+			r.pipeline.warnElsewhere(e.Value, it.where, key)
+		}
+	}
 	return it, nil
 }
 

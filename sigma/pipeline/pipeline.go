@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/sluicehq/sluice/internal/document"
 )
@@ -29,13 +30,22 @@ type Pipeline struct {
 	Ignored  []string          // keys that concern queries, which are not produced here
 	Digest   [sha256.Size]byte // of the document as written; zero for one without a document
 	items    []*item
+	fed      map[string]*variable // those with values of sources in them, once the pipeline is expanded
 }
 
 // Builtin reports whether the pipeline came out of the binary.
 func (p *Pipeline) Builtin() bool { return slices.Contains(Builtins[:], p.Path) }
 
-// Set is the pipelines of one engine in execution order.
-type Set struct{ Pipelines []*Pipeline }
+// Set is the pipelines of one engine in execution order. It is not to be copied, and
+// does not change once it was applied.
+type Set struct {
+	Pipelines []*Pipeline
+
+	views    sync.Once
+	viewed   []map[string]*variable // by pipeline: what names stand for in it
+	contents []content              // of the includes, once the set is expanded
+	values   map[string]Value       // that it was expanded with
+}
 
 // Same reports whether both sets were made of the same documents.
 func (s *Set) Same(other *Set) bool {
@@ -140,6 +150,9 @@ func Parse(data []byte) (*Pipeline, error) {
 		if err := p.key(e); err != nil {
 			return nil, atLine(e.Value.Line, err)
 		}
+		if key := e.Key.Text; key != "vars" && key != "transformations" {
+			p.warnElsewhere(e.Value, "pipeline", key)
+		}
 	}
 	return p, nil
 }
@@ -216,7 +229,7 @@ func (p *Pipeline) vars(n *document.Node) error {
 			}
 			if v.Kind != document.Null {
 				list = append(list, v.Text)
-				p.Dynamic = p.Dynamic || strings.Contains(v.Text, "${source.")
+				p.Dynamic = p.Dynamic || refers(v.Text)
 			}
 		}
 		p.Vars[name] = list

@@ -13,8 +13,9 @@ import (
 // variables with several values.
 const maxProduct = 100_000
 
-// maxValues bounds the values that all placeholders of a rule become.
-const maxValues = 1_000_000
+// maxValues bounds the values that all placeholders of a rule become, and those of a
+// variable whose values come from sources.
+const maxValues = 2_000_000
 
 // placeholders puts variables in the place of %name%.
 type placeholders struct {
@@ -76,6 +77,8 @@ func (t placeholders) item(c *call, it ast.Item) (replacement, error) {
 		switch {
 		case expand && s.open():
 			open = append(open, values...)
+		case resolved == nil:
+			resolved = slices.Clip(values) // a long list is one for all rules
 		default:
 			resolved = append(resolved, values...)
 		}
@@ -84,7 +87,10 @@ func (t placeholders) item(c *call, it ast.Item) (replacement, error) {
 		return kept, nil
 	}
 	c.mark(&it)
-	it.Values = append(slices.Clone(resolved), open...)
+	it.Values = resolved
+	if len(open) > 0 {
+		it.Values = slices.Concat(resolved, open)
+	}
 	switch {
 	case !expand:
 		return renamed(t.settle(it)), nil
@@ -118,8 +124,8 @@ func (placeholders) settle(it ast.Item) ast.Item {
 // piece is a run of text with its place in a value: text, or the values of a
 // variable.
 type piece struct {
-	text   string
-	values []string // of a variable; nil for text
+	text     string
+	variable *variable // nil for text
 }
 
 // scanned is a value cut at its placeholders.
@@ -133,7 +139,7 @@ type scanned struct {
 func (s *scanned) open() bool {
 	written := ""
 	for _, p := range s.pieces {
-		if p.values != nil {
+		if p.variable != nil {
 			written += "\x00" // percent signs on its two sides are no pair
 			continue
 		}
@@ -177,12 +183,12 @@ func (t placeholders) scan(c *call, it *ast.Item, v ast.Value) scanned {
 			break
 		}
 		name := rest[:j]
-		values, known := t.lookup(c, it, name)
-		if !known {
+		v := t.lookup(c, it, name)
+		if v == nil {
 			s.text("%") // the second one may begin another
 			continue
 		}
-		s.pieces = append(s.pieces, piece{values: values})
+		s.pieces = append(s.pieces, piece{variable: v})
 		s.substituted = true
 		rest = rest[j+1:]
 	}
@@ -196,33 +202,40 @@ func (s *scanned) text(t string) {
 	}
 }
 
-func (t placeholders) lookup(c *call, it *ast.Item, name string) ([]string, bool) {
+// lookup returns the variable that a name stands for, nil for none.
+func (t placeholders) lookup(c *call, it *ast.Item, name string) *variable {
 	if !t.covers(name) && (t.include != nil || t.exclude != nil) {
-		return nil, false
+		return nil
 	}
-	values, ok := c.vars[name]
-	if ok && (len(values) > 0 || !t.wildcard) {
-		if values == nil {
-			values = []string{}
+	v := c.vars[name]
+	if v != nil {
+		c.read(v)
+		if len(v.values) > 0 || !t.wildcard {
+			return v
 		}
-		return values, true
 	}
 	if t.wildcard && name != "" && (it.Modifiers.Has(ast.Expand) || slices.Contains(t.include, name)) {
 		if it.Modifiers.Has(ast.Re) {
-			return []string{".*"}, true
+			return anyExpression
 		}
-		return []string{"*"}, true
+		return anyText
 	}
-	return nil, false
+	return nil
 }
+
+// What stands in the place of a name without a value.
+var anyText, anyExpression = newVariable("", []string{"*"}, false), newVariable("", []string{".*"}, false)
 
 // values gives the product of the pieces, leftmost varying slowest.
 func (s *scanned) values(re bool) ([]ast.Value, error) {
+	if len(s.pieces) == 1 && s.pieces[0].variable != nil && !re {
+		return s.pieces[0].variable.whole(), nil
+	}
 	total, lists := 1, 0
 	for _, p := range s.pieces {
-		if p.values != nil {
-			total *= len(p.values)
-			if len(p.values) > 1 {
+		if p.variable != nil {
+			total *= len(p.variable.values)
+			if len(p.variable.values) > 1 {
 				lists++
 			}
 			if lists > 1 && total > maxProduct {
@@ -230,17 +243,21 @@ func (s *scanned) values(re bool) ([]ast.Value, error) {
 			}
 		}
 	}
+	inserted, written := false, false
 	texts := []string{""}
 	for _, p := range s.pieces {
-		if p.values == nil {
+		if p.variable == nil {
+			written = written || strings.Contains(p.text, beginning)
 			for i := range texts {
 				texts[i] += p.text
 			}
 			continue
 		}
-		next := make([]string, 0, len(texts)*len(p.values))
+		inserted = inserted || p.variable.fed
+		written = written || p.variable.refers()
+		next := make([]string, 0, len(texts)*len(p.variable.values))
 		for _, head := range texts {
-			for _, v := range p.values {
+			for _, v := range p.variable.values {
 				next = append(next, head+v)
 			}
 		}
@@ -248,11 +265,12 @@ func (s *scanned) values(re bool) ([]ast.Value, error) {
 	}
 	out := make([]ast.Value, 0, len(texts))
 	for _, text := range texts {
-		if re {
-			out = append(out, ast.Value{Kind: ast.String, Text: text})
-			continue
+		v := ast.Value{Kind: ast.String, Text: text}
+		if !re {
+			v.Parts = ast.ParseParts(text)
 		}
-		out = append(out, ast.StringValue(text))
+		v.Inserted = inserted && !written
+		out = append(out, v)
 	}
 	return out, nil
 }

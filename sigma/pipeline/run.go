@@ -16,12 +16,13 @@ type run struct {
 	rule        *ast.Rule        // nil for correlations
 	correlation *ast.Correlation // nil for detection rules
 	referenced  []ast.Logsource  // of a correlation's detection rules, before and after their pipelines
-	vars        map[string][]string
+	vars        map[string]*variable
 	state       map[string]scalar
 	applied     map[string]bool
 	products    map[string][]string // ids of the items that made a name outside of items
 	warnings    *[]string
-	outer       []*item // the nest items we are in
+	outer       []*item         // the nest items we are in
+	uses        map[string]bool // what values of sources were read, by the names that Changed gives
 
 	values int // that placeholders became, so far
 }
@@ -46,12 +47,17 @@ func (s *Set) Apply(rule *ast.Rule) (*ast.Rule, load.Outcome, error) {
 }
 
 // each runs all pipelines, each with a state of its own.
-func (s *Set) each(start func(*Pipeline, *[]string) *run) (load.Outcome, error) {
-	var o load.Outcome
-	all := map[string]bool{}
+func (s *Set) each(start func(*Pipeline, *[]string) *run) (o load.Outcome, err error) {
+	all, uses := map[string]bool{}, map[string]bool{}
+	defer func() {
+		if len(uses) > 0 {
+			o.Uses = slices.Sorted(maps.Keys(uses))
+		}
+	}()
 	for i, p := range s.Pipelines {
 		r := start(p, &o.Warnings)
 		r.vars, r.state, r.applied, r.products = s.varsFor(i), map[string]scalar{}, map[string]bool{}, map[string][]string{}
+		r.uses = uses
 		if r.rule != nil {
 			clearApplied(r.rule)
 		}
@@ -62,17 +68,6 @@ func (s *Set) each(start func(*Pipeline, *[]string) *run) (load.Outcome, error) 
 	}
 	o.Applied = slices.Sorted(maps.Keys(all))
 	return o, nil
-}
-
-// varsFor gives the variables of pipeline i, those of the others behind its own,
-// later pipelines first.
-func (s *Set) varsFor(i int) map[string][]string {
-	vars := map[string][]string{}
-	for _, p := range s.Pipelines {
-		maps.Copy(vars, p.Vars)
-	}
-	maps.Copy(vars, s.Pipelines[i].Vars)
-	return vars
 }
 
 func (r *run) items(items []*item) error {

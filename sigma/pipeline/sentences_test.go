@@ -321,7 +321,6 @@ func TestMorePipelinesThatDoNotLoad(t *testing.T) {
 		{"a bad field pattern", items(`{type: regex, field_name_conditions: [{type: include_fields, match_type: regex, fields: ['(']}]}`), "invalid field regex '('"},
 		{"look-around", items(`{type: replace_string, regex: '(?=a)', replacement: x}`), "invalid replace_string regex"},
 		{"an include beside another type", items(`{type: regex, include: x}`), "'include' does not go with type regex"},
-		{"an include without a source", items(`{include: x}`), "include of 'x'"},
 		{"an unknown case", items(`{type: case, case_type: camel}`), "'case_type': unknown value 'camel'"},
 		{"a number that is none", items(`{type: set_value, value: x, force_type: num}`), "'x' is not a number"},
 		{"a pattern in an added condition", items(`{type: add_condition, conditions: {A|re: '('}}`), "invalid regex '('"},

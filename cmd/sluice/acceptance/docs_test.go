@@ -59,7 +59,7 @@ func TestPagesTellTheTruth(t *testing.T) {
 			t.Skipf("the pages use %s: %v", tool, err)
 		}
 	}
-	for _, page := range []string{"README.md", "docs/inputs.md", "docs/http-api.md", "docs/rules.md", "docs/public-rules.md", "docs/records.md", "docs/operations.md", "docs/webhooks.md", "docs/deployment.md", "docs/security.md"} {
+	for _, page := range []string{"README.md", "docs/inputs.md", "docs/http-api.md", "docs/rules.md", "docs/public-rules.md", "docs/records.md", "docs/operations.md", "docs/webhooks.md", "docs/alerts.md", "docs/deployment.md", "docs/security.md"} {
 		t.Run(page, func(t *testing.T) {
 			r := newReader(t)
 			all := fences(t, page)
@@ -80,7 +80,21 @@ func TestPagesTellTheTruth(t *testing.T) {
 func TestPagesNameWhatExists(t *testing.T) {
 	var flags strings.Builder
 	for _, args := range [][]string{
-		{"engine", "daemon"}, {"engine", "eval"}, {"engine", "status"}, {"engine", "rules"}, {"engine", "log-level"}, {"rule", "validate"}, {"rule", "migrate-sources"}, {"config", "validate"}, {"pipeline", "diff"}, {"config", "reload"}, {"config", "gen-cert"}, {"dlq", "replay"},
+		{"engine", "daemon"},
+		{"engine", "eval"},
+		{"engine", "status"},
+		{"engine", "rules"},
+		{"engine", "log-level"},
+		{"rule", "validate"},
+		{"rule", "migrate-sources"},
+		{"config", "validate"},
+		{"pipeline", "diff"},
+		{"config", "reload"},
+		{"config", "gen-cert"},
+		{"dlq", "replay"},
+		{"silence", "add"},
+		{"silence", "extend"},
+		{"incidents", "export"},
 	} {
 		flags.WriteString(sluice(t, "", append(args, "--help")...).stdout)
 	}
@@ -249,7 +263,7 @@ func (r *reader) follow(f fence) string {
 	}
 	cmd := exec.Command("sh", "-e", "-c", script)
 	cmd.Dir = r.dir
-	cmd.Env = append([]string{"HOME=" + r.dir, "PATH=" + os.Getenv("PATH"), "TZ=UTC"}, r.env...)
+	cmd.Env = append(clean(r.dir), r.env...)
 	got := finish(r.t, cmd, "")
 	if got.code != 0 {
 		r.t.Errorf("%s: exit code %d\n%s%s", f, got.code, got.stdout, got.stderr)
@@ -262,7 +276,7 @@ func (r *reader) export(f fence, line string) {
 	r.t.Helper()
 	name, _, _ := strings.Cut(strings.TrimPrefix(line, "export "), "=")
 	cmd := exec.Command("sh", "-e", "-c", line+`printf %s "$`+name+`"`)
-	cmd.Dir, cmd.Env = r.dir, []string{"PATH=" + os.Getenv("PATH")}
+	cmd.Dir, cmd.Env = r.dir, clean(r.dir)
 	got := finish(r.t, cmd, "")
 	if got.code != 0 || got.stdout == "" {
 		r.t.Fatalf("%s: exit code %d\n%s", f, got.code, got.stderr)

@@ -5,12 +5,14 @@ import (
 	"bytes"
 	"crypto/tls"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"io"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -31,6 +33,17 @@ var root = filepath.Join("..", "..", "..")
 
 func TestMain(m *testing.M) {
 	natstest.Child()
+	// Tests that run in parallel mostly wait for their daemons. -parallel says it otherwise.
+	atOnce := flag.Lookup("test.parallel")
+	if err := atOnce.Value.Set(strconv.Itoa(max(4, runtime.GOMAXPROCS(0)))); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	// A program that is watched for races would sleep for a second before it ends.
+	if err := os.Setenv("GORACE", "atexit_sleep_ms=0 "+os.Getenv("GORACE")); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
 	dir, err := os.MkdirTemp("", "sluice-acceptance-")
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -116,8 +129,13 @@ func command(t *testing.T, args ...string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.Command(binary, args...)
 	cmd.Dir = t.TempDir()
-	cmd.Env = []string{"HOME=" + cmd.Dir, "PATH=" + os.Getenv("PATH"), "TZ=UTC", "GOMEMLIMIT=" + os.Getenv("GOMEMLIMIT"), "GORACE=" + os.Getenv("GORACE")}
+	cmd.Env = clean(cmd.Dir)
 	return cmd
+}
+
+// clean are the variables of a program whose home is a directory.
+func clean(home string) []string {
+	return []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "TZ=UTC", "GOMEMLIMIT=" + os.Getenv("GOMEMLIMIT"), "GORACE=" + os.Getenv("GORACE")}
 }
 
 // outcome is how a command ended.

@@ -34,7 +34,7 @@ func examplesOf(t *testing.T, path ...string) (lines []string) {
 // Every example of help does what it says, in a directory with what it names.
 func TestExamplesOfHelpRun(t *testing.T) {
 	seen := make(map[string]bool)
-	d := start(t, "-r", write(t, t.TempDir(), "a.yml", rule("A", "evil")), "--input", "http")
+	d := withAnIncident(t)
 	for _, line := range examplesOf(t) {
 		if seen[line] {
 			continue
@@ -46,6 +46,7 @@ func TestExamplesOfHelpRun(t *testing.T) {
 			write(t, r.dir, "pipelines/feeds.yml", "name: feeds\nsources:\n  - {id: feed, type: file, path: feed.json}\nvars: {bad: '${source.feed}'}\n")
 			write(t, r.dir, "events.ndjson", event("evil")+"\n")
 			write(t, r.dir, "dead.ndjson", `{"original_event":"x","error":"parse error","timestamp":"2026-03-01T10:00:00Z","stage":"parse"}`+"\n")
+			write(t, r.dir, "result.ndjson", strings.ReplaceAll(resultLine("A", "evil"), `"C"`, `"CommandLine"`)+"\n")
 			write(t, r.dir, "webhooks.yml", "webhooks: [{id: chat, kind: detection, url: 'https://chat.example/'}]\n")
 			write(t, r.dir, "sluice.yaml", "daemon: {rules: rules, api: {addr: '127.0.0.1:0'}}\n")
 			t.Setenv("PATH", filepath.Join(r.dir, "bin")+string(os.PathListSeparator)+os.Getenv("PATH"))
@@ -61,7 +62,7 @@ func TestExamplesOfHelpRun(t *testing.T) {
 		})
 	}
 	d.stop()
-	for _, command := range []string{"engine daemon", "engine eval", "rule fields", "config reload", "dlq replay", "version"} {
+	for _, command := range []string{"engine daemon", "engine eval", "rule fields", "config reload", "dlq replay", "version", "silence extend", "incidents export", "engine incidents export"} {
 		found := false
 		for line := range seen {
 			found = found || strings.HasPrefix(line, "sluice "+command)

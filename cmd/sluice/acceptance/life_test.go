@@ -413,12 +413,14 @@ func TestACommitIsAnsweredWhenTheDrainEnds(t *testing.T) {
 // An upload that is idle when the daemon ends does not keep it, and learns how much
 // of it came in.
 func TestAnIdleUploadIsAnsweredInADrain(t *testing.T) {
+	t.Parallel()
 	for _, tc := range []struct{ name, head, sent string }{
 		{"a chunked one", "Transfer-Encoding: chunked", "17\r\n{\"a\":\"evil\"}\n{\"a\":\"x\"}\n\r\n"},
 		{"where a chunk begins", "Transfer-Encoding: chunked", "17\r\n{\"a\":\"evil\"}\n{\"a\":\"x\"}\n\r\nff"},
 		{"a counted one", "Content-Length: 1000", "{\"a\":\"evil\"}\n{\"a\":\"x\"}\n{"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
 			dir := t.TempDir()
 			write(t, dir, "a.yml", rule("A", "evil"))
 			d := start(t, "-r", dir, "--input", "http", "--drain-timeout", "60")

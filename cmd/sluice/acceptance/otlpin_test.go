@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -195,11 +194,7 @@ func TestLogLinesNameLogRecords(t *testing.T) {
 }
 
 func TestABuildWithoutOTLPTakesNoLogRecords(t *testing.T) {
-	left := filepath.Join(t.TempDir(), "sluice")
-	build := exec.Command("go", "build", "-tags", "no_otlp", "-o", left, "github.com/sluicehq/sluice/cmd/sluice")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	left := without(t, "no_otlp")
 	dir := t.TempDir()
 	cmd := command(t, "engine", "daemon", "-r", write(t, dir, "a.yml", rule("A", "evil")), "--api-addr", "127.0.0.1:0")
 	cmd.Path = left

@@ -69,7 +69,9 @@ func TestThePageAboutPublicRulesHoldsForRealEvents(t *testing.T) {
 		if f.info != "sh" || !ok || !real {
 			continue
 		}
-		seen[name] = true
+		if seen[name] = true; watched && len(seen) > 1 {
+			continue // loading alone takes long under the race detector
+		}
 		t.Run(name, func(t *testing.T) {
 			r := newReader(t)
 			f.text = strings.Replace(f.text, sampleRules, "-r "+rules, 1)

@@ -166,7 +166,7 @@ func sendsLines(t *testing.T, info, input, named, server string) {
 	d := start(t, "-r", filepath.Join(dir, "rules"), "--include-event", "--input", input)
 	script := strings.ReplaceAll(recipeOf(t, info, named), named, server)
 	cmd := exec.Command("sh", "-e", "-c", script)
-	cmd.Dir, cmd.Env = dir, []string{"HOME=" + dir, "PATH=" + os.Getenv("PATH")}
+	cmd.Dir, cmd.Env = dir, clean(dir)
 	if got := finish(t, cmd, ""); got.code != 0 {
 		t.Fatalf("%s: exit code %d\n%s%s", script, got.code, got.stdout, got.stderr)
 	}

@@ -163,6 +163,7 @@ func TestNoRefusalShowsASecret(t *testing.T) {
 		{"a body that is no JSON", []string{"--webhook", hooks("body", url+"    body: '{\"token\": \"hush-a\", ${nope}}'\n")}, nil, false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
 			for _, args := range [][]string{
 				append([]string{"engine", "daemon", "-r", rules, "--api-addr", "127.0.0.1:0"}, tc.args...),
 				append([]string{"engine", "daemon", "--dry-run", "-r", rules, "--api-addr", "127.0.0.1:0"}, tc.args...),

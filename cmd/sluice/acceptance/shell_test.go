@@ -18,7 +18,7 @@ func inShell(t *testing.T, script, shell string, args ...string) string {
 	write(t, dir, "my_rule.yml", rule("A", "evil"))
 	cmd := exec.Command(shell, append(args, write(t, t.TempDir(), "script", script))...)
 	cmd.Dir = dir
-	cmd.Env = []string{"HOME=" + dir, "TERM=dumb", "LC_ALL=C.UTF-8", "PATH=" + filepath.Dir(binary) + ":" + os.Getenv("PATH")}
+	cmd.Env = append(clean(dir), "TERM=dumb", "LC_ALL=C.UTF-8", "PATH="+filepath.Dir(binary)+":"+os.Getenv("PATH"))
 	got := finish(t, cmd, "")
 	if got.code != 0 {
 		t.Fatalf("exit code %d:\n%s%s", got.code, got.stdout, got.stderr)

@@ -14,6 +14,7 @@ import (
 // Clients that begin and do not go on are let go after the time they have, and nobody
 // else notices them.
 func TestSlowClientsAreLetGoAndHurtNobody(t *testing.T) {
+	t.Parallel() // it waits for their time
 	const clients = 200
 	rules := write(t, t.TempDir(), "a.yml", rule("A", "evil"))
 	d := start(t, "-r", rules, "--input", "http")

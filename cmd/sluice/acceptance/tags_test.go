@@ -7,13 +7,23 @@ import (
 	"testing"
 )
 
-// A program that was built without features says so where somebody asks for one.
-func TestABuildSaysWhatWasLeftOut(t *testing.T) {
+// without builds a program without what tags leave out.
+func without(t *testing.T, tags string) string {
+	t.Helper()
+	if watched {
+		t.Skip("such a program has no detector for races; the tests without one run this")
+	}
 	left := filepath.Join(t.TempDir(), "sluice")
-	build := exec.Command("go", "build", "-tags", "no_daemon,no_nats,no_otlp,no_tls", "-o", left, "github.com/sluicehq/sluice/cmd/sluice")
+	build := exec.Command("go", "build", "-tags", tags, "-o", left, "github.com/sluicehq/sluice/cmd/sluice")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
+	return left
+}
+
+// A program that was built without features says so where somebody asks for one.
+func TestABuildSaysWhatWasLeftOut(t *testing.T) {
+	left := without(t, "no_daemon,no_nats,no_otlp,no_tls")
 	deps, err := exec.Command("go", "list", "-deps", "-tags", "no_nats", "github.com/sluicehq/sluice/cmd/sluice").Output()
 	if err != nil || strings.Contains(string(deps), "nats-io") {
 		t.Errorf("a build without NATS has its client library (%v):\n%s", err, deps)

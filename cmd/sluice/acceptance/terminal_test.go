@@ -49,7 +49,7 @@ func TestPagesShowRowsAsTheyAre(t *testing.T) {
 			shown++
 			cmd := exec.Command("sh", "-e", "-c", all[i-1].text)
 			cmd.Dir = newReader(t).dir
-			cmd.Env = []string{"HOME=" + cmd.Dir, "PATH=" + os.Getenv("PATH"), "NO_COLOR=1"}
+			cmd.Env = append(clean(cmd.Dir), "NO_COLOR=1")
 			if got := showing(t, 120, cmd, ""); got != f.text {
 				t.Errorf("%s: got\n%s", f, got)
 			}

@@ -372,11 +372,7 @@ func TestHandshakesThatHangHoldNobodyUp(t *testing.T) {
 }
 
 func TestABuildWithoutTLS(t *testing.T) {
-	left := filepath.Join(t.TempDir(), "sluice")
-	build := exec.Command("go", "build", "-tags", "no_tls", "-o", left, "github.com/sluicehq/sluice/cmd/sluice")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	left := without(t, "no_tls")
 	for _, tc := range []struct {
 		name, keys, args string
 		code             int

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptrace"
 	"sync/atomic"
 	"time"
 )
@@ -41,6 +42,7 @@ type Client struct {
 	variable string
 	ca, cert string
 
+	conn     net.Conn                                   // of the last request
 	answered bool                                       // something answered on HTTP
 	wanted   atomic.Pointer[tls.CertificateRequestInfo] // what the daemon said when it asked for a certificate
 	shaken   atomic.Bool                                // a handshake of TLS came to its end
@@ -78,11 +80,18 @@ func New(o Options) (*Client, error) {
 
 func (c *Client) transport(settings *tls.Config) *http.Transport {
 	dialer := &net.Dialer{Timeout: connectTimeout}
-	t := &http.Transport{DialContext: dialer.DialContext, TLSHandshakeTimeout: connectTimeout, DisableCompression: true}
-	if c.at.socket != "" {
-		t.DialContext = func(ctx context.Context, _, _ string) (net.Conn, error) {
-			return dialer.DialContext(ctx, "unix", c.at.socket)
+	t := &http.Transport{TLSHandshakeTimeout: connectTimeout, DisableCompression: true}
+	t.DialContext = func(ctx context.Context, network, addr string) (net.Conn, error) {
+		if c.at.socket != "" {
+			network, addr = "unix", c.at.socket
 		}
+		conn, err := dialer.DialContext(ctx, network, addr)
+		if err != nil {
+			return nil, err
+		}
+		return &line{Conn: conn}, nil
+	}
+	if c.at.socket != "" {
 		return t
 	}
 	t.Proxy = http.ProxyFromEnvironment
@@ -126,7 +135,9 @@ func (c *Client) Warning() string {
 // body. An error is a Fault.
 func (c *Client) Send(ctx context.Context, method, path, contentType string, body io.Reader) (*http.Response, error) {
 	at := c.at.base.String() + path
-	req, err := http.NewRequestWithContext(ctx, method, at, body)
+	c.conn = nil
+	got := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(i httptrace.GotConnInfo) { c.conn = i.Conn }})
+	req, err := http.NewRequestWithContext(got, method, at, body)
 	if err != nil {
 		return nil, &Fault{Lasting: true, text: err.Error(), err: err}
 	}

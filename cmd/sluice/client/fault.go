@@ -42,6 +42,9 @@ func (c *Client) fault(ctx context.Context, method, path string, err error) *Fau
 	}
 	var e explained
 	if ctx.Err() == nil { // else the caller gave up
+		if why := c.ending(); why != nil && (alertOf(why) != nil || errors.Is(err, net.ErrClosed)) {
+			err, cause = why, why // what is sent on a closed connection says less
+		}
 		e = c.explain(err)
 	}
 	if e.what == "" {
@@ -59,19 +62,19 @@ func (c *Client) explain(err error) explained {
 	var (
 		verification *tls.CertificateVerificationError
 		record       tls.RecordHeaderError
-		remote       *net.OpError
 		proxy        *net.OpError
 		lookup       *net.DNSError
 	)
+	alert := alertOf(err)
 	switch {
 	case errors.As(err, &verification):
 		return c.untrusted(verification)
 	case errors.Is(err, http.ErrSchemeMismatch), errors.As(err, &record):
 		return explained{"what answers there does not speak TLS", hintPlain, true}
-	case c.wanted.Load() != nil && (isRemote(err, &remote) || !c.answered && isClosed(err)):
-		return c.certificateWanted(remote)
-	case isRemote(err, &remote):
-		return explained{"the daemon refuses the handshake: " + remote.Err.Error(), "its settings of TLS say which versions and names it takes", !c.answered}
+	case c.wanted.Load() != nil && (alert != nil || !c.answered && isClosed(err)):
+		return c.certificateWanted(alert)
+	case alert != nil:
+		return explained{"the daemon refuses the handshake: " + alert.Error(), "its settings of TLS say which versions and names it takes", !c.answered}
 	case c.inClear() && strings.Contains(err.Error(), `malformed HTTP response "\x15\x03`): // an alert of TLS
 		return explained{"what answers there speaks TLS", hintTLS, true}
 	case c.at.socket != "":
@@ -109,9 +112,13 @@ func isClosed(err error) bool {
 	return slices.ContainsFunc([]error{io.EOF, io.ErrUnexpectedEOF, syscall.ECONNRESET, syscall.EPIPE}, func(target error) bool { return errors.Is(err, target) })
 }
 
-// isRemote reports whether the other side of TLS sent an alert.
-func isRemote(err error, remote **net.OpError) bool {
-	return errors.As(err, remote) && (*remote).Op == "remote error"
+// alertOf is what the other side of TLS sent as an alert, nil when there was none.
+func alertOf(err error) error {
+	var remote *net.OpError
+	if errors.As(err, &remote) && remote.Op == "remote error" {
+		return remote.Err
+	}
+	return nil
 }
 
 func isTimeout(err error) bool {
@@ -151,12 +158,12 @@ func (c *Client) socketFault(err error) explained {
 }
 
 // certificateWanted is the fault of a daemon that asked for a certificate and then ended
-// the connection. A version of TLS sends the reason after the handshake, where it may be
-// lost, so it counts only as detail.
-func (c *Client) certificateWanted(remote *net.OpError) explained {
+// the connection. A version of TLS sends the reason after the handshake, where a network
+// may lose it, so it counts only as detail.
+func (c *Client) certificateWanted(alert error) explained {
 	detail := ""
-	if remote != nil {
-		detail = ": " + strings.TrimPrefix(remote.Err.Error(), "tls: ")
+	if alert != nil {
+		detail = ": " + strings.TrimPrefix(alert.Error(), "tls: ")
 	}
 	authorities := authorityNames(c.wanted.Load().AcceptableCAs)
 	if authorities != "" {

@@ -33,6 +33,27 @@ var examples = map[string][]string{
 		"sluice engine log-level debug --for 10m --addr 127.0.0.1:9090",
 		"sluice engine log-level info,sluice.sink=debug --addr 127.0.0.1:9090",
 	},
+	"engine incidents export": {"sluice engine incidents export 383cec03aede7b76 --addr 127.0.0.1:9090"},
+	"silence add": {
+		`sluice silence add rule=rule-whoami 'match.User=~"adm.*"' --for 2h --comment 'pentest' --addr 127.0.0.1:9090`,
+		"sluice silence add --incident 383cec03aede7b76 --for 1d --addr 127.0.0.1:9090",
+		"sluice silence add --result result.ndjson --match CommandLine --until 2099-01-01T00:00:00Z --addr 127.0.0.1:9090",
+	},
+	"silence list": {
+		"sluice silence list --addr 127.0.0.1:9090",
+		"sluice silence list --addr 127.0.0.1:9090 --output-format json",
+	},
+	"silence expire": {"sluice silence expire 0f4f6c0e-0d0b-4c55-8f4e-2b1f3c9d7a11 --addr 127.0.0.1:9090"},
+	"silence extend": {"sluice silence extend 7c0a4f7e-52a3-4f0e-9a44-6d1f0c2b9e35 --for 1h --addr 127.0.0.1:9090"},
+	"incidents list": {
+		"sluice incidents list --addr 127.0.0.1:9090",
+		"sluice incidents list --addr 127.0.0.1:9090 --output-format json",
+	},
+	"incidents show": {"sluice incidents show 383cec03aede7b76 --addr 127.0.0.1:9090"},
+	"incidents export": {
+		"sluice incidents export 383cec03aede7b76 --addr 127.0.0.1:9090",
+		"sluice incidents export 383cec03aede7b76 --bundle-format markdown -o incident.md --addr 127.0.0.1:9090",
+	},
 	"rule validate": {
 		"sluice rule validate rules/",
 		"sluice rule validate rules/ -v -p sysmon",
@@ -97,14 +118,23 @@ func addExamples(app *cli.App) {
 		if list == nil { // an alias, or a group
 			list = examples["engine "+c.Name]
 		}
-		for _, sub := range c.Subcommands {
-			if own := examples[c.Name+" "+sub.Name]; len(own) > 0 && (!sub.Hidden || sub.Name != "daemon") {
-				sub.Description = exampleLines(own...)
-				list = append(list, own[0])
-			}
-		}
-		c.Description = exampleLines(list...)
+		c.Description = exampleLines(append(list, addGroupExamples(c, c.Name)...)...)
 	}
+}
+
+// addGroupExamples describes the commands of a group, and returns the first example of each.
+func addGroupExamples(group *cli.Command, name string) (list []string) {
+	for _, sub := range group.Subcommands {
+		own := examples[name+" "+sub.Name]
+		if len(sub.Subcommands) > 0 {
+			own = addGroupExamples(sub, name+" "+sub.Name)
+		}
+		if len(own) > 0 && (!sub.Hidden || sub.Name != "daemon") {
+			sub.Description = exampleLines(own...)
+			list = append(list, own[0])
+		}
+	}
+	return list
 }
 
 func exampleLines(list ...string) string {

@@ -14,7 +14,7 @@ func (e *env) completionCommands() []*cli.Command {
 		})
 	}
 	words := command("words", "print what may follow the words of a command line", "-- WORD...", nil, func(c *cli.Context) error {
-		return shell.Complete(e.app(), c.Args().Slice()).Write(e.Out)
+		return shell.Complete(e.app(), c.Args().Slice(), e.ids).Write(e.Out)
 	})
 	words.Hidden = true
 	return []*cli.Command{script("bash", shell.Bash), script("zsh", shell.Zsh), script("fish", shell.Fish), words}

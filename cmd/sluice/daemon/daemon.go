@@ -19,6 +19,7 @@ import (
 	"github.com/sluicehq/sluice/actors/dataflow"
 	"github.com/sluicehq/sluice/actors/reload"
 	"github.com/sluicehq/sluice/actors/sink"
+	"github.com/sluicehq/sluice/actors/sources"
 	"github.com/sluicehq/sluice/cmd/sluice/config"
 	"github.com/sluicehq/sluice/cmd/sluice/inputs"
 	"github.com/sluicehq/sluice/cmd/sluice/logging"
@@ -30,6 +31,7 @@ import (
 	"github.com/sluicehq/sluice/internal/egress"
 	"github.com/sluicehq/sluice/internal/kafkaconn"
 	"github.com/sluicehq/sluice/internal/natsconn"
+	"github.com/sluicehq/sluice/sources/fetch"
 )
 
 const metricPrefix = "svc_"
@@ -47,6 +49,7 @@ type Options struct {
 
 	kinds     []inputs.Kind // of inputs that the build does not have
 	transport func(sink.Spec, sink.Environment) (sink.Transport, error)
+	values    *values // of sources; nil when none is declared
 }
 
 // Daemon is the running service.
@@ -74,6 +77,9 @@ type Daemon struct {
 	inputs       *inputs.Set
 	checkpointer *checkpointer // nil without a state database
 	trail        *audit.Trail  // nil when changes over the API are not recorded
+	declared     []*fetch.Declaration
+	sources      *sources.Stage // nil when none is declared
+	round        *sources.Round // that the rules in the making have; nil without
 
 	ended     chan struct{} // closed when every input has ended
 	suspended chan string   // an actor used up its restart budget
@@ -97,6 +103,7 @@ func New(ctx context.Context, o Options) (_ *Daemon, err error) {
 		}
 	}()
 	d.rules = newRules(o.Config, logging.Span(logging.Target(d.log, "sluice.engine"), "load_rules"))
+	d.rules.use(o.values)
 	d.from = inputs.Parse(d.cfg.Input.Sources, o.kinds, func(_ int, fault error) { err = errors.Join(err, fault) })
 	if err != nil {
 		return nil, configFaultf("--input: %w", err)
@@ -108,6 +115,9 @@ func New(ctx context.Context, o Options) (_ *Daemon, err error) {
 	if d.policy, err = newPolicy(d.cfg.API); err != nil {
 		return nil, err
 	}
+	if err := d.loadSources(); err != nil {
+		return nil, err
+	}
 	if err := d.openState(); err != nil {
 		return nil, err
 	}
@@ -115,6 +125,9 @@ func New(ctx context.Context, o Options) (_ *Daemon, err error) {
 		return nil, err
 	}
 	d.watch()
+	if err := d.openSources(); err != nil {
+		return nil, err
+	}
 	first, err := d.rules.first(ctx, o.Err)
 	if err != nil {
 		return nil, err
@@ -123,6 +136,7 @@ func New(ctx context.Context, o Options) (_ *Daemon, err error) {
 		return nil, err
 	}
 	d.serving.Store(first)
+	d.commitSources(ctx)
 	d.reloader.Loaded()
 	return d, d.build(first.set)
 }
@@ -179,7 +193,8 @@ func (d *Daemon) bind(addr server.Address) (err error) {
 func (d *Daemon) watch() {
 	log := logging.Target(d.log, "sluice.reload")
 	d.reloader = reload.New(reload.Options{
-		Components: slices.Concat(d.ruleSet().Components, alert.Watched(d.cfg.AlertPipeline), d.tls().Components), Metrics: d.series.reloads, Log: log, Capacity: d.cfg.Mailboxes[reload.Name],
+		Components: slices.Concat(d.ruleSet().Components, alert.Watched(d.cfg.AlertPipeline), d.tls().Components), Metrics: d.series.reloads, Log: log,
+		Capacity: d.cfg.Mailboxes[reload.Name], Rebuild: d.rebuild,
 	})
 	if err := d.reloader.Watch(); err != nil {
 		log.Warn("files are not watched: reload by signal and request only", "err", err)
@@ -250,6 +265,9 @@ func (d *Daemon) Start() error {
 	d.loaded(d.serving.Load())
 	d.api.Mount(d.resources())
 	d.health.serving.Store(true)
+	if d.sources != nil {
+		d.sources.Begin()
+	}
 	logging.Target(d.log, "sluice.server").Info("API server listening",
 		append([]any{"addr", d.server.Addr().String(), "sinks", len(d.outputs.Sinks)}, Protection(d.cfg.API)...)...)
 	d.inputs.Start(func() { close(d.ended) })

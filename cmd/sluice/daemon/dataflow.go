@@ -53,9 +53,10 @@ func newStageMetrics(reg prometheus.Registerer, cfg *config.Daemon) (*dataflow.M
 
 // resources are what the routes of the API speak to.
 func (d *Daemon) resources() api.Resources {
+	alerts := d.dataflow.Alert.Client()
 	r := api.Resources{
 		Status: d, Rules: d, Catalog: d, Reloader: d.reloader, Actors: d.system,
-		Correlations: d.dataflow.Correlate.Client(), MaxIngestBody: int64(d.cfg.Input.HTTP.MaxBodyBytes),
+		Correlations: d.dataflow.Correlate.Client(), Silences: alerts, Incidents: alerts, Sources: d.feeds(), MaxIngestBody: int64(d.cfg.Input.HTTP.MaxBodyBytes),
 	}
 	if in := d.inputs.Pushed(); in != nil {
 		r.Ingest = in

@@ -69,10 +69,19 @@ func (d *Daemon) ruleSet() actors.Feature {
 			Name: "rules", Paths: d.rules.paths,
 			Build: func(ctx context.Context) (func(context.Context) error, error) {
 				next, err := d.rules.next(ctx, d.serving.Load())
-				return func(ctx context.Context) error { return d.serve(ctx, next) }, err
+				return func(ctx context.Context) error {
+					err := d.serve(ctx, next)
+					if err == nil {
+						d.commitSources(ctx)
+					}
+					return err
+				}, err
 			},
-			Unchanged: func(ctx context.Context) error { return d.publish(ctx, d.serving.Load().set.Again()) },
-			Ended:     func(err error) { d.health.failed.Store(err != nil) },
+			Unchanged: func(ctx context.Context) error {
+				d.commitSources(ctx)
+				return d.publish(ctx, d.serving.Load().set.Again())
+			},
+			Ended: func(err error) { d.health.failed.Store(err != nil) },
 		}},
 	}
 }
@@ -102,7 +111,9 @@ func (d *Daemon) serve(ctx context.Context, next *generation) error {
 	if err := d.publish(ctx, next.set); err != nil {
 		return err
 	}
-	d.serving.Swap(next).set.Engine.Retire()
+	if before := d.serving.Swap(next).set.Engine; before != next.set.Engine {
+		before.Retire()
+	}
 	d.loaded(next)
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/sluicehq/sluice/actors/dataflow"
 	"github.com/sluicehq/sluice/actors/reload"
 	"github.com/sluicehq/sluice/actors/sink"
+	"github.com/sluicehq/sluice/actors/sources"
 	"github.com/sluicehq/sluice/cmd/sluice/inputs"
 	"github.com/sluicehq/sluice/cmd/sluice/ruleset"
 	"github.com/sluicehq/sluice/http/audit"
@@ -27,6 +28,7 @@ type series struct {
 	rules   *ruleset.Metrics
 	stages  *dataflow.Metrics
 	reloads *reload.Metrics
+	sources *sources.Metrics
 	audit   *audit.Metrics
 	auth    *auth.Metrics // nil without authentication
 }
@@ -42,12 +44,13 @@ func (d *Daemon) register() error {
 	uptime := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "uptime_seconds", Help: "Seconds since the start.",
 	}, func() float64 { return time.Since(d.begun).Seconds() })
-	var errs [7]error
+	var errs [8]error
 	d.series = &series{}
 	d.series.sinks, errs[0] = sink.NewMetrics(reg)
 	d.series.rules, errs[1] = ruleset.NewMetrics(reg)
 	d.series.stages, errs[2] = newStageMetrics(reg, d.cfg)
 	d.series.reloads, errs[3] = reload.NewMetrics(reg)
+	d.series.sources, errs[7] = sources.NewMetrics(reg)
 	d.series.audit, errs[4] = audit.NewMetrics(reg, d.audits())
 	d.series.inputs, errs[6] = inputs.NewMetrics(reg)
 	if d.policy != nil {

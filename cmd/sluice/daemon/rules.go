@@ -12,7 +12,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/cmd/sluice/config"
 	"github.com/sluicehq/sluice/cmd/sluice/ruleset"
 	"github.com/sluicehq/sluice/graph"
@@ -29,14 +28,15 @@ type generation struct {
 	counts     ruleset.Counts
 	collection *load.Collection // without the rules, which the set has in a form of its own
 	documents  *load.Documents  // it was made of
-	pipelines  *pipeline.Set
-	notes      []string // about pipelines
-	details    []string // likewise, of less interest
-	doubts     []string // about rules that work
-	empty      string   // why there is no rule; "" when there is one
-	refused    error    // why the daemon may not start with it
-	cached     bool     // its documents came from the rule cache
-	stale      bool     // the cache has them under an older header
+	pipelines  *pipeline.Set    // as they were read
+	expanded   *pipeline.Set    // with the values of sources, which the rules went through
+	notes      []string         // about pipelines
+	details    []string         // likewise, of less interest
+	doubts     []string         // about rules that work
+	empty      string           // why there is no rule; "" when there is one
+	refused    error            // why the daemon may not start with it
+	cached     bool             // its documents came from the rule cache
+	stale      bool             // the cache has them under an older header
 }
 
 // rules builds generations from the configuration.
@@ -48,6 +48,8 @@ type rules struct {
 	last     uint64           // generation number
 	failing  *load.Collection // of the pass before, if rejected documents made it fail
 	look     func()           // called before files are looked at again; nil for nothing
+	sources  ruleset.Sources
+	values   *values // nil when no source is declared
 }
 
 func newRules(l *config.Loaded, log *slog.Logger) *rules {
@@ -82,8 +84,14 @@ func (r *rules) build(ctx context.Context, serving *generation) (*generation, er
 			return nil, err
 		}
 	}
+	if err := r.resolve(ctx, g, serving); err != nil {
+		return nil, err
+	}
 	if serving != nil && g.documents.Same(serving.documents) && g.pipelines.Same(serving.pipelines) {
-		return nil, actors.ErrUnchanged
+		if err := r.renew(g, serving, r.settings); err != nil {
+			return nil, err
+		}
+		return g, nil
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -163,14 +171,19 @@ func (g *generation) catalog() *catalog.Catalog {
 // rules that serve go on.
 func (r *rules) compile(g, serving *generation) error {
 	defer debug.FreeOSMemory() // loading needs several times what it leaves behind
-	loaded, err := ruleset.Transform(g.documents, g.pipelines, r.settings.Options)
+	var sealing sync.WaitGroup
+	defer sealing.Wait()
+	return r.make(g, serving, r.settings, func() { sealing.Go(g.documents.Seal) })
+}
+
+// make does so. Transformed is called when the documents may be sealed.
+func (r *rules) make(g, serving *generation, s ruleset.Settings, transformed func()) error {
+	loaded, err := ruleset.Transform(g.documents, g.expanded, r.settings.Options)
 	if err != nil {
 		return &Fault{Code: exitRules, Err: err}
 	}
-	var sealing sync.WaitGroup
-	sealing.Go(g.documents.Seal)
-	built, err := ruleset.Compile(loaded, r.settings, r.log)
-	sealing.Wait()
+	transformed()
+	built, err := ruleset.Compile(loaded, s, r.log)
 	if err != nil {
 		return &Fault{Code: exitRules, Err: fmt.Errorf("compile rules: %w", err)}
 	}
@@ -178,7 +191,7 @@ func (r *rules) compile(g, serving *generation) error {
 	g.refused = built.Acceptable(r.cfg.Engine.StrictRules)
 	g.set.Catalog = built.Catalog(serving.catalog())
 	g.collection = built.WithoutRules()
-	g.notes, g.details, g.doubts = built.Notes, built.Details, built.Doubts
+	g.notes, g.details, g.doubts = append(g.notes, built.Notes...), built.Details, built.Doubts
 	if !built.Usable() {
 		g.empty = built.Nothing()
 	}
@@ -277,17 +290,26 @@ func (r *rules) next(ctx context.Context, serving *generation) (*generation, err
 	case err != nil:
 		return nil, err
 	}
-	if fresh := g.collection.NewlyRejected(serving.collection); len(fresh) > 0 {
-		r.reject(g, fresh)
-		first := r.placed(fresh[0].Problems[0])
-		if len(fresh) == 1 {
-			return nil, fmt.Errorf("a rule document is newly rejected: %w", first)
-		}
-		return nil, fmt.Errorf("%d rule documents are newly rejected, the first is %w", len(fresh), first)
+	if err := r.judge(g, serving); err != nil {
+		return nil, err
 	}
-	r.failing = nil
 	r.report(g)
 	return g, nil
+}
+
+// judge returns an error when a document is newly rejected.
+func (r *rules) judge(g, serving *generation) error {
+	fresh := g.collection.NewlyRejected(serving.collection)
+	if len(fresh) == 0 {
+		r.failing = nil
+		return nil
+	}
+	r.reject(g, fresh)
+	first := r.placed(fresh[0].Problems[0])
+	if len(fresh) == 1 {
+		return fmt.Errorf("a rule document is newly rejected: %w", first)
+	}
+	return fmt.Errorf("%d rule documents are newly rejected, the first is %w", len(fresh), first)
 }
 
 // reject tells why a pass fails, but of what the pass before has told nothing again.

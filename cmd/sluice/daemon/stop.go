@@ -78,8 +78,9 @@ func (d *Daemon) closeState(drained []actors.Drained) error {
 	return d.checkpointer.close(drained)
 }
 
-// abandonReload lets a pass that has swapped finish and ends any other. It
-// closes what it returns, within a moment, when no pass is running any more.
+// abandonReload lets a pass that has swapped finish and ends any other, and then the
+// fetching of sources. It closes what it returns, within a moment, when neither is running
+// any more.
 func (d *Daemon) abandonReload(ctx context.Context) <-chan struct{} {
 	now, cancel := context.WithCancel(ctx)
 	cancel()
@@ -89,6 +90,7 @@ func (d *Daemon) abandonReload(ctx context.Context) <-chan struct{} {
 		if _, err := d.system.DrainActor(now, reload.Name); err != nil {
 			d.log.Debug("reload was not running", "err", err)
 		}
+		d.endSources(ctx)
 	})
 	return done
 }
@@ -145,6 +147,7 @@ func (d *Daemon) unwind() {
 		_ = d.server.Close()
 	}
 	if d.system != nil {
+		d.endSources(context.Background())
 		grace, cancel := context.WithTimeout(context.Background(), stopGrace)
 		defer cancel()
 		_ = d.system.Stop(grace)

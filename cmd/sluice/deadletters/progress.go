@@ -10,11 +10,11 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
 	"github.com/sluicehq/sluice/internal/clip"
+	"github.com/sluicehq/sluice/internal/disk"
 )
 
 // progress is how far the replays of one file came. Lines and results have a track each,
@@ -127,38 +127,10 @@ func (p *progress) save() error {
 	if err != nil {
 		return fmt.Errorf("progress: %w", err)
 	}
-	if err := replaceFile(p.path, append(raw, '\n')); err != nil {
+	if err := disk.Replace(p.path, append(raw, '\n')); err != nil {
 		return fmt.Errorf("progress: %w", err)
 	}
 	return nil
-}
-
-func replaceFile(path string, content []byte) (err error) {
-	dir := filepath.Dir(path)
-	f, err := os.CreateTemp(dir, "."+filepath.Base(path)+".*")
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			_ = os.Remove(f.Name())
-		}
-	}()
-	_, err = f.Write(content)
-	if err == nil {
-		err = f.Sync()
-	}
-	if err := errors.Join(err, f.Close()); err != nil {
-		return err
-	}
-	if err := os.Rename(f.Name(), path); err != nil {
-		return err
-	}
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
 }
 
 // resume leads a stream behind the text that all tracks are done with. It makes sure

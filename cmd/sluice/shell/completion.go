@@ -6,10 +6,12 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/urfave/cli/v2"
 
 	"github.com/sluicehq/sluice/actors/sink"
+	"github.com/sluicehq/sluice/cmd/sluice/terminal"
 	"github.com/sluicehq/sluice/sigma/pipeline"
 )
 
@@ -32,6 +34,17 @@ type Candidates struct {
 
 type candidate struct{ word, about string }
 
+// Word is a word that may stand somewhere, and what it is about.
+type Word struct{ Text, About string }
+
+// Ask looks for words that are not known before somebody asks: of a kind, which is what the
+// usage of a command calls its argument, and that begin with a text. The words before name
+// the command. It returns in time for a person who waits.
+type Ask func(kind string, before []string, begin string) []Word
+
+// IncidentID is the kind of the flag --incident.
+const IncidentID = "INCIDENT-ID"
+
 // filesToo is the line that tells scripts to complete names of files.
 const filesToo = ":files"
 
@@ -49,7 +62,7 @@ func (c Candidates) Write(w io.Writer) error {
 
 // Complete finds what the last of the words behind the program's name may become.
 // Flags of features that this build does not have are left out.
-func Complete(app *cli.App, words []string) Candidates {
+func Complete(app *cli.App, words []string, ask Ask) Candidates {
 	if len(words) == 0 {
 		words = []string{""}
 	}
@@ -60,11 +73,16 @@ func Complete(app *cli.App, words []string) Candidates {
 		return Candidates{files: true}
 	}
 	path, flags, below, rest := Find(app, before)
-	leaf := commandAt(app.Commands, path)
+	leaf := At(app.Commands, path)
 	if n := len(before); n > 0 && isFlag(before[n-1]) && takesValue(flags, before[n-1]) {
+		if canonical(flags, before[n-1]) == "--incident" {
+			return found(ask(IncidentID, before[:n-1], word), "")
+		}
 		return valuesOf(flags, before[n-1], word, "")
 	}
 	switch name, value, valued := strings.Cut(word, "="); {
+	case valued && canonical(flags, name) == "--incident":
+		return found(ask(IncidentID, before, value), name+"=")
 	case strings.HasPrefix(word, "-") && valued:
 		return valuesOf(flags, name, value, name+"=")
 	case strings.HasPrefix(word, "-"):
@@ -72,12 +90,38 @@ func Complete(app *cli.App, words []string) Candidates {
 	case len(below) > 0 && !slices.ContainsFunc(rest, func(w string) bool { return !isFlag(w) }):
 		return commandCandidates(below, word)
 	}
+	if leaf != nil && leaf.ArgsUsage != "" {
+		if some := found(ask(strings.TrimSuffix(strings.Trim(leaf.ArgsUsage, "[]"), "..."), before, word), ""); len(some.words) > 0 || strings.Contains(leaf.ArgsUsage, "-ID") {
+			return some
+		}
+	}
 	return Candidates{files: leaf != nil && leaf.ArgsUsage != ""}
 }
 
-func commandAt(commands []*cli.Command, path []string) (leaf *cli.Command) {
+// aboutMost is how many characters tell what a word is about.
+const aboutMost = 80
+
+// found are words that were asked for. They are those of somebody else, so a word that could
+// not stand in a command line as it is is left out.
+func found(words []Word, prefix string) (c Candidates) {
+	for _, w := range words {
+		if strings.ContainsFunc(w.Text, func(r rune) bool {
+			return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("-_.:", r)
+		}) {
+			continue
+		}
+		c.words = append(c.words, candidate{prefix + w.Text, terminal.Shorten(terminal.Printable(w.About), aboutMost)})
+	}
+	return c
+}
+
+// At is the command with this name, that of its groups in front; nil for none.
+func At(commands []*cli.Command, path []string) (leaf *cli.Command) {
 	for _, name := range path {
 		i := slices.IndexFunc(commands, func(c *cli.Command) bool { return c.HasName(name) })
+		if i < 0 {
+			return nil
+		}
 		leaf, commands = commands[i], commands[i].Subcommands
 	}
 	return leaf

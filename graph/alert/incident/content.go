@@ -102,7 +102,7 @@ func (s *Store) seen(c *content, now int64) {
 func (s *Store) soil(c *content) {
 	if !c.dirty {
 		c.dirty = true
-		s.queue(c, anytime)
+		s.queue(c)
 	}
 }
 

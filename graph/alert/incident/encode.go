@@ -38,8 +38,13 @@ func (c *content) appendMembers(dst []byte, l *layout, t Trigger) []byte {
 }
 
 // What is kept under another setting is shown as long as it is kept.
-func (c *content) showsRefs(l *layout) bool  { return l.include == Refs || len(c.samples.refs) > 0 }
-func (c *content) showsLines(l *layout) bool { return l.include == Results || len(c.samples.lines) > 0 }
+func (c *content) showsRefs(l *layout) bool {
+	return l.include == Refs || len(c.samples.refs) > 0
+}
+
+func (c *content) showsLines(l *layout) bool {
+	return l.include == Results || len(c.samples.lines) > 0
+}
 
 // sorted are the counts in the order of the rules.
 func (c *content) sorted() []count {

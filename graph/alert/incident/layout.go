@@ -1,11 +1,15 @@
 package incident
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // layout is how incidents are shown. It never changes.
 type layout struct {
 	names   []string // of the selectors of values, by number
 	rank    []int    // their order, by number
+	byName  []int    // numbers, sorted by name
 	include Include
 	subject string
 }
@@ -25,6 +29,11 @@ func (l *layout) renew(c *Config) *layout {
 			}
 		}
 	}
+	n.byName = make([]int, len(n.names))
+	for i := range n.byName {
+		n.byName[i] = i
+	}
+	slices.SortFunc(n.byName, func(a, b int) int { return cmp.Compare(n.names[a], n.names[b]) })
 	return n
 }
 

@@ -50,7 +50,7 @@ func (s *Store) mergeValues(c, v *content) {
 		x := s.slotOf(key)
 		s.values.beyond -= len(key) + keyCost
 		if c.dismiss(key) {
-			c.owned = append(c.owned, key)
+			c.own(key)
 			x.owner, x.place = c.node, uint32(len(c.owned)-1)
 		} else {
 			x.owner, x.place = c.node, s.leaveOut(c, key)

@@ -102,8 +102,16 @@ func (s *Store) enter(c *content, key string, selector int) bool {
 	default:
 		return false
 	}
-	c.owned = append(c.owned, key)
+	c.own(key)
 	return true
+}
+
+// own takes a key into the set. The list grows slowly, as most incidents stay small.
+func (c *content) own(key string) {
+	if len(c.owned) == cap(c.owned) {
+		c.owned = append(make([]string, 0, len(c.owned)+2+len(c.owned)/4), c.owned...)
+	}
+	c.owned = append(c.owned, key)
 }
 
 // leaveOut keeps a key beside the set, and returns its place.
@@ -124,7 +132,7 @@ func (s *Store) admit(c *content, x *slot, selector int) {
 	rest[at] = moved
 	c.more.beyond = slices.Clip(rest[:last])
 	s.values.beyond -= len(key) + keyCost
-	c.owned = append(c.owned, key)
+	c.own(key)
 	c.larger(selector)
 	x.place = uint32(len(c.owned) - 1)
 }

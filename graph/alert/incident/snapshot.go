@@ -85,8 +85,8 @@ func (c *content) appendStored(dst []byte, l *layout) []byte {
 	return append(append(append(dst, `,"newest":`...), c.samples.newest...), '}')
 }
 
-// appendKeys appends a member: an object of selectors and their values, in the order in
-// which the incident took them.
+// appendKeys appends a member: an object of selectors by name and their values, in the order
+// in which the incident took them.
 func appendKeys(dst []byte, member string, keys []string, l *layout) []byte {
 	if len(keys) == 0 {
 		return dst
@@ -98,7 +98,8 @@ func appendKeys(dst []byte, member string, keys []string, l *layout) []byte {
 	}
 	dst = append(append(dst, member...), '{')
 	first := true
-	for selector, all := range texts {
+	for _, selector := range l.byName {
+		all := texts[selector]
 		if len(all) == 0 {
 			continue
 		}

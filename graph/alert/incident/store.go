@@ -30,8 +30,9 @@ type Store struct {
 	pairText, text, line []byte
 
 	news, repeat, resolve due.Queue[*node]
-	requeue               bool // what is queued may come too late
-	ticked                int64
+	requeue               bool  // what is queued may come too late
+	ticked                int64 // second of the last tick
+	hasTicked             bool
 	due                   []*node
 }
 
@@ -74,6 +75,7 @@ type Outcome struct {
 func (s *Store) Assign(r *graph.Result, now int64) (Ref, Outcome) {
 	var o Outcome
 	var n *node
+	s.clock(now)
 	if s.config.Mode == EntityGraph {
 		n = s.join(r, now, &o)
 	} else {
@@ -86,6 +88,13 @@ func (s *Store) Assign(r *graph.Result, now int64) (Ref, Outcome) {
 	return Ref{n}, o
 }
 
+// clock notes that the clock may have gone back behind the last tick.
+func (s *Store) clock(now int64) {
+	if now < s.ticked {
+		s.ticked = now - 1
+	}
+}
+
 // open opens an incident without results, unless there are too many.
 func (s *Store) open(now int64, o *Outcome) *content {
 	if len(s.all) >= s.config.MaxOpen {
@@ -94,7 +103,7 @@ func (s *Store) open(now int64, o *Outcome) *content {
 	}
 	c := &content{first: now, last: now, dirty: true}
 	s.insert(c)
-	s.queue(c, anytime)
+	s.queue(c)
 	return c
 }
 
@@ -148,6 +157,7 @@ func (s *Store) ID(ref Ref) string {
 // Refresh tells an incident of a repetition of one of its results, which was folded or
 // silenced: it lives on, and counts it, but that is no news.
 func (s *Store) Refresh(ref Ref, rule string, now int64) {
+	s.clock(now)
 	if n := ref.resolve(); n != nil {
 		c := s.own(n)
 		s.seen(c, now)
@@ -167,7 +177,7 @@ func (s *Store) Name(ref Ref) {
 func (s *Store) Unname(ref Ref) {
 	if n := ref.resolve(); n != nil && n.names > 0 {
 		n.names--
-		s.queue(s.all[n.at], anytime)
+		s.queue(s.all[n.at])
 	}
 }
 

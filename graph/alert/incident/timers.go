@@ -8,17 +8,11 @@ import (
 	"github.com/sluicehq/sluice/graph/alert/due"
 )
 
-// anytime is before every tick.
-const anytime = math.MinInt64
-
 // Tick gives emit the records that are due at now, the oldest incident first. Those that
 // muted holds stay due: it is given the newest result of the incident.
 func (s *Store) Tick(now int64, muted func(sample []byte) bool, emit func(*Record)) {
 	s.sweep()
-	if now < s.ticked {
-		s.requeue = true // nothing waits for a second after the next tick in vain
-	}
-	s.ticked = now
+	s.ticked, s.hasTicked = now, true
 	s.refill()
 	s.collect(&s.news, queuedNews, now)
 	s.collect(&s.repeat, queuedRepeat, now)
@@ -27,14 +21,14 @@ func (s *Store) Tick(now int64, muted func(sample []byte) bool, emit func(*Recor
 	for _, n := range s.due {
 		s.step(n, now, muted, emit)
 	}
-	s.settle(now + 1)
+	s.settle()
 }
 
 // settle queues those that were taken out again.
-func (s *Store) settle(earliest int64) {
+func (s *Store) settle() {
 	for _, n := range s.due {
 		if n.flags &^= collected; n.at != gone {
-			s.queue(s.all[n.at], earliest)
+			s.queue(s.all[n.at])
 		}
 	}
 	clear(s.due)
@@ -124,14 +118,14 @@ func (s *Store) record(n *node, t Trigger) *Record {
 	return &Record{content: c, layout: s.layout, trigger: t}
 }
 
-// queue sees to it that an incident comes out of the queues when there is something to do,
-// but not before earliest. Times of what is queued already have moved to later seconds only.
-func (s *Store) queue(c *content, earliest int64) {
+// queue sees to it that an incident comes out of the queues when there is something to do.
+// The times of what is queued already have moved to later seconds only.
+func (s *Store) queue(c *content) {
 	n := c.node
 	add := func(q *due.Queue[*node], in flags, at int64) {
 		if n.flags&in == 0 {
 			n.flags |= in
-			q.Add(max(at, earliest), n)
+			q.Add(at, n)
 		}
 	}
 	if !c.opened {
@@ -168,18 +162,21 @@ func (s *Store) refill() {
 	s.resolve.Reset()
 	for _, c := range s.all {
 		c.node.flags = 0
-		s.queue(c, anytime)
+		s.queue(c)
 	}
 }
 
-// Next is the earliest second at whose tick there may be something to do, and false if
-// there is none without another result.
+// Next is the earliest second behind the last tick at whose tick there may be something to
+// do, and false if there is none without another result.
 func (s *Store) Next() (at int64, ok bool) {
 	s.refill()
 	for _, q := range []*due.Queue[*node]{&s.news, &s.repeat, &s.resolve} {
 		if t, is := q.Next(); is && (!ok || t < at) {
 			at, ok = t, true
 		}
+	}
+	if ok && s.hasTicked {
+		at = max(at, s.ticked+1)
 	}
 	return at, ok
 }
@@ -190,7 +187,7 @@ func (s *Store) Last(now int64, muted func(sample []byte) bool, emit func(*Recor
 	for _, n := range s.byAge() {
 		if c := s.all[n.at]; !c.opened && !muted(c.samples.newest) {
 			s.report(n, now, GroupWait, emit)
-			s.queue(s.all[n.at], anytime)
+			s.queue(s.all[n.at])
 		}
 	}
 }

@@ -108,37 +108,45 @@ func (x *Index) Evicted() uint64 { return x.evicted }
 // Inhibits returns the first rule that keeps r back at now.
 func (x *Index) Inhibits(r *graph.Result, now int64) (rule string, inhibited bool) {
 	for _, e := range x.rules {
-		if x.inhibits(e, r, now) {
+		if x.inhibits(e, r, now) != nil {
 			return e.Name, true
 		}
 	}
 	return "", false
 }
 
-// InhibitsSample reports whether a rule keeps back a result without its events; rules that
-// read them do not.
-func (x *Index) InhibitsSample(r *graph.Result, now int64) bool {
+// InhibitsSample reports whether a rule keeps back at now what was a result with its event:
+// rules that read events do not any more. Unless the source goes before its time, the rule
+// does so until the given time at least.
+func (x *Index) InhibitsSample(r *graph.Result, now int64) (until int64, inhibited bool) {
 	for _, e := range x.rules {
-		if !e.events && x.inhibits(e, r, now) {
-			return true
+		if e.events {
+			continue
+		}
+		if s := x.inhibits(e, r, now); s != nil {
+			return end(s.lastSeen, e.Duration), true
 		}
 	}
-	return false
+	return 0, false
 }
 
-func (x *Index) inhibits(e *entry, r *graph.Result, now int64) (is bool) {
+// inhibits returns the source because of which a rule keeps r back, nil if there is none.
+func (x *Index) inhibits(e *entry, r *graph.Result, now int64) *source {
 	if len(e.sources) == 0 {
-		return false
+		return nil
 	}
+	var is bool
 	if is, x.scratch = e.Target.Match(r, x.scratch); !is {
-		return false
+		return nil
 	}
 	if is, x.scratch = e.Source.Match(r, x.scratch); is {
-		return false
+		return nil
 	}
 	x.scratch = e.appendKey(x.scratch[:0], r)
-	s := e.sources[string(x.scratch)]
-	return s != nil && !outlived(s.lastSeen, e.Duration, now)
+	if s := e.sources[string(x.scratch)]; s != nil && !outlived(s.lastSeen, e.Duration, now) {
+		return s
+	}
+	return nil
 }
 
 // Observe makes r a source of every rule whose source matchers it matches.

@@ -238,10 +238,10 @@ func TestSamplesAreNotTestedByRulesThatReadEvents(t *testing.T) {
 		if _, is := x.Inhibits(high, 5); !is {
 			t.Errorf("%s: the result passes", tc.name)
 		}
-		if got := x.InhibitsSample(high, 5); got != tc.want {
-			t.Errorf("%s: the sample is inhibited: %v", tc.name, got)
+		if until, got := x.InhibitsSample(high, 5); got != tc.want || got && until != 10 {
+			t.Errorf("%s: the sample is inhibited: %v, until %d", tc.name, got, until)
 		}
-		if x.InhibitsSample(high, 10) {
+		if _, is := x.InhibitsSample(high, 10); is {
 			t.Errorf("%s: the sample is inhibited for ever", tc.name)
 		}
 	}

@@ -8,22 +8,23 @@ type search struct {
 	now        int64
 	turn       uint64
 	withEvents bool
+	found      *item
 }
 
-// matches reports whether a silence mutes r at now. Without withEvents those that read the
-// event do not.
-func (x *index) matches(r *graph.Result, now int64, withEvents bool) bool {
+// matches returns a silence that mutes r at now, nil if there is none. Without withEvents
+// those that read the event do not.
+func (x *index) matches(r *graph.Result, now int64, withEvents bool) *item {
 	x.turn++
-	s := search{r, now, x.turn, withEvents}
+	s := search{r: r, now: now, turn: x.turn, withEvents: withEvents}
 	if s.list(x.plain) || s.fields(x.fields) || s.groups(x.groups) || x.enrichments.search(&s) || withEvents && s.list(x.events) {
-		return true
+		return s.found
 	}
 	for _, p := range x.scanned {
 		if p.matches(r, s.turn) && s.any(p.filed) {
-			return true
+			return s.found
 		}
 	}
-	return false
+	return nil
 }
 
 // fields looks at the columns of matched fields: at those that the result has, or at all if
@@ -89,6 +90,7 @@ func (s *search) column(c *column) bool {
 func (s *search) any(filed []*item) bool {
 	for _, it := range filed {
 		if it.active(s.now) && (s.withEvents || !it.events) && s.all(it.probes) {
+			s.found = it
 			return true
 		}
 	}

@@ -18,6 +18,7 @@ type Set struct {
 	starts      due.Queue[*item] // of silences that are not yet in the index
 	ends        due.Queue[*item]
 	latest      int64 // that Mutes, Expire or Next was called with
+	released    uint64
 }
 
 // NewSet returns an empty set.
@@ -86,18 +87,24 @@ func (s *Set) removeAPI(it *item) {
 // Stored is how many silences of the API the set holds, in whatever state.
 func (s *Set) Stored() int { return len(s.api) }
 
-// Mutes reports whether a silence that is active at now matches the result.
+// Mutes reports whether a silence mutes r at now.
 func (s *Set) Mutes(r *graph.Result, now int64) bool {
 	s.start(now)
-	return s.index.matches(r, now, true)
+	return s.index.matches(r, now, true) != nil
 }
 
-// MutesSample is Mutes for a result without its events: silences that read them do not
-// mute.
-func (s *Set) MutesSample(r *graph.Result, now int64) bool {
+// MutesSample returns a silence that mutes at now what was a result with its event, nil if
+// there is none: those that read the event do not mute it any more.
+func (s *Set) MutesSample(r *graph.Result, now int64) *Silence {
 	s.start(now)
-	return s.index.matches(r, now, false)
+	if it := s.index.matches(r, now, false); it != nil {
+		return it.Silence
+	}
+	return nil
 }
+
+// Released is how many silences were let go so far. It only grows.
+func (s *Set) Released() uint64 { return s.released }
 
 // Expire removes the silences that are expired at now and returns them.
 func (s *Set) Expire(now int64) (gone []*Silence) {
@@ -226,6 +233,7 @@ func (s *Set) hold(x *Silence) *item {
 // release lets a silence go. What the queues have of it stays until it is due, or tidy.
 func (s *Set) release(it *item) {
 	it.held = false
+	s.released++
 	if it.home != nil {
 		s.index.remove(it)
 	}

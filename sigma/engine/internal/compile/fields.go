@@ -27,6 +27,9 @@ type Fields struct {
 	List  []Field
 	Table *scan.Table
 	ids   map[string]uint32
+
+	frozen bool // no field is added any more
+	missed bool // one should have been
 }
 
 func newFields() *Fields {
@@ -48,6 +51,9 @@ func (f *Fields) Add(name string, version int) uint32 {
 	if id, ok := f.ids[p.Name]; ok {
 		return id
 	}
+	if f.misses() {
+		return 0
+	}
 	id := f.append(p.Name, Field{Name: p.Name, Paths: []event.Path{p}})
 	nested := len(p.Segments) > 1
 	f.Table.AddName(id, p.Name, 0, nested, false)
@@ -63,6 +69,9 @@ func (f *Fields) addVirtual(name string, p event.Path) uint32 {
 		return id
 	}
 	hints := f.Hints(&p)
+	if f.misses() {
+		return 0
+	}
 	return f.append(key, Field{Name: p.Name, Paths: []event.Path{p}, Virtual: true, Hints: hints})
 }
 
@@ -82,6 +91,9 @@ func (f *Fields) AddPaths(paths []string) uint32 {
 	if id, ok := f.ids[key]; ok {
 		return id
 	}
+	if f.misses() {
+		return 0
+	}
 	field := Field{Name: paths[0], ReadByPath: true}
 	for _, p := range paths {
 		field.Paths = append(field.Paths, event.ParsePattern(p))
@@ -94,6 +106,19 @@ func (f *Fields) AddPaths(paths []string) uint32 {
 		}
 	}
 	return id
+}
+
+// misses reports whether a new field cannot be added.
+func (f *Fields) misses() bool {
+	f.missed = f.missed || f.frozen
+	return f.frozen
+}
+
+// searchAll says that there are predicates of all strings of an event.
+func (f *Fields) searchAll() {
+	if !f.Table.Keywords && !f.misses() {
+		f.Table.Keywords = true
+	}
 }
 
 func (f *Fields) append(key string, field Field) uint32 {

@@ -16,10 +16,11 @@ func (b *builder) item(src *ast.Item, c context) Item {
 	if mods.Has(ast.Exists) {
 		b.exists(&it, src)
 	} else {
-		if len(src.Values) > 1 {
-			it.Alts = make([]uint32, 0, len(src.Values))
+		values := b.among(&it, src, c)
+		if len(values) > 1 {
+			it.Alts = append(make([]uint32, 0, len(values)+1), it.Alts...)
 		}
-		for _, v := range src.Values {
+		for _, v := range values {
 			b.alternative(&it, src, v, c)
 		}
 	}
@@ -46,7 +47,7 @@ func (b *builder) locate(it *Item, src *ast.Item, c context) {
 		it.Path, it.Name = &p, p.Name
 	case src.Field == "" || src.Field == ".":
 		it.Keyword, it.Field, it.Name = true, Keywords, "keyword"
-		b.fields.Table.Keywords = true
+		b.fields.searchAll()
 	case len(src.Paths) > 0:
 		it.Field = b.fields.AddPaths(src.Paths)
 		it.Name = b.fields.List[it.Field].Name
@@ -202,8 +203,9 @@ func (b *builder) regex(it *Item, mods ast.Modifiers, source string) {
 func (b *builder) expression(it *Item, source string) {
 	more, ok := b.expressions[source]
 	if !ok {
-		more = &Operand{Regex: newExpression(len(b.expressions), source)}
+		more = &Operand{Regex: newExpression(b.machines, source)}
 		b.expressions[source] = more
+		b.machines++
 	}
 	it.add(b.pred(Pred{Kind: Regex, Field: it.Field, Text: source, More: more}))
 }

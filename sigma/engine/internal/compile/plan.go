@@ -46,12 +46,15 @@ type builder struct {
 	atoms       []*Expr // by predicate, nil while none is asked for
 	exprs       []Expr  // to become atoms
 	ids         map[predKey]uint32
+	free        []uint32 // numbers that no predicate has
 	expressions map[string]*Operand
+	machines    int
 	interned    map[string]string // patterns of results
 	detail      result.Detail
 	profile     *profile
 	shared      map[*Expr]uint32
 	kept        map[keptKey]*kept
+	lists       map[amongKey]list // that became one predicate
 	filters     filters
 	conds       *conds
 	at          ast.Fault // what is being compiled; its reason is not known yet
@@ -66,7 +69,7 @@ func Build(rules []*ast.Rule, o Options) (_ *Plan, err error) {
 	b := &builder{
 		fields: newFields(), preds: make([]Pred, 0, predsPerRule*len(rules)), ids: make(map[predKey]uint32, predsPerRule*len(rules)),
 		expressions: make(map[string]*Operand), interned: make(map[string]string), detail: o.Detail, profile: traffic(),
-		kept: make(map[keptKey]*kept), conds: new(conds),
+		kept: make(map[keptKey]*kept), lists: make(map[amongKey]list), conds: new(conds),
 	}
 	b.countFilters(rules)
 	for _, name := range o.Names {
@@ -88,7 +91,7 @@ func Build(rules []*ast.Rule, o Options) (_ *Plan, err error) {
 		b.fields.Table.Settle()
 		b.candidates(p)
 		p.Preds = slices.Clip(b.preds)
-		p.Rarity, p.Machines = rarity, len(b.expressions)
+		p.Rarity, p.Machines = rarity, b.machines
 		p.compile(&b.at)
 	})
 	switch {

@@ -20,6 +20,7 @@ const (
 	Suffix               // ... ends with Text
 	Contains             // ... contains Text
 	Glob                 // ... matches a pattern with wildcards
+	Among                // ... equals, begins with, ends with or contains one of many texts, or is in one of many networks; Op says which
 	Regex                // ... matches a regular expression
 	CIDR                 // ... is an address of a network
 	Equal                // the numeric form equals a number
@@ -37,12 +38,13 @@ const (
 	AnyOf  // one of the text predicates in Gates; Op is their kind
 	Block  // an array block
 	Shared // an expression that several rules, or several places of one, ask for
+	Free   // none: a number that no predicate has
 )
 
 // Pred is a predicate. Equal predicates of all rules are one.
 type Pred struct {
 	Kind   Kind
-	Op     Kind // FieldRef and Expand: Exact, Prefix, Suffix or Contains
+	Op     Kind // FieldRef, Expand and Among: Exact, Prefix, Suffix or Contains; Among also CIDR
 	Cased  bool
 	Early  bool   // known when all values were looked at; else asked for when needed
 	Direct bool   // Early, but no index finds it: every value is evaluated
@@ -54,6 +56,7 @@ type Pred struct {
 // Operand holds what only some kinds need.
 type Operand struct {
 	Glob     *Pattern
+	Texts    *Texts
 	Regex    *Expression
 	Net      netip.Prefix
 	Number   event.Numeric
@@ -83,14 +86,26 @@ type predKey struct {
 	text  string
 }
 
+func (p *Pred) key() predKey { return predKey{p.Kind, p.Op, p.Cased, p.Field, p.Text} }
+
 // pred returns the number of the predicate, making it when it is new.
 func (b *builder) pred(p Pred) uint32 {
-	k := predKey{p.Kind, p.Op, p.Cased, p.Field, p.Text}
+	k := p.key()
 	if id, ok := b.ids[k]; ok {
 		return id
 	}
-	id := uint32(len(b.preds))
-	b.preds = append(b.preds, p)
+	id := b.place(p)
 	b.ids[k] = id
 	return id
+}
+
+// place gives a predicate a number: one that is free, or the next.
+func (b *builder) place(p Pred) uint32 {
+	if n := len(b.free); n > 0 {
+		id := b.free[n-1]
+		b.free, b.preds[id] = b.free[:n-1], p
+		return id
+	}
+	b.preds = append(b.preds, p)
+	return uint32(len(b.preds) - 1)
 }

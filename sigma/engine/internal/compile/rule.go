@@ -173,8 +173,6 @@ func (b *builder) array(out *Node, n *ast.Node, c context) *Node {
 			more.Gates = append(more.Gates, b.pred(Pred{Kind: Present, Field: f}))
 		}
 	}
-	id := uint32(len(b.preds)) // blocks are not compared with each other
-	b.preds = append(b.preds, Pred{Kind: Block, More: more})
-	out.Expr = b.atom(id)
+	out.Expr = b.atom(b.place(Pred{Kind: Block, More: more})) // blocks are not compared with each other
 	return out
 }

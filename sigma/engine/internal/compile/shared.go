@@ -27,8 +27,7 @@ func (b *builder) share(x *Expr, places int) *Expr {
 	if b.shared == nil {
 		b.shared = make(map[*Expr]uint32)
 	}
-	id := uint32(len(b.preds)) // not compared with each other
-	b.preds = append(b.preds, Pred{Kind: Shared, More: &Operand{Expr: x}})
+	id := b.place(Pred{Kind: Shared, More: &Operand{Expr: x}}) // not compared with each other
 	b.shared[x] = id
 	return b.atom(id)
 }

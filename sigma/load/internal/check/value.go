@@ -22,7 +22,7 @@ const numberOperators = ast.OrderOperators | ast.TimeParts
 // value checks one alternative of an item whose modifiers do not conflict.
 func (c *checker) value(it *ast.Item, v *ast.Value, keyword bool) {
 	m := it.Modifiers
-	if !c.BeforePipelines && strings.Contains(v.Text, "${source.") {
+	if !c.BeforePipelines && !v.Inserted && strings.Contains(v.Text, "${source.") {
 		c.fail(it.Line, "unresolved source placeholder in detection value: %s", v.Text)
 	}
 	switch {

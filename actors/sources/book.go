@@ -1,0 +1,264 @@
+package sources
+
+import (
+	"slices"
+	"time"
+
+	"github.com/sluicehq/sluice/sources/fetch"
+)
+
+// maxRunning is how many fetches run at once.
+const maxRunning = 8
+
+// book holds the values of all sources and decides what is fetched when. It has no clock: the
+// time is an argument.
+type book struct {
+	entries []*entry // in the order of their declarations
+	byID    map[string]*entry
+	queue   []*entry // that wait to be fetched, the longest first
+	running int
+	open    int  // fetches of the request for all sources that have not ended
+	live    bool // timers run
+}
+
+// entry is a source.
+type entry struct {
+	*fetch.Declaration
+	number int
+
+	current []byte // what pipelines see; nil is null
+	version uint64 // of current
+	last    []byte // the last value that was got; nil if there is none
+	proof   fetch.Validators
+
+	running, waiting bool
+	now, next        errand // of the fetch that runs, and of the one that waits
+	failing          bool   // the fetch before this one has failed
+	succeeded        bool   // a fetch has succeeded since the start
+
+	tick    time.Time     // the next one of an interval; zero without
+	retry   time.Time     // of a start that failed; zero without
+	backoff time.Duration // before the retry after that
+	noticed time.Time     // when a change of the file is fetched; zero without
+}
+
+// errand is what a fetch is for.
+type errand struct {
+	rounds  []*round
+	refresh bool // what comes is the current value
+	all     bool // the request for all sources counts it
+	retry   bool
+}
+
+func (e *errand) add(o errand) {
+	e.rounds = append(e.rounds, o.rounds...)
+	e.refresh, e.all, e.retry = e.refresh || o.refresh, e.all || o.all, e.retry || o.retry
+}
+
+// Times of retries after the start.
+const (
+	retryFirst = 5 * time.Second
+	retryMost  = 300 * time.Second
+)
+
+// settle is how long changes of a file are collected before it is read.
+const settle = 100 * time.Millisecond
+
+func newBook(declarations []*fetch.Declaration) *book {
+	b := &book{byID: make(map[string]*entry, len(declarations))}
+	for i, d := range declarations {
+		e := &entry{Declaration: d, number: i}
+		b.entries = append(b.entries, e)
+		b.byID[d.ID] = e
+	}
+	return b
+}
+
+// busy reports whether a fetch of the source runs or waits.
+func (e *entry) busy() bool { return e.running || e.waiting }
+
+// want has a source fetched. Wishes that come before the fetch begins share it.
+func (b *book) want(e *entry, what errand) {
+	e.next.add(what)
+	if !e.waiting {
+		e.waiting = true
+		b.queue = append(b.queue, e)
+	}
+}
+
+// start returns the sources whose fetches begin now.
+func (b *book) start() (begin []*entry) {
+	b.queue = slices.DeleteFunc(b.queue, func(e *entry) bool {
+		if e.running || b.running == maxRunning {
+			return false
+		}
+		e.running, e.waiting = true, false
+		e.now, e.next = e.next, errand{}
+		b.running++
+		begin = append(begin, e)
+		return true
+	})
+	return begin
+}
+
+// all has every source fetched, and reports whether the fetches of the request before have
+// ended, without which it does nothing.
+func (b *book) all() bool {
+	if b.open > 0 {
+		return false
+	}
+	b.open = len(b.entries)
+	for _, e := range b.entries {
+		b.want(e, errand{refresh: true, all: true})
+	}
+	return true
+}
+
+// begin starts the timers: intervals, and retries of optional sources that have failed.
+func (b *book) begin(now time.Time) {
+	b.live = true
+	for _, e := range b.entries {
+		if e.Refresh.Policy == fetch.Interval {
+			e.tick = now.Add(e.Refresh.Interval())
+		}
+		if !e.Required && e.failing {
+			e.retry, e.backoff = now.Add(retryFirst), retryFirst
+		}
+	}
+}
+
+// due has sources fetched whose time has come. A tick of an interval that falls into a fetch
+// is skipped.
+func (b *book) due(now time.Time) {
+	for _, e := range b.entries {
+		if reached(e.tick, now) {
+			if !e.busy() {
+				b.want(e, errand{refresh: true})
+			}
+			every := e.Refresh.Interval()
+			e.tick = e.tick.Add(every * (now.Sub(e.tick)/every + 1))
+		}
+		if reached(e.retry, now) {
+			e.retry = time.Time{}
+			b.want(e, errand{refresh: true, retry: true})
+		}
+		if reached(e.noticed, now) {
+			e.noticed = time.Time{}
+			b.want(e, errand{refresh: true})
+		}
+	}
+}
+
+func reached(at, now time.Time) bool { return !at.IsZero() && !at.After(now) }
+
+// notice notes that the file of a source has changed.
+func (b *book) notice(e *entry, now time.Time) {
+	if b.live && e.noticed.IsZero() {
+		e.noticed = now.Add(settle)
+	}
+}
+
+// wake is when due has something to do next, zero for never.
+func (b *book) wake() (at time.Time) {
+	for _, e := range b.entries {
+		for _, t := range []time.Time{e.tick, e.retry, e.noticed} {
+			if !t.IsZero() && (at.IsZero() || t.Before(at)) {
+				at = t
+			}
+		}
+	}
+	return at
+}
+
+// outcome is what came of a fetch, or a message of a subscription.
+type outcome struct {
+	entry   *entry
+	value   fetch.Value
+	failure *fetch.Error // nil after a success
+	took    time.Duration
+	push    bool // it was a message
+	aborted bool // it was called off: nothing is known
+}
+
+// effect is what an outcome changes.
+type effect struct {
+	value    value
+	stored   bool     // the last value has changed
+	changed  bool     // the current value has
+	kept     bool     // the current value stays although there is none
+	finished []*round // that are complete now
+}
+
+// finish takes the outcome of a fetch.
+func (b *book) finish(o outcome, now time.Time) (f effect) {
+	e := o.entry
+	did := e.now
+	e.running, e.now = false, errand{}
+	b.running--
+	if did.all {
+		b.open--
+	}
+	e.failing = o.failure != nil
+	f = b.apply(o, did.refresh)
+	for _, r := range did.rounds {
+		if r.stage(e, f.value, o) {
+			f.finished = append(f.finished, r)
+		}
+	}
+	if did.retry && e.failing && !e.succeeded {
+		e.backoff = min(2*e.backoff, retryMost)
+		e.retry = now.Add(e.backoff)
+	}
+	return f
+}
+
+// receive takes a message of a subscription. One that is no value changes nothing.
+func (b *book) receive(o outcome) (f effect) {
+	if o.failure == nil {
+		return b.apply(o, true)
+	}
+	return effect{value: value{o.entry.current, unresolved}, kept: true}
+}
+
+// apply judges an outcome and, if it refreshes the source, makes the value the current one.
+func (b *book) apply(o outcome, refresh bool) (f effect) {
+	e := o.entry
+	if o.aborted {
+		return effect{value: value{e.current, unresolved}, kept: true}
+	}
+	f.value = judge(e.Declaration, e.last, o.value, o.failure)
+	if f.value.basis == fresh {
+		f.stored = e.last == nil || !equal(e.last, f.value.json)
+		if e.last = f.value.json; e.last == nil {
+			e.last = []byte("null")
+		}
+		e.proof, e.succeeded = o.value.Validators, true
+		e.retry = time.Time{}
+	}
+	switch {
+	case !refresh:
+	case f.value.basis == unresolved && e.Required:
+		f.kept = true
+	default:
+		f.changed = e.set(f.value.json)
+	}
+	return f
+}
+
+// set makes a value the current one, and reports whether it is another.
+func (e *entry) set(json []byte) bool {
+	if equal(e.current, json) {
+		return false
+	}
+	e.current = json
+	e.version++
+	return true
+}
+
+// restore gives a source the last value of an earlier run.
+func (b *book) restore(id string, json []byte) { b.byID[id].last = json }
+
+// forget drops the last value of a source.
+func (b *book) forget(e *entry) {
+	e.last, e.proof = nil, fetch.Validators{}
+}

@@ -1,0 +1,192 @@
+package sources
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/sluicehq/sluice/sources/fetch"
+)
+
+// Table holds rows by key, in key order. What was put stays so when the process is killed.
+// *state.Table is one.
+type Table interface {
+	Put(key, value []byte) error
+	Delete(keys ...[]byte) error
+	Each(visit func(key, value []byte) bool) error
+}
+
+// TableName is the name of the table in the state database.
+const TableName = "source_cache"
+
+// rowVersion is the layout of rows.
+const rowVersion = 1
+
+// row is a value as it is stored.
+type row struct {
+	Version     int             `json:"v"`
+	Fingerprint string          `json:"fingerprint"`
+	UpdatedAt   int64           `json:"updated_at"` // Unix seconds
+	Value       json.RawMessage `json:"value"`
+}
+
+// rows are the values that are stored. They are written beside the actor, of each source
+// the newest.
+type rows struct {
+	table Table // nil without a state database
+	log   *slog.Logger
+
+	mu      sync.Mutex // guards the rest
+	wishes  map[string]*wish
+	order   []string // of the wishes
+	writing bool
+	closed  bool
+	work    sync.WaitGroup
+}
+
+// wish is what shall be stored of a source.
+type wish struct {
+	row  *row // nil: nothing
+	told []chan<- error
+}
+
+func newRows(t Table, log *slog.Logger) *rows {
+	return &rows{table: t, log: log, wishes: make(map[string]*wish)}
+}
+
+// store has a value stored. It does not wait.
+func (r *rows) store(d *fetch.Declaration, value []byte, at time.Time) {
+	r.wish(d.ID, &row{Version: rowVersion, Fingerprint: d.Fingerprint(), UpdatedAt: at.Unix(), Value: value}, nil)
+}
+
+// drop has the row of a source removed. What is returned receives how that went.
+func (r *rows) drop(id string) <-chan error {
+	told := make(chan error, 1)
+	if r.table == nil {
+		told <- nil
+		return told
+	}
+	r.wish(id, nil, told)
+	return told
+}
+
+func (r *rows) wish(id string, what *row, told chan<- error) {
+	if r.table == nil {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		if told != nil {
+			told <- context.Canceled
+		}
+		return
+	}
+	w := r.wishes[id]
+	if w == nil {
+		w = &wish{}
+		r.wishes[id] = w
+		r.order = append(r.order, id)
+	}
+	w.row = what
+	if told != nil {
+		w.told = append(w.told, told)
+	}
+	if !r.writing {
+		r.writing = true
+		r.work.Go(r.write)
+	}
+}
+
+// write fulfils wishes until there is none.
+func (r *rows) write() {
+	for {
+		r.mu.Lock()
+		if len(r.order) == 0 {
+			r.writing = false
+			r.mu.Unlock()
+			return
+		}
+		id := r.order[0]
+		r.order = r.order[1:]
+		w := r.wishes[id]
+		delete(r.wishes, id)
+		r.mu.Unlock()
+		err := r.fulfil(id, w.row)
+		if err != nil {
+			r.log.Warn("the last value of a source is not stored as it is", "source", id, "err", err)
+		}
+		for _, c := range w.told {
+			c <- err
+		}
+	}
+}
+
+// fulfil stores a row, or removes that of a source.
+func (r *rows) fulfil(id string, what *row) error {
+	if what == nil {
+		// A deletion alone may be undone by a failure of the machine.
+		if err := r.table.Put([]byte(id), []byte("{}")); err != nil {
+			return err
+		}
+		return r.table.Delete([]byte(id))
+	}
+	text, err := json.Marshal(what)
+	if err != nil {
+		return fmt.Errorf("encode: %w", err)
+	}
+	return r.table.Put([]byte(id), text)
+}
+
+// restore gives the values to a book that are stored of its sources, and removes those of
+// sources that are declared otherwise or no more.
+func (r *rows) restore(b *book) {
+	if r.table == nil {
+		return
+	}
+	var drop [][]byte
+	var back []string
+	err := r.table.Each(func(key, value []byte) bool {
+		var stored row
+		e := b.byID[string(key)]
+		if e == nil || json.Unmarshal(value, &stored) != nil || stored.Version != rowVersion ||
+			stored.Fingerprint != e.Fingerprint() || len(stored.Value) == 0 {
+			drop = append(drop, slices.Clone(key))
+			return true
+		}
+		b.restore(e.ID, stored.Value)
+		back = append(back, e.ID)
+		return true
+	})
+	if err != nil {
+		r.log.Error("stored values of sources cannot be read: those that are missing are no fallback", "err", err)
+	}
+	if len(drop) > 0 {
+		if err := r.table.Delete(drop...); err != nil {
+			r.log.Warn("stored values of sources that are not declared so any more are not deleted", "rows", len(drop), "err", err)
+		}
+	}
+	if len(back) > 0 {
+		r.log.Info("values of sources restored", "sources", back)
+	}
+}
+
+// close waits until everything is written, until ctx ends at most. Nothing is stored after
+// it.
+func (r *rows) close(ctx context.Context) error {
+	r.mu.Lock()
+	r.closed = true
+	r.mu.Unlock()
+	done := make(chan struct{})
+	go func() { r.work.Wait(); close(done) }()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("store values of sources: %w", ctx.Err())
+	}
+}
