@@ -86,6 +86,7 @@ func TestPagesNameWhatExists(t *testing.T) {
 		{"engine", "rules"},
 		{"engine", "log-level"},
 		{"rule", "validate"},
+		{"rule", "migrate-sources"},
 		{"config", "validate"},
 		{"pipeline", "diff"},
 		{"config", "reload"},
