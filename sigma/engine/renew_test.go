@@ -137,11 +137,11 @@ func TestARenewedSetAnswersLikeACompiledOne(t *testing.T) {
 					continue
 				}
 				renewed++
-				w, want := next.NewWorker(), laneResults(t, want.NewWorker(), lines)
+				w, expected := next.NewWorker(), laneResults(t, want.NewWorker(), lines)
 				for pass := range 2 { // first without the indexes of routes, then with them
 					got := laneResults(t, w, lines)
-					if !bytes.Equal(got, want) {
-						t.Fatalf("round %d, pass %d: %s", round, pass, firstDifference(got, want))
+					if !bytes.Equal(got, expected) {
+						t.Fatalf("round %d, pass %d: %s", round, pass, firstDifference(got, expected))
 					}
 				}
 				set = next
