@@ -30,6 +30,7 @@ func storeForEver(dir string) {
 		panic(err)
 	}
 	r := newRows(store.Table(TableName), slog.New(slog.DiscardHandler))
+	r.restore(newBook([]*fetch.Declaration{declared("f")}))
 	out := bufio.NewWriter(os.Stdout)
 	for n := 0; ; n++ {
 		fmt.Fprintln(out, n)
