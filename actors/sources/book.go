@@ -255,9 +255,6 @@ func (e *entry) set(json []byte) bool {
 	return true
 }
 
-// restore gives a source the last value of an earlier run.
-func (b *book) restore(id string, json []byte) { b.byID[id].last = json }
-
 // forget drops the last value of a source.
 func (b *book) forget(e *entry) {
 	e.last, e.proof = nil, fetch.Validators{}

@@ -2,10 +2,8 @@ package sources
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"log/slog"
-	"slices"
 	"sync"
 	"time"
 
@@ -23,17 +21,6 @@ type Table interface {
 // TableName is the name of the table in the state database.
 const TableName = "source_cache"
 
-// rowVersion is the layout of rows.
-const rowVersion = 1
-
-// row is a value as it is stored.
-type row struct {
-	Version     int             `json:"v"`
-	Fingerprint string          `json:"fingerprint"`
-	UpdatedAt   int64           `json:"updated_at"` // Unix seconds
-	Value       json.RawMessage `json:"value"`
-}
-
 // rows are the values that are stored. They are written beside the actor, of each source
 // the newest.
 type rows struct {
@@ -46,16 +33,18 @@ type rows struct {
 	writing bool
 	closed  bool
 	work    sync.WaitGroup
+
+	held map[string]generation // of the goroutine that writes
 }
 
 // wish is what shall be stored of a source.
 type wish struct {
-	row  *row // nil: nothing
+	row  *row // nil: nothing; its value is there
 	told []chan<- error
 }
 
 func newRows(t Table, log *slog.Logger) *rows {
-	return &rows{table: t, log: log, wishes: make(map[string]*wish)}
+	return &rows{table: t, log: log, wishes: make(map[string]*wish), held: make(map[string]generation)}
 }
 
 // store has a value stored. It does not wait.
@@ -123,55 +112,6 @@ func (r *rows) write() {
 		for _, c := range w.told {
 			c <- err
 		}
-	}
-}
-
-// fulfil stores a row, or removes that of a source.
-func (r *rows) fulfil(id string, what *row) error {
-	if what == nil {
-		// A deletion alone may be undone by a failure of the machine.
-		if err := r.table.Put([]byte(id), []byte("{}")); err != nil {
-			return err
-		}
-		return r.table.Delete([]byte(id))
-	}
-	text, err := json.Marshal(what)
-	if err != nil {
-		return fmt.Errorf("encode: %w", err)
-	}
-	return r.table.Put([]byte(id), text)
-}
-
-// restore gives the values to a book that are stored of its sources, and removes those of
-// sources that are declared otherwise or no more.
-func (r *rows) restore(b *book) {
-	if r.table == nil {
-		return
-	}
-	var drop [][]byte
-	var back []string
-	err := r.table.Each(func(key, value []byte) bool {
-		var stored row
-		e := b.byID[string(key)]
-		if e == nil || json.Unmarshal(value, &stored) != nil || stored.Version != rowVersion ||
-			stored.Fingerprint != e.Fingerprint() || len(stored.Value) == 0 {
-			drop = append(drop, slices.Clone(key))
-			return true
-		}
-		b.restore(e.ID, stored.Value)
-		back = append(back, e.ID)
-		return true
-	})
-	if err != nil {
-		r.log.Error("stored values of sources cannot be read: those that are missing are no fallback", "err", err)
-	}
-	if len(drop) > 0 {
-		if err := r.table.Delete(drop...); err != nil {
-			r.log.Warn("stored values of sources that are not declared so any more are not deleted", "rows", len(drop), "err", err)
-		}
-	}
-	if len(back) > 0 {
-		r.log.Info("values of sources restored", "sources", back)
 	}
 }
 

@@ -2,8 +2,10 @@ package watch
 
 import (
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -304,4 +306,28 @@ func TestLinksInCirclesAreNotFollowedForEver(t *testing.T) {
 	w.watch(w.path("rules"), w.path("a"))
 	w.write("rules/b.yml")
 	w.want("file rules/b.yml")
+}
+
+func TestWhatLeadsToAPath(t *testing.T) {
+	w := newWatchedTree(t)
+	w.write("v1/p.yml")
+	w.link("v1", "current")
+	w.link("current/p.yml", "p.yml")
+	for _, tc := range []struct {
+		name, path string
+		want       []string
+	}{
+		{"a file", "v1/p.yml", []string{"v1/p.yml"}},
+		{"a file behind links", "p.yml", []string{"current", "p.yml", "v1/p.yml"}},
+		{"a name that is missing", "v1/no.yml", []string{"v1/no.yml"}},
+		{"a directory that is missing", "no/p.yml", []string{"no"}},
+	} {
+		var want []string
+		for _, name := range tc.want {
+			want = append(want, w.path(name))
+		}
+		if got := slices.Sorted(maps.Keys(Leading(w.path(tc.path)))); !slices.Equal(got, want) {
+			t.Errorf("%s: got %q, want %q", tc.name, got, want)
+		}
+	}
 }

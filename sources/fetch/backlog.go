@@ -1,3 +1,5 @@
+//go:build !no_nats
+
 package fetch
 
 import (
@@ -5,20 +7,11 @@ import (
 	"sync"
 )
 
-// maxPayload is how many bytes a message of NATS may have.
-const maxPayload = 10 << 20
-
 // Bounds of what waits to be read of a subscription.
 const (
 	maxWaiting      = 1024
 	maxWaitingBytes = 64 << 20
 )
-
-// payload is what a message brought.
-type payload struct {
-	data     []byte
-	tooLarge bool // and therefore not kept
-}
 
 // backlog holds messages until they are read, in order. When it is full the oldest one gives
 // way: of values that replace each other the newest counts.

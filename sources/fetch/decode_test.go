@@ -124,7 +124,7 @@ func laughs(n int) string {
 // Blocks that are nested by what is in front of them.
 func TestNestedBlocks(t *testing.T) {
 	var b strings.Builder
-	for i := 0; b.Len() < 10<<20; i++ {
+	for i := 0; b.Len() < 1<<20; i++ {
 		b.WriteString(strings.Repeat(" ", i) + "a:\n")
 	}
 	if out, err := fetch.Decode(fetch.YAML, []byte(b.String())); err == nil || out != nil {
@@ -139,8 +139,14 @@ func TestNestingWithoutEnd(t *testing.T) {
 		format fetch.Format
 		unit   string
 	}{
-		{fetch.JSON, "["}, {fetch.JSON, `{"a":`},
-		{fetch.YAML, "["}, {fetch.YAML, "{a: "}, {fetch.YAML, "- "}, {fetch.YAML, "? "}, {fetch.YAML, "&a ["}, {fetch.YAML, "!t "},
+		{fetch.JSON, "["},
+		{fetch.JSON, `{"a":`},
+		{fetch.YAML, "["},
+		{fetch.YAML, "{a: "},
+		{fetch.YAML, "- "},
+		{fetch.YAML, "? "},
+		{fetch.YAML, "&a ["},
+		{fetch.YAML, "!t "},
 	} {
 		out, err := fetch.Decode(tc.format, []byte(strings.Repeat(tc.unit, size/len(tc.unit))))
 		if err == nil || out != nil {

@@ -20,6 +20,7 @@ import (
 // Bounds of NATS.
 const (
 	pendingBytes = 256 << 20        // that the library holds until it hands them over, which never waits
+	confirmWait  = 5 * time.Second  // for a server to confirm a subscription
 	retryFirst   = time.Second      // before an attempt to subscribe again
 	retryMost    = 30 * time.Second // the same, when many have failed
 )
@@ -177,7 +178,9 @@ func (c *Client) subscribe(ctx context.Context, o subscriber) (*subscription, er
 		err = sub.SetPendingLimits(nats.DefaultSubPendingMsgsLimit, pendingBytes)
 	}
 	if err == nil {
-		err = conn.FlushWithContext(ctx) // the server has seen the subscription then
+		confirming, cancel := context.WithTimeout(ctx, confirmWait)
+		defer cancel()
+		err = conn.FlushWithContext(confirming) // the server has seen the subscription then
 	}
 	if err == nil {
 		err = conn.LastError() // and has refused it

@@ -14,6 +14,7 @@ import (
 	"github.com/sluicehq/sluice/actors/evaluate"
 	"github.com/sluicehq/sluice/actors/reload"
 	"github.com/sluicehq/sluice/actors/sink"
+	"github.com/sluicehq/sluice/actors/sources"
 	"github.com/sluicehq/sluice/cmd/sluice/config"
 	"github.com/sluicehq/sluice/cmd/sluice/inputs"
 	"github.com/sluicehq/sluice/cmd/sluice/ruleset"
@@ -38,6 +39,7 @@ var daemonChecks = []check{
 	{"features that this build has", (*checking).features},
 	{"alert pipeline", func(c *checking) { c.alertPipeline("daemon.alert_pipeline", c.d.AlertPipeline) }},
 	{"pipelines", (*checking).pipelines},
+	{"sources", (*checking).sources},
 	{"state directory", (*checking).state},
 	{"files of sinks and webhooks", (*checking).outputs},
 	{"logins and certificates of inputs and sinks", (*checking).logins},
@@ -62,6 +64,7 @@ type checking struct {
 	warnings   config.Problems
 
 	webhooks webhooks
+	dynamic  bool // pipelines refer to sources
 }
 
 func (c *checking) fault(path string, err error) {
@@ -267,7 +270,7 @@ func (c *checking) logins() {
 // mailboxes refuses capacities for actors that this configuration does not know,
 // and warns of those that do not run.
 func (c *checking) mailboxes() {
-	known := []string{actors.NameDLQ, reload.Name, audit.Name}
+	known := []string{actors.NameDLQ, reload.Name, audit.Name, sources.Name}
 	for _, s := range graph.Stages() {
 		known = append(known, string(s))
 	}
@@ -279,7 +282,7 @@ func (c *checking) mailboxes() {
 	for _, name := range slices.Sorted(maps.Keys(c.d.Mailboxes)) {
 		path := "daemon.mailboxes." + name
 		switch {
-		case slices.Contains(off, name), name == actors.NameDLQ && c.d.Output.DLQ == "", name == audit.Name && c.auditSpec() == nil:
+		case slices.Contains(off, name), name == actors.NameDLQ && c.d.Output.DLQ == "", name == audit.Name && c.auditSpec() == nil, name == sources.Name && len(c.d.Sources) == 0:
 			c.warn(path, errors.New("mailbox of an actor that is off"))
 		case !slices.Contains(known, name) && !c.webhooks.mayHave(name):
 			c.fault(path, suggest.Wrap(fmt.Errorf("unknown actor '%s' (%s)", name, strings.Join(known, ", ")), name, known))

@@ -44,9 +44,10 @@ func (c *checking) rules(ctx context.Context) (problems config.Problems) {
 	return problems
 }
 
-// load builds the rule set if all else is good, and else only reads the rules.
+// load builds the rule set if all else is good and no value of a source is needed, and else
+// only reads the rules.
 func (c *checking) load(ctx context.Context) (*ruleset.Rules, error) {
-	if len(c.problems) > 0 {
+	if len(c.problems) > 0 || c.dynamic {
 		return ruleset.Load(ctx, ruleset.Options{Roots: c.d.Rules})
 	}
 	built, err := ruleset.Build(ctx, c.l.DaemonRules(), slog.New(slog.DiscardHandler))
