@@ -113,6 +113,11 @@ func TestADatabaseThatRefusesToWriteChangesNothing(t *testing.T) {
 		if _, err := r.client.DeleteSilence(t.Context(), id); !errors.Is(err, ErrNotStored) {
 			t.Errorf("got %v, want that it is not deleted", err)
 		}
+		for _, what := range []string{"silence not made, it cannot be stored", "silence not deleted, its row cannot be"} {
+			if n := len(r.log.Matching(what, errRefused.Error())); n != 1 {
+				t.Errorf("the log says %d times that %s, want once", n, what)
+			}
+		}
 		r.wantList("api:ssh:active")
 		r.put(detection("ssh", "", ".1"))
 		r.put(detection("web", "", ".1"))

@@ -310,6 +310,8 @@ func TestFeaturesThatAreOff(t *testing.T) {
 		{"correlations", "GET", "/api/v1/correlations", "", 200, `{"correlations":[],"count":0}`},
 		{"correlation state", "GET", "/api/v1/correlations/state?id=a&group=b", "", 200, `{"correlations":[],"groups":[],"count":0}`},
 		{"correlation state, a parameter twice", "GET", "/api/v1/correlations/state?id=a&id=b", "", 400, `{"error":"query parameter 'id' is given more than once"}`},
+		{"silences", "GET", "/api/v1/silences", "", 200, `{"count":0,"silences":[]}`},
+		{"making a silence", "POST", "/api/v1/silences", `{"matchers":[{"selector":"rule","value":"x"}]}`, 201, `{"status":"created","id":"made"}`},
 		{"incidents", "GET", "/api/v1/incidents", "", 200, `{"count":0,"incidents":[]}`},
 		{"an incident", "GET", "/api/v1/incidents/x", "", 503, grouping},
 		{"a bundle", "GET", "/api/v1/incidents/x/bundle?format=md", "", 503, grouping},

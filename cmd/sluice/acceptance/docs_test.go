@@ -80,8 +80,22 @@ func TestPagesTellTheTruth(t *testing.T) {
 func TestPagesNameWhatExists(t *testing.T) {
 	var flags strings.Builder
 	for _, args := range [][]string{
-		{"engine", "daemon"}, {"engine", "eval"}, {"engine", "status"}, {"engine", "rules"}, {"engine", "log-level"}, {"rule", "validate"}, {"config", "validate"}, {"pipeline", "diff"}, {"config", "reload"}, {"config", "gen-cert"}, {"dlq", "replay"},
-		{"silence", "add"}, {"silence", "extend"}, {"incidents", "export"}, {"pipeline", "resolve"},
+		{"engine", "daemon"},
+		{"engine", "eval"},
+		{"engine", "status"},
+		{"engine", "rules"},
+		{"engine", "log-level"},
+		{"rule", "validate"},
+		{"rule", "migrate-sources"},
+		{"config", "validate"},
+		{"pipeline", "diff"},
+		{"config", "reload"},
+		{"config", "gen-cert"},
+		{"dlq", "replay"},
+		{"silence", "add"},
+		{"silence", "extend"},
+		{"incidents", "export"},
+		{"pipeline", "resolve"},
 	} {
 		flags.WriteString(sluice(t, "", append(args, "--help")...).stdout)
 	}

@@ -46,6 +46,7 @@ func TestExamplesOfHelpRun(t *testing.T) {
 			write(t, r.dir, "lists.yml", listsPipeline)
 			write(t, r.dir, "sources.yml", blockedSource)
 			write(t, r.dir, "blocked.txt", "203.0.113.9\n")
+			write(t, r.dir, "pipelines/feeds.yml", "name: feeds\nsources:\n  - {id: feed, type: file, path: feed.json}\nvars: {bad: '${source.feed}'}\n")
 			write(t, r.dir, "events.ndjson", event("evil")+"\n")
 			write(t, r.dir, "dead.ndjson", `{"original_event":"x","error":"parse error","timestamp":"2026-03-01T10:00:00Z","stage":"parse"}`+"\n")
 			write(t, r.dir, "result.ndjson", strings.ReplaceAll(resultLine("A", "evil"), `"C"`, `"CommandLine"`)+"\n")

@@ -7,7 +7,8 @@ import (
 )
 
 // examples are command lines for the help of each command. Tests run them in a
-// directory with rules/, lists.yml, sources.yml, events.ndjson, dead.ndjson and sluice.yaml.
+// directory with rules/, pipelines/, lists.yml, sources.yml, events.ndjson, dead.ndjson and
+// sluice.yaml.
 var examples = map[string][]string{
 	"engine daemon": {
 		"sluice engine daemon -r rules/ --api-addr 127.0.0.1:9090 < events.ndjson",
@@ -72,6 +73,11 @@ var examples = map[string][]string{
 	"rule stdin":     {"sluice rule stdin --pretty < rules/whoami.yml"},
 	"rule condition": {"sluice rule condition --pretty '1 of selection_* and not filter'"},
 	"rule fields":    {"sluice rule fields -r rules/ -p ecs_windows"},
+	"rule migrate-sources": {
+		"sluice rule migrate-sources -p pipelines/ -o sources.yml --dry-run",
+		"sluice rule migrate-sources -p pipelines/ -o sources.yml",
+		"sluice rule migrate-sources -p pipelines/ -o sources/ --strategy per-pipeline",
+	},
 	"dlq list": {
 		"sluice dlq list dead.ndjson",
 		"sluice dlq list dead.ndjson --stage delivery --since 2h",

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"strings"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -14,11 +13,8 @@ import (
 	"github.com/sluicehq/sluice/cmd/sluice/silences"
 )
 
-// The bounds of a question for ids: a person waits for a completion.
-const (
-	idsPatience = 2 * time.Second
-	idsMost     = 200
-)
+// idsMost is how many ids a completion lists.
+const idsMost = 200
 
 var errEnough = errors.New("enough")
 
@@ -36,7 +32,7 @@ func (e *env) ids(kind string, before []string, begin string) (all []shell.Word)
 	default:
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), idsPatience)
+	ctx, cancel := context.WithTimeout(context.Background(), e.patience)
 	defer cancel()
 	asking := &env{Streams: Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard}}
 	app := asking.app()
@@ -50,7 +46,7 @@ func (e *env) ids(kind string, before []string, begin string) (all []shell.Word)
 		if err != nil {
 			return err
 		}
-		cl, err := asking.client(c, l, idsPatience)
+		cl, err := asking.client(c, l, e.patience)
 		if err != nil {
 			return err
 		}

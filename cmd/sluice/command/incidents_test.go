@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 const (
@@ -121,7 +122,7 @@ func TestIDsAreCompleted(t *testing.T) {
 		{"no daemon that can be asked", "incidents show --addr nowhere |", ""},
 	} {
 		words := strings.Split(strings.TrimSuffix(tc.words, "|"), " ")
-		got := sluice(t, "", append([]string{"completion", "words", "--"}, words...)...)
+		got := sluiceWith(t, Program{Patience: time.Minute}, "", append([]string{"completion", "words", "--"}, words...)...)
 		if got.code != 0 || got.out != tc.want || got.err != "" {
 			t.Errorf("%s: got %q with %q, want %q", tc.name, got.out, got.err, tc.want)
 		}
@@ -132,13 +133,14 @@ func TestIDsAreCompleted(t *testing.T) {
 func TestListsOnATerminal(t *testing.T) {
 	inEmptyDir(t)
 	addr := api(t, new(asked).answer)
-	for line, want := range map[string]string{
-		"silence list":     "STATE   ID  STARTS",
-		"incidents list":   "LEVEL  ID",
-		"incidents show x": "METRIC",
-		"incidents export x --bundle-format markdown": "# Incident",
-		"silence expire a":                            `"status": "deleted"`,
+	for _, tc := range []struct{ line, want string }{
+		{"silence list", "STATE   ID  STARTS"},
+		{"incidents list", "LEVEL  ID"},
+		{"incidents show x", "METRIC"},
+		{"incidents export x --bundle-format markdown", "# Incident"},
+		{"silence expire a", `"status": "deleted"`},
 	} {
+		line, want := tc.line, tc.want
 		code, shown := onTerminal(t, Program{}, 80, append(strings.Fields(line), "--addr", addr)...)
 		if code != 0 || !strings.Contains(shown, want) || strings.Contains(shown, "\x1b[2J") {
 			t.Errorf("%s: exit code %d, got %q, want %q in it", line, code, shown, want)

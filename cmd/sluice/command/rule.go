@@ -37,6 +37,7 @@ func (e *env) ruleCommands() []*cli.Command {
 			repeatedFlag("Rule file or directory; repeatable", "rules", "r"), pipelines,
 			&cli.BoolFlag{Name: "no-filters", Usage: "Leave filter rules out"}, configFlag(false),
 		}, e.ruleFields),
+		e.migrateSourcesCommand(),
 	}
 }
 

@@ -57,7 +57,8 @@ func TestSilenceAdd(t *testing.T) {
 		says []string
 	}{
 		{
-			"matchers as people write them", []string{"rule=x", `match.User=~"adm.*"`, "level!=low", `match.Path!~C:\\Users.*`, `match.Text="a \"b\" \\ \d"`},
+			"matchers as people write them",
+			[]string{"rule=x", `match.User=~"adm.*"`, "level!=low", `match.Path!~C:\\Users.*`, `match.Text="a \"b\" \\ \d"`},
 			`{"matchers":[{"selector":"rule","op":"=","value":"x"},{"selector":"match.User","op":"=~","value":"adm.*"},{"selector":"level","op":"!=","value":"low"},` +
 				`{"selector":"match.Path","op":"!~","value":"C:\\\\Users.*"},{"selector":"match.Text","op":"=","value":"a \"b\" \\ \\d"}]}`,
 			[]string{`silence c mutes results: rule="x", match.User=~"adm.*", level!="low"`, "warning: it has no end (sluice silence expire c ends it)"},
@@ -66,17 +67,20 @@ func TestSilenceAdd(t *testing.T) {
 		{"a comment", []string{"rule=x", "--comment", "why"}, `{"matchers":[{"selector":"rule","op":"=","value":"x"}],"comment":"why"}`, nil},
 		{"the rule of a result", []string{"--result", "result.ndjson"}, `{"matchers":[{"selector":"rule","op":"=","value":"rule-1"}]}`, nil},
 		{
-			"with fields that matched", []string{"--result", "result.ndjson", "--match", "User", "--match", "match.Port", "--match", "level"},
+			"with fields that matched",
+			[]string{"--result", "result.ndjson", "--match", "User", "--match", "match.Port", "--match", "level"},
 			`{"matchers":[{"selector":"rule","op":"=","value":"rule-1"},{"selector":"match.User","op":"=","value":"a\"b"},{"selector":"match.Port","op":"=","value":"443"},{"selector":"level","op":"=","value":"high"}]}`, nil,
 		},
 		{"from standard input, with a matcher", []string{"level=high", "--result", "-"}, `{"matchers":[{"selector":"level","op":"=","value":"high"},{"selector":"rule","op":"=","value":"rule-1"}]}`, nil},
 		{
-			"an incident of a group", []string{"--incident", "x"},
+			"an incident of a group",
+			[]string{"--incident", "x"},
 			`{"matchers":[{"selector":"match.User","op":"=","value":"alice"},{"selector":"match.Port","op":"=","value":"443"},{"selector":"enrichment.host","op":"=","value":""}]}`,
 			[]string{"mutes results with the values by which the incident is grouped, whatever their rule: "},
 		},
 		{
-			"an incident of the graph", []string{"--incident", "graph", "level=low"},
+			"an incident of the graph",
+			[]string{"--incident", "graph", "level=low"},
 			`{"matchers":[{"selector":"level","op":"=","value":"low"},{"selector":"rule","op":"=~","value":"r\\+1|r2"},{"selector":"match.Ip","op":"=~","value":"(10\\.0\\.0\\.1|10\\.0\\.0\\.2)?"},{"selector":"match.User","op":"=~","value":"(alice)?"}]}`,
 			[]string{"mutes results of the rules of the incident with 3 entity values of it; a result may lack one or the other selector: "},
 		},
