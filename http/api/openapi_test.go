@@ -21,6 +21,7 @@ import (
 	"github.com/sluicehq/sluice/actors/evaluate"
 	"github.com/sluicehq/sluice/actors/mailbox"
 	"github.com/sluicehq/sluice/actors/reload"
+	"github.com/sluicehq/sluice/actors/sources"
 	"github.com/sluicehq/sluice/graph/catalog"
 	"github.com/sluicehq/sluice/http/audit"
 	"github.com/sluicehq/sluice/http/openapi/openapitest"
@@ -154,6 +155,7 @@ func complete() *daemon {
 			{Name: "uptime_seconds", Value: 1.5},
 			{Name: "reload_pending", Value: true},
 			{Name: "last_reload", Value: reload.Outcome{At: at, Trigger: reload.File, Error: "x"}},
+			{Name: "dynamic_sources", Value: sources.Status{Total: 1}},
 		},
 		rules: RuleReport{
 			Counts: []actors.Member{{Name: "detection_rules", Value: 1}, {Name: "correlation_rules", Value: 1}}, Paths: []string{"rules"}, Excluded: 1,

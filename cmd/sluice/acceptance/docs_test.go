@@ -59,7 +59,7 @@ func TestPagesTellTheTruth(t *testing.T) {
 			t.Skipf("the pages use %s: %v", tool, err)
 		}
 	}
-	for _, page := range []string{"README.md", "docs/inputs.md", "docs/http-api.md", "docs/rules.md", "docs/public-rules.md", "docs/records.md", "docs/operations.md", "docs/webhooks.md", "docs/alerts.md", "docs/deployment.md", "docs/security.md"} {
+	for _, page := range []string{"README.md", "docs/inputs.md", "docs/http-api.md", "docs/rules.md", "docs/public-rules.md", "docs/records.md", "docs/operations.md", "docs/webhooks.md", "docs/alerts.md", "docs/sources.md", "docs/deployment.md", "docs/security.md"} {
 		t.Run(page, func(t *testing.T) {
 			r := newReader(t)
 			all := fences(t, page)
@@ -95,6 +95,7 @@ func TestPagesNameWhatExists(t *testing.T) {
 		{"silence", "add"},
 		{"silence", "extend"},
 		{"incidents", "export"},
+		{"pipeline", "resolve"},
 	} {
 		flags.WriteString(sluice(t, "", append(args, "--help")...).stdout)
 	}

@@ -43,6 +43,9 @@ func TestExamplesOfHelpRun(t *testing.T) {
 		t.Run(line, func(t *testing.T) {
 			r := newReader(t)
 			write(t, r.dir, "rules/whoami.yml", rule("Whoami", "evil"))
+			write(t, r.dir, "lists.yml", listsPipeline)
+			write(t, r.dir, "sources.yml", blockedSource)
+			write(t, r.dir, "blocked.txt", "203.0.113.9\n")
 			write(t, r.dir, "pipelines/feeds.yml", "name: feeds\nsources:\n  - {id: feed, type: file, path: feed.json}\nvars: {bad: '${source.feed}'}\n")
 			write(t, r.dir, "events.ndjson", event("evil")+"\n")
 			write(t, r.dir, "dead.ndjson", `{"original_event":"x","error":"parse error","timestamp":"2026-03-01T10:00:00Z","stage":"parse"}`+"\n")
@@ -58,11 +61,12 @@ func TestExamplesOfHelpRun(t *testing.T) {
 				return
 			}
 			r.daemon = d
+			d.await("no fetch under way", func() bool { return strings.Contains(d.get("/api/v1/actors/sources").body, `"in_flight":0`) })
 			r.follow(fence{page: "help", text: line + "\n"})
 		})
 	}
 	d.stop()
-	for _, command := range []string{"engine daemon", "engine eval", "rule fields", "config reload", "dlq replay", "version", "silence extend", "incidents export", "engine incidents export"} {
+	for _, command := range []string{"engine daemon", "engine eval", "rule fields", "config reload", "dlq replay", "version", "silence extend", "sources resolve", "pipeline resolve", "incidents export", "engine incidents export"} {
 		found := false
 		for line := range seen {
 			found = found || strings.HasPrefix(line, "sluice "+command)

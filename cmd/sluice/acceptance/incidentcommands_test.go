@@ -10,8 +10,8 @@ import (
 // knownIncident is that of the source 10.0.0.1.
 const knownIncident = "383cec03aede7b76"
 
-// withAnIncident is a daemon with an incident that was reported, and with two silences of its
-// file that mute nothing.
+// withAnIncident is a daemon with an incident that was reported, with two silences of its
+// file that mute nothing, and with a dynamic source that no pipeline refers to.
 func withAnIncident(t *testing.T) *daemon {
 	t.Helper()
 	dir := t.TempDir()
@@ -20,7 +20,9 @@ func withAnIncident(t *testing.T) *daemon {
 	alerts := write(t, t.TempDir(), "alerts.yml", "group: {by: [match.SourceIp], group_wait: 0}\nsilences:\n"+
 		"  - {id: 0f4f6c0e-0d0b-4c55-8f4e-2b1f3c9d7a11, matchers: [{selector: rule, value: none}], ends_at: '2098-01-01T00:00:00Z'}\n"+
 		"  - {id: 7c0a4f7e-52a3-4f0e-9a44-6d1f0c2b9e35, matchers: [{selector: rule, value: none}], ends_at: '2098-01-01T00:00:00Z'}\n")
-	d := start(t, "-r", dir, "--input", "http", "--alert-pipeline", alerts)
+	list := write(t, t.TempDir(), "blocked.txt", "203.0.113.9\n")
+	source := write(t, t.TempDir(), "sources.yml", "sources: [{id: blocked, type: file, format: lines, path: '"+list+"'}]\n")
+	d := start(t, "-r", dir, "--input", "http", "--alert-pipeline", alerts, "--source", source)
 	d.push(`{"SourceIp":"10.0.0.1"}`)
 	d.await("a record of the incident", func() bool {
 		return strings.Contains(d.get("/api/v1/incidents/"+knownIncident).body, `"bundle_ready":true`)

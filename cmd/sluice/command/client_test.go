@@ -55,6 +55,7 @@ func whole(t *testing.T, token string) http.HandlerFunc {
 			"GET /api/v1/status": endedWell, "POST /api/v1/reload": `{"status":"reload_triggered"}`, "POST /api/v1/events": `{"accepted":2}`,
 			"GET /api/v1/silences": twoSilences, "POST /api/v1/silences": `{"status":"created","id":"c"}`, "DELETE /api/v1/silences/a": `{"status":"deleted","id":"a"}`,
 			"GET /api/v1/incidents": `{"count":1,"incidents":[` + oneIncidentJSON + `]}`, "GET /api/v1/incidents/x": oneIncidentJSON, "GET /api/v1/incidents/x/bundle": "{}\n",
+			"GET /api/v1/sources": twoSources, "POST /api/v1/sources/resolve": `{"status":"resolve_triggered"}`, "DELETE /api/v1/sources/cache/x": `{"status":"invalidated","source_id":"x"}`,
 		}[r.Method+" "+r.URL.Path]
 		_, _ = io.WriteString(w, text)
 	}
@@ -65,6 +66,7 @@ var clientCommands = map[string]string{
 	"engine status": "", "config reload --wait": "reload requested: AT/api/v1/reload\nreloaded\n",
 	"dlq replay dead --restart --stage parse --no-stats": "",
 	"silence list": "", "silence add rule=x --quiet": "", "silence expire a": "", "silence extend a --for 1h --quiet": "",
+	"sources list": "", "sources resolve": "", "sources invalidate x": "",
 	"incidents list": "", "incidents show x": "", "incidents export x": "", "engine incidents export x": "", "silence add --incident x --quiet": "",
 }
 
