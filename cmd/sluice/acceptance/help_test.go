@@ -44,7 +44,7 @@ func TestExamplesOfHelpRun(t *testing.T) {
 			r := newReader(t)
 			write(t, r.dir, "rules/whoami.yml", rule("Whoami", "evil"))
 			write(t, r.dir, "lists.yml", listsPipeline)
-			write(t, r.dir, "sources.yml", blockedSource)
+			write(t, r.dir, "sources/blocked.yml", blockedSource)
 			write(t, r.dir, "blocked.txt", "203.0.113.9\n")
 			write(t, r.dir, "pipelines/feeds.yml", "name: feeds\nsources:\n  - {id: feed, type: file, path: feed.json}\nvars: {bad: '${source.feed}'}\n")
 			write(t, r.dir, "events.ndjson", event("evil")+"\n")

@@ -7,7 +7,7 @@ import (
 )
 
 // examples are command lines for the help of each command. Tests run them in a
-// directory with rules/, pipelines/, lists.yml, sources.yml, events.ndjson, dead.ndjson and
+// directory with rules/, pipelines/, lists.yml, sources/, events.ndjson, dead.ndjson and
 // sluice.yaml.
 var examples = map[string][]string{
 	"engine daemon": {
@@ -67,7 +67,7 @@ var examples = map[string][]string{
 	"rule validate": {
 		"sluice rule validate rules/",
 		"sluice rule validate rules/ -v -p sysmon",
-		"sluice rule validate rules/ -p lists.yml --source sources.yml --resolve-sources",
+		"sluice rule validate rules/ -p lists.yml --source sources/ --resolve-sources",
 	},
 	"rule parse":     {"sluice rule parse rules/whoami.yml --pretty"},
 	"rule stdin":     {"sluice rule stdin --pretty < rules/whoami.yml"},
@@ -98,8 +98,8 @@ var examples = map[string][]string{
 	"man":              {"sluice man > sluice.1"},
 	"pipeline diff":    {"sluice pipeline diff -r rules/ -p sysmon"},
 	"pipeline resolve": {
-		"sluice pipeline resolve -p lists.yml --source-file sources.yml",
-		"sluice pipeline resolve -p lists.yml --source-file sources.yml --dry-run --output-format table",
+		"sluice pipeline resolve -p lists.yml --source-file sources/",
+		"sluice pipeline resolve -p lists.yml --source-file sources/ --dry-run --output-format table",
 	},
 	"config init":     {"sluice config init -o my.yaml"},
 	"config validate": {"sluice config validate --strict -c sluice.yaml"},
