@@ -71,7 +71,7 @@ func (a *shell) Receive(c actor.Context) {
 			c.Respond(err)
 			return
 		}
-		c.Respond(roomFound{time.Now().Unix()})
+		c.Respond(roomFound{time.Now().Unix(), !a.pipeline.Processes()})
 	case addSilence:
 		c.Respond(a.add(m))
 	case findSilence:

@@ -42,11 +42,11 @@ func (r *rig) wantList(want string) {
 
 func (r *rig) add(s silence.Spec) string {
 	r.tb.Helper()
-	id, err := r.client.AddSilence(r.tb.Context(), s)
+	made, err := r.client.AddSilence(r.tb.Context(), s)
 	if err != nil {
 		r.tb.Fatal(err)
 	}
-	return id
+	return made.ID
 }
 
 func stored(t *table) func(*Options) { return func(o *Options) { o.Rows, o.Kept = t, true } }
@@ -140,8 +140,8 @@ func TestASlowDatabaseHoldsUpNothingButTheRequest(t *testing.T) {
 		}
 		first, second := make(chan answer, 1), make(chan answer, 1)
 		ask := func(value string, to chan<- answer) {
-			id, err := r.client.AddSilence(context.Background(), spec("rule", value))
-			to <- answer{id, err}
+			made, err := r.client.AddSilence(context.Background(), spec("rule", value))
+			to <- answer{made.ID, err}
 		}
 		go ask("ssh", first)
 		synctest.Wait()
@@ -266,5 +266,28 @@ func TestAChangeIsMadeOrGivenUpNeverBoth(t *testing.T) {
 		if got := given(tc.err, tc.claim); got != tc.given {
 			t.Errorf("%s: given up: %t, want %t", tc.name, got, tc.given)
 		}
+	}
+}
+
+func TestASilenceThatMutesNothingIsWarnedOf(t *testing.T) {
+	const idle = "no alert pipeline is configured, so nothing is muted until a start with --alert-pipeline"
+	const over = "ends_at is over, so the silence mutes nothing"
+	for _, tc := range []struct{ name, file, ends, want string }{
+		{"an active one of a pipeline", "{}", "", ""},
+		{"one of a pipeline that has an end", "{}", "2126-01-01T00:00:00Z", ""},
+		{"one that is over", "{}", "1999-12-31T23:59:59Z", over},
+		{"one without a pipeline", "", "", idle},
+		{"both", "", "1999-12-31T23:59:59Z", idle + "; " + over},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := newRig(t, tc.file).spawn()
+				s := spec("rule", "x")
+				s.EndsAt = tc.ends
+				if made, err := r.client.AddSilence(t.Context(), s); made.ID == "" || made.Warning != tc.want || err != nil {
+					t.Errorf("made %+v, %v, want the warning %q", made, err, tc.want)
+				}
+			})
+		})
 	}
 }
