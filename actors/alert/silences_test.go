@@ -291,3 +291,28 @@ func TestASilenceThatMutesNothingIsWarnedOf(t *testing.T) {
 		})
 	}
 }
+
+func TestTheLogSaysWhatASilenceMatchesAndWhoMadeIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, "{}").spawn()
+		s := spec("rule", "a \"b\"")
+		s.Matchers = append(s.Matchers, selector.Condition{Selector: "level", Op: "!=", Value: "low"})
+		s.EndsAt, s.CreatedBy = "2126-01-01T01:00:00+01:00", "ann"
+		id := r.add(s)
+		if _, err := r.client.DeleteSilence(t.Context(), id); err != nil {
+			t.Fatal(err)
+		}
+		for _, what := range []string{"silence made", "silence deleted"} {
+			want := []string{"level=INFO", what, "id=" + id, `matchers="rule=\"a \\\"b\\\"\", level!=\"low\""`, "ends_at=2126-01-01T00:00:00Z", "created_by=ann"}
+			if got := r.log.Matching(want...); len(got) != 1 {
+				t.Errorf("logged %q, want %q", r.log.Matching("silence"), want)
+			}
+		}
+		s = spec("rule", strings.Repeat("x", 5000)+"é")
+		s.CreatedBy = strings.Repeat("y", 500)
+		r.add(s)
+		if got := r.log.Matching("silence made", "xxx...", "yyy..."); len(got) != 1 || len(got[0]) > 1500 || strings.Contains(got[0], "ends_at") {
+			t.Errorf("logged %q, want short texts", got)
+		}
+	})
+}
