@@ -85,7 +85,7 @@ func (a *shell) serve(c actor.Context) {
 			c.Respond(err)
 			return
 		}
-		c.Respond(roomFound{time.Now().Unix()})
+		c.Respond(roomFound{time.Now().Unix(), !a.pipeline.Processes()})
 	case addSilence:
 		c.Respond(a.add(m))
 	case findSilence:

@@ -255,7 +255,7 @@ func TestTheStateSurvivesAPanicThatLeftItWholeAndOneThatDidNotIsReplaced(t *test
 			synctest.Test(t, func(t *testing.T) {
 				r := newRig(t, folding+"\nsilences: [{id: s, matchers: [{selector: rule, value: x}]}]")
 				r.spawnAs(func(a *shell) actor.Actor { return fragile{a} })
-				id, err := r.client.AddSilence(t.Context(), spec("rule", "y"))
+				made, err := r.client.AddSilence(t.Context(), spec("rule", "y"))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -277,8 +277,8 @@ func TestTheStateSurvivesAPanicThatLeftItWholeAndOneThatDidNotIsReplaced(t *test
 				}
 				r.wantPassed(want)
 				all, _, err := r.client.Silences(t.Context())
-				if err != nil || len(all) != 2 || all[0].ID != "s" || all[1].ID != id {
-					t.Errorf("silences %v, %v, want that of the file and %s", all, err, id)
+				if err != nil || len(all) != 2 || all[0].ID != "s" || all[1].ID != made.ID {
+					t.Errorf("silences %v, %v, want that of the file and %s", all, err, made.ID)
 				}
 			})
 		})

@@ -176,11 +176,16 @@ func (b *builder) group(in *groupSection) *incident.Config {
 	if c.Include != incident.Refs && c.Include != incident.Results {
 		b.fail("group.include", fmt.Errorf("group.include: '%s' is neither %s nor %s", c.Include, incident.Refs, incident.Results))
 	}
+	if c.Mode == incident.GroupBy && len(in.By) == 0 && len(in.Entities) > 0 {
+		b.fail("group.by", fmt.Errorf("group.by: at least one selector is needed; group.entities needs mode: %s", incident.EntityGraph))
+		c.Mode = "" // it is not known which is meant
+	}
 	c.By = b.selectors("group.by", in.By, c.Mode == incident.GroupBy)
 	c.Entities = b.selectors("group.entities", in.Entities, c.Mode == incident.EntityGraph)
 	if err := checkSubject(in.Subject); err != nil {
 		b.fail("group.nats_subject", fmt.Errorf("group.nats_subject: %w", err))
 	}
+	b.idle(c.Mode, in)
 	if c.Repeat > 0 && c.Repeat < c.Interval {
 		b.warn("group.repeat_interval", "repeats every %ds are more frequent than news, which wait for a group_interval of %ds", c.Repeat, c.Interval)
 	}
@@ -188,6 +193,24 @@ func (b *builder) group(in *groupSection) *incident.Config {
 		b.warn("group.group_wait", "%ds is longer than the resolve_timeout of %ds: an incident that stays quiet is reported and resolved at once", c.Wait, c.Resolve)
 	}
 	return c
+}
+
+// idle warns of settings that have no effect in a mode.
+func (b *builder) idle(mode incident.Mode, in *groupSection) {
+	const text = "has no effect with mode: %s"
+	switch mode {
+	case incident.EntityGraph:
+		if len(in.By) > 0 {
+			b.warn("group.by", text, mode)
+		}
+	case incident.GroupBy:
+		if len(in.Entities) > 0 {
+			b.warn("group.entities", text, mode)
+		}
+		if len(in.StopValues) > 0 {
+			b.warn("group.stop_values", text, mode)
+		}
+	}
 }
 
 // checkSubject reports what is wrong with a subject that messages are published to.

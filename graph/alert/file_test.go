@@ -31,7 +31,7 @@ func TestFilesThatAreRefused(t *testing.T) {
 		{"no selectors for fingerprints", "dedup: {fingerprint: []}", []string{"1: dedup.fingerprint: at least one selector is needed"}},
 		{"an unknown selector for fingerprints", "dedup:\n  fingerprint: [bogus.x]", []string{"2: dedup.fingerprint: unknown selector 'bogus.x'"}},
 		{"no entities for an entity graph", "group: {mode: entity_graph, by: [rule]}", []string{"group.entities: at least one selector is needed"}},
-		{"no selectors to group by", "group: {entities: [rule]}", []string{"group.by: at least one selector is needed"}},
+		{"no selectors to group by", "group: {entities: [rule]}", []string{"group.by: at least one selector is needed; group.entities needs mode: entity_graph"}},
 		{"a bad selector that the mode does not use", "group: {by: [rule], entities: [event.]}", []string{"group.entities: selector 'event.' names nothing"}},
 		{"an inhibition without matchers", "inhibit_rules: [{equal: [rule]}]", []string{"inhibit_rules: rule 'inhibit_rule_0' needs both source_match and target_match"}},
 		{"a bad selector of equal", "inhibit_rules: [{source_match: [{selector: rule, value: x}], target_match: [{selector: level, value: low}], equal: [x]}]", []string{"inhibit_rules.equal: rule 'inhibit_rule_0': unknown selector 'x'"}},
@@ -115,6 +115,9 @@ func TestFilesThatAreTaken(t *testing.T) {
 	}{
 		{"an empty mapping", "{}", nil},
 		{"0 without a unit", "dedup: {fingerprint: [rule], resolve_timeout: 0}", nil},
+		{"what entities group by in the mode of values", "group:\n  by: [rule]\n  entities: [level]\n  stop_values: [x]", []string{"3: group.entities: has no effect with mode: group_by", "4: group.stop_values: has no effect with mode: group_by"}},
+		{"what groups by values in an entity graph", "group: {mode: entity_graph, entities: [rule], by: [level]}", []string{"1: group.by: has no effect with mode: entity_graph"}},
+		{"entities and stop values of an entity graph", "group: {mode: entity_graph, entities: [rule], stop_values: [x]}", nil},
 		{"seconds", "dedup: {fingerprint: [rule], resolve_timeout: 30s}", nil},
 		{"less than a second", "group: {by: [rule], group_wait: 500ms}", []string{"1: group.group_wait: 500ms is less than a second, and is taken as 1s"}},
 		{"repeats that are more frequent than news", "group:\n  by: [rule]\n  repeat_interval: 1m", []string{"3: group.repeat_interval: repeats every 60s are more frequent than news, which wait for a group_interval of 300s"}},

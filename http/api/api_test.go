@@ -60,6 +60,7 @@ type daemon struct {
 	silences   *silence.Set // at second 100
 	keep       bool         // silences stay when they are deleted
 	noRoom     bool         // for silences
+	warning    string       // of a silence that is made
 	changeErr  error        // of changes of silences
 	incidents  *incident.Store
 	feeds      *feeds
@@ -90,22 +91,22 @@ func (d *daemon) Silences(context.Context) (list []*silence.Silence, now int64, 
 	return list, 100, d.askErr
 }
 
-func (d *daemon) AddSilence(_ context.Context, s silence.Spec) (string, error) {
+func (d *daemon) AddSilence(_ context.Context, s silence.Spec) (alert.Made, error) {
 	if d.noRoom {
-		return "", &alert.FullError{Limit: 1000}
+		return alert.Made{}, &alert.FullError{Limit: 1000}
 	}
 	if err := errors.Join(d.askErr, d.changeErr); err != nil {
-		return "", err
+		return alert.Made{}, err
 	}
 	s.ID = "made"
 	made, err := silence.Compile(s, silence.API, 100)
 	if err != nil {
-		return "", err
+		return alert.Made{}, err
 	}
 	if d.silences != nil {
 		d.silences.Add(made)
 	}
-	return s.ID, nil
+	return alert.Made{ID: s.ID, Warning: d.warning}, nil
 }
 
 func (d *daemon) DeleteSilence(_ context.Context, id string) (bool, error) {

@@ -52,6 +52,7 @@ func TestSilences(t *testing.T) {
 		{row{"a silence without times", "POST", path, one + `}`, 201, made}, nil, listed + `,"origin":"api","state":"active"}`},
 		{row{"a silence that is to come", "POST", path, one + `,"starts_at":"1970-01-01T00:01:41Z"}`, 201, made}, nil, listed + `,"starts_at":"1970-01-01T00:01:41Z","origin":"api","state":"pending"}`},
 		{row{"a silence that is over", "POST", path, one + `,"ends_at":"1970-01-01T00:01:40Z"}`, 201, made}, nil, listed + `,"ends_at":"1970-01-01T00:01:40Z","origin":"api","state":"expired"}`},
+		{row{"one that mutes nothing", "POST", path, one + `}`, 201, `{"status":"created","id":"made","warning":"why \"x\""}`}, func(d *daemon) { d.warning = `why "x"` }, listed + `,"origin":"api","state":"active"}`},
 		{row{"who and why", "POST", path, one + `,"created_by":"ann","comment":"x"}`, 201, made}, nil, listed + `,"created_by":"ann","comment":"x","origin":"api","state":"active"}`},
 		{row{"no matcher", "POST", path, `{"matchers":[],"comment":"x"}`, 400, `~{"error":"matchers: a silence needs at least one"}`}, nil, ""},
 		{row{"no matchers", "POST", path, `{}`, 400, `~{"error":"matchers: a silence needs at least one"}`}, nil, ""},

@@ -231,9 +231,10 @@ func (e *env) silenceExtend(c *cli.Context) error {
 		return configFault(err)
 	}
 	if _, err := deleteSilence(c, cl, id); err != nil {
-		return configFault(errors.Join(fmt.Errorf("silence %s ends at %s and takes the place of %s, which is still there", made, spec.EndsAt, id), err))
+		return configFault(errors.Join(fmt.Errorf("silence %s ends at %s and takes the place of %s, which is still there", made.ID, spec.EndsAt, id), err))
 	}
-	out.note("silence %s takes the place of %s and ends at %s", made, id, spec.EndsAt)
+	out.note("silence %s takes the place of %s and ends at %s", made.ID, id, spec.EndsAt)
+	made.warn(out)
 	if old.Origin == string(silence.Static) {
 		out.note("warning: %s is one of the alert pipeline file, and comes back with the next reload", id)
 	}

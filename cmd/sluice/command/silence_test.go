@@ -25,6 +25,7 @@ type asked struct {
 	refuse   string   // the method that is refused
 	room     int      // silences that may be made; 0 for any number
 	made     int      // silences
+	warning  string   // of silences that are made
 }
 
 func (a *asked) answer(w http.ResponseWriter, r *http.Request) {
@@ -48,6 +49,9 @@ func (a *asked) answer(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusNotFound)
 		text = `{"error":"not there","hint":"look elsewhere"}`
 	}
+	if a.warning != "" && r.Method == http.MethodPost {
+		text = fmt.Sprintf(`{"status":"created","id":"c","warning":%q}`, a.warning)
+	}
 	_, _ = io.WriteString(w, text)
 }
 
@@ -70,6 +74,7 @@ func TestSilenceAdd(t *testing.T) {
 				`{"selector":"match.Path","op":"!~","value":"C:\\\\Users.*"},{"selector":"match.Text","op":"=","value":"a \"b\" \\ \\d"}]}`,
 			[]string{`silence c mutes results: rule="x", match.User=~"adm.*", level!="low"`, "warning: it has no end (sluice silence expire c ends it)"},
 		},
+		{"a value that begins as an operator does", []string{`match.User="=x"`}, `{"matchers":[{"selector":"match.User","op":"=","value":"=x"}]}`, nil},
 		{"an empty value", []string{"match.User="}, `{"matchers":[{"selector":"match.User","op":"=","value":""}]}`, nil},
 		{"a comment", []string{"rule=x", "--comment", "why"}, `{"matchers":[{"selector":"rule","op":"=","value":"x"}],"comment":"why"}`, nil},
 		{"the rule of a result", []string{"--result", "result.ndjson"}, `{"matchers":[{"selector":"rule","op":"=","value":"rule-1"}]}`, nil},
@@ -131,6 +136,19 @@ func TestAnIncidentOfTheGraphHasASilenceForEachSelector(t *testing.T) {
 	}
 }
 
+func TestASilenceThatMutesNothingIsNotSaidToMute(t *testing.T) {
+	inEmptyDir(t)
+	for _, args := range []string{"add rule=x --for 1h", "extend a --for 1h"} {
+		daemon := &asked{warning: "no alert pipeline is configured"}
+		got := sluice(t, "", append(strings.Fields("silence "+args), "--addr", api(t, daemon.answer))...)
+		got.wantCode(t, 0)
+		got.wantErr(t, "warning: no alert pipeline is configured\n")
+		if strings.Contains(got.err, "mutes") || !strings.Contains(got.out, `"warning":"no alert pipeline is configured"`) {
+			t.Errorf("%s: got %q with %q", args, got.out, got.err)
+		}
+	}
+}
+
 func TestASilenceHasTheTimesOfItsFlags(t *testing.T) {
 	inEmptyDir(t)
 	for _, tc := range []struct {
@@ -185,6 +203,8 @@ func TestSilenceFaults(t *testing.T) {
 		{"no matcher", "add", `a silence needs a matcher, such as rule=RULE or 'match.User=~"adm.*"', or --incident or --result`},
 		{"no operator", "add rule", `"rule" is no matcher: it has no =, !=, =~ or !~`},
 		{"half an operator", "add rule!x", `"rule!x" is no matcher: an operator is one of =, !=, =~ and !~`},
+		{"the operator of programs", "add rule==x", `"rule==x" is no matcher: an operator is one of =, !=, =~ and !~ (a value that begins with = stands in quotes)`},
+		{"the operator of other programs", "add rule!==x", `"rule!==x" is no matcher: an operator is one of =, !=, =~ and !~`},
 		{"an unknown selector", "add user=x", `"user=x" is no matcher: unknown selector 'user'`},
 		{"a bad expression", "add rule=~(", "expression '(' cannot be used"},
 		{"a quote that does not end", `add rule="x`, "its value has no quote at the end"},

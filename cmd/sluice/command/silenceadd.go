@@ -99,13 +99,18 @@ func ofIncident(c *cli.Context, cl *client.Client) (silences.Group, error) {
 
 // addSilence makes a silence of what is named by what, and tells of it.
 func addSilence(c *cli.Context, cl *client.Client, out *console, spec silence.Spec, what string) error {
-	answer, id, err := makeSilence(c, cl, spec)
+	answer, made, err := makeSilence(c, cl, spec)
 	if err != nil {
 		return configFault(err)
 	}
-	out.note("silence %s mutes %s: %s", id, what, terminal.Printable(silences.FormatMatchers(spec.Matchers)))
+	verb := "mutes"
+	if made.Warning != "" {
+		verb = "is made for"
+	}
+	out.note("silence %s %s %s: %s", made.ID, verb, what, terminal.Printable(silences.FormatMatchers(spec.Matchers)))
+	made.warn(out)
 	if spec.EndsAt == "" {
-		out.note("warning: it has no end (sluice silence expire %s ends it)", id)
+		out.note("warning: it has no end (sluice silence expire %s ends it)", made.ID)
 	} else {
 		out.note("it ends at %s", spec.EndsAt)
 	}
@@ -157,20 +162,29 @@ func firstLine(stdin io.Reader, name string) ([]byte, error) {
 	return bytes.TrimSpace(line), nil
 }
 
-// makeSilence asks for a silence and returns the answer and the id in it.
-func makeSilence(c *cli.Context, cl *client.Client, spec silence.Spec) (answer []byte, id string, err error) {
+// madeSilence is what the daemon says of a silence that it has made.
+type madeSilence struct{ ID, Warning string }
+
+// warn says why the silence mutes nothing, if it does not.
+func (m *madeSilence) warn(out *console) {
+	if m.Warning != "" {
+		out.note("warning: %s", m.Warning)
+	}
+}
+
+// makeSilence asks for a silence and returns the answer and what is in it.
+func makeSilence(c *cli.Context, cl *client.Client, spec silence.Spec) (answer []byte, made madeSilence, err error) {
 	body, err := json.Marshal(spec)
 	if err != nil {
-		return nil, "", err
+		return nil, made, err
 	}
 	if answer, err = cl.Ask(c.Context, http.MethodPost, silencesPath, body); err != nil {
-		return nil, "", err
+		return nil, made, err
 	}
-	var made struct{ ID string }
 	if err := json.Unmarshal(answer, &made); err != nil || made.ID == "" {
-		return nil, "", cl.Unreadable(http.MethodPost, silencesPath, errors.Join(errors.New("no id"), err))
+		return nil, made, cl.Unreadable(http.MethodPost, silencesPath, errors.Join(errors.New("no id"), err))
 	}
-	return answer, terminal.Printable(made.ID), nil
+	return answer, madeSilence{terminal.Printable(made.ID), terminal.Printable(made.Warning)}, nil
 }
 
 // userName is who runs the command, empty when nobody can tell.

@@ -27,6 +27,9 @@ func ParseMatcher(text string) (selector.Condition, error) {
 	if c.Op == "" {
 		return c, fmt.Errorf("%q is no matcher: an operator is one of =, !=, =~ and !~", text)
 	}
+	if strings.HasPrefix(rest, "=") {
+		return c, fmt.Errorf("%q is no matcher: an operator is one of =, !=, =~ and !~ (a value that begins with = stands in quotes)", text)
+	}
 	var err error
 	if c.Value, err = unquoted(strings.TrimSpace(rest)); err != nil {
 		return c, fmt.Errorf("%q is no matcher: %w", text, err)
