@@ -20,7 +20,8 @@ func (s *Store) Table(name string) *Table {
 }
 
 // Put stores a row durably before it returns: what was put survives the end of the
-// process, however it comes. After an error the row may be there or not.
+// process, however it comes. After an error the row may be there or not; one that wraps
+// ErrSpace has written nothing.
 func (t *Table) Put(key, value []byte) error {
 	t.store.using.RLock()
 	defer t.store.using.RUnlock()

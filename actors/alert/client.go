@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/sluicehq/sluice/actors/mailbox"
 	"github.com/sluicehq/sluice/graph/alert"
@@ -31,34 +32,52 @@ func (c *Client) Silences(ctx context.Context) (all []*silence.Silence, now int6
 	return listed.all, listed.now, err
 }
 
+// Made is a silence that was made.
+type Made struct {
+	ID      string
+	Warning string // why it mutes nothing; empty if it does, or will
+}
+
+// warning says why a silence mutes nothing.
+func (r roomFound) warning(x *silence.Silence) string {
+	var reasons []string
+	if r.idle {
+		reasons = append(reasons, "no alert pipeline is configured, so nothing is muted until a start with --alert-pipeline")
+	}
+	if x.State(r.now) == silence.Expired {
+		reasons = append(reasons, "ends_at is over, so the silence mutes nothing")
+	}
+	return strings.Join(reasons, "; ")
+}
+
 // AddSilence makes a silence. It is stored before it is in force, and in force before
 // AddSilence returns. Other errors are that of silence.Compile, a *FullError, and one that
 // wraps ErrNotStored; after any error nothing has changed.
-func (c *Client) AddSilence(ctx context.Context, spec silence.Spec) (id string, err error) {
+func (c *Client) AddSilence(ctx context.Context, spec silence.Spec) (Made, error) {
 	x, err := silence.Compile(spec, silence.API, 0)
 	if err != nil {
-		return "", err
+		return Made{}, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, mailbox.AskTimeout)
 	defer cancel()
 	room, err := mailbox.Ask[roomFound](ctx, c.actor, findRoom{})
 	if err != nil {
-		return "", err
+		return Made{}, err
 	}
 	if err := c.turn(ctx); err != nil {
-		return "", err
+		return Made{}, err
 	}
 	defer c.rows.leave()
 	x.ID, x.Created = c.rows.newID(), room.now
 	if err := c.rows.put(x); err != nil {
-		return "", fmt.Errorf("%w: %w", ErrNotStored, err)
+		return Made{}, fmt.Errorf("%w: %w", ErrNotStored, err)
 	}
 	change := addSilence{silence: x, claim: new(claim)}
 	if _, err := mailbox.Ask[silenceAdded](ctx, c.actor, change); given(err, change.claim) {
 		c.rows.takeBack(x.ID)
-		return "", err
+		return Made{}, err
 	}
-	return x.ID, nil
+	return Made{x.ID, room.warning(x)}, nil
 }
 
 // DeleteSilence removes a silence and reports whether it was there. That of the API is gone

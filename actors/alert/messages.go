@@ -19,7 +19,10 @@ type silencesListed struct {
 type findRoom struct{}
 
 // roomFound gives the time at which the silence is made.
-type roomFound struct{ now int64 }
+type roomFound struct {
+	now  int64
+	idle bool // there is no pipeline that silences could mute anything in
+}
 
 // addSilence puts a silence in force, unless its claim is taken. The reply is silenceAdded,
 // or a *FullError.

@@ -3,6 +3,7 @@ package alert
 import (
 	"context"
 	"encoding/binary"
+	"errors"
 	"log/slog"
 	"maps"
 	"slices"
@@ -10,10 +11,12 @@ import (
 
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/graph/alert/silence"
+	"github.com/sluicehq/sluice/state"
 )
 
 // Table holds rows by key, in key order. What was put or deleted stays so when the process
-// is killed. *state.Table is one.
+// is killed. After an error of Put that wraps state.ErrSpace the row is not there, after
+// others it may be. *state.Table is one.
 type Table interface {
 	Put(key, value []byte) error
 	Delete(keys ...[]byte) error
@@ -71,7 +74,13 @@ func (r *rows) put(x *silence.Silence) error {
 	r.last++
 	r.number[x.ID] = r.last
 	err := r.table.Put(rowKey(r.last), x.Row())
-	if err != nil {
+	if err == nil {
+		return nil
+	}
+	r.log.Warn("silence not made, it cannot be stored", "err", err)
+	if errors.Is(err, state.ErrSpace) { // nothing was written
+		delete(r.number, x.ID)
+	} else {
 		r.takeBack(x.ID)
 	}
 	return err
@@ -85,6 +94,7 @@ func (r *rows) remove(x *silence.Silence) (putBack func(), err error) {
 		return func() {}, nil
 	}
 	if err := r.table.Delete(rowKey(n)); err != nil {
+		r.log.Warn("silence not deleted, its row cannot be", "id", x.ID, "err", err)
 		return nil, err
 	}
 	delete(r.number, x.ID)

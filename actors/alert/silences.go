@@ -3,8 +3,12 @@ package alert
 import (
 	"fmt"
 	"slices"
+	"strconv"
+	"strings"
+	"time"
 
 	"github.com/sluicehq/sluice/graph/alert/silence"
+	"github.com/sluicehq/sluice/graph/selector"
 )
 
 // FullError is the error of a silence too many.
@@ -23,6 +27,47 @@ func (a *shell) full() error {
 	return nil
 }
 
+// Bounds of texts of silences in the log, in bytes.
+const (
+	maxMatchers = 1000
+	maxName     = 200
+)
+
+// tell logs a change of a silence.
+func (a *shell) tell(what string, x *silence.Silence) {
+	attrs := []any{"id", x.ID, "matchers", matchersText(x.Matchers)}
+	if x.HasEnd {
+		attrs = append(attrs, "ends_at", time.Unix(x.EndsAt, 0).UTC().Format(time.RFC3339))
+	}
+	if x.CreatedBy != "" {
+		attrs = append(attrs, "created_by", bounded(x.CreatedBy, maxName))
+	}
+	a.log.Info(what, attrs...)
+}
+
+// matchersText writes matchers as people do, as many as have room.
+func matchersText(all []selector.Condition) string {
+	var b strings.Builder
+	for i, c := range all {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		b.WriteString(bounded(c.Selector, maxMatchers) + c.Op + strconv.Quote(bounded(c.Value, maxMatchers)))
+		if b.Len() > maxMatchers {
+			break
+		}
+	}
+	return bounded(b.String(), maxMatchers)
+}
+
+// bounded is a text, without its end if it is too long.
+func bounded(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	return strings.ToValidUTF8(text[:most], "") + "..."
+}
+
 // add puts a silence in force and returns the reply.
 func (a *shell) add(m addSilence) any {
 	if err := a.full(); err != nil {
@@ -31,7 +76,7 @@ func (a *shell) add(m addSilence) any {
 	if m.claim.take() {
 		a.isolate.Apply(func() { a.pipeline.Silences().Add(m.silence) })
 		a.made = append(a.made, m.silence)
-		a.log.Info("silence made", "id", m.silence.ID)
+		a.tell("silence made", m.silence)
 	}
 	return silenceAdded{}
 }
@@ -44,6 +89,6 @@ func (a *shell) remove(m removeSilence) any {
 	}
 	a.isolate.Apply(func() { a.pipeline.Silences().Remove(m.id) })
 	a.made = slices.DeleteFunc(a.made, func(x *silence.Silence) bool { return x == found })
-	a.log.Info("silence deleted", "id", m.id)
+	a.tell("silence deleted", found)
 	return silenceRemoved(true)
 }

@@ -42,11 +42,11 @@ func (r *rig) wantList(want string) {
 
 func (r *rig) add(s silence.Spec) string {
 	r.tb.Helper()
-	id, err := r.client.AddSilence(r.tb.Context(), s)
+	made, err := r.client.AddSilence(r.tb.Context(), s)
 	if err != nil {
 		r.tb.Fatal(err)
 	}
-	return id
+	return made.ID
 }
 
 func stored(t *table) func(*Options) { return func(o *Options) { o.Rows, o.Kept = t, true } }
@@ -113,6 +113,11 @@ func TestADatabaseThatRefusesToWriteChangesNothing(t *testing.T) {
 		if _, err := r.client.DeleteSilence(t.Context(), id); !errors.Is(err, ErrNotStored) {
 			t.Errorf("got %v, want that it is not deleted", err)
 		}
+		for _, what := range []string{"silence not made, it cannot be stored", "silence not deleted, its row cannot be"} {
+			if n := len(r.log.Matching(what, errRefused.Error())); n != 1 {
+				t.Errorf("the log says %d times that %s, want once", n, what)
+			}
+		}
 		r.wantList("api:ssh:active")
 		r.put(detection("ssh", "", ".1"))
 		r.put(detection("web", "", ".1"))
@@ -135,8 +140,8 @@ func TestASlowDatabaseHoldsUpNothingButTheRequest(t *testing.T) {
 		}
 		first, second := make(chan answer, 1), make(chan answer, 1)
 		ask := func(value string, to chan<- answer) {
-			id, err := r.client.AddSilence(context.Background(), spec("rule", value))
-			to <- answer{id, err}
+			made, err := r.client.AddSilence(context.Background(), spec("rule", value))
+			to <- answer{made.ID, err}
 		}
 		go ask("ssh", first)
 		synctest.Wait()
@@ -262,4 +267,52 @@ func TestAChangeIsMadeOrGivenUpNeverBoth(t *testing.T) {
 			t.Errorf("%s: given up: %t, want %t", tc.name, got, tc.given)
 		}
 	}
+}
+
+func TestASilenceThatMutesNothingIsWarnedOf(t *testing.T) {
+	const idle = "no alert pipeline is configured, so nothing is muted until a start with --alert-pipeline"
+	const over = "ends_at is over, so the silence mutes nothing"
+	for _, tc := range []struct{ name, file, ends, want string }{
+		{"an active one of a pipeline", "{}", "", ""},
+		{"one of a pipeline that has an end", "{}", "2126-01-01T00:00:00Z", ""},
+		{"one that is over", "{}", "1999-12-31T23:59:59Z", over},
+		{"one without a pipeline", "", "", idle},
+		{"both", "", "1999-12-31T23:59:59Z", idle + "; " + over},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := newRig(t, tc.file).spawn()
+				s := spec("rule", "x")
+				s.EndsAt = tc.ends
+				if made, err := r.client.AddSilence(t.Context(), s); made.ID == "" || made.Warning != tc.want || err != nil {
+					t.Errorf("made %+v, %v, want the warning %q", made, err, tc.want)
+				}
+			})
+		})
+	}
+}
+
+func TestTheLogSaysWhatASilenceMatchesAndWhoMadeIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, "{}").spawn()
+		s := spec("rule", "a \"b\"")
+		s.Matchers = append(s.Matchers, selector.Condition{Selector: "level", Op: "!=", Value: "low"})
+		s.EndsAt, s.CreatedBy = "2126-01-01T01:00:00+01:00", "ann"
+		id := r.add(s)
+		if _, err := r.client.DeleteSilence(t.Context(), id); err != nil {
+			t.Fatal(err)
+		}
+		for _, what := range []string{"silence made", "silence deleted"} {
+			want := []string{"level=INFO", what, "id=" + id, `matchers="rule=\"a \\\"b\\\"\", level!=\"low\""`, "ends_at=2126-01-01T00:00:00Z", "created_by=ann"}
+			if got := r.log.Matching(want...); len(got) != 1 {
+				t.Errorf("logged %q, want %q", r.log.Matching("silence"), want)
+			}
+		}
+		s = spec("rule", strings.Repeat("x", 5000)+"é")
+		s.CreatedBy = strings.Repeat("y", 500)
+		r.add(s)
+		if got := r.log.Matching("silence made", "xxx...", "yyy..."); len(got) != 1 || len(got[0]) > 1500 || strings.Contains(got[0], "ends_at") {
+			t.Errorf("logged %q, want short texts", got)
+		}
+	})
 }

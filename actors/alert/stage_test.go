@@ -220,6 +220,26 @@ func TestResultsThatALimitRefusesAreToldOnceAMinute(t *testing.T) {
 	})
 }
 
+func TestSourcesThatHaveToGoAreToldOnceAMinute(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, "inhibit_rules: [{source_match: [{selector: rule, value: ssh}], target_match: [{selector: rule, value: b}], equal: [match.SourceIp]}]").spawn()
+		large := strings.Repeat("x", 1<<20)
+		for i := range 66 { // 63 of them have room
+			r.put(detection("ssh", "", large+fmt.Sprint(i)))
+		}
+		const text = "too many sources inhibit"
+		if got := r.log.Matching("level=WARN", text, "sources=1 "); len(got) != 1 || len(r.log.Matching(text)) != 1 {
+			t.Errorf("logged %q, want one warning of one source", r.log.Matching(text))
+		}
+		until(time.Second)
+		r.wantMetrics(map[string]float64{"inhibit_sources_active": 63})
+		until(70 * time.Second)
+		if got := r.log.Matching(text, "sources=2 "); len(got) != 1 || len(r.log.Matching(text)) != 2 {
+			t.Errorf("logged %q, want a second warning of the two that followed", r.log.Matching(text))
+		}
+	})
+}
+
 func TestTheStateSurvivesAPanicThatLeftItWholeAndOneThatDidNotIsReplaced(t *testing.T) {
 	for _, tc := range []struct {
 		name   string
@@ -235,7 +255,7 @@ func TestTheStateSurvivesAPanicThatLeftItWholeAndOneThatDidNotIsReplaced(t *test
 			synctest.Test(t, func(t *testing.T) {
 				r := newRig(t, folding+"\nsilences: [{id: s, matchers: [{selector: rule, value: x}]}]")
 				r.spawnAs(func(a *shell) actor.Actor { return fragile{a} })
-				id, err := r.client.AddSilence(t.Context(), spec("rule", "y"))
+				made, err := r.client.AddSilence(t.Context(), spec("rule", "y"))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -257,8 +277,8 @@ func TestTheStateSurvivesAPanicThatLeftItWholeAndOneThatDidNotIsReplaced(t *test
 				}
 				r.wantPassed(want)
 				all, _, err := r.client.Silences(t.Context())
-				if err != nil || len(all) != 2 || all[0].ID != "s" || all[1].ID != id {
-					t.Errorf("silences %v, %v, want that of the file and %s", all, err, id)
+				if err != nil || len(all) != 2 || all[0].ID != "s" || all[1].ID != made.ID {
+					t.Errorf("silences %v, %v, want that of the file and %s", all, err, made.ID)
 				}
 			})
 		})

@@ -147,14 +147,14 @@ func TestStuckSinks(t *testing.T) {
 				for range 10 {
 					time.Sleep(time.Minute)
 					client, begin := l.Alert.Client(), time.Now()
-					id, err := client.AddSilence(t.Context(), silence.Spec{Matchers: []selector.Condition{{Selector: "rule", Value: "x"}}})
+					made, err := client.AddSilence(t.Context(), silence.Spec{Matchers: []selector.Condition{{Selector: "rule", Value: "x"}}})
 					if err != nil {
 						t.Fatal(err)
 					}
 					if all, _, err := client.Silences(t.Context()); len(all) != 1 || err != nil {
 						t.Errorf("%d silences, %v, want one", len(all), err)
 					}
-					if found, err := client.DeleteSilence(t.Context(), id); !found || err != nil {
+					if found, err := client.DeleteSilence(t.Context(), made.ID); !found || err != nil {
 						t.Errorf("deleted: %t, %v", found, err)
 					}
 					if took := time.Since(begin); took > 100*time.Millisecond {

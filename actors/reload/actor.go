@@ -30,11 +30,9 @@ type Trigger struct {
 // Options describe the actor.
 type Options struct {
 	Components []actors.Component // in the order in which a pass renews them
-	// Rebuild renews the rules because values of these sources have changed, never beside a
-	// pass. It may be nil if nobody calls Reloader.Rebuild.
-	Rebuild func(ctx context.Context, ids []string) error
-	Metrics *Metrics
-	Log     *slog.Logger
+	Metrics    *Metrics
+	Log        *slog.Logger
+	Rebuild    Rebuild // nil when Changed is never called
 	// Capacity of the mailbox, 0 for the default.
 	Capacity int
 }
@@ -49,10 +47,9 @@ type Reloader struct {
 	components []actors.Component
 	pending    []Trigger // that no pass has taken yet
 	taken      []Trigger // by the pass under way
+	changed    []string  // sources of which no rebuild has taken the values yet
 	history    history
 	watcher    *watch.Watcher // nil without Watch
-	changed    []string       // sources that no rebuild has taken yet
-	rebuilding bool           // one has been started that takes them
 }
 
 // history is what the record shows of the passes so far.
@@ -155,16 +152,13 @@ func (r *Reloader) detail() Detail {
 
 type shell struct{ *Reloader }
 
-// Receive starts a pass unless an earlier one has taken the triggers along.
+// Receive starts a pass or a rebuild unless an earlier one has taken the triggers along.
 func (s shell) Receive(c actor.Context) {
 	switch m := c.Message().(type) {
 	case *mailbox.Run[Trigger]:
 		m.Take()
-		if s.due() {
-			s.pool.Start(1, func(ctx context.Context, _ int) any { s.pass(ctx); return nil })
-		}
-		if s.rebuildDue() {
-			s.pool.Start(1, func(ctx context.Context, _ int) any { s.rebuild(ctx); return nil })
+		if s.due() || s.rebuilds() {
+			s.pool.Start(1, func(ctx context.Context, _ int) any { s.work(ctx); return nil })
 		}
 	case actors.Detail:
 		c.Respond(s.detail())

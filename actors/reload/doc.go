@@ -6,4 +6,7 @@
 // component with unchanged inputs is not built, and a component that fails keeps its
 // previous version and does not concern the others. A drain abandons what is not
 // published.
+//
+// Values of sources that change are another matter: they ask for a rebuild of the rules,
+// which is no pass, and none runs meanwhile.
 package reload

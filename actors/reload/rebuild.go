@@ -2,42 +2,57 @@ package reload
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"time"
+
+	"github.com/sluicehq/sluice/actors"
 )
 
-// collect is how long changed values are gathered before a rebuild.
-const collect = 100 * time.Millisecond
+// collecting is how long a rebuild waits for further changes.
+const collecting = 100 * time.Millisecond
 
-// Rebuild asks for a rebuild because the values of these sources have changed. It never
-// waits. Changes that come close together, or while a pass or a rebuild is under way, share
-// one.
-func (r *Reloader) Rebuild(ids []string) {
+// Rebuild has the rules serve values of sources that have changed; sources are their ids,
+// sorted. It reads no file. A rebuild that fails keeps what serves; actors.ErrUnchanged is
+// no failure.
+type Rebuild func(ctx context.Context, sources []string) error
+
+// Changed asks for a rebuild since values of sources changed. It never waits. Changes
+// within 100 ms are one rebuild, those during a rebuild are one more, and no pass runs
+// beside one.
+func (r *Reloader) Changed(sources ...string) {
 	r.mu.Lock()
-	for _, id := range ids {
+	for _, id := range sources {
 		if !slices.Contains(r.changed, id) {
 			r.changed = append(r.changed, id)
 		}
 	}
 	r.mu.Unlock()
-	r.Lane().TryPut([]Trigger{{}}) // with a full mailbox the actor looks anyway
+	r.Lane().TryPut([]Trigger{{}}) // with a full mailbox somebody is about to look
 }
 
-// rebuildDue reports whether a rebuild has to be started.
-func (r *Reloader) rebuildDue() bool {
+// work does what is asked for: a rebuild, then a pass.
+func (r *Reloader) work(ctx context.Context) {
+	if r.rebuilds() {
+		r.rebuild(ctx)
+	}
+	if r.due() {
+		r.pass(ctx)
+	}
+}
+
+func (r *Reloader) rebuilds() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	due := len(r.changed) > 0 && !r.rebuilding
-	r.rebuilding = r.rebuilding || due
-	return due
+	return len(r.changed) > 0
 }
 
-// rebuild waits for the changes that belong together and carries one rebuild out. It is no
-// pass: of what tells of passes, only the count of failures knows it.
+// rebuild waits for the changes that belong together and carries one rebuild out.
 func (r *Reloader) rebuild(ctx context.Context) {
-	wait := time.NewTimer(collect)
+	wait := time.NewTimer(collecting)
 	defer wait.Stop()
 	select {
 	case <-wait.C:
@@ -45,25 +60,23 @@ func (r *Reloader) rebuild(ctx context.Context) {
 		return
 	}
 	r.mu.Lock()
-	ids := r.changed
-	r.changed, r.rebuilding = nil, false
+	sources := r.changed
+	r.changed = nil
 	r.mu.Unlock()
-	slices.Sort(ids)
-	err := r.rebuilt(ctx, ids)
-	if err == nil || ctx.Err() != nil {
-		return
+	slices.Sort(sources)
+	if err := r.guarded(ctx, sources); err != nil && !errors.Is(err, actors.ErrUnchanged) && ctx.Err() == nil {
+		r.o.Metrics.failed.Inc() // and nothing else: what is told of reloads stays
+		r.o.Log.Error("rebuild failed, the previous rules stay", "sources", strings.Join(sources, ", "), "err", err)
 	}
-	r.o.Metrics.failed.Inc()
-	r.o.Log.Error("rebuild failed, the previous rules stay", "sources", ids, "err", err)
 }
 
-// rebuilt turns a panic into an error.
-func (r *Reloader) rebuilt(ctx context.Context, ids []string) (err error) {
+// guarded turns a panic into a failure.
+func (r *Reloader) guarded(ctx context.Context, sources []string) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			r.o.Log.Error("rebuild panicked", "panic", p, "stack", string(debug.Stack()))
 			err = fmt.Errorf("panic: %v", p)
 		}
 	}()
-	return r.o.Rebuild(ctx, ids)
+	return r.o.Rebuild(ctx, sources)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -16,138 +15,135 @@ import (
 	"github.com/sluicehq/sluice/actors/reload"
 )
 
-// rebuilding is a reloader that notes its rebuilds and what they come to.
-type rebuilding struct {
-	*reload.Reloader
-	registry *prometheus.Registry
-	begun    time.Time
-	runs     []string // when each began, and of which sources
-	takes    time.Duration
-	err      error // "panic" panics
-	busy     bool  // a pass or a rebuild runs
-	log      strings.Builder
-}
-
-func newRebuilding(t *testing.T, passTakes time.Duration) *rebuilding {
+// rebuilding spawns a reloader that is given changes at times since its begin, and
+// returns what each rebuild was told.
+func rebuilding(t *testing.T, registry *prometheus.Registry, rebuild reload.Rebuild, pass func(), during func(r *reload.Reloader)) {
 	t.Helper()
-	r := &rebuilding{registry: prometheus.NewRegistry(), begun: time.Now()}
-	metrics, err := reload.NewMetrics(r.registry)
+	metrics, err := reload.NewMetrics(registry)
 	if err != nil {
 		t.Fatal(err)
 	}
-	alone := func(takes time.Duration) {
-		if r.busy {
-			t.Error("two run at once")
-		}
-		r.busy = true
-		time.Sleep(takes)
-		r.busy = false
-	}
-	r.Reloader = reload.New(reload.Options{
-		Metrics: metrics, Log: slog.New(slog.NewTextHandler(&r.log, nil)),
+	r := reload.New(reload.Options{
+		Metrics: metrics, Log: slog.New(slog.DiscardHandler), Rebuild: rebuild,
 		Components: []actors.Component{{Name: "rules", Build: func(context.Context) (func(context.Context) error, error) {
-			alone(passTakes)
-			return func(context.Context) error { return nil }, nil
+			pass()
+			return nil, actors.ErrUnchanged
 		}}},
-		Rebuild: func(_ context.Context, ids []string) error {
-			r.runs = append(r.runs, time.Since(r.begun).String()+" "+strings.Join(ids, " "))
-			alone(r.takes)
-			if r.err != nil && r.err.Error() == "panic" {
-				panic("boom")
-			}
-			return r.err
-		},
 	})
 	system := actors.NewSystem(actors.Options{MaxRestarts: 10})
-	t.Cleanup(func() {
+	defer func() {
+		r.Close()
 		if err := system.Stop(context.Background()); err != nil {
 			t.Error(err)
 		}
-	})
+	}()
 	if _, err := system.Spawn(r.Cell(), r.Produce); err != nil {
 		t.Fatal(err)
 	}
-	return r
+	during(r)
+	time.Sleep(time.Minute)
+	synctest.Wait()
 }
 
-func TestChangedValuesShareARebuild(t *testing.T) {
-	type change struct {
-		at time.Duration
-		id string
-	}
-	burst := func(n int, every time.Duration) (all []change) {
-		for i := range n {
-			all = append(all, change{time.Duration(i) * every, "f"})
-		}
-		return all
-	}
+func TestChangesOfSourcesShareARebuild(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
-		changes []change
-		takes   time.Duration
-		reload  time.Duration // when one is asked for; 0 for never
-		want    []string
+		changes []time.Duration // since the first, of the sources a, b and so on
+		takes   time.Duration   // each rebuild
+		want    string
 	}{
-		{"one change", []change{{0, "f"}}, 0, 0, []string{"100ms f"}},
-		{"several within 100 ms", []change{{0, "g"}, {50 * time.Millisecond, "f"}, {90 * time.Millisecond, "g"}}, 0, 0, []string{"100ms f g"}},
-		{"one after that", []change{{0, "f"}, {150 * time.Millisecond, "g"}}, 0, 0, []string{"100ms f", "250ms g"}},
-		{"changes during a rebuild lead to one more", []change{{0, "f"}, {time.Second, "g"}, {2 * time.Second, "h"}, {3 * time.Second, "g"}}, 10 * time.Second, 0, []string{"100ms f", "10.2s g h"}},
-		{"a burst", burst(1000, 10*time.Microsecond), 0, 0, []string{"100ms f"}},
-		{"a change during a reload waits for its end", []change{{time.Second, "f"}}, 0, time.Millisecond, []string{"5.601s f"}},
+		{"one change, one rebuild", []time.Duration{0}, 0, "a"},
+		{"those within 100 ms share one", []time.Duration{0, 50 * time.Millisecond, 99 * time.Millisecond}, 0, "a+b+c"},
+		{"a later one is another", []time.Duration{0, 150 * time.Millisecond}, 0, "a b"},
+		{"many during a rebuild are one more", []time.Duration{0, time.Second, 2 * time.Second, 3 * time.Second}, 10 * time.Second, "a b+c+d"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				r := newRebuilding(t, 5*time.Second)
-				r.takes = tc.takes
-				if tc.reload > 0 {
-					time.Sleep(tc.reload)
-					r.Request()
-				}
-				for _, c := range tc.changes {
-					time.Sleep(c.at - time.Since(r.begun))
-					r.Rebuild([]string{c.id})
-				}
-				time.Sleep(time.Minute)
-				synctest.Wait()
-				if !slices.Equal(r.runs, tc.want) {
-					t.Errorf("rebuilds at %q, want %q", r.runs, tc.want)
-				}
-				if passes, want := counter(t, r.registry, "reloads_total"), min(1, float64(tc.reload)); passes != want {
-					t.Errorf("%g reloads, want %g", passes, want)
+				var rebuilds []string
+				rebuilding(t, prometheus.NewRegistry(), func(_ context.Context, sources []string) error {
+					rebuilds = append(rebuilds, strings.Join(sources, "+"))
+					time.Sleep(tc.takes)
+					return nil
+				}, func() { t.Error("a change of a source made a pass") }, func(r *reload.Reloader) {
+					begin := time.Now()
+					for i, at := range tc.changes {
+						time.Sleep(at - time.Since(begin))
+						r.Changed(string(rune('a' + i)))
+					}
+				})
+				if got := strings.Join(rebuilds, " "); got != tc.want {
+					t.Errorf("got the rebuilds %s, want %s", got, tc.want)
 				}
 			})
 		})
 	}
+	t.Run("a burst of one source is one", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			n := 0
+			rebuilding(t, prometheus.NewRegistry(), func(context.Context, []string) error { n++; return nil }, func() {}, func(r *reload.Reloader) {
+				for range 10_000 {
+					r.Changed("a")
+				}
+			})
+			if n != 1 {
+				t.Errorf("%d rebuilds, want one", n)
+			}
+		})
+	})
 }
 
-func TestARebuildThatFailsCountsAsAFailureAndNoReload(t *testing.T) {
-	for _, text := range []string{"source 'f': include parse error", "panic"} {
-		t.Run(text, func(t *testing.T) {
+func TestNoPassRunsBesideARebuild(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		busy, passes, rebuilds := false, 0, 0
+		alone := func() {
+			if busy {
+				t.Error("two at a time")
+			}
+			busy = true
+			time.Sleep(5 * time.Second)
+			busy = false
+		}
+		rebuilding(t, prometheus.NewRegistry(), func(context.Context, []string) error { alone(); rebuilds++; return nil }, func() { alone(); passes++ }, func(r *reload.Reloader) {
+			for range 3 {
+				r.Trigger(reload.Signal, "SIGHUP")
+				r.Changed("a")
+				time.Sleep(2 * time.Second)
+			}
+		})
+		if passes < 1 || rebuilds < 1 {
+			t.Errorf("%d passes and %d rebuilds, want some of both", passes, rebuilds)
+		}
+	})
+}
+
+func TestARebuildThatFailsIsCountedAndNothingElse(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		do   func() error
+		want float64
+	}{
+		{"a failure", func() error { return errors.New("no") }, 1},
+		{"a panic", func() error { panic("no") }, 1},
+		{"nothing that changes", func() error { return actors.ErrUnchanged }, 0},
+		{"a success", func() error { return nil }, 0},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				r := newRebuilding(t, 0)
-				r.Loaded()
-				r.err = errors.New(text)
-				r.Rebuild([]string{"f"})
-				time.Sleep(time.Second)
-				synctest.Wait()
-				if failed, all := counter(t, r.registry, "reloads_failed_total"), counter(t, r.registry, "reloads_total"); failed != 1 || all != 0 {
-					t.Errorf("%g of %g reloads failed, want 1 of 0", failed, all)
+				registry := prometheus.NewRegistry()
+				n := 0
+				rebuilding(t, registry, func(context.Context, []string) error {
+					n++
+					return tc.do()
+				}, func() {}, func(r *reload.Reloader) {
+					r.Changed("a")
+					time.Sleep(time.Second)
+					r.Changed("a") // it is tried again
+				})
+				if got := counter(t, registry, "reloads_failed_total"); got != 2*tc.want || n != 2 {
+					t.Errorf("%d rebuilds, %v failed, want 2 and %v", n, got, 2*tc.want)
 				}
-				if gauge(t, r.registry, "last_reload_successful") != 1 {
-					t.Error("the last reload counts as failed")
-				}
-				if s := status(t, r.Reloader); s.pending || s.last != nil {
-					t.Errorf("the status is %+v", s)
-				}
-				if log := r.log.String(); !strings.Contains(log, "level=ERROR") || !strings.Contains(log, "sources=[f]") {
-					t.Errorf("the log is\n%s", log)
-				}
-				r.err = nil
-				r.Rebuild([]string{"g"})
-				time.Sleep(time.Second)
-				synctest.Wait()
-				if len(r.runs) != 2 {
-					t.Errorf("rebuilds at %q, want another after the next change", r.runs)
+				if got := counter(t, registry, "reloads_total"); got != 0 {
+					t.Errorf("%v passes, want none", got)
 				}
 			})
 		})

@@ -55,8 +55,10 @@ func (e *tooLongError) Error() string {
 // Unwrap is the class.
 func (*tooLongError) Unwrap() error { return ErrLimit }
 
-// steps is what a run over a value of so many bytes may take.
-func steps(size int) int { return Steps + StepsPerByte*size }
+// bounds are what a run may take.
+type bounds struct{ steps, memory int }
 
-// memory is what a run over a value of so many bytes may allocate.
-func memory(size int) int { return Memory + MemoryPerByte*size }
+// boundsOf are the bounds of a run over a value of so many bytes.
+func (p *Program) boundsOf(size int) bounds {
+	return bounds{steps: p.steps + StepsPerByte*size, memory: Memory + MemoryPerByte*size}
+}

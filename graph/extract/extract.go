@@ -29,12 +29,13 @@ func Languages() []Language { return []Language{JQ, JSONPath, CEL} }
 type Program struct {
 	language  Language
 	evaluator evaluator
+	steps     int // of a run, beside those for the length of its value
 }
 
 // evaluator is the program of one language. Run appends the outcome over a value, which is
 // one JSON text, to out.
 type evaluator interface {
-	run(ctx context.Context, value []byte, out *outcome) error
+	run(ctx context.Context, value []byte, within bounds, out *outcome) error
 }
 
 // Compile understands a program. The error says what is wrong with it, and where.
@@ -44,7 +45,7 @@ func Compile(l Language, expr string) (p *Program, err error) {
 			p, err = nil, fmt.Errorf("the %s library failed: %v", l, r)
 		}
 	}()
-	p = &Program{language: l}
+	p = &Program{language: l, steps: Steps}
 	switch l {
 	case JQ:
 		p.evaluator, err = newJQ(expr)
@@ -80,7 +81,7 @@ func (p *Program) Run(ctx context.Context, value []byte, limit int) (out []byte,
 		}
 	}()
 	o := outcome{limit: limit}
-	if err := p.evaluator.run(ctx, value, &o); err != nil {
+	if err := p.evaluator.run(ctx, value, p.boundsOf(len(value)), &o); err != nil {
 		return nil, false, same(err)
 	}
 	out = o.text()

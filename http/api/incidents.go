@@ -61,7 +61,7 @@ type listedIncident struct {
 	Entities    map[string][]string `json:"entities,omitempty" doc:"Values by their selectors, of one of the entity graph"`
 	Refs        []incidentRef       `json:"refs,omitempty" doc:"The first results, in short"`
 	Results     []map[string]any    `json:"results,omitempty" doc:"The first results"`
-	SampleMode  string              `json:"sample_mode" enum:"none,refs,results,mixed" doc:"Which of refs and results are held"`
+	SampleMode  string              `json:"sample_mode" enum:"none refs results mixed" doc:"Which of refs and results are held"`
 	BundleReady bool                `json:"bundle_ready" doc:"Whether it was reported, so that there is a bundle"`
 }
 

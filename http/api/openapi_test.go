@@ -3,6 +3,7 @@ package api
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"net/http"
@@ -16,9 +17,11 @@ import (
 	"github.com/gorilla/mux"
 
 	"github.com/sluicehq/sluice/actors"
+	"github.com/sluicehq/sluice/actors/alert"
 	"github.com/sluicehq/sluice/actors/evaluate"
 	"github.com/sluicehq/sluice/actors/mailbox"
 	"github.com/sluicehq/sluice/actors/reload"
+	"github.com/sluicehq/sluice/actors/sources"
 	"github.com/sluicehq/sluice/graph/catalog"
 	"github.com/sluicehq/sluice/http/audit"
 	"github.com/sluicehq/sluice/http/openapi/openapitest"
@@ -152,6 +155,7 @@ func complete() *daemon {
 			{Name: "uptime_seconds", Value: 1.5},
 			{Name: "reload_pending", Value: true},
 			{Name: "last_reload", Value: reload.Outcome{At: at, Trigger: reload.File, Error: "x"}},
+			{Name: "dynamic_sources", Value: sources.Status{Total: 1}},
 		},
 		rules: RuleReport{
 			Counts: []actors.Member{{Name: "detection_rules", Value: 1}, {Name: "correlation_rules", Value: 1}}, Paths: []string{"rules"}, Excluded: 1,
@@ -159,6 +163,7 @@ func complete() *daemon {
 		},
 		views: []correlation.Entry{entry}, groups: []correlation.GroupEntry{group}, records: []actors.Record{record}, detail: evaluate.Detail{}, accepted: 3, undecoded: 1,
 		catalog: completeCatalog(at), level: &logLevels{state: LogLevelState{Level: "debug", Origin: "api", Until: &at, Then: "info"}},
+		silences: completeSilences(), keep: true, incidents: openIncidents(true), feeds: twoFeeds(),
 		trail: entries{Count: 1, Entries: []audit.Record{{ID: 1, TS: at.Unix(), Method: "PUT", Endpoint: "/x", Token: "ann", Status: 200}}},
 	}
 }
@@ -190,8 +195,14 @@ func TestEveryAnswerIsInTheDocument(t *testing.T) {
 	ready := func(d *daemon) func(*service) { return func(s *service) { s.everything(d) } }
 	broken := func(err error) *daemon {
 		d := complete()
+		d.feeds.err = err
 		d.askErr, d.ingestErr, d.logsErr, d.dying, d.detail, d.trail = err, err, err, "evaluate", nil, entries{}
 		return d
+	}
+	with := func(adapt func(*daemon)) func(*service) {
+		d := complete()
+		adapt(d)
+		return ready(d)
 	}
 	for _, tc := range []struct {
 		name   string
@@ -204,7 +215,7 @@ func TestEveryAnswerIsInTheDocument(t *testing.T) {
 		{name: "nothing is loaded", daemon: complete(), mount: ready(&daemon{report: complete().report[:9], rules: RuleReport{Counts: complete().rules.Counts}, catalog: catalog.New(nil, nil, nil, nil)})},
 		{name: "the input is not http", daemon: complete(), mount: func(s *service) {
 			d := complete()
-			s.Mount(Resources{Status: d, Rules: d, Catalog: d, Reloader: d, Actors: d, Correlations: d, Logs: d})
+			s.Mount(Resources{Status: d, Rules: d, Catalog: d, Reloader: d, Actors: d, Correlations: d, Silences: d, Incidents: d, Sources: d.feeds, Logs: d})
 		}},
 		{name: "actors do not answer", mount: ready(broken(&mailbox.Refusal{Actor: "correlate", Reason: mailbox.ErrFull})), daemon: broken(nil)},
 		{name: "the daemon is draining", mount: ready(broken(ndjson.ErrDraining)), daemon: broken(nil)},
@@ -215,6 +226,10 @@ func TestEveryAnswerIsInTheDocument(t *testing.T) {
 		{name: "log records are too many", mount: ready(broken(&ingest.Refusal{Kind: ingest.TooLarge})), daemon: complete()},
 		{name: "large requests are too many", mount: ready(broken(&ingest.Refusal{Kind: ingest.NoRoom})), daemon: complete()},
 		{name: "no log records are taken any more", mount: ready(broken(ingest.ErrDraining)), daemon: complete()},
+		{name: "incidents are batching", daemon: complete(), mount: with(func(d *daemon) { d.incidents = openIncidents(false) })},
+		{name: "sources are being fetched", daemon: complete(), mount: with(func(d *daemon) { d.feeds.busy = true })},
+		{name: "silences are too many", daemon: complete(), mount: with(func(d *daemon) { d.noRoom = true })},
+		{name: "silences cannot be stored", daemon: complete(), mount: with(func(d *daemon) { d.changeErr = fmt.Errorf("%w: no space", alert.ErrNotStored) })},
 		{name: "handlers panic", mount: func(s *service) { s.Mount(Resources{}) }, daemon: complete()},
 		{name: "bodies do not go on", daemon: complete(), mount: ready(complete()), adapt: func(o *Options) { o.Protect = breakOff }},
 		{name: "bodies are too large for the audit trail", daemon: complete(), mount: ready(complete()), adapt: func(o *Options) { o.Audit = refuseBody }},
@@ -300,22 +315,25 @@ type ask struct {
 
 // asks are good and bad ones for a path of the document.
 func asks(path string) []ask {
+	if strings.Contains(path, "/incidents/") {
+		path = strings.Replace(path, "{id}", theIncident, 1)
+	}
 	known := strings.NewReplacer("{name}", "evaluate", "{profile}", "cmdline", "{id}", "7", "{source_id}", "s").Replace(path)
-	unknown := pathParameter.ReplaceAllString(path, "nobody")
+	unknown := pathParameter.ReplaceAllString(strings.Replace(path, theIncident, "{id}", 1), "nobody")
 	all := []ask{{target: known}, {target: unknown}, {target: known + "?x=1"}}
-	for _, query := range []string{"limit=abc", "level=loud", "since=x", "limit=1", "window=maybe", "format=pdf", "commit=maybe", "seconds=600", "debug=-1", "offset=1&offset=2", "commit=true", "format=%ff", "%zz"} {
+	for _, query := range []string{"limit=abc", "level=loud", "since=x", "limit=1", "window=maybe", "format=pdf", "format=md", "commit=maybe", "seconds=600", "debug=-1", "offset=1&offset=2", "commit=true", "format=%ff", "%zz"} {
 		all = append(all, ask{target: known + "?" + query})
 	}
 	if known == unknown {
 		all = slices.Delete(all, 1, 2)
 	}
-	for _, body := range []string{"{}", "[]", "\xff", `{"mailbox_capacity":5}`, `{"mailbox_capacity":0}`, `{"source_id":"s"}`, `{"source_id":""}`, `{"level":"debug"}`, `{"level":"debug","for":"x"}`} {
+	for _, body := range []string{"{}", "[]", "\xff", `{"mailbox_capacity":5}`, `{"mailbox_capacity":0}`, `{"source_id":"s"}`, `{"source_id":""}`, `{"level":"debug"}`, `{"level":"debug","for":"x"}`, `{"matchers":[{"selector":"rule","value":"x"}]}`} {
 		all = append(all, ask{target: known, body: body})
 		if known != unknown {
 			all = append(all, ask{target: unknown, body: body})
 		}
 	}
-	if strings.Contains(path, "resolve") || strings.Contains(path, "{name}") { // which read it as a whole
+	if strings.Contains(path, "resolve") || strings.Contains(path, "silences") || strings.Contains(path, "{name}") { // which read it as a whole
 		all = append(all, ask{target: known, body: strings.Repeat("x", maxBody+1)})
 	}
 	for _, header := range []http.Header{{"Content-Type": {"image/png"}}, {"Content-Encoding": {"br"}}, {"Content-Type": {"application/json"}}} {

@@ -83,6 +83,8 @@ func FuzzBodiesAreJudgedWithoutAPanic(f *testing.F) {
 		if n, err := parseCapacity(body); err == nil && (n < 1 || n > 1_000_000) {
 			t.Errorf("parseCapacity(%q): got %d, want it within its bounds", body, n)
 		}
-		_ = checkResolve(body)
+		if id, err := parseResolve(body); err != nil && id != "" {
+			t.Errorf("parseResolve(%q): got %q with %v", body, id, err)
+		}
 	})
 }

@@ -305,12 +305,13 @@ func TestFeaturesThatAreOff(t *testing.T) {
 		schemas      = `~{"error":"schema observation disabled","hint":"this version does not have it, and no setting turns it on"}`
 		dispositions = `{"error":"dispositions disabled","hint":"this version does not have it, and no setting turns it on"}`
 		grouping     = `~{"error":"incident grouping disabled","hint":"`
-		noSources    = `{"error":"no dynamic sources configured"}`
 	)
 	for _, tc := range []row{
 		{"correlations", "GET", "/api/v1/correlations", "", 200, `{"correlations":[],"count":0}`},
 		{"correlation state", "GET", "/api/v1/correlations/state?id=a&group=b", "", 200, `{"correlations":[],"groups":[],"count":0}`},
 		{"correlation state, a parameter twice", "GET", "/api/v1/correlations/state?id=a&id=b", "", 400, `{"error":"query parameter 'id' is given more than once"}`},
+		{"silences", "GET", "/api/v1/silences", "", 200, `{"count":0,"silences":[]}`},
+		{"making a silence", "POST", "/api/v1/silences", `{"matchers":[{"selector":"rule","value":"x"}]}`, 201, `{"status":"created","id":"made"}`},
 		{"incidents", "GET", "/api/v1/incidents", "", 200, `{"count":0,"incidents":[]}`},
 		{"an incident", "GET", "/api/v1/incidents/x", "", 503, grouping},
 		{"a bundle", "GET", "/api/v1/incidents/x/bundle?format=md", "", 503, grouping},
@@ -321,18 +322,6 @@ func TestFeaturesThatAreOff(t *testing.T) {
 		{"risk", "GET", "/api/v1/risk", "", 200, `{"count":0,"entities":[]}`},
 		{"dispositions", "GET", "/api/v1/dispositions", "", 503, dispositions},
 		{"posting dispositions, whatever they are", "POST", "/api/v1/dispositions", "{", 503, dispositions},
-		{"sources", "GET", "/api/v1/sources", "", 200, `{"sources":[]}`},
-		{"resolving all", "POST", "/api/v1/sources/resolve", "", 404, noSources},
-		{"resolving all with a blank body", "POST", "/api/v1/sources/resolve", " \n", 404, noSources},
-		{"resolving all with an object", "POST", "/api/v1/sources/resolve", "{}", 404, noSources},
-		{"resolving one by body", "POST", "/api/v1/sources/resolve", `{"source_id":"x"}`, 404, noSources},
-		{"resolving one by path", "POST", "/api/v1/sources/resolve/x", "", 404, noSources},
-		{"resolving by an empty id", "POST", "/api/v1/sources/resolve", `{"source_id":""}`, 400, `{"error":"source_id must be a non-empty string"}`},
-		{"resolving by a number", "POST", "/api/v1/sources/resolve", `{"source_id":1}`, 400, `{"error":"source_id must be a non-empty string"}`},
-		{"resolving by null", "POST", "/api/v1/sources/resolve", `{"source_id":null}`, 400, `{"error":"source_id must be a non-empty string"}`},
-		{"resolving by no object", "POST", "/api/v1/sources/resolve", `"x"`, 400, `{"error":"body is not a JSON object"}`},
-		{"invalidating", "DELETE", "/api/v1/sources/cache/a", "", 200, `{"status":"invalidated","source_id":"a"}`},
-		{"an id is decoded once", "DELETE", "/api/v1/sources/cache/a%2Fb%2520%3C", "", 200, `{"status":"invalidated","source_id":"a/b%20<"}`},
 		{"fields", "GET", "/api/v1/fields?limit=abc", "", 503, fields},
 		{"unknown fields", "GET", "/api/v1/fields/unknown", "", 503, fields},
 		{"missing fields", "GET", "/api/v1/fields/missing", "", 503, fields},

@@ -49,6 +49,7 @@ type Resources struct {
 	Correlations Correlations
 	Silences     Silences
 	Incidents    Incidents
+	Sources      Sources
 	Ingest       Ingest
 	// Logs is there in builds with OTLP.
 	Logs Logs

@@ -38,7 +38,7 @@ var (
 	addSilence = operation{
 		id: "addSilence", summary: "Make a silence", asks: true, whole: true,
 		text: "Results that match all of its matchers are dropped while it is active. With a state database the silence is stored before the answer. " +
-			"The route works without an alert pipeline, too: the silence then mutes nothing, and expires like any other.",
+			"The route works without an alert pipeline, too: the silence then mutes nothing, which `warning` says, and expires like any other.",
 		body: reads(newSilence{}, true, "The silence. Its type is not looked at."),
 		answers: []openapi.Answer{
 			replies(http.StatusCreated, silenceMade{}, "The silence is in force from its start on."),
@@ -65,7 +65,7 @@ type Silences interface {
 	Silences(ctx context.Context) (list []*silence.Silence, now int64, err error)
 	// AddSilence makes a silence of a Spec that Compile accepts. It is stored when there is
 	// no error. The error may be an *alert.FullError, or wrap alert.ErrNotStored.
-	AddSilence(ctx context.Context, s silence.Spec) (id string, err error)
+	AddSilence(ctx context.Context, s silence.Spec) (alert.Made, error)
 	// DeleteSilence reports whether there was one. The error may wrap alert.ErrNotStored.
 	DeleteSilence(ctx context.Context, id string) (found bool, err error)
 }
@@ -84,13 +84,13 @@ type listedSilence struct {
 	EndsAt    string          `json:"ends_at,omitempty" doc:"In UTC; absent for one without an end"`
 	CreatedBy string          `json:"created_by,omitempty"`
 	Comment   string          `json:"comment,omitempty"`
-	Origin    string          `json:"origin" enum:"static,api" doc:"static for one of the alert pipeline file"`
-	State     string          `json:"state" enum:"pending,active,expired"`
+	Origin    string          `json:"origin" enum:"static api" doc:"static for one of the alert pipeline file"`
+	State     string          `json:"state" enum:"pending active expired"`
 }
 
 type listedMatcher struct {
 	Selector string `json:"selector" doc:"rule, level, event.PATH, match.FIELD, enrichment.PATH or correlation.group_key.FIELD"`
-	Op       string `json:"op" enum:"=,!=,=~,!~"`
+	Op       string `json:"op" enum:"= != =~ !~"`
 	Value    string `json:"value" doc:"For =~ and !~ a regular expression that has to match the whole text"`
 }
 
@@ -107,7 +107,7 @@ func (newSilence) Closed() {}
 
 type newMatcher struct {
 	Selector string  `json:"selector" doc:"rule, level, event.PATH, match.FIELD, enrichment.PATH or correlation.group_key.FIELD"`
-	Op       *string `json:"op,omitempty" enum:"=,!=,=~,!~" doc:"= when absent"`
+	Op       *string `json:"op,omitempty" enum:"= != =~ !~" doc:"= when absent"`
 	Value    string  `json:"value" doc:"For =~ and !~ a regular expression that has to match the whole text"`
 }
 
@@ -116,6 +116,8 @@ func (newMatcher) Closed() {}
 type silenceMade struct {
 	Status string `json:"status" enum:"created"`
 	ID     string `json:"id"`
+
+	Warning string `json:"warning,omitempty" doc:"Why the silence mutes nothing: there is no alert pipeline, or its end is over. Absent otherwise"`
 }
 
 type silenceDeleted struct {
@@ -156,12 +158,12 @@ func (res *Resources) postSilence(w http.ResponseWriter, r *http.Request) {
 		writeError(w, http.StatusBadRequest, err.Error())
 		return
 	}
-	id, err := res.Silences.AddSilence(r.Context(), spec)
+	made, err := res.Silences.AddSilence(r.Context(), spec)
 	if err != nil {
 		writeSilenceError(w, err)
 		return
 	}
-	reply.JSON(w, http.StatusCreated, silenceMade{"created", id})
+	reply.JSON(w, http.StatusCreated, silenceMade{"created", made.ID, made.Warning})
 }
 
 func (res *Resources) deleteSilence(w http.ResponseWriter, r *http.Request) {

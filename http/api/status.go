@@ -7,6 +7,7 @@ import (
 
 	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/actors/reload"
+	"github.com/sluicehq/sluice/actors/sources"
 	"github.com/sluicehq/sluice/http/openapi"
 	"github.com/sluicehq/sluice/http/reply"
 )
@@ -31,6 +32,7 @@ type describedStatus struct {
 	UptimeSeconds           float64         `json:"uptime_seconds" min:"0"`
 	ReloadPending           bool            `json:"reload_pending" doc:"A reload was asked for and has not ended"`
 	LastReload              *reload.Outcome `json:"last_reload,omitempty" doc:"How the last reload ended; absent until one has"`
+	DynamicSources          *sources.Status `json:"dynamic_sources,omitempty" doc:"Absent when no source is declared"`
 }
 
 // Status tells the totals of the process, in the order of the answer, without

@@ -60,19 +60,9 @@ func Actors() []string {
 
 var features = slices.Concat(leftTLS, leftOTLP, []Feature{
 	{
-		Name: "the API of dynamic sources", Sentence: "Sources are not listed, and not fetched by request.",
-		Routes: []string{
-			"/api/v1/sources", "/api/v1/sources/resolve", "/api/v1/sources/resolve/{source_id}", "/api/v1/sources/cache/{source_id}",
-		},
-	},
-	{
 		Name: "enrichment", Sentence: "Results are passed on without data from other systems.",
 		Refused: []string{"--enrichers"},
 		Series:  enrichSeries,
-	},
-	{
-		Name: "the API of incidents", Sentence: "Incidents are not listed.",
-		Routes: []string{"/api/v1/incidents", "/api/v1/incidents/{id}", "/api/v1/incidents/{id}/bundle"},
 	},
 	{
 		Name: "the risk layer", Sentence: "Results carry no scores, and no risk incidents are emitted.",

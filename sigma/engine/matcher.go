@@ -64,14 +64,12 @@ func newMatchers(p *compile.Plan, want wanted) []*matcher {
 			out[f].present = append(out[f].present, id)
 		case compile.Equal:
 			out[f].addNumber(pred.More.Number, id)
-		case compile.Exact:
-			b.AddExact(pred.Text, id)
-		case compile.Prefix:
-			b.AddPrefix(pred.Text, id)
-		case compile.Suffix:
-			b.AddSuffix(pred.Text, id)
-		case compile.Contains:
-			b.AddContains(pred.Text, id)
+		case compile.Among:
+			for _, text := range pred.More.Texts.List {
+				compile.AddLiteral(b, pred.Op, text, id)
+			}
+		default:
+			compile.AddLiteral(b, pred.Kind, pred.Text, id)
 		}
 	}
 	finish := func(f int) {

@@ -1,6 +1,7 @@
 package pipeline
 
 import (
+	"bytes"
 	"fmt"
 	"maps"
 	"slices"
@@ -16,6 +17,9 @@ type Value struct {
 // ExpandOptions say what values may be used for.
 type ExpandOptions struct {
 	AllowRemote bool // values that were fetched over the network may be included
+	// Before, when not nil, is what the same pipelines were expanded to last: what is made
+	// of equal values is taken over, and nothing is said of it again.
+	Before *Set
 }
 
 // maxVariableBytes bounds the text of a variable whose values come from sources.
@@ -30,6 +34,10 @@ func (s *Set) Expand(values map[string]Value, o ExpandOptions) (*Set, []string, 
 		return nil, nil, err
 	}
 	x := &expansion{values: values, options: o, set: &Set{Pipelines: slices.Clone(s.Pipelines)}, compact: map[string]string{}}
+	x.set.values = maps.Clone(values)
+	if o.Before != nil && s.Same(o.Before) {
+		x.before = o.Before
+	}
 	for i, p := range s.Pipelines {
 		if !p.Dynamic {
 			continue
@@ -48,6 +56,7 @@ type expansion struct {
 	set      *Set
 	pipeline *Pipeline // at work
 	number   int
+	before   *Set // an earlier expansion of the same pipelines, nil for none
 	warnings []string
 	compact  map[string]string // values that were looked into, by source
 }
@@ -61,11 +70,15 @@ func (x *expansion) warn(format string, args ...any) {
 
 func (x *expansion) expand(p *Pipeline, number int) (*Pipeline, error) {
 	out := *p
-	out.Dynamic, out.Vars, out.fed, out.items = false, maps.Clone(p.Vars), map[string]bool{}, slices.Clone(p.items)
+	out.Dynamic, out.Vars, out.fed, out.items = false, maps.Clone(p.Vars), map[string]*variable{}, slices.Clone(p.items)
 	out.Warnings = slices.Clip(p.Warnings)
 	x.pipeline, x.number = &out, number
 	for _, name := range slices.Sorted(maps.Keys(p.Vars)) {
 		if !slices.ContainsFunc(p.Vars[name], refers) {
+			continue
+		}
+		if have := x.made(name); have != nil {
+			out.Vars[name], out.fed[name] = have.values, have
 			continue
 		}
 		v := &filling{expansion: x, name: name}
@@ -74,7 +87,7 @@ func (x *expansion) expand(p *Pipeline, number int) (*Pipeline, error) {
 				return nil, fmt.Errorf("variable '%s': %w", name, err)
 			}
 		}
-		out.Vars[name], out.fed[name] = v.list, true
+		out.Vars[name], out.fed[name] = v.list, newVariable(name, v.list, true)
 	}
 	for i, it := range out.items {
 		if _, ok := it.act.(*include); !ok {
@@ -86,6 +99,29 @@ func (x *expansion) expand(p *Pipeline, number int) (*Pipeline, error) {
 		}
 	}
 	return &out, nil
+}
+
+// made returns a variable of the pipeline at work as it was expanded before, nil when
+// that was from other values.
+func (x *expansion) made(name string) *variable {
+	if x.before == nil {
+		return nil
+	}
+	for _, element := range x.pipeline.Vars[name] {
+		_, refs := cut(element)
+		for _, r := range refs {
+			if !x.sameValue(r.id) {
+				return nil
+			}
+		}
+	}
+	return x.before.Pipelines[x.number].fed[name]
+}
+
+// sameValue reports whether a source has the value that it had before.
+func (x *expansion) sameValue(id string) bool {
+	now, then := x.values[id], x.before.values[id]
+	return now.Remote == then.Remote && bytes.Equal(now.JSON, then.JSON)
 }
 
 // filling is a variable on its way to being expanded.
@@ -184,7 +220,7 @@ func (s *Set) Changed(before *Set) (names []string, ok bool) {
 			if w == nil || v.fed != w.fed {
 				return nil, false
 			}
-			if v.fed && !slices.Equal(v.values, w.values) {
+			if v != w && v.fed && !slices.Equal(v.values, w.values) {
 				different[name] = true
 			}
 		}

@@ -335,3 +335,28 @@ func TestRulesShareTheValuesOfAVariable(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// What equal values made is made once, so that a long list costs nothing when another
+// source changes.
+func TestWhatEqualValuesMadeIsTakenOver(t *testing.T) {
+	s := set(t, "vars: {a: \"${source.a}\", b: \"${source.b}\"}\n")
+	v := values("a", `["x",null]`, "b", `["y"]`)
+	first, warnings := expand(t, s, v)
+	if len(warnings) != 1 {
+		t.Errorf("got the warnings %q, want one", warnings)
+	}
+	v["b"] = pipeline.Value{JSON: []byte(`["z"]`)}
+	next, warnings, err := s.Expand(v, pipeline.ExpandOptions{Before: first})
+	if err != nil || len(warnings) != 0 {
+		t.Fatalf("got %v and the warnings %q, want nothing said again", err, warnings)
+	}
+	if &next.Pipelines[0].Vars["a"][0] != &first.Pipelines[0].Vars["a"][0] {
+		t.Error("the list of a was made again")
+	}
+	if got := next.Pipelines[0].Vars["b"]; !slices.Equal(got, []string{"z"}) {
+		t.Errorf("b is %q", got)
+	}
+	if changed, ok := next.Changed(first); !ok || !slices.Equal(changed, []string{"b"}) {
+		t.Errorf("got %q changed, want b", changed)
+	}
+}

@@ -30,7 +30,7 @@ type Pipeline struct {
 	Ignored  []string          // keys that concern queries, which are not produced here
 	Digest   [sha256.Size]byte // of the document as written; zero for one without a document
 	items    []*item
-	fed      map[string]bool // variables with values of sources in them, once the pipeline is expanded
+	fed      map[string]*variable // those with values of sources in them, once the pipeline is expanded
 }
 
 // Builtin reports whether the pipeline came out of the binary.
@@ -44,6 +44,7 @@ type Set struct {
 	views    sync.Once
 	viewed   []map[string]*variable // by pipeline: what names stand for in it
 	contents []content              // of the includes, once the set is expanded
+	values   map[string]Value       // that it was expanded with
 }
 
 // Same reports whether both sets were made of the same documents.

@@ -83,12 +83,10 @@ func eachElement(array string, visit func(element string) error) error {
 	depth, from, quoted := 0, 1, false
 	for i := 0; i < len(array); i++ {
 		switch c := array[i]; {
+		case quoted && c == '\\':
+			i++ // whatever is behind it
 		case quoted:
-			if c == '\\' {
-				i++
-			} else if c == '"' {
-				quoted = false
-			}
+			quoted = c != '"'
 		case c == '"':
 			quoted = true
 		case c == '[' || c == '{':

@@ -53,7 +53,9 @@ func (s *Set) varsFor(i int) map[string]*variable {
 		for k, p := range s.Pipelines {
 			own[k] = make(map[string]*variable, len(p.Vars))
 			for name, values := range p.Vars {
-				own[k][name] = newVariable(name, values, p.fed[name])
+				if own[k][name] = p.fed[name]; own[k][name] == nil {
+					own[k][name] = newVariable(name, values, false)
+				}
 			}
 		}
 		for k := range s.Pipelines {

@@ -59,7 +59,7 @@ func TestPagesTellTheTruth(t *testing.T) {
 			t.Skipf("the pages use %s: %v", tool, err)
 		}
 	}
-	for _, page := range []string{"README.md", "docs/inputs.md", "docs/http-api.md", "docs/rules.md", "docs/public-rules.md", "docs/records.md", "docs/operations.md", "docs/webhooks.md", "docs/deployment.md", "docs/security.md"} {
+	for _, page := range []string{"README.md", "docs/inputs.md", "docs/http-api.md", "docs/rules.md", "docs/public-rules.md", "docs/records.md", "docs/operations.md", "docs/webhooks.md", "docs/alerts.md", "docs/sources.md", "docs/deployment.md", "docs/security.md"} {
 		t.Run(page, func(t *testing.T) {
 			r := newReader(t)
 			all := fences(t, page)
@@ -80,7 +80,22 @@ func TestPagesTellTheTruth(t *testing.T) {
 func TestPagesNameWhatExists(t *testing.T) {
 	var flags strings.Builder
 	for _, args := range [][]string{
-		{"engine", "daemon"}, {"engine", "eval"}, {"engine", "status"}, {"engine", "rules"}, {"engine", "log-level"}, {"rule", "validate"}, {"config", "validate"}, {"pipeline", "diff"}, {"config", "reload"}, {"config", "gen-cert"}, {"dlq", "replay"},
+		{"engine", "daemon"},
+		{"engine", "eval"},
+		{"engine", "status"},
+		{"engine", "rules"},
+		{"engine", "log-level"},
+		{"rule", "validate"},
+		{"rule", "migrate-sources"},
+		{"config", "validate"},
+		{"pipeline", "diff"},
+		{"config", "reload"},
+		{"config", "gen-cert"},
+		{"dlq", "replay"},
+		{"silence", "add"},
+		{"silence", "extend"},
+		{"incidents", "export"},
+		{"pipeline", "resolve"},
 	} {
 		flags.WriteString(sluice(t, "", append(args, "--help")...).stdout)
 	}

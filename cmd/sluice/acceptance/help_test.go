@@ -34,7 +34,7 @@ func examplesOf(t *testing.T, path ...string) (lines []string) {
 // Every example of help does what it says, in a directory with what it names.
 func TestExamplesOfHelpRun(t *testing.T) {
 	seen := make(map[string]bool)
-	d := start(t, "-r", write(t, t.TempDir(), "a.yml", rule("A", "evil")), "--input", "http")
+	d := withAnIncident(t)
 	for _, line := range examplesOf(t) {
 		if seen[line] {
 			continue
@@ -43,8 +43,13 @@ func TestExamplesOfHelpRun(t *testing.T) {
 		t.Run(line, func(t *testing.T) {
 			r := newReader(t)
 			write(t, r.dir, "rules/whoami.yml", rule("Whoami", "evil"))
+			write(t, r.dir, "lists.yml", listsPipeline)
+			write(t, r.dir, "sources/blocked.yml", blockedSource)
+			write(t, r.dir, "blocked.txt", "203.0.113.9\n")
+			write(t, r.dir, "pipelines/feeds.yml", "name: feeds\nsources:\n  - {id: feed, type: file, path: feed.json}\nvars: {bad: '${source.feed}'}\n")
 			write(t, r.dir, "events.ndjson", event("evil")+"\n")
 			write(t, r.dir, "dead.ndjson", `{"original_event":"x","error":"parse error","timestamp":"2026-03-01T10:00:00Z","stage":"parse"}`+"\n")
+			write(t, r.dir, "result.ndjson", strings.ReplaceAll(resultLine("A", "evil"), `"C"`, `"CommandLine"`)+"\n")
 			write(t, r.dir, "webhooks.yml", "webhooks: [{id: chat, kind: detection, url: 'https://chat.example/'}]\n")
 			write(t, r.dir, "sluice.yaml", "daemon: {rules: rules, api: {addr: '127.0.0.1:0'}}\n")
 			t.Setenv("PATH", filepath.Join(r.dir, "bin")+string(os.PathListSeparator)+os.Getenv("PATH"))
@@ -56,11 +61,12 @@ func TestExamplesOfHelpRun(t *testing.T) {
 				return
 			}
 			r.daemon = d
+			d.await("no fetch under way", func() bool { return strings.Contains(d.get("/api/v1/actors/sources").body, `"in_flight":0`) })
 			r.follow(fence{page: "help", text: line + "\n"})
 		})
 	}
 	d.stop()
-	for _, command := range []string{"engine daemon", "engine eval", "rule fields", "config reload", "dlq replay", "version"} {
+	for _, command := range []string{"engine daemon", "engine eval", "rule fields", "config reload", "dlq replay", "version", "silence extend", "sources resolve", "pipeline resolve", "incidents export", "engine incidents export"} {
 		found := false
 		for line := range seen {
 			found = found || strings.HasPrefix(line, "sluice "+command)

@@ -1,32 +1,35 @@
 package checks
 
 import (
+	"fmt"
+
 	"github.com/sluicehq/sluice/actors/alert"
 	"github.com/sluicehq/sluice/cmd/sluice/config"
 	"github.com/sluicehq/sluice/internal/strict"
 )
 
-// alertPipeline reads the file of the alert pipeline, and blames it for what is wrong in it.
-func (c *checking) alertPipeline() {
-	file := c.d.AlertPipeline
+// alertPipeline reads the file of the alert pipeline that a setting names, and blames it for
+// what is wrong in it.
+func (c *checking) alertPipeline(setting, file string) {
 	if file == "" {
 		return
 	}
 	warnings, faults := alert.Check(file)
 	for _, f := range faults {
-		c.problems = append(c.problems, c.within(file, f))
+		c.problems = append(c.problems, c.within(setting, file, f))
 	}
 	for _, f := range warnings {
-		c.warnings = append(c.warnings, c.within(file, f))
+		c.warnings = append(c.warnings, c.within(setting, file, f))
 	}
 }
 
-// within is a problem of the alert pipeline, of which the line is known unless the setting
-// is to blame.
-func (c *checking) within(file string, f strict.Fault) config.Problem {
-	p := c.l.Problem("daemon.alert_pipeline", f)
-	if f.Line > 0 {
-		p.File, p.Line = file, f.Line
+// within is a problem of the alert pipeline. It stands where the fault does, or, when the file
+// as a whole is to blame, where the setting is made; either way it names the file.
+func (c *checking) within(setting, file string, f strict.Fault) config.Problem {
+	if f.Line == 0 {
+		return c.l.Problem(setting, fmt.Errorf("%s: %w", file, f))
 	}
+	p := c.l.Problem(setting, f)
+	p.File, p.Line = file, f.Line
 	return p
 }

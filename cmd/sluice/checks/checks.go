@@ -37,7 +37,7 @@ type check struct {
 var daemonChecks = []check{
 	{"values and what they demand of each other", (*checking).settings},
 	{"features that this build has", (*checking).features},
-	{"alert pipeline", (*checking).alertPipeline},
+	{"alert pipeline", func(c *checking) { c.alertPipeline("daemon.alert_pipeline", c.d.AlertPipeline) }},
 	{"pipelines", (*checking).pipelines},
 	{"sources", (*checking).sources},
 	{"state directory", (*checking).state},
@@ -109,6 +109,7 @@ func Eval(l *config.Loaded) (warnings config.Problems, err error) {
 		c.problems, c.warnings = l.Unavailable("eval")
 		c.index("eval", e.Index)
 	}
+	c.alertPipeline("eval.--alert-pipeline", e.AlertPipeline)
 	c.routing("eval", &e.LogsourceRouting)
 	if len(c.problems) > 0 {
 		return c.warnings, c.problems

@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -31,11 +32,11 @@ func (c *Client) Refusal(resp *http.Response, body []byte) error {
 		method = resp.Request.Method
 		path = strings.TrimPrefix(resp.Request.URL.EscapedPath(), c.at.base.EscapedPath())
 	}
-	var said struct{ Error, Hint string }
+	var said struct{ Error, Hint, Status string }
 	_ = json.Unmarshal(body, &said) // others than a daemon say something else
 	text := fmt.Sprintf("%s %s: %s", method, c.Place(path), status(resp))
-	if said.Error != "" {
-		text += ": " + printable(said.Error)
+	if what := cmp.Or(said.Error, said.Status); what != "" {
+		text += ": " + printable(what)
 	}
 	hint := said.Hint
 	if hint == "" || c.missesTLS(resp, body) {

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -31,6 +33,9 @@ type RunDaemon func(signals <-chan os.Signal, cfg *config.Loaded, log *slog.Logg
 // Program is the command line with the parts that tests replace.
 type Program struct {
 	Daemon RunDaemon
+	// Patience is how long a completion waits for a daemon that it asks for ids. 0 is two
+	// seconds: a person waits, too.
+	Patience time.Duration
 }
 
 // Run interprets args, of which the first is the program's name, and returns
@@ -41,7 +46,7 @@ func Run(signals <-chan os.Signal, args []string, in io.Reader, out, errs io.Wri
 
 // Run is the function Run with the program's parts.
 func (p Program) Run(signals <-chan os.Signal, args []string, in io.Reader, out, errs io.Writer) int {
-	e := &env{Streams: Streams{In: in, Out: out, Err: errs}, signals: signals, handedOver: make(chan struct{}), daemon: p.Daemon}
+	e := &env{Streams: Streams{In: in, Out: out, Err: errs}, signals: signals, handedOver: make(chan struct{}), daemon: p.Daemon, patience: cmp.Or(p.Patience, 2*time.Second)}
 	app := e.app()
 	code, text := codeOf(e.supervise(isDaemon(app, args), func() error { return app.Run(shell.Arrange(app, args)) }))
 	if text != "" {
@@ -87,6 +92,7 @@ type env struct {
 	signals    <-chan os.Signal
 	handedOver chan struct{} // closed when the daemon receives signals
 	daemon     RunDaemon
+	patience   time.Duration // of completions that ask a daemon
 }
 
 // action is a command's function.
@@ -102,9 +108,10 @@ func (e *env) app() *cli.App {
 		Usage: "evaluate Sigma rules on streams of events",
 		Commands: []*cli.Command{
 			group("engine", "run or question the detection engine", daemon, eval, e.statusCommand(), e.rulesCommand(), e.logLevelCommand(),
-				group("incidents", "the same as incidents export", e.incidentExportCommand())),
+				group("incidents", "hand open incidents over", e.incidentExportCommand())),
 			group("rule", "check and print rules", e.ruleCommands()...),
 			group("pipeline", "look into processing pipelines", e.pipelineCommands()...),
+			group("sources", "look into the dynamic sources of a daemon, and have them fetched", e.sourceCommands()...),
 			group("silence", "keep results quiet for a while", e.silenceCommands()...),
 			group("incidents", "look into open incidents, and hand them over", e.incidentCommands()...),
 			group("dlq", "look into dead letters, and send them on their way again", e.dlqCommands()...),

@@ -16,7 +16,7 @@ func TestCompletionKnowsWhatMayFollow(t *testing.T) {
 		want  []string // all of them, without what they are about
 	}{
 		{"a command of the program", []string{"con"}, []string{"config"}},
-		{"a command of a group", []string{"engine", ""}, []string{"daemon", "eval", "status", "rules", "log-level"}},
+		{"a command of a group", []string{"engine", ""}, []string{"daemon", "eval", "status", "rules", "log-level", "incidents"}},
 		{"a command behind flags", []string{"-q", "engine", "st"}, []string{"status"}},
 		{"a flag", []string{"engine", "daemon", "--input-"}, []string{"--input-format"}},
 		{"a flag of every command", []string{"version", "--no"}, []string{"--no-stats"}},

@@ -15,6 +15,7 @@ import (
 	"github.com/sluicehq/sluice/cmd/sluice/logging"
 	"github.com/sluicehq/sluice/cmd/sluice/ruleset"
 	"github.com/sluicehq/sluice/cmd/sluice/terminal"
+	"github.com/sluicehq/sluice/graph/alert"
 	"github.com/sluicehq/sluice/graph/format"
 	"github.com/sluicehq/sluice/sigma/result"
 	"github.com/sluicehq/sluice/sources"
@@ -51,6 +52,10 @@ func (e *env) eval(c *cli.Context) error {
 	if p.rows != nil {
 		settings.MatchDetail = result.Summary.String() // with the texts that have keywords
 	}
+	alerts, err := alertFile(l)
+	if err != nil {
+		return err
+	}
 	decoder, err := format.NewDecoder(o.InputFormat, o.SyslogTZ, o.SyslogStripBOM)
 	if err != nil {
 		return configFault(err)
@@ -71,7 +76,7 @@ func (e *env) eval(c *cli.Context) error {
 	if len(o.Event) == 0 && terminal.Is(e.In) {
 		out.note("reading events from the terminal, one a line; end with Ctrl-D")
 	}
-	return e.evaluateAll(o, p, rules, decoder, src)
+	return e.evaluateAll(o, p, rules, alerts, decoder, src)
 }
 
 // buildRules builds the rules of an evaluation and reports what is wrong with
@@ -118,14 +123,15 @@ func plural(n int, noun string) string {
 }
 
 // evaluateAll runs the evaluation and sums it up.
-func (e *env) evaluateAll(o *config.Eval, p *printer, rules *ruleset.Built, decoder *format.Decoder, src sources.Reader) error {
+func (e *env) evaluateAll(o *config.Eval, p *printer, rules *ruleset.Built, alerts *alert.File, decoder *format.Decoder, src sources.Reader) error {
 	p.fit(rules.Collection)
-	ev := newEvaluation(rules.Set, decoder, p, o, e.warn)
+	ev := newEvaluation(rules.Set, alerts, decoder, p, o, e.warn)
 	err := cmp.Or(ev.run(src), p.finish())
 	if isClosedPipe(err) {
 		return err
 	}
 	ev.sumUp(p.out, o)
+	ev.sumUpAlerts(p.out)
 	ev.total.hintJSON(p.out)
 	ev.total.hintFilter(p.out, decoder.Filter)
 	switch {

@@ -56,7 +56,7 @@ func BenchmarkEval(b *testing.B) {
 			b.SetBytes(int64(len(text)))
 			b.ReportAllocs()
 			p := newPrinter(&console{Streams: Streams{Out: io.Discard, Err: io.Discard}, format: formatNDJSON}, false)
-			e := newEvaluation(&graph.RuleSet{Engine: set}, new(format.Decoder), p, &config.Default().Eval, func(...string) {})
+			e := newEvaluation(&graph.RuleSet{Engine: set}, nil, new(format.Decoder), p, &config.Default().Eval, func(...string) {})
 			for b.Loop() {
 				if err := e.run(sources.NewLineReader(bytes.NewReader(text))); err != nil {
 					b.Fatal(err)
@@ -104,7 +104,7 @@ func BenchmarkEvalProcessors(b *testing.B) {
 			eval := func(processors int) sigmatest.Rate {
 				defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(processors))
 				p := newPrinter(&console{Streams: Streams{Out: io.Discard, Err: io.Discard}, format: formatNDJSON}, false)
-				e := newEvaluation(&graph.RuleSet{Engine: set}, new(format.Decoder), p, &config.Default().Eval, func(...string) {})
+				e := newEvaluation(&graph.RuleSet{Engine: set}, nil, new(format.Decoder), p, &config.Default().Eval, func(...string) {})
 				const times = 4 // a worker begins with empty tables
 				return sigmatest.Measure(processors, times*len(lines), func() {
 					texts := make([]io.Reader, times)

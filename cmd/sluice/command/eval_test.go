@@ -328,7 +328,7 @@ func TestAnEvaluationEndsWhenNobodyTakesItsResults(t *testing.T) {
 	}
 	synctest.Test(t, func(t *testing.T) {
 		p := newPrinter(&console{Streams: Streams{Out: closedPipe{}, Err: io.Discard}, format: formatNDJSON}, false)
-		e := newEvaluation(&graph.RuleSet{Engine: set}, new(format.Decoder), p, &config.Default().Eval, func(...string) {})
+		e := newEvaluation(&graph.RuleSet{Engine: set}, nil, new(format.Decoder), p, &config.Default().Eval, func(...string) {})
 		events, feed := io.Pipe() // which stays open
 		defer feed.Close()
 		go io.WriteString(feed, hit)
@@ -351,7 +351,7 @@ func TestAPanicCostsOneEvent(t *testing.T) {
 	}
 	var out bytes.Buffer
 	p := newPrinter(&console{Streams: Streams{Out: &out, Err: io.Discard}, format: formatNDJSON}, false)
-	e := newEvaluation(&graph.RuleSet{Engine: set}, new(format.Decoder), p, &config.Default().Eval, func(...string) {})
+	e := newEvaluation(&graph.RuleSet{Engine: set}, nil, new(format.Decoder), p, &config.Default().Eval, func(...string) {})
 	e.render = func(g *page, r *graph.Result) {
 		p.renderer()(g, r)
 		if strings.Contains(string(r.Detection.Extra.Event), "bad") {

@@ -299,7 +299,7 @@ func TestALineThatCannotBeCorrelatedIsLeftOut(t *testing.T) {
 	}
 	var out strings.Builder
 	p := newPrinter(&console{Streams: Streams{Out: &out}, format: formatNDJSON}, false)
-	e := newEvaluation(&graph.RuleSet{Engine: set, Correlation: program}, new(format.Decoder), p, &config.Default().Eval, func(...string) {})
+	e := newEvaluation(&graph.RuleSet{Engine: set, Correlation: program}, nil, new(format.Decoder), p, &config.Default().Eval, func(...string) {})
 	j := &job{batch: graph.Batch{Set: e.set, Events: new(engine.Events)}, done: make(chan struct{}, 1)}
 	for line := range strings.Lines(logins(1, 2, 3, 4)) {
 		j.batch.Lines = append(j.batch.Lines, graph.Line{Raw: []byte(line)})

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"runtime"
 	"sync"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/sluicehq/sluice/cmd/sluice/config"
 	"github.com/sluicehq/sluice/graph"
+	"github.com/sluicehq/sluice/graph/alert"
 	"github.com/sluicehq/sluice/graph/format"
 	"github.com/sluicehq/sluice/graph/step"
 	"github.com/sluicehq/sluice/sigma/engine"
@@ -27,10 +29,12 @@ type evaluation struct {
 	printer   *printer
 	render    renderer
 	correlate *correlator // nil when there is nothing to correlate
+	alerts    *alerting   // nil without an alert pipeline
 	isolate   step.Sequential
 	total     tally
 	origins   *step.Origins
 	shapes    *step.Shapes
+	warn      func(...string)
 }
 
 // enoughResults is how many results there are before it is said where they come from.
@@ -46,13 +50,15 @@ type job struct {
 	detected   step.Detected
 	detections detections
 	poisoned   []step.Poisoned // lines that could not be rendered
+	times      []int64         // by event: the newest so far; for an alert pipeline
 	done       chan struct{}   // a worker is through with it
 }
 
-// newEvaluation prepares the evaluation by a rule set.
-func newEvaluation(set *graph.RuleSet, f *format.Decoder, p *printer, o *config.Eval, warn func(...string)) *evaluation {
+// newEvaluation prepares the evaluation by a rule set, with the file of an alert pipeline
+// or nil.
+func newEvaluation(set *graph.RuleSet, alerts *alert.File, f *format.Decoder, p *printer, o *config.Eval, warn func(...string)) *evaluation {
 	e := &evaluation{
-		set: set, format: f, timed: o.Correlation.RequireTime(), printer: p, render: p.renderer(),
+		set: set, format: f, timed: o.Correlation.RequireTime(), printer: p, render: p.renderer(), alerts: newAlerting(alerts, p), warn: warn,
 		origins: &step.Origins{Least: enoughResults}, shapes: &step.Shapes{Least: 1},
 	}
 	if p.rows != nil {
@@ -107,7 +113,7 @@ func (e *evaluation) run(src sources.Reader) error {
 		case j, more := <-in.order:
 			if !more {
 				wait.Wait()
-				return readErr
+				return cmp.Or(readErr, e.endAlerts())
 			}
 			<-j.done
 			if err := e.finish(j); err != nil {
@@ -161,13 +167,21 @@ func (in *intake) put(ctx context.Context, lines []graph.Line, oversize uint64) 
 func (e *evaluation) worker(work <-chan *job) {
 	decode, detect, isolate := step.NewDecode(e.format), step.NewDetect(e.timed), new(step.Sequential)
 	detect.Watch(e.origins, e.shapes)
-	detect.TellEvents = e.printer.rows != nil
+	detect.TellEvents = e.printer.rows != nil || e.alerts != nil
+	var times *engine.Worker
+	if e.alerts != nil {
+		times = e.set.Engine.NewWorker()
+	}
 	for j := range work {
 		j.decoded = decode.Batch(isolate, &j.batch)
 		j.implyWindows()
 		j.detected = detect.Batch(isolate, &j.batch)
-		j.detections.begin()
-		j.poisoned = j.detections.fill(isolate, &j.batch, e.render)
+		if e.alerts != nil { // what is written is not known yet
+			j.readTimes(times)
+		} else {
+			j.detections.begin()
+			j.poisoned = j.detections.fill(isolate, &j.batch, e.render)
+		}
 		j.done <- struct{}{}
 	}
 }
@@ -191,6 +205,20 @@ func (e *evaluation) finish(j *job) error {
 	if e.correlate != nil {
 		e.correlate.begin(b)
 	}
+	err := e.results(j)
+	e.correlate.release()
+	results := b.Results
+	b.Reset()
+	b.Results = results // nobody else has them
+	return err
+}
+
+// results correlates and writes the results of a batch.
+func (e *evaluation) results(j *job) error {
+	b, t := &j.batch, &e.total
+	if e.alerts != nil {
+		return e.alert(j)
+	}
 	err := e.write(j, 0)
 	for err == nil && j.detections.next < len(b.Outcomes) {
 		from := j.detections.next
@@ -202,10 +230,6 @@ func (e *evaluation) finish(j *job) error {
 		t.fail(j.detections.fill(&e.isolate, b, e.render)...)
 		err = e.write(j, from)
 	}
-	e.correlate.release()
-	results := b.Results
-	b.Reset()
-	b.Results = results // nobody else has them
 	return err
 }
 

@@ -7,7 +7,8 @@ import (
 )
 
 // examples are command lines for the help of each command. Tests run them in a
-// directory with rules/, events.ndjson, dead.ndjson and sluice.yaml.
+// directory with rules/, pipelines/, lists.yml, sources/, events.ndjson, dead.ndjson and
+// sluice.yaml.
 var examples = map[string][]string{
 	"engine daemon": {
 		"sluice engine daemon -r rules/ --api-addr 127.0.0.1:9090 < events.ndjson",
@@ -37,14 +38,23 @@ var examples = map[string][]string{
 	"silence add": {
 		`sluice silence add rule=rule-whoami 'match.User=~"adm.*"' --for 2h --comment 'pentest' --addr 127.0.0.1:9090`,
 		"sluice silence add --incident 383cec03aede7b76 --for 1d --addr 127.0.0.1:9090",
-		"sluice silence add --result result.ndjson --match CommandLine --until 2030-01-01T00:00:00Z --addr 127.0.0.1:9090",
+		"sluice silence add --result result.ndjson --match CommandLine --until 2099-01-01T00:00:00Z --addr 127.0.0.1:9090",
 	},
 	"silence list": {
 		"sluice silence list --addr 127.0.0.1:9090",
 		"sluice silence list --addr 127.0.0.1:9090 --output-format json",
 	},
 	"silence expire": {"sluice silence expire 0f4f6c0e-0d0b-4c55-8f4e-2b1f3c9d7a11 --addr 127.0.0.1:9090"},
-	"silence extend": {"sluice silence extend 0f4f6c0e-0d0b-4c55-8f4e-2b1f3c9d7a11 --for 1h --addr 127.0.0.1:9090"},
+	"silence extend": {"sluice silence extend 7c0a4f7e-52a3-4f0e-9a44-6d1f0c2b9e35 --for 1h --addr 127.0.0.1:9090"},
+	"sources list": {
+		"sluice sources list --addr 127.0.0.1:9090",
+		"sluice sources list --addr 127.0.0.1:9090 --output-format json",
+	},
+	"sources resolve": {
+		"sluice sources resolve --addr 127.0.0.1:9090",
+		"sluice sources resolve blocked --addr 127.0.0.1:9090",
+	},
+	"sources invalidate": {"sluice sources invalidate blocked --addr 127.0.0.1:9090"},
 	"incidents list": {
 		"sluice incidents list --addr 127.0.0.1:9090",
 		"sluice incidents list --addr 127.0.0.1:9090 --output-format json",
@@ -57,11 +67,17 @@ var examples = map[string][]string{
 	"rule validate": {
 		"sluice rule validate rules/",
 		"sluice rule validate rules/ -v -p sysmon",
+		"sluice rule validate rules/ -p lists.yml --source sources/ --resolve-sources",
 	},
 	"rule parse":     {"sluice rule parse rules/whoami.yml --pretty"},
 	"rule stdin":     {"sluice rule stdin --pretty < rules/whoami.yml"},
 	"rule condition": {"sluice rule condition --pretty '1 of selection_* and not filter'"},
 	"rule fields":    {"sluice rule fields -r rules/ -p ecs_windows"},
+	"rule migrate-sources": {
+		"sluice rule migrate-sources -p pipelines/ -o sources.yml --dry-run",
+		"sluice rule migrate-sources -p pipelines/ -o sources.yml",
+		"sluice rule migrate-sources -p pipelines/ -o sources/ --strategy per-pipeline",
+	},
 	"dlq list": {
 		"sluice dlq list dead.ndjson",
 		"sluice dlq list dead.ndjson --stage delivery --since 2h",
@@ -81,12 +97,16 @@ var examples = map[string][]string{
 	"completion words": {"sluice completion words -- engine st"},
 	"man":              {"sluice man > sluice.1"},
 	"pipeline diff":    {"sluice pipeline diff -r rules/ -p sysmon"},
-	"config init":      {"sluice config init -o my.yaml"},
-	"config validate":  {"sluice config validate --strict -c sluice.yaml"},
-	"config show":      {"sluice config show --for daemon"},
-	"config path":      {"sluice config path"},
-	"config schema":    {"sluice config schema > sluice.schema.json"},
-	"config openapi":   {"sluice config openapi > openapi.json"},
+	"pipeline resolve": {
+		"sluice pipeline resolve -p lists.yml --source-file sources/",
+		"sluice pipeline resolve -p lists.yml --source-file sources/ --dry-run --output-format table",
+	},
+	"config init":     {"sluice config init -o my.yaml"},
+	"config validate": {"sluice config validate --strict -c sluice.yaml"},
+	"config show":     {"sluice config show --for daemon"},
+	"config path":     {"sluice config path"},
+	"config schema":   {"sluice config schema > sluice.schema.json"},
+	"config openapi":  {"sluice config openapi > openapi.json"},
 	"config reload": {
 		"sluice config reload --addr 127.0.0.1:9090",
 		"sluice config reload --addr 127.0.0.1:9090 --wait=1m",

@@ -46,9 +46,15 @@ func setHelp(c *cli.Command, columns int) {
 func groupHelp(usage string, commands []*cli.Command) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "{{.HelpName}}: %s\n\nUsage: {{.HelpName}} COMMAND [flags] [arguments]\n\nCommands:\n", usage)
+	width := 10
 	for _, c := range commands {
 		if !c.Hidden {
-			fmt.Fprintf(&b, "  %-10s %s\n", c.Name, c.Usage)
+			width = max(width, len(c.Name))
+		}
+	}
+	for _, c := range commands {
+		if !c.Hidden {
+			fmt.Fprintf(&b, "  %-*s %s\n", width, c.Name, c.Usage)
 		}
 	}
 	b.WriteString(exampleText + "\nEvery command explains itself with --help.\n")

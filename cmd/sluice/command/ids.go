@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"strings"
-	"time"
 
 	"github.com/urfave/cli/v2"
 
@@ -14,16 +13,13 @@ import (
 	"github.com/sluicehq/sluice/cmd/sluice/silences"
 )
 
-// The bounds of a question for ids: a person waits for a completion.
-const (
-	idsPatience = 2 * time.Second
-	idsMost     = 200
-)
+// idsMost is how many ids a completion lists.
+const idsMost = 200
 
 var errEnough = errors.New("enough")
 
-// ids asks a daemon for the ids that begin with a text, of silences or of incidents. The
-// words before name the command and perhaps the daemon. Nobody can be told of a fault, so
+// ids asks a daemon for the ids that begin with a text, of silences, incidents or sources.
+// The words before name the command and perhaps the daemon. Nobody can be told of a fault, so
 // there are none then, or fewer.
 func (e *env) ids(kind string, before []string, begin string) (all []shell.Word) {
 	path, list, word := silencesPath, "silences", silenceWord
@@ -31,10 +27,12 @@ func (e *env) ids(kind string, before []string, begin string) (all []shell.Word)
 	case silenceID:
 	case incidentID:
 		path, list, word = incidentsPath, "incidents", incidentWord
+	case sourceID:
+		path, list, word = sourcesPath, "sources", sourceWord
 	default:
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), idsPatience)
+	ctx, cancel := context.WithTimeout(context.Background(), e.patience)
 	defer cancel()
 	asking := &env{Streams: Streams{In: strings.NewReader(""), Out: io.Discard, Err: io.Discard}}
 	app := asking.app()
@@ -48,7 +46,7 @@ func (e *env) ids(kind string, before []string, begin string) (all []shell.Word)
 		if err != nil {
 			return err
 		}
-		cl, err := asking.client(c, l, idsPatience)
+		cl, err := asking.client(c, l, e.patience)
 		if err != nil {
 			return err
 		}
@@ -77,4 +75,10 @@ func incidentWord(entry json.RawMessage) (shell.Word, bool) {
 	var in listedIncident
 	err := json.Unmarshal(entry, &in)
 	return shell.Word{Text: in.ID, About: strings.TrimSpace(in.MaxLevel + " " + in.of())}, err == nil && in.ID != ""
+}
+
+func sourceWord(entry json.RawMessage) (shell.Word, bool) {
+	var s listedSource
+	err := json.Unmarshal(entry, &s)
+	return shell.Word{Text: s.ID, About: s.Type + " " + s.Refresh}, err == nil && s.ID != ""
 }

@@ -208,9 +208,10 @@ func (e *env) incidentExport(c *cli.Context) error {
 		return err
 	}
 	format := c.String("bundle-format")
-	switch {
-	case !c.IsSet("bundle-format"):
+	if !c.IsSet("bundle-format") {
 		format = "json"
+	}
+	switch {
 	case format != "json" && format != "markdown":
 		return configFaultf("--bundle-format: %q is not allowed (json, markdown)", format)
 	case c.IsSet("output") && c.String("output") == "":

@@ -93,6 +93,9 @@ func announce(log *slog.Logger, l *config.Loaded, protection []any) {
 	if len(d.Pipelines) > 0 {
 		attrs = append(attrs, "pipelines", strings.Join(d.Pipelines, ", "))
 	}
+	if d.AlertPipeline != "" {
+		attrs = append(attrs, "alert_pipeline", d.AlertPipeline)
+	}
 	attrs = append(attrs, "input", strings.Join(from, ", "), "sinks", strings.Join(sinks, ", "))
 	if d.Output.DLQ != "" {
 		attrs = append(attrs, "dlq", redact.Text(d.Output.DLQ))

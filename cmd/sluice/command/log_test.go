@@ -27,12 +27,18 @@ func TestTheFirstRecordSaysWhatStarts(t *testing.T) {
 			`"config":"./sluice.yaml","rules":"a, b.yml","pipelines":"sysmon","input":"http","sinks":"stdout, file:///tmp/x?on_full=drop","dlq":"file:///tmp/dead","addr":"127.0.0.1:1","tls":"off","authentication":"off"`,
 		},
 		{
+			"the file of an alert pipeline", "",
+			[]string{"-r", "rules", "--api-addr", "127.0.0.1:1", "--alert-pipeline", "alerts.yml"},
+			`"config":"none","rules":"rules","alert_pipeline":"alerts.yml","input":"stdin","sinks":"stdout","addr":"127.0.0.1:1","tls":"off","authentication":"off"`,
+		},
+		{
 			"an empty list of sinks", "daemon: {rules: a, api: {addr: '127.0.0.1:1'}, output: {sinks: []}}", nil,
 			`"config":"./sluice.yaml","rules":"a","input":"stdin","sinks":"stdout","addr":"127.0.0.1:1","tls":"off","authentication":"off"`,
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			inEmptyDir(t)
+			write(t, "alerts.yml", "{}")
 			if tc.file != "" {
 				write(t, "sluice.yaml", tc.file)
 			}

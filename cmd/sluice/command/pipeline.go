@@ -28,6 +28,7 @@ func (e *env) pipelineCommands() []*cli.Command {
 			repeatedFlag("Processing pipeline, built in or a file; repeatable", "pipeline", "p"),
 			&cli.StringFlag{Name: "rule-id", Usage: "Only rules with this id or title"}, configFlag(false),
 		}, e.pipelineDiff),
+		command("resolve", "fetch dynamic sources and print their values", "", resolveFlags(), e.pipelineResolve),
 	}
 }
 

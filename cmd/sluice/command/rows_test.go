@@ -46,7 +46,7 @@ func watch(t *testing.T, width func() int, rules, events string) string {
 	p := newPrinter(watched(&out, width), false)
 	p.fit(c)
 	rs := &graph.RuleSet{Engine: set, Correlation: program}
-	e := newEvaluation(rs, &format.Decoder{}, p, &config.Default().Eval, func(...string) {})
+	e := newEvaluation(rs, nil, &format.Decoder{}, p, &config.Default().Eval, func(...string) {})
 	if err := errors.Join(e.run(sources.NewLineReader(strings.NewReader(events))), p.finish()); err != nil {
 		t.Fatal(err)
 	}
@@ -298,7 +298,7 @@ func TestOnlyRowsAskWhereResultsComeFrom(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e := newEvaluation(&graph.RuleSet{Engine: set}, &format.Decoder{}, newPrinter(c, false), &config.Default().Eval, func(...string) {})
+		e := newEvaluation(&graph.RuleSet{Engine: set}, nil, &format.Decoder{}, newPrinter(c, false), &config.Default().Eval, func(...string) {})
 		j := &job{batch: graph.Batch{Set: e.set, Events: new(engine.Events), Lines: []graph.Line{{Raw: []byte(`{"CommandLine":"whoami"}`)}}}, done: make(chan struct{}, 1)}
 		work := make(chan *job, 1)
 		work <- j

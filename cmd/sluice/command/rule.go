@@ -13,6 +13,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	"github.com/sluicehq/sluice/cmd/sluice/config"
 	"github.com/sluicehq/sluice/cmd/sluice/ruleset"
 	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/condition"
@@ -26,8 +27,8 @@ func (e *env) ruleCommands() []*cli.Command {
 	return []*cli.Command{
 		command("validate", "check every document and count what is usable", "PATH...", []cli.Flag{
 			&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "Also list the usable documents"},
-			pipelines, repeatedFlag("File or directory of dynamic sources; repeatable", "source"),
-			&cli.BoolFlag{Name: "resolve-sources", Usage: "Fetch dynamic sources"}, configFlag(false),
+			pipelines, repeatedFlag("File or directory that declares dynamic sources; repeatable", "source"),
+			&cli.BoolFlag{Name: "resolve-sources", Usage: "Fetch the dynamic sources, and check the rules with their values"}, configFlag(false),
 		}, e.ruleValidate),
 		command("parse", "print the documents of a file as JSON", "FILE", []cli.Flag{pretty}, e.ruleParse),
 		command("stdin", "print the documents on stdin as JSON", "", []cli.Flag{pretty}, e.ruleStdin),
@@ -36,6 +37,7 @@ func (e *env) ruleCommands() []*cli.Command {
 			repeatedFlag("Rule file or directory; repeatable", "rules", "r"), pipelines,
 			&cli.BoolFlag{Name: "no-filters", Usage: "Leave filter rules out"}, configFlag(false),
 		}, e.ruleFields),
+		e.migrateSourcesCommand(),
 	}
 }
 
@@ -50,7 +52,8 @@ func loadRules(ctx context.Context, o ruleset.Options) (*ruleset.Rules, error) {
 
 // loadFault gives the exit code of an error of package ruleset.
 func loadFault(err error) error {
-	if errors.Is(err, ruleset.ErrPipeline) {
+	var sources *sourceFaults
+	if errors.Is(err, ruleset.ErrPipeline) || errors.As(err, &sources) {
 		return configFault(err)
 	}
 	return ruleFault(err)
@@ -131,17 +134,36 @@ func stageOf(r *load.Rejected) ast.Stage {
 }
 
 func (e *env) ruleValidate(c *cli.Context) error {
-	_, out, err := e.loadChecked(c, "")
+	load := func(c *cli.Context) (*config.Loaded, *console, error) { return e.loadChecked(c, "") }
+	if c.Bool("resolve-sources") {
+		load = e.loadLogin
+	}
+	l, out, err := load(c)
 	if err != nil {
 		return err
 	}
 	if !c.Args().Present() {
 		return configFaultf("rule validate needs a path")
 	}
-	if len(repeated(c, "source")) > 0 || c.Bool("resolve-sources") {
-		return configFaultf("dynamic sources are not in this build")
+	declared, err := e.loadSources(repeated(c, "source"))
+	if err != nil {
+		return err
 	}
-	rules, err := loadRules(c.Context, ruleset.Options{Roots: c.Args().Slice(), Pipelines: repeated(c, "pipeline")})
+	o := ruleset.Options{Roots: c.Args().Slice(), Pipelines: repeated(c, "pipeline")}
+	if !c.Bool("resolve-sources") {
+		return e.validate(c.Context, c, out, o)
+	}
+	return e.interruptible(c.Context, func(ctx context.Context) error {
+		if o.Expand, err = e.expansion(ctx, l, declared); err != nil {
+			return err
+		}
+		return e.validate(ctx, c, out, o)
+	})
+}
+
+// validate checks the rules of the options and prints a verdict.
+func (e *env) validate(ctx context.Context, c *cli.Context, out *console, o ruleset.Options) error {
+	rules, err := loadRules(ctx, o)
 	if err != nil {
 		return err
 	}
@@ -174,6 +196,9 @@ func (e *env) ruleValidate(c *cli.Context) error {
 		var b bytes.Buffer
 		for _, row := range v.rows() {
 			fmt.Fprintf(&b, "%-18s %s\n", row[0]+":", row[1])
+		}
+		if o.Expand != nil {
+			fmt.Fprintf(&b, "%-18s %s\n", "Sources resolved:", "OK")
 		}
 		_, err = e.Out.Write(b.Bytes())
 	}

@@ -110,7 +110,6 @@ func TestRuleValidate(t *testing.T) {
 		{"a path that is missing", nil, []string{"r"}, 2, nil, []string{"r"}},
 		{"no path", nil, nil, 3, nil, []string{"needs a path"}},
 		{"a pipeline that is missing", map[string]string{"r/a.yml": goodRule}, []string{"r", "-p", "nope.yml"}, 3, nil, []string{"nope.yml"}},
-		{"dynamic sources", map[string]string{"r/a.yml": goodRule}, []string{"r", "--resolve-sources"}, 3, nil, []string{"not in this build"}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			inEmptyDir(t)

@@ -113,6 +113,10 @@ func (e *env) loadLayers(c *cli.Context, section string, flags bool) (*config.Lo
 	if flags && section != "" {
 		o.Flags = append(o.Flags, given(c, section)...)
 	}
+	return loadOptions(o)
+}
+
+func loadOptions(o config.Options) (*config.Loaded, error) {
 	l, err := config.Load(o)
 	if err != nil {
 		return l, configFault(err)
@@ -132,6 +136,10 @@ func (e *env) loadPart(c *cli.Context, section, checked string) (*config.Loaded,
 	if err != nil {
 		return nil, nil, err
 	}
+	return e.checkedPart(c, l, checked)
+}
+
+func (e *env) checkedPart(c *cli.Context, l *config.Loaded, checked string) (*config.Loaded, *console, error) {
 	e.notice(l)
 	if problems := l.Check(checked); len(problems) > 0 {
 		return nil, nil, configFault(problems)

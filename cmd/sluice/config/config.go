@@ -136,6 +136,7 @@ type Eval struct {
 	Index                evaluate.Index      `yaml:"-"`
 	Observer             evaluate.Observer   `yaml:"-"`
 	ObserveFieldsReport  string              `yaml:"-" flag:"observe-fields-report" help:"File for the report of --observe-fields"`
+	AlertPipeline        string              `yaml:"-" flag:"alert-pipeline" help:"File of an alert pipeline, whose clock is the time of events: results that it drops are neither written nor counted"`
 	DumpCorrelationState bool                `yaml:"-" flag:"dump-correlation-state" help:"Print the final windows on stderr"`
 }
 

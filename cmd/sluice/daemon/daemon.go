@@ -49,6 +49,7 @@ type Options struct {
 
 	kinds     []inputs.Kind // of inputs that the build does not have
 	transport func(sink.Spec, sink.Environment) (sink.Transport, error)
+	values    *values // of sources; nil when none is declared
 }
 
 // Daemon is the running service.
@@ -102,6 +103,7 @@ func New(ctx context.Context, o Options) (_ *Daemon, err error) {
 		}
 	}()
 	d.rules = newRules(o.Config, logging.Span(logging.Target(d.log, "sluice.engine"), "load_rules"))
+	d.rules.use(o.values)
 	d.from = inputs.Parse(d.cfg.Input.Sources, o.kinds, func(_ int, fault error) { err = errors.Join(err, fault) })
 	if err != nil {
 		return nil, configFaultf("--input: %w", err)
@@ -191,8 +193,8 @@ func (d *Daemon) bind(addr server.Address) (err error) {
 func (d *Daemon) watch() {
 	log := logging.Target(d.log, "sluice.reload")
 	d.reloader = reload.New(reload.Options{
-		Components: slices.Concat(d.ruleSet().Components, alert.Watched(d.cfg.AlertPipeline), d.tls().Components), Metrics: d.series.reloads, Log: log, Capacity: d.cfg.Mailboxes[reload.Name],
-		Rebuild: d.rebuild,
+		Components: slices.Concat(d.ruleSet().Components, alert.Watched(d.cfg.AlertPipeline), d.tls().Components), Metrics: d.series.reloads, Log: log,
+		Capacity: d.cfg.Mailboxes[reload.Name], Rebuild: d.rebuild,
 	})
 	if err := d.reloader.Watch(); err != nil {
 		log.Warn("files are not watched: reload by signal and request only", "err", err)

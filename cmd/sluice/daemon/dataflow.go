@@ -56,7 +56,7 @@ func (d *Daemon) resources() api.Resources {
 	alerts := d.dataflow.Alert.Client()
 	r := api.Resources{
 		Status: d, Rules: d, Catalog: d, Reloader: d.reloader, Actors: d.system,
-		Correlations: d.dataflow.Correlate.Client(), Silences: alerts, Incidents: alerts, MaxIngestBody: int64(d.cfg.Input.HTTP.MaxBodyBytes),
+		Correlations: d.dataflow.Correlate.Client(), Silences: alerts, Incidents: alerts, Sources: d.feeds(), MaxIngestBody: int64(d.cfg.Input.HTTP.MaxBodyBytes),
 	}
 	if in := d.inputs.Pushed(); in != nil {
 		r.Ingest = in

@@ -3,31 +3,66 @@ package daemon
 import (
 	"context"
 	"fmt"
+	"strings"
+	"time"
 
 	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/cmd/sluice/ruleset"
 	"github.com/sluicehq/sluice/sigma/pipeline"
 )
 
-// resolve puts the values of sources into the pipelines of a generation: each source that
-// is declared is fetched.
-func (r *rules) resolve(ctx context.Context, g *generation) error {
-	if err := r.sources.Check(g.pipelines); err != nil {
-		return configFault(err)
+// values are where the rules find those of dynamic sources.
+type values struct {
+	sources ruleset.Sources
+	fetch   func(context.Context) (map[string]pipeline.Value, error) // each source, afresh
+	now     func() map[string]pipeline.Value                         // as they are; nobody changes the map
+}
+
+// use has the rules read values; nil is none.
+func (r *rules) use(v *values) {
+	if r.values = v; v != nil {
+		r.sources = v.sources
 	}
-	if r.fetch == nil {
-		g.expanded = g.pipelines
-		return nil
-	}
-	values, err := r.fetch(ctx)
+}
+
+// rebuild has the stages serve the values that sources have now. It belongs to the
+// reloader: no reload runs meanwhile.
+func (d *Daemon) rebuild(ctx context.Context, sources []string) error {
+	begin := time.Now()
+	next, err := d.rules.rebuild(d.serving.Load(), d.rules.values.now())
 	if err != nil {
 		return err
 	}
-	return r.expand(g, values)
+	if err := d.serve(context.WithoutCancel(ctx), next); err != nil {
+		return err
+	}
+	d.rules.log.Info("rules rebuilt", append(next.counts.Attrs(), "sources", strings.Join(sources, ", "), "took", time.Since(begin))...)
+	return nil
 }
 
-func (r *rules) expand(g *generation, values map[string]pipeline.Value) (err error) {
-	if g.expanded, g.notes, err = r.sources.Expand(g.pipelines, values); err != nil {
+// resolve puts the values of sources into the pipelines of a generation: each source that
+// is declared is fetched.
+func (r *rules) resolve(ctx context.Context, g, serving *generation) error {
+	if err := r.sources.Check(g.pipelines); err != nil {
+		return configFault(err)
+	}
+	if r.values == nil {
+		g.expanded = g.pipelines
+		return nil
+	}
+	values, err := r.values.fetch(ctx)
+	if err != nil {
+		return err
+	}
+	return r.expand(g, serving, values)
+}
+
+func (r *rules) expand(g, serving *generation, values map[string]pipeline.Value) (err error) {
+	var before *pipeline.Set
+	if serving != nil {
+		before = serving.expanded
+	}
+	if g.expanded, g.notes, err = r.sources.Expand(g.pipelines, values, before); err != nil {
 		return configFault(err)
 	}
 	return nil
@@ -38,7 +73,7 @@ func (r *rules) expand(g *generation, values map[string]pipeline.Value) (err err
 // rejected already. It returns actors.ErrUnchanged when no pipeline reads what changed.
 func (r *rules) rebuild(serving *generation, values map[string]pipeline.Value) (*generation, error) {
 	g := &generation{documents: serving.documents, pipelines: serving.pipelines, cached: true} // the cache has the documents, or gets them with those that serve
-	if err := r.expand(g, values); err != nil {
+	if err := r.expand(g, serving, values); err != nil {
 		return nil, err
 	}
 	settings := r.settings

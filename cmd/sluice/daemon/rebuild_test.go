@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"log/slog"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/cmd/sluice/config"
+	"github.com/sluicehq/sluice/cmd/sluice/ruleset"
 	"github.com/sluicehq/sluice/internal/sigmatest"
 	"github.com/sluicehq/sluice/sigma/engine"
 	"github.com/sluicehq/sluice/sigma/pipeline"
@@ -49,11 +51,16 @@ func newSourced(tb testing.TB, ruleDir, pipelineText string, values map[string]p
 	cfg := &config.Loaded{Config: config.Default()}
 	cfg.Config.Daemon.Rules, cfg.Config.Daemon.Pipelines = []string{ruleDir}, append(more, s.pipeline)
 	s.rules = newRules(cfg, slog.New(slog.DiscardHandler))
-	for id := range values {
-		s.sources.Declared = append(s.sources.Declared, id)
-	}
-	s.fetch = func(context.Context) (map[string]pipeline.Value, error) { return s.values, nil }
+	s.use(s.source())
 	return s
+}
+
+// source gives the values of s.
+func (s *sourced) source() *values {
+	return &values{
+		sources: ruleset.Sources{Declared: slices.Collect(maps.Keys(s.values))},
+		fetch:   func(context.Context) (map[string]pipeline.Value, error) { return s.values, nil },
+	}
 }
 
 func ruleFiles(t *testing.T, files map[string]string) string {
@@ -84,6 +91,7 @@ func (g *generation) met(t *testing.T, event string) string {
 	return strings.Join(titles, " ")
 }
 
+// fillBad reads the source f into a variable, and includes the source t for Linux.
 const fillBad = "vars: {bad: \"${source.f}\"}\ntransformations:\n  - {type: value_placeholders}\n  - {include: t, rule_conditions: [{type: logsource, product: linux}]}\n"
 
 var badRules = map[string]string{
@@ -197,7 +205,7 @@ func TestAReloadTakesTheValuesOfNow(t *testing.T) {
 		t.Errorf("the event meets %q", got)
 	}
 	failure := errors.New("source 'f': timed out")
-	s.fetch = func(context.Context) (map[string]pipeline.Value, error) { return nil, failure }
+	s.rules.values.fetch = func(context.Context) (map[string]pipeline.Value, error) { return nil, failure }
 	if _, err := s.next(t.Context(), next); !errors.Is(err, failure) {
 		t.Errorf("a source that is not resolved ends the reload with %v", err)
 	}
@@ -209,6 +217,38 @@ func TestAReferenceToASourceThatNobodyDeclaresEndsTheStart(t *testing.T) {
 	var fault *Fault
 	if want := "pipeline references undeclared source(s): b, c"; !errors.As(err, &fault) || fault.Code != exitConfig || !strings.Contains(err.Error(), want) {
 		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
+// Rules that came from the cache are rebuilt like those from files: what is taken over,
+// and what has to be made of the documents again.
+func TestRulesFromTheCacheAreRebuilt(t *testing.T) {
+	c := newCacheTest(t)
+	c.file("s.yml", badRules["a.yml"])
+	s := newSourced(t, c.dir, fillBad, snapshot("f", `["mal"]`, "t", `[]`))
+	s.cache = &ruleCache{series: c.store.Series("rules"), log: s.log}
+	g, err := s.first(t.Context(), io.Discard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.remember(g)
+	if g, err = s.first(t.Context(), io.Discard); err != nil || !g.cached {
+		t.Fatalf("not from the cache: %v", err)
+	}
+	for _, tc := range []struct{ name, values, items, event, want string }{
+		{"another value", `["evil"]`, `[]`, `{"CommandLine":"evil"}`, "Bad"},
+		{"another include", `["evil"]`, `[{"type":"field_name_prefix","prefix":"p."}]`, `{"CommandLine":"evil"}`, "Bad"},
+		{"rules that are left out by it", `["evil"]`, `[{"type":"rule_failure","action":"skip"}]`, `{"CommandLine":"evil"}`, "Bad"},
+	} {
+		if g, err = s.rebuild(g, snapshot("f", tc.values, "t", tc.items)); err != nil {
+			t.Fatalf("%s: %v", tc.name, err)
+		}
+		if got := g.met(t, tc.event); got != tc.want {
+			t.Errorf("%s: the event meets %q, want %q", tc.name, got, tc.want)
+		}
+		if !g.set.Correlates() {
+			t.Errorf("%s: the correlation is gone", tc.name)
+		}
 	}
 }
 

@@ -49,7 +49,7 @@ type rules struct {
 	failing  *load.Collection // of the pass before, if rejected documents made it fail
 	look     func()           // called before files are looked at again; nil for nothing
 	sources  ruleset.Sources
-	fetch    func(context.Context) (map[string]pipeline.Value, error) // values of all sources; nil when none is declared
+	values   *values // nil when no source is declared
 }
 
 func newRules(l *config.Loaded, log *slog.Logger) *rules {
@@ -84,7 +84,7 @@ func (r *rules) build(ctx context.Context, serving *generation) (*generation, er
 			return nil, err
 		}
 	}
-	if err := r.resolve(ctx, g); err != nil {
+	if err := r.resolve(ctx, g, serving); err != nil {
 		return nil, err
 	}
 	if serving != nil && g.documents.Same(serving.documents) && g.pipelines.Same(serving.pipelines) {

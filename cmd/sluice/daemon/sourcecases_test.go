@@ -121,7 +121,7 @@ func TestARebuildThatFailsIsNoReload(t *testing.T) {
 	if !f.health.Ready() || !f.detects("mal.exe") || f.series("svc_reloads_total") != 0 || f.series("svc_last_reload_successful") != 1 {
 		t.Error("a rebuild that failed counts as a reload")
 	}
-	if got := f.log.String(); !strings.Contains(got, "rebuild failed") || !strings.Contains(got, "sources=[f]") || !strings.Contains(got, "source 'f'") {
+	if got := f.log.String(); !strings.Contains(got, "rebuild failed") || !strings.Contains(got, "sources=f") || !strings.Contains(got, "source 'f'") {
 		t.Errorf("the log does not name the source:\n%s", got)
 	}
 	f.write("f.json", `[{"type":"field_name_prefix","prefix":"p."}]`)

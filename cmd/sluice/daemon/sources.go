@@ -2,10 +2,7 @@ package daemon
 
 import (
 	"context"
-	"errors"
-	"slices"
 
-	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/actors/sink"
 	"github.com/sluicehq/sluice/actors/sources"
 	"github.com/sluicehq/sluice/cmd/sluice/inputs"
@@ -41,7 +38,7 @@ func (d *Daemon) openSources() error {
 	}
 	log := logging.Target(d.log, "sluice.sources")
 	o := sources.Options{
-		Declarations: d.declared, ControlServer: controlServer(d.from, d.declared, d.cfg.Output), Changed: d.reloader.Rebuild,
+		Declarations: d.declared, ControlServer: controlServer(d.from, d.declared, d.cfg.Output), Changed: func(ids []string) { d.reloader.Changed(ids...) },
 		Fetcher: fetch.New(fetch.Options{
 			Policy: egress.Policy(d.cfg.Engine.EgressPolicy), Version: d.o.Version, Log: logging.Span(log, "resolve_source"),
 			NATS: natsconn.Client{Config: d.cfg.NATS.Config, Log: logging.Target(d.log, "sluice.nats")},
@@ -53,11 +50,22 @@ func (d *Daemon) openSources() error {
 	}
 	d.sources = sources.New(o)
 	d.features = append(d.features, d.sources.Feature())
-	d.rules.fetch = d.fetchSources
+	d.rules.use(&values{
+		sources: d.rules.sources, fetch: d.fetchSources,
+		now: func() map[string]pipeline.Value { return d.sources.Client().Snapshot().Values() },
+	})
 	if _, err := d.system.Spawn(d.sources.Cell(), d.sources.Produce); err != nil {
 		return configFault(err)
 	}
 	return nil
+}
+
+// feeds answers for the sources; nil, which is a client as well, for none.
+func (d *Daemon) feeds() *sources.Client {
+	if d.sources == nil {
+		return nil
+	}
+	return d.sources.Client()
 }
 
 // fetchSources fetches every source. What comes counts when it is committed.
@@ -78,31 +86,6 @@ func (d *Daemon) commitSources(ctx context.Context) {
 		logging.Target(d.log, "sluice.sources").Error("the values that the rules have are not current: refresh the sources", "err", err)
 	}
 	d.round = nil
-}
-
-// rebuild has rules serve that are made with the values of now. Sources that no pipeline
-// refers to change nothing.
-func (d *Daemon) rebuild(ctx context.Context, ids []string) error {
-	serving := d.serving.Load()
-	used := serving.pipelines.Sources()
-	ids = slices.DeleteFunc(ids, func(id string) bool { return !slices.Contains(used, id) })
-	if len(ids) == 0 {
-		return nil
-	}
-	next, err := d.rules.rebuild(serving, d.sources.Client().Snapshot().Values())
-	switch {
-	case errors.Is(err, actors.ErrUnchanged):
-		return nil
-	case err != nil:
-		return err
-	case ctx.Err() != nil:
-		return ctx.Err()
-	}
-	if err := d.serve(context.WithoutCancel(ctx), next); err != nil {
-		return err
-	}
-	logging.Target(d.log, "sluice.reload").Info("rules rebuilt", append(next.counts.Attrs(), "rejected", len(next.collection.Rejected), "sources", ids)...)
-	return nil
 }
 
 // endSources stops the fetching and waits for what is being stored.

@@ -11,8 +11,8 @@ import (
 
 // Sources are what rules need to know of dynamic sources. The zero value declares none.
 type Sources struct {
-	Declared []string // ids
-	pipeline.ExpandOptions
+	Declared    []string // ids
+	AllowRemote bool     // items may be included that were fetched over the network
 }
 
 // Check returns an error when pipelines refer to sources that nobody declares.
@@ -25,9 +25,10 @@ func (s *Sources) Check(set *pipeline.Set) error {
 }
 
 // Expand returns the pipelines with values in the place of references, and what was left
-// out. The error wraps ErrPipeline.
-func (s *Sources) Expand(set *pipeline.Set, values map[string]pipeline.Value) (*pipeline.Set, []string, error) {
-	out, warnings, err := set.Expand(values, s.ExpandOptions)
+// out. Before, which may be nil, is what they were expanded to last. The error wraps
+// ErrPipeline.
+func (s *Sources) Expand(set *pipeline.Set, values map[string]pipeline.Value, before *pipeline.Set) (*pipeline.Set, []string, error) {
+	out, warnings, err := set.Expand(values, pipeline.ExpandOptions{AllowRemote: s.AllowRemote, Before: before})
 	if err != nil {
 		return nil, nil, fmt.Errorf("%w %w", ErrPipeline, err)
 	}

@@ -34,6 +34,10 @@ type Options struct {
 	// Observe, when not nil, is told what the pipelines make of each detection
 	// rule, in load order. There is nothing to tell without pipelines.
 	Observe func(before, after *ast.Rule, o load.Outcome, err error)
+
+	// Expand, when not nil, puts values into the pipelines that Load has read, and returns
+	// what there is to tell of that. Its error ends the load.
+	Expand func(*pipeline.Set) (*pipeline.Set, []string, error)
 }
 
 // ErrPipeline is wrapped by errors of pipelines, which are faults of the
@@ -81,6 +85,12 @@ func Load(ctx context.Context, o Options) (*Rules, error) {
 	if err != nil {
 		return nil, err
 	}
+	var notes []string
+	if o.Expand != nil {
+		if set, notes, err = o.Expand(set); err != nil {
+			return nil, err
+		}
+	}
 	found, err := load.Find(ctx, o.Roots)
 	if err != nil {
 		return nil, err
@@ -89,7 +99,12 @@ func Load(ctx context.Context, o Options) (*Rules, error) {
 	if err != nil {
 		return nil, err
 	}
-	return Transform(docs, set, o)
+	rules, err := Transform(docs, set, o)
+	if err != nil {
+		return nil, err
+	}
+	rules.Notes = append(notes, rules.Notes...)
+	return rules, nil
 }
 
 // Read parses the files found. Those are not parsed again that have not changed

@@ -91,7 +91,7 @@ func Complete(app *cli.App, words []string, ask Ask) Candidates {
 		return commandCandidates(below, word)
 	}
 	if leaf != nil && leaf.ArgsUsage != "" {
-		if some := found(ask(strings.TrimSuffix(leaf.ArgsUsage, "..."), before, word), ""); len(some.words) > 0 || strings.Contains(leaf.ArgsUsage, "-ID") {
+		if some := found(ask(strings.TrimSuffix(strings.Trim(leaf.ArgsUsage, "[]"), "..."), before, word), ""); len(some.words) > 0 || strings.Contains(leaf.ArgsUsage, "-ID") {
 			return some
 		}
 	}

@@ -27,6 +27,9 @@ func ParseMatcher(text string) (selector.Condition, error) {
 	if c.Op == "" {
 		return c, fmt.Errorf("%q is no matcher: an operator is one of =, !=, =~ and !~", text)
 	}
+	if strings.HasPrefix(rest, "=") {
+		return c, fmt.Errorf("%q is no matcher: an operator is one of =, !=, =~ and !~ (a value that begins with = stands in quotes)", text)
+	}
 	var err error
 	if c.Value, err = unquoted(strings.TrimSpace(rest)); err != nil {
 		return c, fmt.Errorf("%q is no matcher: %w", text, err)
@@ -77,19 +80,15 @@ func FormatMatchers(all []selector.Condition) string {
 }
 
 // oneOf matches any of some texts.
-func oneOf(of string, values []string, absentToo bool) selector.Condition {
-	if len(values) == 1 && !absentToo {
+func oneOf(of string, values []string) selector.Condition {
+	if len(values) == 1 {
 		return selector.Condition{Selector: of, Op: selector.Equal, Value: values[0]}
 	}
 	quoted := make([]string, len(values))
 	for i, v := range values {
 		quoted[i] = quoteExpression(v)
 	}
-	expression := strings.Join(quoted, "|")
-	if absentToo {
-		expression = "(" + expression + ")?"
-	}
-	return selector.Condition{Selector: of, Op: selector.Like, Value: expression}
+	return selector.Condition{Selector: of, Op: selector.Like, Value: strings.Join(quoted, "|")}
 }
 
 // plural is a number of things.

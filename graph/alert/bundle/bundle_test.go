@@ -199,7 +199,9 @@ func TestADocumentLeavesOutWhatTheRuleDoesNotHave(t *testing.T) {
 
 func TestRiskIsJoinedByWhatResultsNameElseByTheGroup(t *testing.T) {
 	base := `{"incident_id":"i","rule_counts":{},"sample_mode":"refs",`
-	result := func(objects string) string { return `{"rule_title":"x","enrichments":{"risk.objects":` + objects + `}}` }
+	result := func(objects string) string {
+		return `{"rule_title":"x","enrichments":{"risk.objects":` + objects + `}}`
+	}
 	entities := []Entity{{Type: "user", Value: "alice"}, {Type: "host", Value: "alice"}, {Type: "user", Value: "bob"}, {Type: "User", Value: "alice"}}
 	for _, tc := range []struct {
 		name, incident string

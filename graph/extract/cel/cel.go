@@ -8,7 +8,6 @@ import (
 	"sync"
 
 	"cel.dev/cel-go/cel"
-	"cel.dev/cel-go/common/cost"
 	"cel.dev/cel-go/interpreter"
 )
 
@@ -25,8 +24,9 @@ var ErrSteps = errors.New("the expression takes too many steps")
 // variable is what expressions call the value.
 const variable = "data"
 
-// often is how many rounds of a comprehension pass between two looks at the context.
-const often = 64
+// often is how many rounds of a comprehension pass between two looks at the context: one
+// may take long.
+const often = 1
 
 // Program is an expression that was understood. Any number of goroutines may use it.
 type Program struct{ program cel.Program }
@@ -57,7 +57,7 @@ func Compile(text string) (*Program, error) {
 	}
 	program, err := env.Program(checked,
 		cel.EvalOptions(cel.OptOptimize), cel.InterruptCheckFrequency(often),
-		cel.CostTracking(prices{}), cel.CustomDecoratorV2(weighed))
+		cel.CostTracking(&prices{}), cel.CustomDecoratorV2(weighed))
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +85,7 @@ func located(fault *cel.Error, lines bool) error {
 // Beside what is wrong with the evaluation the error is ErrSteps, that of ctx, or
 // tree.ErrTooLong or tree.ErrTooDeep for the outcome. Then dst is as it was.
 func (p *Program) Append(ctx context.Context, dst []byte, v any, steps, limit int) ([]byte, error) {
-	allowance, err := cost.NewTracker(prices{}, cost.TrackerLimit(uint64(max(steps, 0))))
+	tracker, err := allowance(ctx, steps)
 	if err != nil {
 		return dst, err
 	}
@@ -97,17 +97,17 @@ func (p *Program) Append(ctx context.Context, dst []byte, v any, steps, limit in
 	if err := frame.SetContext(ctx, often); err != nil {
 		return dst, err
 	}
-	frame.SetCostTracker(allowance)
+	frame.SetCostTracker(tracker)
 	outcome, _, err := p.program.Eval(frame)
 	if err == nil {
 		return appendJSON(ctx, dst, outcome, limit)
 	}
 	var ended interpreter.EvalCancelledError
 	switch {
-	case errors.As(err, &ended) && ended.Cause == interpreter.CostLimitExceeded:
-		return dst, ErrSteps
 	case ctx.Err() != nil:
 		return dst, ctx.Err()
+	case errors.As(err, &ended) && ended.Cause == interpreter.CostLimitExceeded:
+		return dst, ErrSteps
 	}
 	return dst, err
 }

@@ -72,7 +72,11 @@ func TestExpressions(t *testing.T) {
 		{"values of the standard's types", "[google.protobuf.Int64Value{value: 3}, google.protobuf.Struct{fields: {'a': google.protobuf.Value{number_value: 1.0}}}]", "0", `[3,{"a":1}]`},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			if got := evaluate(t, tc.expression, tc.value); got != tc.want && !(strings.HasPrefix(tc.want, "! ") && strings.HasPrefix(got, tc.want)) {
+			got := evaluate(t, tc.expression, tc.value)
+			if strings.HasPrefix(tc.want, "! ") { // the library's own words follow
+				got = got[:min(len(got), len(tc.want))]
+			}
+			if got != tc.want {
 				t.Errorf("got  %s\nwant %s", got, tc.want)
 			}
 		})

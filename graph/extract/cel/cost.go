@@ -1,6 +1,9 @@
 package cel
 
 import (
+	"context"
+
+	"cel.dev/cel-go/common/cost"
 	"cel.dev/cel-go/common/operators"
 	"cel.dev/cel-go/common/types"
 	"cel.dev/cel-go/common/types/ref"
@@ -8,30 +11,41 @@ import (
 	"cel.dev/cel-go/interpreter"
 )
 
-// prices say what a call costs. The library's own go by the types that are known when an
-// expression is checked, and of a part of the data nothing is.
-type prices struct{}
+// prices say what a call costs in one evaluation. The library's own go by the types that
+// are known when an expression is checked, and of a part of the data nothing is.
+type prices struct {
+	ctx     context.Context
+	tracker *cost.Tracker // that asks; nil outside of evaluations
+}
+
+// allowance is what an evaluation may take.
+func allowance(ctx context.Context, steps int) (*cost.Tracker, error) {
+	p := &prices{ctx: ctx}
+	var err error
+	p.tracker, err = cost.NewTracker(p, cost.TrackerLimit(uint64(max(steps, 0))))
+	return p.tracker, err
+}
 
 // creation is the name under which made values are charged.
 const creation = "@made"
 
 // byteShare is how many bytes of a text are read in a step, patternShare how many of a
 // regular expression make the matching of a text cost once more, and partShare how many
-// steps comparing an element or a member takes.
+// steps looking at an element or a member takes.
 const (
 	byteShare    = 16
 	patternShare = 4
-	partShare    = 4
+	partShare    = 8
 )
 
 // CallCost implements cost.ActualCostEstimator.
-func (prices) CallCost(function, _ string, args []ref.Val, result ref.Val) *uint64 {
+func (p *prices) CallCost(function, _ string, args []ref.Val, result ref.Val) *uint64 {
 	n := uint64(1)
 	switch function {
 	case creation:
-		n = uint64(args[0].(types.Int))
+		n = p.weight(args[0])
 	case operators.Add:
-		n += added(args, result)
+		n += p.added(args, result)
 	case "matches":
 		n += textSize(args[0]) / byteShare * (1 + textSize(args[1])/patternShare)
 	case operators.Equals, operators.NotEquals, operators.In, operators.OldIn:
@@ -80,7 +94,7 @@ const unbearable = 1 << 50
 // added is the cost of a sum. That of two lists looks at both of them: it copies nothing,
 // so that a few of them could make a list that has no end. The smaller one counts, since
 // comprehensions put what they find behind what they have found.
-func added(args []ref.Val, result ref.Val) uint64 {
+func (p *prices) added(args []ref.Val, result ref.Val) uint64 {
 	if n := textSize(result); n > 0 {
 		return n / 4
 	}
@@ -97,29 +111,53 @@ func added(args []ref.Val, result ref.Val) uint64 {
 	case unbearable:
 		return unbearable
 	}
-	const most = 1 << 24
-	left := most
-	if weigh(smaller, &left); left < 0 {
-		return unbearable
-	}
-	return uint64(most - left)
+	return p.weight(smaller)
 }
 
-// weigh takes from left one for each value that v is made of, as often as it is met.
-func weigh(v ref.Val, left *int) {
-	if *left--; *left < 0 {
+// weight is the cost of a walk through v.
+func (p *prices) weight(v ref.Val) uint64 {
+	if p.tracker == nil || p.tracker.Limit == nil {
+		return 0
+	}
+	most := int((*p.tracker.Limit-min(*p.tracker.Limit, p.tracker.ActualCost()))/partShare) + 1
+	s := &scale{ctx: p.ctx, left: most}
+	s.add(v)
+	if s.ended {
+		return unbearable
+	}
+	return uint64(most-s.left) * partShare
+}
+
+// scale counts the values that one is made of, as often as each is met.
+type scale struct {
+	ctx   context.Context
+	left  int  // that may be counted
+	ended bool // the context, or nothing is left
+}
+
+// look is how many values are counted between two looks at the context.
+const look = 1 << 12
+
+func (s *scale) count(n int) {
+	if s.left -= n; s.left < 0 || s.left%look == 0 && s.ctx.Err() != nil {
+		s.ended = true
+	}
+}
+
+func (s *scale) add(v ref.Val) {
+	if s.count(1); s.ended {
 		return
 	}
 	switch v := v.(type) {
 	case traits.Mapper:
-		for it := v.Iterator(); *left >= 0 && it.HasNext() == types.True; {
+		for it := v.Iterator(); !s.ended && it.HasNext() == types.True; {
 			k := it.Next()
-			*left -= 1 + int(textSize(k)/byteShare)
-			weigh(v.Get(k), left)
+			s.count(1)
+			s.add(v.Get(k))
 		}
 	case traits.Lister:
-		for it := v.Iterator(); *left >= 0 && it.HasNext() == types.True; {
-			weigh(it.Next(), left)
+		for it := v.Iterator(); !s.ended && it.HasNext() == types.True; {
+			s.add(it.Next())
 		}
 	}
 }
@@ -148,14 +186,9 @@ type maker struct {
 // Exec implements interpreter.InterpretableV2.
 func (m *maker) Exec(frame *interpreter.ExecutionFrame) ref.Val {
 	v := m.InterpretableConstructor.Exec(frame)
-	tracker := frame.CostTracker()
-	if tracker == nil || tracker.Limit == nil || types.IsUnknownOrError(v) {
-		return v
+	if tracker := frame.CostTracker(); tracker != nil && !types.IsUnknownOrError(v) {
+		tracker.EvalUnary(nil, m.ID(), made{}, v, v)
 	}
-	whole := int(*tracker.Limit - min(*tracker.Limit, tracker.ActualCost()))
-	left := whole
-	weigh(v, &left)
-	tracker.EvalUnary(nil, m.ID(), made{}, types.Int(whole-left), v)
 	return v
 }
 

@@ -218,7 +218,7 @@ func (w *witnesses) ofPred(id uint32) choice {
 			c.preds, c.common = nil, []uint32{id}
 		}
 		return c
-	case p.Kind == Regex || p.Kind == Glob:
+	case p.Kind == Regex || p.Kind == Glob || p.Kind == Among:
 		return w.once(id, w.ofText)
 	}
 	return w.ofText(id)
@@ -322,6 +322,8 @@ func (w *witnesses) indexable(p *Pred) bool {
 		return true
 	case Exact, Prefix, Suffix:
 		return !p.Cased
+	case Among:
+		return !p.Cased && p.Op != CIDR
 	case Contains:
 		return !p.Cased && literal.CanContain(p.Text)
 	}

@@ -24,6 +24,10 @@ func (b *builder) describe(it *Item, src *ast.Item, c context) *result.Match {
 		if src.Modifiers.Has(ast.Exists) {
 			break
 		}
+		if size > maxPattern && v.Kind == ast.String && !src.Modifiers.HasAny(oneByOne) { // the fast path of long lists
+			textual = textual && !v.HasWildcard()
+			continue
+		}
 		d := describeValue(src.Modifiers, v, it.Keyword)
 		textual = textual && d.textual
 		for _, p := range d.patterns {

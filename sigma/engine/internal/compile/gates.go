@@ -14,6 +14,10 @@ func (b *builder) gates(p *Pred) []uint32 {
 		return b.pred(Pred{Kind: kind, Field: p.Field, Text: event.Fold(text)})
 	}
 	switch p.Kind {
+	case Among:
+		if p.Cased {
+			return []uint32{b.foldedAmong(p)}
+		}
 	case Exact, Prefix, Suffix:
 		if p.Cased {
 			return []uint32{simple(p.Kind, p.Text)}

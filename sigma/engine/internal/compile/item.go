@@ -16,10 +16,11 @@ func (b *builder) item(src *ast.Item, c context) Item {
 	if mods.Has(ast.Exists) {
 		b.exists(&it, src)
 	} else {
-		if len(src.Values) > 1 {
-			it.Alts = make([]uint32, 0, len(src.Values))
+		values := b.among(&it, src, c)
+		if len(values) > 1 {
+			it.Alts = append(make([]uint32, 0, len(values)+1), it.Alts...)
 		}
-		for _, v := range src.Values {
+		for _, v := range values {
 			b.alternative(&it, src, v, c)
 		}
 	}

@@ -27,6 +27,8 @@ func (p *Pred) MatchText(text []byte) bool {
 		return contains(text, p.Text)
 	case Glob:
 		return p.More.Glob.Match(text)
+	case Among:
+		return p.More.Texts.find()(text)
 	case CIDR:
 		return inNetwork(p.More.Net, text)
 	}
@@ -102,8 +104,14 @@ func (p *Pred) MatchTime(t time.Time) bool {
 // inNetwork reports whether text is exactly one address, without zone, of the
 // network. An IPv4-mapped address is tried as IPv4, too.
 func inNetwork(net netip.Prefix, text []byte) bool {
+	a, ok := address(text)
+	return ok && (net.Contains(a) || a.Is4In6() && net.Contains(a.Unmap()))
+}
+
+// address reads text that is exactly one address, without zone.
+func address(text []byte) (a netip.Addr, ok bool) {
 	if len(text) < 2 || len(text) > 45 {
-		return false
+		return a, false
 	}
 	separated := false
 	for _, c := range text { // a failing parse allocates
@@ -112,15 +120,12 @@ func inNetwork(net netip.Prefix, text []byte) bool {
 			separated = true
 		case '0' <= c && c <= '9' || 'a' <= c|0x20 && c|0x20 <= 'f':
 		default:
-			return false
+			return a, false
 		}
 	}
 	if !separated {
-		return false
+		return a, false
 	}
 	a, err := netip.ParseAddr(string(text))
-	if err != nil {
-		return false
-	}
-	return net.Contains(a) || a.Is4In6() && net.Contains(a.Unmap())
+	return a, err == nil
 }

@@ -37,6 +37,32 @@ func (n *needed) pred(id uint32) {
 			n.pred(g)
 		}
 		n.expr(more.Expr)
+		if more.Block != nil {
+			n.body(more.Block.Body)
+		}
+	}
+}
+
+// body adds what the items of an array body ask for, which have no expressions.
+func (n *needed) body(x *Node) {
+	for i := range x.Items {
+		for _, id := range x.Items[i].Alts {
+			n.pred(id)
+		}
+		for _, id := range x.Items[i].Usable {
+			n.pred(id)
+		}
+	}
+	for _, sub := range x.Nodes {
+		n.body(sub)
+	}
+	if x.Block != nil {
+		n.body(x.Block.Body)
+	}
+	if x.Scope != nil {
+		for i := range x.Scope.Detections {
+			n.body(x.Scope.Detections[i].Node)
+		}
 	}
 }
 

@@ -54,6 +54,7 @@ type builder struct {
 	profile     *profile
 	shared      map[*Expr]uint32
 	kept        map[keptKey]*kept
+	lists       map[amongKey]list // that became one predicate
 	filters     filters
 	conds       *conds
 	at          ast.Fault // what is being compiled; its reason is not known yet
@@ -68,7 +69,7 @@ func Build(rules []*ast.Rule, o Options) (_ *Plan, err error) {
 	b := &builder{
 		fields: newFields(), preds: make([]Pred, 0, predsPerRule*len(rules)), ids: make(map[predKey]uint32, predsPerRule*len(rules)),
 		expressions: make(map[string]*Operand), interned: make(map[string]string), detail: o.Detail, profile: traffic(),
-		kept: make(map[keptKey]*kept), conds: new(conds),
+		kept: make(map[keptKey]*kept), lists: make(map[amongKey]list), conds: new(conds),
 	}
 	b.countFilters(rules)
 	for _, name := range o.Names {

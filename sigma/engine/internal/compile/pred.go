@@ -20,6 +20,7 @@ const (
 	Suffix               // ... ends with Text
 	Contains             // ... contains Text
 	Glob                 // ... matches a pattern with wildcards
+	Among                // ... equals, begins with, ends with or contains one of many texts, or is in one of many networks; Op says which
 	Regex                // ... matches a regular expression
 	CIDR                 // ... is an address of a network
 	Equal                // the numeric form equals a number
@@ -43,7 +44,7 @@ const (
 // Pred is a predicate. Equal predicates of all rules are one.
 type Pred struct {
 	Kind   Kind
-	Op     Kind // FieldRef and Expand: Exact, Prefix, Suffix or Contains
+	Op     Kind // FieldRef, Expand and Among: Exact, Prefix, Suffix or Contains; Among also CIDR
 	Cased  bool
 	Early  bool   // known when all values were looked at; else asked for when needed
 	Direct bool   // Early, but no index finds it: every value is evaluated
@@ -55,6 +56,7 @@ type Pred struct {
 // Operand holds what only some kinds need.
 type Operand struct {
 	Glob     *Pattern
+	Texts    *Texts
 	Regex    *Expression
 	Net      netip.Prefix
 	Number   event.Numeric

@@ -211,6 +211,11 @@ func (p *profile) share(pred *Pred, field string) float64 {
 		return here
 	case Equal:
 		return here * equalShare(field, pred.Text)
+	case Among:
+		if pred.Op == CIDR {
+			return here
+		}
+		return here * p.shareAmong(pred)
 	case Exact, Prefix, Suffix, Contains:
 	default:
 		return here

@@ -193,7 +193,7 @@ func (p *Pred) effort() int {
 	switch p.Kind {
 	case Present, IsNull:
 		return 2
-	case Exact, Prefix, Suffix, IsTrue, IsFalse:
+	case Exact, Prefix, Suffix, IsTrue, IsFalse, Among:
 		return 8
 	case Contains:
 		return 16

@@ -59,7 +59,7 @@ func (p *Plan) builder(o Options) *builder {
 	b := &builder{
 		fields: &fields, preds: make([]Pred, len(p.Preds), len(p.Preds)+len(p.Preds)/8), ids: make(map[predKey]uint32, len(p.Preds)),
 		expressions: make(map[string]*Operand), machines: p.Machines, interned: make(map[string]string), detail: o.Detail,
-		profile: traffic(), kept: make(map[keptKey]*kept), conds: new(conds),
+		profile: traffic(), kept: make(map[keptKey]*kept), lists: make(map[amongKey]list), conds: new(conds),
 	}
 	copy(b.preds, p.Preds)
 	for id := range b.preds {

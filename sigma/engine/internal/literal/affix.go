@@ -87,13 +87,12 @@ func (t *table) crowds(least int) (crowded, rest []Literal) {
 	if crowded == nil {
 		return nil, nil
 	}
-	taken := make(map[uint32]bool, len(crowded))
-	for _, l := range crowded {
-		taken[l.ID] = true
-	}
-	for _, l := range t.literals {
-		if !taken[l.ID] {
-			rest = append(rest, l)
+	for i := range t.slots {
+		s := &t.slots[i]
+		for _, l := range t.literals[s.start:s.end] {
+			if s.end-s.start <= crowd || len(l.Text) < least {
+				rest = append(rest, l)
+			}
 		}
 	}
 	return crowded, rest
@@ -221,8 +220,9 @@ func pack(x uint64, n int) uint64 {
 // exactTable files whole texts under a hash.
 type exactTable struct {
 	table
-	lengths uint64 // bit n: some literal is n bytes long; bit 63: 63 or more
-	crowded table  // by a hash of all bytes: literals that share a slot with many
+	lengths uint64  // bit n: some literal is n bytes long; bit 63: 63 or more
+	crowded table   // by a hash of all bytes: literals that share a slot with many
+	filter  *filter // of many literals, asked first: it fits a nearer cache than the table
 }
 
 func newExactTable(literals []Literal) exactTable {
@@ -236,6 +236,12 @@ func newExactTable(literals []Literal) exactTable {
 		t.crowded = newTable(crowded, func(s string) uint64 { return everyByte([]byte(s)) })
 		t.table = newTable(rest, key)
 	}
+	if len(literals) >= filtered {
+		t.filter = newFilter(len(literals))
+		for _, l := range literals {
+			t.filter.add(key(l.Text))
+		}
+	}
 	return t
 }
 
@@ -243,8 +249,12 @@ func (t *exactTable) find(dst []uint32, text []byte) []uint32 {
 	if t.lengths>>min(len(text), 63)&1 == 0 {
 		return dst
 	}
+	key := whole(text)
+	if t.filter != nil && !t.filter.may(key) {
+		return dst
+	}
 	if t.slots != nil {
-		dst = t.equal(dst, text, whole(text))
+		dst = t.equal(dst, text, key)
 	}
 	if t.crowded.slots != nil {
 		dst = t.crowded.equal(dst, text, everyByte(text))

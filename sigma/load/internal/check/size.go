@@ -17,6 +17,9 @@ const (
 func (c *checker) alternatives(it *ast.Item) {
 	n := 0
 	for i := range it.Values {
+		if v := &it.Values[i]; v.Inserted && len(v.Parts) <= 1 && it.Modifiers&^oneText == 0 {
+			continue // one of a set, whose size is bounded where it comes in
+		}
 		n = min(n+variants(&it.Values[i], it.Modifiers), 1<<40)
 	}
 	if n > maxAlternatives {
@@ -24,6 +27,9 @@ func (c *checker) alternatives(it *ast.Item) {
 	}
 	c.cost += n
 }
+
+// oneText are the modifiers under which a long list is compiled to one set.
+const oneText = ast.StringOperators | ast.Modifiers(ast.Neq|ast.CIDR)
 
 func multiplied(m ast.Modifiers) string {
 	if !m.HasAny(ast.Base64Encodings) {
