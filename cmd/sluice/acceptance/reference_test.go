@@ -160,13 +160,14 @@ func metricsReference(t *testing.T) string {
 	write(t, dir, "rules/b.yml", "title: B\ncorrelation: {type: event_count, rules: id-A, timespan: 1m, condition: {gte: 1}}\n")
 	hooks := write(t, dir, "hooks.yml", "webhooks: [{id: chat, kind: correlation, url: 'http://127.0.0.1:1/', scope: {rules: [none]}}]\n")
 	alerts := write(t, dir, "alerts.yml", "inhibit_rules: [{name: known, source_match: [{selector: rule, value: id-A}], target_match: [{selector: rule, value: B}]}]\n")
+	feeds := write(t, dir, "feeds.yml", "sources:\n  - {id: there, type: file, format: lines, path: '"+alerts+"'}\n  - {id: gone, type: file, format: lines, path: none, required: false}\n")
 	keys := write(t, dir, "sluice.yaml", "daemon: {api: {auth: {anonymous_permissions: ['*']}}}\n")
 	ours := certstest.New(t, "ours")
 	cert, key := ours.Issue("localhost", year)
 	messages := kafkatest.Start(t, kfake.SeedTopics(1, "events"))
 	d := start(t, "--config", keys, "-r", filepath.Join(dir, "rules"), "--tls-cert", cert, "--tls-key", key, "--input", "http", "--input", "kafka://"+messages.Target("events"), "--webhook", hooks, "--dlq", "file://"+filepath.Join(dir, "dlq"),
 		"--output", "stdout", "--output", "file://"+filepath.Join(dir, "out"),
-		"--state-db", filepath.Join(dir, "state"), "--logsource-routing", "--alert-pipeline", alerts)
+		"--state-db", filepath.Join(dir, "state"), "--logsource-routing", "--alert-pipeline", alerts, "--source", feeds)
 	d.tls = &tls.Config{RootCAs: ours.Pool}
 	d.push(event("evil"))
 	d.do("POST", "/v1/logs", `{}`, "Content-Type", "application/json")
