@@ -48,20 +48,34 @@ func (s *Stage) Produce(h actors.RestartState) actor.Actor {
 // State is handed over to the next instance after a panic that left it whole.
 func (a *shell) State() any { return a.pipeline }
 
-// Receive goes on with result sets, tells what is due, and answers.
+// Receive goes on with result sets, tells what is due, and answers. What sets that only pass
+// run through needs little room: runs begin on a small stack, and to make that larger costs
+// as much as passing them on.
 func (a *shell) Receive(c actor.Context) {
+	m, ok := c.Message().(*mailbox.Run[*graph.ResultSet])
+	switch {
+	case !ok:
+		a.serve(c)
+	case a.pipeline.Processes():
+		a.sets(m)
+	default:
+		a.pass(m)
+	}
+}
+
+// pass passes result sets on as they are.
+func (a *shell) pass(run *mailbox.Run[*graph.ResultSet]) {
+	for _, set := range run.Rest() {
+		if set.Barrier != nil {
+			a.Export(set.Barrier, nil)
+		}
+	}
+	run.Pass(a.next)
+}
+
+// serve does what is not about result sets.
+func (a *shell) serve(c actor.Context) {
 	switch m := c.Message().(type) {
-	case *mailbox.Run[*graph.ResultSet]:
-		if a.pipeline.Processes() {
-			a.sets(m)
-			return
-		}
-		for _, set := range m.Rest() {
-			if set.Barrier != nil {
-				a.Export(set.Barrier, nil)
-			}
-		}
-		m.Pass(a.next)
 	case mailbox.Tick:
 		a.tick()
 	case listSilences:

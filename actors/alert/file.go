@@ -7,10 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strconv"
 
 	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/graph/alert"
 	"github.com/sluicehq/sluice/internal/strict"
+	"github.com/sluicehq/sluice/internal/suggest"
 )
 
 // File is the file of the alert pipeline. A nil File is none.
@@ -55,11 +57,15 @@ func read(path string) (data []byte, parsed *alert.File, warnings, faults []stri
 func (f *File) join(faults []strict.Fault) error {
 	var all []error
 	for _, fault := range faults {
+		place, behind := f.path, ""
 		if fault.Line > 0 {
-			all = append(all, fmt.Errorf("%s:%d: %w", f.path, fault.Line, fault))
-		} else {
-			all = append(all, fmt.Errorf("%s: %w", f.path, fault))
+			place += ":" + strconv.Itoa(fault.Line)
 		}
+		var near *suggest.Error
+		if errors.As(fault, &near) && near.Suggestion != "" {
+			behind = " (" + near.Suggestion + ")"
+		}
+		all = append(all, fmt.Errorf("%s: %w%s", place, fault, behind))
 	}
 	return errors.Join(all...)
 }

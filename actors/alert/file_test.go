@@ -57,7 +57,7 @@ func TestAReloadTakesUpTheFileAsAWholeOrNotAtAll(t *testing.T) {
 			list              string
 		}{
 			{"another silence", strings.Replace(first, "value: a", "value: b", 1), "", "static:b:active api:x:active"},
-			{"a key that is not known", first + "group: {by: [rule], wait: 1s}\n", path + ":2: unknown field 'group.wait'", "static:b:active api:x:active"},
+			{"a key that is not known", first + "group: {by: [rule], wait: 1s}\n", path + ":2: unknown field 'group.wait' (valid here: ", "static:b:active api:x:active"},
 			{"no file any more", "", "cannot be read", "static:b:active api:x:active"},
 			{"one that is as it was", strings.Replace(first, "value: a", "value: b", 1), "", "static:b:active api:x:active"},
 			{"none in the file", "{}", "", "api:x:active"},
@@ -99,18 +99,18 @@ func TestAnUnchangedFileHasItsSilencesAppliedAgain(t *testing.T) {
 
 func TestEveryFaultOfAFileIsToldWithItsLine(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "alerts.yml")
-	write(t, path, "colour: 1\ndedup:\n  fingerprint: [bogus.x]\n")
+	write(t, path, "colour: 1\ndedup:\n  fingerprint: [bogus.x]\n  fingerprints: []\n")
 	_, err := Load(path, nil)
 	if err == nil {
 		t.Fatal("no error")
 	}
-	for _, want := range []string{path + ":1: ", "colour", path + ":3: ", "dedup.fingerprint", "bogus.x"} {
+	for _, want := range []string{path + ":1: ", "colour", path + ":3: ", "dedup.fingerprint", "bogus.x", path + ":4: ", "max_active_alerts) (did you mean 'fingerprint'?)"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %s in it", err, want)
 		}
 	}
-	if _, faults := Check(path); len(faults) != 2 {
-		t.Errorf("%d faults, want 2", len(faults))
+	if _, faults := Check(path); len(faults) != 3 {
+		t.Errorf("%d faults, want 3", len(faults))
 	}
 	if f, err := Load("", nil); f != nil || err != nil {
 		t.Errorf("without a path: %v, %v, want none", f, err)

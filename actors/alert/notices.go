@@ -8,11 +8,11 @@ import (
 	"github.com/sluicehq/sluice/internal/ratelog"
 )
 
-// notices tell of results that a limit refused, of each limit once a minute.
+// notices tell of what a limit refused, or let go, of each limit once a minute.
 type notices struct {
 	limit               ratelog.Limit
 	unstored, ungrouped int // not told yet
-	unindexed           int // likewise
+	unindexed, evicted  int // likewise
 }
 
 func newNotices() notices { return notices{limit: ratelog.Limit{Every: time.Minute}} }
@@ -22,24 +22,26 @@ func (n *notices) add(o *alert.Outcome) {
 	n.unstored += o.Unstored
 	n.ungrouped += o.Ungrouped
 	n.unindexed += o.Unindexed
+	n.evicted += o.Evicted
 }
 
 // tell reports what gathered since the last time.
 func (n *notices) tell(log *slog.Logger, now time.Time) {
 	const hint = ", or choose selectors with fewer values"
-	n.unstored = n.one(log, "too many alerts are active, results pass without deduplication", "raise max_active_alerts"+hint, n.unstored, now)
-	n.ungrouped = n.one(log, "too many incidents are open, results pass without an incident", "raise max_open_incidents"+hint, n.ungrouped, now)
-	n.unindexed = n.one(log, "too many values belong to incidents, results are not found by further ones", "raise max_entities_per_incident"+hint, n.unindexed, now)
+	n.unstored = n.one(log, "results", "too many alerts are active, results pass without deduplication", "raise max_active_alerts"+hint, n.unstored, now)
+	n.ungrouped = n.one(log, "results", "too many incidents are open, results pass without an incident", "raise max_open_incidents"+hint, n.ungrouped, now)
+	n.unindexed = n.one(log, "results", "too many values belong to incidents, results are not found by further ones", "raise max_entities_per_incident"+hint, n.unindexed, now)
+	n.evicted = n.one(log, "sources", "too many sources inhibit, those seen longest ago inhibit no more", "choose equal with fewer values, or a shorter duration", n.evicted, now)
 }
 
-func (n *notices) one(log *slog.Logger, message, hint string, count int, now time.Time) (untold int) {
+func (n *notices) one(log *slog.Logger, things, message, hint string, count int, now time.Time) (untold int) {
 	if count == 0 {
 		return 0
 	}
 	if _, ok := n.limit.Allow(message, 0, now); !ok {
 		return count
 	}
-	log.Warn(message, "results", count, "hint", hint)
+	log.Warn(message, things, count, "hint", hint)
 	return 0
 }
 

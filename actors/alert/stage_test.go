@@ -220,6 +220,26 @@ func TestResultsThatALimitRefusesAreToldOnceAMinute(t *testing.T) {
 	})
 }
 
+func TestSourcesThatHaveToGoAreToldOnceAMinute(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRig(t, "inhibit_rules: [{source_match: [{selector: rule, value: ssh}], target_match: [{selector: rule, value: b}], equal: [match.SourceIp]}]").spawn()
+		large := strings.Repeat("x", 1<<20)
+		for i := range 66 { // 63 of them have room
+			r.put(detection("ssh", "", large+fmt.Sprint(i)))
+		}
+		const text = "too many sources inhibit"
+		if got := r.log.Matching("level=WARN", text, "sources=1 "); len(got) != 1 || len(r.log.Matching(text)) != 1 {
+			t.Errorf("logged %q, want one warning of one source", r.log.Matching(text))
+		}
+		until(time.Second)
+		r.wantMetrics(map[string]float64{"inhibit_sources_active": 63})
+		until(70 * time.Second)
+		if got := r.log.Matching(text, "sources=2 "); len(got) != 1 || len(r.log.Matching(text)) != 2 {
+			t.Errorf("logged %q, want a second warning of the two that followed", r.log.Matching(text))
+		}
+	})
+}
+
 func TestTheStateSurvivesAPanicThatLeftItWholeAndOneThatDidNotIsReplaced(t *testing.T) {
 	for _, tc := range []struct {
 		name   string

@@ -57,7 +57,6 @@ type Stage struct {
 	book     *book       // of the actor
 	alarm    *time.Timer // likewise; nil without
 	alarmAt  time.Time
-	started  bool
 	snapshot atomic.Pointer[Snapshot]
 
 	ctx     context.Context // of subscriptions, watching and alarms

@@ -14,6 +14,7 @@ import (
 	"github.com/sluicehq/sluice/graph/selector"
 	"github.com/sluicehq/sluice/internal/document"
 	"github.com/sluicehq/sluice/internal/strict"
+	"github.com/sluicehq/sluice/internal/suggest"
 )
 
 // MaxSilences is how many silences may be made while the pipeline runs, unless its file says
@@ -33,21 +34,13 @@ type File struct {
 
 // file is the file as it is written.
 type file struct {
-	Strip       bool           `yaml:"strip_event"`
-	Scope       scope.Config   `yaml:"scope"`
-	Inhibit     []rule         `yaml:"inhibit_rules"`
-	Silences    []silence.Spec `yaml:"silences"`
-	MaxSilences int            `yaml:"max_silences"`
-	Dedup       *dedupSection  `yaml:"dedup"`
-	Group       *groupSection  `yaml:"group"`
-}
-
-type rule struct {
-	Name     string               `yaml:"name"`
-	Source   []selector.Condition `yaml:"source_match"`
-	Target   []selector.Condition `yaml:"target_match"`
-	Equal    []string             `yaml:"equal"`
-	Duration *span                `yaml:"duration"`
+	Strip       bool             `yaml:"strip_event"`
+	Scope       scope.Config     `yaml:"scope"`
+	Inhibit     []*document.Node `yaml:"inhibit_rules"`
+	Silences    []*document.Node `yaml:"silences"`
+	MaxSilences int              `yaml:"max_silences"`
+	Dedup       *dedupSection    `yaml:"dedup"`
+	Group       *groupSection    `yaml:"group"`
 }
 
 type dedupSection struct {
@@ -95,12 +88,7 @@ func Parse(data []byte) (f *File, warnings, faults []strict.Fault) {
 	lines, found := strict.Decode(root, &in)
 	b := builder{lines: lines, refused: make(map[string]bool)}
 	for _, fault := range found {
-		b.refused[fault.Key] = true
-		var unknown *strict.UnknownKey
-		if errors.As(fault.Err, &unknown) {
-			fault.Err = fmt.Errorf("unknown field '%s' (valid here: %s)", unknown.Key, strings.Join(unknown.Known, ", "))
-		}
-		b.faults = append(b.faults, fault)
+		b.found("", fault)
 	}
 	f = b.build(&in)
 	if len(b.faults) > 0 {
@@ -114,6 +102,23 @@ type builder struct {
 	lines            strict.Lines
 	refused          map[string]bool // settings whose values could not be read: what stands in their place says nothing
 	warnings, faults []strict.Fault
+}
+
+// found takes a fault over that decoding found in an element of a list, or in the file when
+// the element is empty.
+func (b *builder) found(element string, fault strict.Fault) {
+	key := strings.Trim(element+"."+fault.Key, ".")
+	b.refused[key] = fault.Key != ""
+	var unknown *strict.UnknownKey
+	switch {
+	case errors.As(fault.Err, &unknown):
+		name := strings.Trim(element+"."+unknown.Key, ".")
+		last := unknown.Key[strings.LastIndexByte(unknown.Key, '.')+1:]
+		fault.Err = suggest.Wrap(fmt.Errorf("unknown field '%s' (valid here: %s)", name, strings.Join(unknown.Known, ", ")), last, unknown.Known)
+	case element != "":
+		fault.Err = fmt.Errorf("%s: %w", element, fault.Err)
+	}
+	b.faults = append(b.faults, strict.Fault{Line: fault.Line, Key: key, Err: fault.Err})
 }
 
 func (b *builder) fail(key string, err error) {
@@ -141,55 +146,6 @@ func (b *builder) build(in *file) *File {
 		f.Group = b.group(in.Group)
 	}
 	return f
-}
-
-func (b *builder) rules(in []rule) []inhibit.Rule {
-	const section = "inhibit_rules"
-	var out []inhibit.Rule
-	taken := make(map[string]bool)
-	for i := range in {
-		r := &in[i]
-		name := cmp.Or(r.Name, fmt.Sprintf("inhibit_rule_%d", i))
-		if taken[name] {
-			b.fail(section, fmt.Errorf("%s: the name '%s' is there twice (give each rule its own)", section, name))
-		}
-		taken[name] = true
-		made := inhibit.Rule{Name: name, Duration: b.span(section+".duration", r.Duration, 5*60)}
-		if len(r.Source) == 0 || len(r.Target) == 0 {
-			b.fail(section, fmt.Errorf("%s: rule '%s' needs both source_match and target_match, with a matcher each", section, name))
-		}
-		var err error
-		if made.Source, err = selector.CompileAll(r.Source); err != nil {
-			b.fail(section, fmt.Errorf("%s: rule '%s': source_match: %w", section, name, err))
-		}
-		if made.Target, err = selector.CompileAll(r.Target); err != nil {
-			b.fail(section, fmt.Errorf("%s: rule '%s': target_match: %w", section, name, err))
-		}
-		if made.Equal, err = selectors(r.Equal); err != nil {
-			b.fail(section, fmt.Errorf("%s.equal: rule '%s': %w", section, name, err))
-		}
-		out = append(out, made)
-	}
-	return out
-}
-
-func (b *builder) silences(in []silence.Spec) []*silence.Silence {
-	const section = "silences"
-	var out []*silence.Silence
-	for i, spec := range in {
-		s, err := silence.Compile(spec, silence.Static, 0)
-		if err != nil {
-			b.fail(section, fmt.Errorf("%s[%d]: %w", section, i, err))
-			continue
-		}
-		out = append(out, s)
-	}
-	if len(out) == len(in) {
-		if err := silence.NameStatics(out); err != nil {
-			b.fail(section, err)
-		}
-	}
-	return out
 }
 
 func (b *builder) dedup(in *dedupSection) *dedup.Config {

@@ -1,11 +1,13 @@
 package alert
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/sluicehq/sluice/internal/strict"
+	"github.com/sluicehq/sluice/internal/suggest"
 )
 
 func told(faults []strict.Fault) []string {
@@ -60,6 +62,49 @@ func TestFilesThatAreRefused(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+func TestFaultsOfListsAreToldWhereTheyStand(t *testing.T) {
+	const matcher = "{selector: rule, value: x}"
+	const inhibition = "inhibit_rules:\n  - source_match: [" + matcher + "]\n    target_match: [" + matcher + "]\n  - source_match: [" + matcher + "]\n    target_match: [" + matcher + "]\n"
+	const silences = "silences:\n  - matchers: [" + matcher + "]\n  - matchers: [" + matcher + "]\n"
+	for _, tc := range []struct{ name, file, want string }{
+		{"a time that is none", silences + "    ends_at: soon", "3 silences[1]: silences[1]: ends_at 'soon' is not a time"},
+		{"a value of another type", silences + "    comment: 5", "4 silences[1].comment: silences[1]: field 'comment': want text, got 5"},
+		{"a matcher that cannot be read", "silences:\n  -\n    comment: x\n    matchers: [{selector: rule, op: [], value: x}]", "4 silences[0].matchers: silences[0]: field 'matchers': a matcher: field 'op'"},
+		{"an element that is no mapping", silences + "  - x", "4 silences[2]: silences[2]: want a mapping, got 'x'"},
+		{"an unknown key of a silence", silences + "    end_at: 5", "4 silences[1]: unknown field 'silences[1].end_at' (valid here: id, matchers, starts_at, ends_at, created_by, comment) did you mean 'ends_at'?"},
+		{"the id of another", "silences:\n  - {id: a, matchers: [" + matcher + "]}\n  - matchers: [" + matcher + "]\n    id: a", "4 silences[1].id: silences[1] has the id 'a' of silences[0]"},
+		{"a list that is none", "max_silences: 1\nsilences: {}", "2 silences: field 'silences': want a list, got a mapping"},
+		{"a bad selector of equal", inhibition + "    equal: [x]", "6 inhibit_rules[1].equal: inhibit_rules.equal: rule 'inhibit_rule_1': unknown selector 'x'"},
+		{"a duration without a unit", inhibition + "    duration: 5", `6 inhibit_rules[1].duration: inhibit_rules[1]: field 'duration': invalid duration "5"`},
+		{"no matcher", inhibition + "  - name: x", "6 inhibit_rules[2]: inhibit_rules: rule 'x' needs both source_match and target_match"},
+		{"a name that is taken", inhibition + "    name: inhibit_rule_0", "6 inhibit_rules[1].name: inhibit_rules: the name 'inhibit_rule_0' is there twice"},
+		{"matchers of another type", "inhibit_rules:\n  - target_match: [" + matcher + "]\n    source_match: x", "3 inhibit_rules[0].source_match: inhibit_rules[0]: field 'source_match': want a list, got 'x'"},
+		{"an unknown key of an inhibition", inhibition + "    equals: [rule]", "6 inhibit_rules[1]: unknown field 'inhibit_rules[1].equals' (valid here: name, source_match, target_match, equal, duration) did you mean 'equal'?"},
+		{"an unknown key of the file", "dedupe: {}", "1: unknown field 'dedupe' (valid here: strip_event, scope, inhibit_rules, silences, max_silences, dedup, group) did you mean 'dedup'?"},
+		{"an unknown key of a section", "group: {by: [rule], group_waits: 1s}", "1: unknown field 'group.group_waits' (valid here: mode, by, entities, group_wait, group_interval, repeat_interval, resolve_timeout, include, caps, stop_values, nats_subject) did you mean 'group_wait'?"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			_, _, faults := Parse([]byte(tc.file))
+			if len(faults) != 1 {
+				t.Fatalf("got %q, want one fault", told(faults))
+			}
+			f := faults[0]
+			text := strings.TrimSpace(fmt.Sprintf("%d %s", f.Line, f.Key)) + ": " + f.Error()
+			var near *suggest.Error
+			if errors.As(f, &near) {
+				text += " " + near.Suggestion
+			}
+			if !strings.HasPrefix(text, tc.want) {
+				t.Errorf("got %q, want %q", text, tc.want)
+			}
+		})
+	}
+	_, warnings, _ := Parse([]byte(inhibition + "    duration: 1ms"))
+	if all := told(warnings); len(all) != 1 || all[0] != "6: inhibit_rules[1].duration: 1ms is less than a second, and is taken as 1s" {
+		t.Errorf("warnings %q", all)
 	}
 }
 

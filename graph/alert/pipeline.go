@@ -68,6 +68,7 @@ type Outcome struct {
 	StopValues   int      // values that never join incidents
 	Ceiling      int      // values that are too frequent to join two incidents
 	Unindexed    int      // values beyond all bounds, which lead to no incident
+	Evicted      int      // sources of inhibition that had to go, because there are too many
 	Overwritten  int      // enrichments that had the name of the incident's id
 }
 
@@ -106,7 +107,9 @@ func (p *Pipeline) admit(set *graph.ResultSet, i int, now int64) bool {
 		out.Inhibited = append(out.Inhibited, name)
 		return false
 	}
+	before := p.inhibit.Evicted()
 	p.inhibit.Observe(r, now)
+	out.Evicted += int(p.inhibit.Evicted() - before)
 	var active *dedup.Alert
 	muted := p.silences.Mutes(r, now)
 	if p.dedup != nil {

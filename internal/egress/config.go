@@ -3,7 +3,7 @@ package egress
 // Config is the part of daemon.engine that is about outbound requests. It is fixed at
 // startup.
 type Config struct {
-	EgressPolicy string `yaml:"egress_policy" flag:"egress-policy" oneof:"default strict permissive" help:"Addresses that requests of webhooks and dynamic sources may reach"`
+	EgressPolicy string `yaml:"egress_policy" flag:"egress-policy" oneof:"default strict permissive" help:"Addresses that requests of webhooks and sources may reach"`
 }
 
 // DefaultConfig returns the settings that apply when nothing is configured.

@@ -160,7 +160,7 @@ func metricsReference(t *testing.T) string {
 	write(t, dir, "rules/b.yml", "title: B\ncorrelation: {type: event_count, rules: id-A, timespan: 1m, condition: {gte: 1}}\n")
 	hooks := write(t, dir, "hooks.yml", "webhooks: [{id: chat, kind: correlation, url: 'http://127.0.0.1:1/', scope: {rules: [none]}}]\n")
 	alerts := write(t, dir, "alerts.yml", "inhibit_rules: [{name: known, source_match: [{selector: rule, value: id-A}], target_match: [{selector: rule, value: B}]}]\n")
-	feeds := write(t, dir, "feeds.yml", "sources:\n  - {id: there, type: file, format: lines, path: '"+alerts+"'}\n  - {id: gone, type: file, format: lines, path: none, required: false}\n")
+	feeds := write(t, dir, "sources.yml", "sources:\n  - {id: feed, type: command, format: json, command: [echo, '[]']}\n  - {id: gone, type: file, format: json, path: /missing.json, required: false}\n")
 	keys := write(t, dir, "sluice.yaml", "daemon: {api: {auth: {anonymous_permissions: ['*']}}}\n")
 	ours := certstest.New(t, "ours")
 	cert, key := ours.Issue("localhost", year)

@@ -1,6 +1,8 @@
 package checks
 
 import (
+	"fmt"
+
 	"github.com/sluicehq/sluice/actors/alert"
 	"github.com/sluicehq/sluice/cmd/sluice/config"
 	"github.com/sluicehq/sluice/internal/strict"
@@ -21,12 +23,13 @@ func (c *checking) alertPipeline(setting, file string) {
 	}
 }
 
-// within is a problem of the alert pipeline, of which the line is known unless the setting
-// is to blame.
+// within is a problem of the alert pipeline. It stands where the fault does, or, when the file
+// as a whole is to blame, where the setting is made; either way it names the file.
 func (c *checking) within(setting, file string, f strict.Fault) config.Problem {
-	p := c.l.Problem(setting, f)
-	if f.Line > 0 {
-		p.File, p.Line = file, f.Line
+	if f.Line == 0 {
+		return c.l.Problem(setting, fmt.Errorf("%s: %w", file, f))
 	}
+	p := c.l.Problem(setting, f)
+	p.File, p.Line = file, f.Line
 	return p
 }

@@ -31,6 +31,7 @@ type alerting struct {
 	silenced, folded    uint64
 	inhibited           uint64
 	unstored, ungrouped uint64
+	evicted             uint64 // sources of inhibition
 	summaries           uint64 // records of alerts
 	aboutIncidents      uint64 // records of incidents
 }
@@ -146,6 +147,7 @@ func (a *alerting) process(b *graph.Batch, event uint32) {
 	a.inhibited += uint64(len(o.Inhibited))
 	a.unstored += uint64(o.Unstored)
 	a.ungrouped += uint64(o.Ungrouped)
+	a.evicted += uint64(o.Evicted)
 	a.events, a.event = b.Events, int(event)
 }
 

@@ -210,14 +210,14 @@ func TestEvalRunsAnAlertPipeline(t *testing.T) {
 			[]string{"rule-ssh GROUP", "group_wait 1 of 1000 to 1000"},
 			[]string{"warning: alerts.yml:1: --alert-pipeline: group.group_wait: ", "warning: alerts.yml:1: --alert-pipeline: group.group_interval: 500ms is less than a second, and is taken as 1s\n"},
 		},
-		{"a file that is missing", "", "", []string{"--alert-pipeline", "nowhere.yml"}, 3, nil, []string{"--alert-pipeline: the file cannot be read: no such file or directory"}},
-		{"a directory", "", "", []string{"--alert-pipeline", "r"}, 3, nil, []string{"--alert-pipeline: the file cannot be read: it is no regular file"}},
-		{"an empty file", "\n", "", nil, 3, nil, []string{"--alert-pipeline: the file is empty ({} is a pipeline that only holds silences)"}},
+		{"a file that is missing", "", "", []string{"--alert-pipeline", "nowhere.yml"}, 3, nil, []string{"--alert-pipeline: nowhere.yml: the file cannot be read: no such file or directory"}},
+		{"a directory", "", "", []string{"--alert-pipeline", "r"}, 3, nil, []string{"--alert-pipeline: r: the file cannot be read: it is no regular file"}},
+		{"an empty file", "\n", "", nil, 3, nil, []string{"--alert-pipeline: alerts.yml: the file is empty ({} is a pipeline that only holds silences)"}},
 		{
 			"every fault of a file", "max_silences: -1\ngroup:\n  by: [rule]\n  group_waits: 1s\nsilences:\n  - matchers: [{selector: rule, op: =~, value: (}]\ndedup:\n  fingerprint: [fields.x]\n", "", nil, 3, nil,
 			[]string{
-				"alerts.yml:4: --alert-pipeline: unknown field 'group.group_waits' (valid here: mode, by, entities, group_wait, ",
-				"alerts.yml:1: --alert-pipeline: max_silences: -1 is below 0", "alerts.yml:5: --alert-pipeline: silences[0]: matchers[0]: matcher of 'rule': expression '(' cannot be used", "alerts.yml:8: --alert-pipeline: dedup.fingerprint: unknown selector 'fields.x'",
+				"alerts.yml:4: --alert-pipeline: unknown field 'group.group_waits' (valid here: mode, by, entities, group_wait, ", "nats_subject) (did you mean 'group_wait'?)\n",
+				"alerts.yml:1: --alert-pipeline: max_silences: -1 is below 0", "alerts.yml:6: --alert-pipeline: silences[0]: matchers[0]: matcher of 'rule': expression '(' cannot be used", "alerts.yml:8: --alert-pipeline: dedup.fingerprint: unknown selector 'fields.x'",
 			},
 		},
 	} {

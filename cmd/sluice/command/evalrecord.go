@@ -149,4 +149,7 @@ func (e *evaluation) sumUpAlerts(out *console) {
 	if a.ungrouped > 0 {
 		e.warn(fmt.Sprintf("%s went on without an incident, because too many were open (raise group.caps.max_open_incidents)", plural(int(a.ungrouped), "result")))
 	}
+	if a.evicted > 0 {
+		e.warn(fmt.Sprintf("%s of inhibition went before their time, because there were too many (choose equal with fewer values, or a shorter duration)", plural(int(a.evicted), "source")))
+	}
 }

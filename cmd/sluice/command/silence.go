@@ -1,15 +1,11 @@
 package command
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"net/url"
-	"os"
-	"os/user"
 	"slices"
 	"strings"
 	"time"
@@ -66,134 +62,6 @@ type listedSilence struct {
 	Comment   string               `json:"comment"`
 	Origin    string               `json:"origin"`
 	State     string               `json:"state"`
-}
-
-func (e *env) silenceAdd(c *cli.Context) error {
-	l, out, err := e.loadChecked(c, "")
-	if err != nil {
-		return err
-	}
-	now := time.Now()
-	start, end, err := silences.Span{For: c.String("for"), From: c.String("from"), Until: c.String("until")}.Times(now)
-	if err != nil {
-		return configFault(err)
-	}
-	spec := silence.Spec{StartsAt: silences.Instant(start), EndsAt: silences.Instant(end), Comment: c.String("comment"), CreatedBy: userName()}
-	if c.IsSet("created-by") {
-		spec.CreatedBy = c.String("created-by")
-	}
-	for _, text := range c.Args().Slice() {
-		m, err := silences.ParseMatcher(text)
-		if err != nil {
-			return configFault(err)
-		}
-		spec.Matchers = append(spec.Matchers, m)
-	}
-	more, err := e.ofResult(c)
-	if err != nil {
-		return configFault(err)
-	}
-	spec.Matchers = append(spec.Matchers, more...)
-	if len(spec.Matchers) == 0 && !c.IsSet("incident") {
-		return configFaultf("a silence needs a matcher, such as rule=RULE or 'match.User=~\"adm.*\"', or --incident or --result")
-	}
-	cl, err := e.client(c, l, clientTimeout)
-	if err != nil {
-		return err
-	}
-	defer cl.Close()
-	what := "results"
-	if id := c.String("incident"); c.IsSet("incident") {
-		snapshot, err := cl.Ask(c.Context, http.MethodGet, incidentPath(id), nil)
-		if err != nil {
-			return configFault(err)
-		}
-		var of []selector.Condition
-		if of, what, err = silences.OfIncident(snapshot); err != nil {
-			return configFault(cl.Unreadable(http.MethodGet, incidentPath(id), err))
-		}
-		spec.Matchers = append(spec.Matchers, of...)
-	}
-	answer, id, err := makeSilence(c, cl, spec)
-	if err != nil {
-		return configFault(err)
-	}
-	out.note("silence %s mutes %s: %s", id, what, terminal.Printable(silences.FormatMatchers(spec.Matchers)))
-	if end.IsZero() {
-		out.note("warning: it has no end (sluice silence expire %s ends it)", id)
-	} else {
-		out.note("it ends at %s", spec.EndsAt)
-	}
-	return out.writeAnswer(answer)
-}
-
-// ofResult returns matchers for results such as that of --result.
-func (e *env) ofResult(c *cli.Context) ([]selector.Condition, error) {
-	fields := repeated(c, "match")
-	if !c.IsSet("result") {
-		if len(fields) > 0 {
-			return nil, errors.New("--match names fields of the result of --result")
-		}
-		return nil, nil
-	}
-	line, err := firstLine(e.In, c.String("result"))
-	if err != nil {
-		return nil, fmt.Errorf("--result: %w", err)
-	}
-	matchers, err := silences.OfResult(line, fields)
-	if err != nil {
-		return nil, fmt.Errorf("--result: %w", err)
-	}
-	return matchers, nil
-}
-
-// maxResult bounds the line of a result.
-const maxResult = 16 << 20
-
-// firstLine is the first line of a file that is not blank; - is standard input.
-func firstLine(stdin io.Reader, name string) ([]byte, error) {
-	from := stdin
-	if name != "-" {
-		f, err := os.Open(name)
-		if err != nil {
-			return nil, err
-		}
-		defer f.Close()
-		from = f
-	}
-	text, err := io.ReadAll(io.LimitReader(from, maxResult))
-	if err != nil {
-		return nil, err
-	}
-	line, _, _ := bytes.Cut(bytes.TrimSpace(text), []byte("\n"))
-	if len(line) == 0 {
-		return nil, fmt.Errorf("%s holds no result", name)
-	}
-	return bytes.TrimSpace(line), nil
-}
-
-// makeSilence asks for a silence and returns the answer and the id in it.
-func makeSilence(c *cli.Context, cl *client.Client, spec silence.Spec) (answer []byte, id string, err error) {
-	body, err := json.Marshal(spec)
-	if err != nil {
-		return nil, "", err
-	}
-	if answer, err = cl.Ask(c.Context, http.MethodPost, silencesPath, body); err != nil {
-		return nil, "", err
-	}
-	var made struct{ ID string }
-	if err := json.Unmarshal(answer, &made); err != nil || made.ID == "" {
-		return nil, "", cl.Unreadable(http.MethodPost, silencesPath, errors.Join(errors.New("no id"), err))
-	}
-	return answer, terminal.Printable(made.ID), nil
-}
-
-// userName is who runs the command, empty when nobody can tell.
-func userName() string {
-	if u, err := user.Current(); err == nil {
-		return u.Username
-	}
-	return os.Getenv("USER")
 }
 
 func (e *env) silenceList(c *cli.Context) error {

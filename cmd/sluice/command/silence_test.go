@@ -2,8 +2,10 @@ package command
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -21,12 +23,17 @@ const (
 type asked struct {
 	requests []string // method, path and body
 	refuse   string   // the method that is refused
+	room     int      // silences that may be made; 0 for any number
+	made     int      // silences
 }
 
 func (a *asked) answer(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	a.requests = append(a.requests, strings.TrimSpace(r.Method+" "+r.URL.RequestURI()+" "+string(body)))
-	if r.Method == a.refuse {
+	if r.Method == http.MethodPost {
+		a.made++
+	}
+	if r.Method == a.refuse || a.room > 0 && a.made > a.room {
 		w.WriteHeader(http.StatusTooManyRequests)
 		_, _ = io.WriteString(w, `{"error":"there are 1000 silences already"}`)
 		return
@@ -34,7 +41,7 @@ func (a *asked) answer(w http.ResponseWriter, r *http.Request) {
 	text, ok := map[string]string{
 		"GET /api/v1/silences": twoSilences, "GET /api/v1/incidents": `{"count":1,"incidents":[` + oneIncidentJSON + `]}`,
 		"GET /api/v1/incidents/x": oneIncidentJSON, "GET /api/v1/incidents/graph": graphIncidentJSON,
-		"POST /api/v1/silences": `{"status":"created","id":"c"}`, "DELETE /api/v1/silences/a": `{"status":"deleted","id":"a"}`,
+		"POST /api/v1/silences": fmt.Sprintf(`{"status":"created","id":"%c"}`, 'b'+a.made), "DELETE /api/v1/silences/a": `{"status":"deleted","id":"a"}`,
 		"DELETE /api/v1/silences/b": `{"status":"deleted","id":"b"}`, "GET /api/v1/incidents/x/bundle": "# Incident\x1b[2J\n",
 	}[r.Method+" "+r.URL.Path]
 	if !ok {
@@ -78,12 +85,6 @@ func TestSilenceAdd(t *testing.T) {
 			`{"matchers":[{"selector":"match.User","op":"=","value":"alice"},{"selector":"match.Port","op":"=","value":"443"},{"selector":"enrichment.host","op":"=","value":""}]}`,
 			[]string{"mutes results with the values by which the incident is grouped, whatever their rule: "},
 		},
-		{
-			"an incident of the graph",
-			[]string{"--incident", "graph", "level=low"},
-			`{"matchers":[{"selector":"level","op":"=","value":"low"},{"selector":"rule","op":"=~","value":"r\\+1|r2"},{"selector":"match.Ip","op":"=~","value":"(10\\.0\\.0\\.1|10\\.0\\.0\\.2)?"},{"selector":"match.User","op":"=~","value":"(alice)?"}]}`,
-			[]string{"mutes results of the rules of the incident with 3 entity values of it; a result may lack one or the other selector: "},
-		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			daemon := new(asked)
@@ -97,6 +98,36 @@ func TestSilenceAdd(t *testing.T) {
 				t.Errorf("got %q", got.out)
 			}
 		})
+	}
+}
+
+func TestAnIncidentOfTheGraphHasASilenceForEachSelector(t *testing.T) {
+	inEmptyDir(t)
+	const (
+		byIP   = `POST /api/v1/silences {"matchers":[{"selector":"level","op":"=","value":"low"},{"selector":"rule","op":"=~","value":"r\\+1|r2"},{"selector":"match.Ip","op":"=~","value":"10\\.0\\.0\\.1|10\\.0\\.0\\.2"}]}`
+		byUser = `POST /api/v1/silences {"matchers":[{"selector":"level","op":"=","value":"low"},{"selector":"rule","op":"=~","value":"r\\+1|r2"},{"selector":"match.User","op":"=","value":"alice"}]}`
+	)
+	args := []string{"silence", "add", "--incident", "graph", "level=low", "--created-by=", "--addr"}
+	daemon := new(asked)
+	got := sluice(t, "", append(args, api(t, daemon.answer))...)
+	got.wantCode(t, 0)
+	if want := []string{"GET /api/v1/incidents/graph", byIP, byUser}; !slices.Equal(daemon.requests, want) {
+		t.Errorf("got %q, want %q", daemon.requests, want)
+	}
+	got.wantErr(t,
+		`silence c mutes results of the rules of the incident with 2 values of match.Ip: level="low", rule=~"r\\+1|r2", match.Ip=~"10\\.0\\.0\\.1|10\\.0\\.0\\.2"`,
+		`silence d mutes results of the rules of the incident with 1 value of match.User: level="low", rule=~"r\\+1|r2", match.User="alice"`,
+	)
+	if want := `{"status":"created","id":"c"}` + "\n" + `{"status":"created","id":"d"}` + "\n"; got.out != want {
+		t.Errorf("got %q, want %q", got.out, want)
+	}
+
+	full := &asked{room: 1}
+	got = sluice(t, "", append(args, api(t, full.answer))...)
+	got.wantCode(t, 3)
+	got.wantErr(t, "silence c mutes ", "1 of the 2 silences of the incident are made, as is told above: ", "there are 1000 silences already")
+	if want := `{"status":"created","id":"c"}` + "\n"; got.out != want {
+		t.Errorf("got %q, want %q", got.out, want)
 	}
 }
 

@@ -70,6 +70,24 @@ type tocks struct {
 	twice       int
 	longest     time.Duration // between two writes
 	last        time.Time
+	awaited     int // events
+	all         chan struct{}
+}
+
+// reaches returns a channel that is closed when so many events have left.
+func (s *tocks) reaches(events int) <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.awaited, s.all = events, make(chan struct{})
+	s.look()
+	return s.all
+}
+
+func (s *tocks) look() {
+	if s.all != nil && s.awaited > 0 && len(s.generations) >= s.awaited {
+		s.awaited = 0
+		close(s.all)
+	}
 }
 
 func (s *tocks) Write(p []byte) (int, error) {
@@ -90,6 +108,7 @@ func (s *tocks) Write(p []byte) (int, error) {
 		s.note(line)
 	}
 	s.rest = append([]byte(nil), s.rest...)
+	s.look()
 	return len(p), nil
 }
 
@@ -193,6 +212,7 @@ func TestAValueThatChangesUnderFullLoad(t *testing.T) {
 	}
 	in.stop.Store(true)
 	<-d.Ended()
+	<-out.reaches(int(in.fed.Load())) // the end of a daemon waits for its lines so long and no longer
 	if err := d.Stop(); err != nil {
 		t.Error(err)
 	}
@@ -218,7 +238,7 @@ func TestAValueThatChangesUnderFullLoad(t *testing.T) {
 	t.Logf("without changes %d events a second of the clock, %.0f of processor time, longest pause %s", int64(float64(quiet.events)/quiet.wall.Seconds()), rate(quiet), quiet.pause)
 	t.Logf("with %d changes %d events a second of the clock, %.0f of processor time, longest pause %s", changes, int64(float64(changing.events)/changing.wall.Seconds()), rate(changing), changing.pause)
 	t.Logf("the throughput with changes is %.1f %% of that without", 100*rate(changing)/rate(quiet))
-	if rate(changing) < least*rate(quiet) {
+	if rate(changing) < least*rate(quiet) && !raceDetector {
 		t.Errorf("the throughput with changes is %.1f %% of that without, want at least %.0f", 100*rate(changing)/rate(quiet), 100*least)
 	}
 }

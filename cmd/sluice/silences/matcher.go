@@ -77,19 +77,15 @@ func FormatMatchers(all []selector.Condition) string {
 }
 
 // oneOf matches any of some texts.
-func oneOf(of string, values []string, absentToo bool) selector.Condition {
-	if len(values) == 1 && !absentToo {
+func oneOf(of string, values []string) selector.Condition {
+	if len(values) == 1 {
 		return selector.Condition{Selector: of, Op: selector.Equal, Value: values[0]}
 	}
 	quoted := make([]string, len(values))
 	for i, v := range values {
 		quoted[i] = quoteExpression(v)
 	}
-	expression := strings.Join(quoted, "|")
-	if absentToo {
-		expression = "(" + expression + ")?"
-	}
-	return selector.Condition{Selector: of, Op: selector.Like, Value: expression}
+	return selector.Condition{Selector: of, Op: selector.Like, Value: strings.Join(quoted, "|")}
 }
 
 // plural is a number of things.

@@ -17,11 +17,21 @@ import (
 
 func quoteExpression(text string) string { return regexp.QuoteMeta(text) }
 
-// OfIncident returns matchers for the results that an incident, as the API shows it, is made
-// of, and says what they are. An incident that is grouped by values has these values. If none
-// of them is there, and in an entity graph, its rules are matched as well; of an entity graph
-// a result need not have all entities.
-func OfIncident(snapshot []byte) (matchers []selector.Condition, what string, err error) {
+// Part is one silence of a group: its matchers, and what they are, in words.
+type Part struct {
+	Matchers []selector.Condition
+	Of       string
+}
+
+// Group is silences that are made together. What any of them matches is muted.
+type Group []Part
+
+// OfIncident returns the silences for the results that an incident, as the API shows it, is
+// made of. An incident that is grouped by values has one, with these values; if none of them
+// is there, its rules are matched instead. An incident of an entity graph has one for each
+// selector, with its rules and the values that it holds of the selector: a result has to have
+// one of them.
+func OfIncident(snapshot []byte) (Group, error) {
 	var in struct {
 		ID         string           `json:"incident_id"`
 		RuleCounts map[string]int64 `json:"rule_counts"`
@@ -29,37 +39,44 @@ func OfIncident(snapshot []byte) (matchers []selector.Condition, what string, er
 		Entities   json.RawMessage  `json:"entities"`
 	}
 	if err := json.Unmarshal(snapshot, &in); err != nil || in.ID == "" {
-		return nil, "", errors.Join(errors.New("the incident cannot be read"), err)
+		return nil, errors.Join(errors.New("the incident cannot be read"), err)
 	}
 	if len(in.GroupBy) > 0 {
-		matchers = ofGroup(in.GroupBy)
+		matchers := ofGroup(in.GroupBy)
 		if slices.ContainsFunc(matchers, func(c selector.Condition) bool { return c.Value != "" }) {
-			return matchers, "results with the values by which the incident is grouped, whatever their rule", nil
+			return Group{{matchers, "results with the values by which the incident is grouped, whatever their rule"}}, nil
 		}
-		return append(matchers, ofRules(in.RuleCounts)), "results of the rules of the incident, which is grouped by values that are all absent", nil
+		return Group{{append(matchers, ofRules(in.RuleCounts)), "results of the rules of the incident, which is grouped by values that are all absent"}}, nil
 	}
-	matchers = []selector.Condition{ofRules(in.RuleCounts)}
-	if len(in.Entities) == 0 {
-		return matchers, "results of the rules of the incident, which holds no entities", nil
+	group := ofEntities(in.Entities, ofRules(in.RuleCounts))
+	if len(group) == 0 {
+		return Group{{[]selector.Condition{ofRules(in.RuleCounts)}, "results of the rules of the incident, which holds no entities"}}, nil
 	}
-	several := 0
-	for range event.ValueOf(in.Entities).Members {
-		several++
+	return group, nil
+}
+
+// ofEntities has a silence for each selector of an entity graph that has a value.
+func ofEntities(object []byte, rules selector.Condition) (group Group) {
+	if len(object) == 0 {
+		return nil
 	}
-	entities := 0
-	for key, values := range event.ValueOf(in.Entities).Members {
+	for key, values := range event.ValueOf(object).Members {
 		var texts []string
 		for v := range values.Elements {
-			texts = append(texts, string(event.AppendUnquoted(nil, v.Raw)))
+			if text := string(event.AppendUnquoted(nil, v.Raw)); text != "" { // which would match what is absent
+				texts = append(texts, text)
+			}
 		}
-		entities += len(texts)
-		matchers = append(matchers, oneOf(string(event.AppendUnquoted(nil, key)), texts, several > 1))
+		if len(texts) == 0 {
+			continue
+		}
+		of := string(event.AppendUnquoted(nil, key))
+		group = append(group, Part{
+			[]selector.Condition{rules, oneOf(of, texts)},
+			"results of the rules of the incident with " + plural(len(texts), "value") + " of " + of,
+		})
 	}
-	what = "results of the rules of the incident with " + plural(entities, "entity value") + " of it"
-	if several > 1 {
-		what += "; a result may lack one or the other selector"
-	}
-	return matchers, what, nil
+	return group
 }
 
 // ofGroup matches the values of a group; what is absent has an empty text.
@@ -79,7 +96,7 @@ func ofGroup(object []byte) (matchers []selector.Condition) {
 }
 
 func ofRules(counts map[string]int64) selector.Condition {
-	return oneOf("rule", slices.Sorted(maps.Keys(counts)), false)
+	return oneOf("rule", slices.Sorted(maps.Keys(counts)))
 }
 
 // OfResult returns matchers for results like one: of its rule, with the values of the named

@@ -154,9 +154,20 @@ func appendTime(dst []byte, at int64) []byte {
 	return time.Unix(at, 0).UTC().AppendFormat(dst, `"2006-01-02T15:04:05Z"`)
 }
 
+// SameIDError is the error of two silences of a configuration that have one id.
+type SameIDError struct {
+	ID            string
+	First, Second int // places in the configuration, from 0
+}
+
+// Error names the silences by their places.
+func (e *SameIDError) Error() string {
+	return fmt.Sprintf("silences[%d] has the id '%s' of silences[%d]: give each an id of its own", e.Second, e.ID, e.First)
+}
+
 // NameStatics gives an id to each silence of a configuration that has none. The id is made
 // of what the silence says, so that it stays the same when the configuration is loaded
-// again. The error tells of two silences with one id.
+// again. The error is a *SameIDError.
 func NameStatics(all []*Silence) error {
 	taken := make(map[string]int)
 	for i, s := range all {
@@ -164,7 +175,7 @@ func NameStatics(all []*Silence) error {
 			continue
 		}
 		if first, ok := taken[s.ID]; ok {
-			return fmt.Errorf("silences[%d] has the id '%s' of silences[%d]: give each an id of its own", i, s.ID, first)
+			return &SameIDError{ID: s.ID, First: first, Second: i}
 		}
 		taken[s.ID] = i
 	}
