@@ -18,6 +18,14 @@ func (r *Result) RuleID() string {
 	return r.Correlation.Rule.ID
 }
 
+// RuleKey is what a result's rule is told apart by: its id, else its title.
+func (r *Result) RuleKey() string {
+	if id := r.RuleID(); id != "" {
+		return id
+	}
+	return r.Title()
+}
+
 // Level is the level of the result's rule, ast.LevelNone if it states none.
 func (r *Result) Level() ast.Level {
 	if r.Detection != nil {

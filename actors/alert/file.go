@@ -35,13 +35,11 @@ func Load(path string, log *slog.Logger) (*File, error) {
 	if path == "" {
 		return nil, nil
 	}
-	f := &File{path: path, log: log}
 	data, parsed, _, faults := read(path) // whoever starts has told the warnings
 	if len(faults) > 0 {
-		return nil, f.join(faults)
+		return nil, join(path, faults)
 	}
-	f.sum, f.serving = sha256.Sum256(data), parsed
-	return f, nil
+	return &File{path: path, log: log, sum: sha256.Sum256(data), serving: parsed}, nil
 }
 
 func read(path string) (data []byte, parsed *alert.File, warnings, faults []strict.Fault) {
@@ -53,11 +51,11 @@ func read(path string) (data []byte, parsed *alert.File, warnings, faults []stri
 	return data, parsed, warnings, faults
 }
 
-// join makes one error of faults, a line for each.
-func (f *File) join(faults []strict.Fault) error {
+// join makes one error of the faults of a file, a line for each.
+func join(path string, faults []strict.Fault) error {
 	var all []error
 	for _, fault := range faults {
-		place, behind := f.path, ""
+		place, behind := path, ""
 		if fault.Line > 0 {
 			place += ":" + strconv.Itoa(fault.Line)
 		}
@@ -70,8 +68,8 @@ func (f *File) join(faults []strict.Fault) error {
 	return errors.Join(all...)
 }
 
-// file is what the pipeline begins with, nil without a file.
-func (f *File) file() *alert.File {
+// Parsed is what the file says that serves, nil without a file.
+func (f *File) Parsed() *alert.File {
 	if f == nil {
 		return nil
 	}
@@ -106,7 +104,7 @@ func (f *File) component(client *Client) actors.Component {
 		Build: func(context.Context) (func(context.Context) error, error) {
 			data, parsed, warnings, faults := read(f.path)
 			if len(faults) > 0 {
-				return nil, f.join(faults)
+				return nil, join(f.path, faults)
 			}
 			sum := sha256.Sum256(data)
 			if bytes.Equal(sum[:], f.sum[:]) {

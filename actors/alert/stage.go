@@ -63,7 +63,7 @@ func New(o Options) *Stage {
 		Stage: actors.NewStage(o.StageOptions, actors.Shape[*graph.ResultSet]{
 			Name: string(graph.StageAlert), Size: graph.SizeOfResultSet, Join: joined, Tick: tick,
 		}),
-		log: o.Log, metrics: o.Metrics, kept: o.Kept, source: o.File, file: o.File.file(), notices: newNotices(),
+		log: o.Log, metrics: o.Metrics, kept: o.Kept, source: o.File, file: o.File.Parsed(), notices: newNotices(),
 	}
 	s.next = mailbox.NewOutbox(s.Cell(), o.Next)
 	s.begun = begin()

@@ -137,7 +137,7 @@ func (p *Pipeline) admit(set *graph.ResultSet, i int, now int64) bool {
 // refresh tells the incident of an alert that it goes on.
 func (p *Pipeline) refresh(in incident.Ref, r *graph.Result, now int64) {
 	if p.incidents != nil && in != (incident.Ref{}) {
-		p.incidents.Refresh(in, ruleKey(r), now)
+		p.incidents.Refresh(in, r.RuleKey(), now)
 	}
 }
 
@@ -170,11 +170,4 @@ func (p *Pipeline) open(set *graph.ResultSet, i int, now int64) {
 	case in != (incident.Ref{}):
 		p.incidents.Name(in)
 	}
-}
-
-func ruleKey(r *graph.Result) string {
-	if id := r.RuleID(); id != "" {
-		return id
-	}
-	return r.Title()
 }

@@ -76,7 +76,7 @@ func (p *Pipeline) Configure(f *File, now int64, emit func(graph.Record)) Ticked
 	}
 	switch {
 	case f.Group == nil && p.incidents != nil:
-		p.incidents.Close(now, t.incident)
+		p.incidents.Close(t.incident)
 		p.incidents = nil
 	case f.Group != nil && p.incidents == nil:
 		p.incidents = incident.New(*f.Group, p.newID)
@@ -175,6 +175,18 @@ func (p *Pipeline) Counts(now int64) Counts {
 		c.Incidents, c.Batching = p.incidents.Counts()
 	}
 	return c
+}
+
+// Held is how many alerts are active, and how many incidents are open. It is cheap, however
+// many silences there are.
+func (p *Pipeline) Held() (alerts, incidents int) {
+	if p.dedup != nil {
+		alerts = p.dedup.Len()
+	}
+	if p.incidents != nil {
+		incidents, _ = p.incidents.Counts()
+	}
+	return alerts, incidents
 }
 
 // Incidents are the open incidents, nil when results are not grouped. What is returned never

@@ -111,10 +111,7 @@ func (s *Selector) AppendJSON(dst []byte, r *graph.Result) ([]byte, bool) {
 func (s *Selector) verbatim(r *graph.Result) (text string, ok, is bool) {
 	switch s.space {
 	case ofRule:
-		if id := r.RuleID(); id != "" {
-			return id, true, true
-		}
-		return r.Title(), true, true
+		return r.RuleKey(), true, true
 	case ofLevel:
 		return r.Level().String(), r.Level() != ast.LevelNone, true
 	case ofGroupKey:

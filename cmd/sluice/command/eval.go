@@ -10,6 +10,7 @@ import (
 
 	"github.com/urfave/cli/v2"
 
+	stage "github.com/sluicehq/sluice/actors/alert"
 	"github.com/sluicehq/sluice/cmd/sluice/checks"
 	"github.com/sluicehq/sluice/cmd/sluice/config"
 	"github.com/sluicehq/sluice/cmd/sluice/logging"
@@ -52,9 +53,9 @@ func (e *env) eval(c *cli.Context) error {
 	if p.rows != nil {
 		settings.MatchDetail = result.Summary.String() // with the texts that have keywords
 	}
-	alerts, err := alertFile(l)
+	alerts, err := stage.Load(o.AlertPipeline, nil)
 	if err != nil {
-		return err
+		return configFault(err)
 	}
 	decoder, err := format.NewDecoder(o.InputFormat, o.SyslogTZ, o.SyslogStripBOM)
 	if err != nil {
@@ -76,7 +77,7 @@ func (e *env) eval(c *cli.Context) error {
 	if len(o.Event) == 0 && terminal.Is(e.In) {
 		out.note("reading events from the terminal, one a line; end with Ctrl-D")
 	}
-	return e.evaluateAll(o, p, rules, alerts, decoder, src)
+	return e.evaluateAll(o, p, rules, alerts.Parsed(), decoder, src)
 }
 
 // buildRules builds the rules of an evaluation and reports what is wrong with

@@ -1,12 +1,10 @@
 package command
 
 import (
-	"github.com/sluicehq/sluice/cmd/sluice/config"
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/graph/alert"
 	"github.com/sluicehq/sluice/graph/alert/incident"
 	"github.com/sluicehq/sluice/graph/step"
-	"github.com/sluicehq/sluice/internal/strict"
 	"github.com/sluicehq/sluice/sigma/engine"
 )
 
@@ -43,24 +41,6 @@ func newAlerting(f *alert.File, p *printer) *alerting {
 	}
 	p.fitRecords(f)
 	return &alerting{pipeline: alert.New(f, alert.Options{NewID: newIDs()}), tell: p.recordRenderer()}
-}
-
-// alertFile reads the file of the alert pipeline, which has passed the checks of the start;
-// nil when none is named.
-func alertFile(l *config.Loaded) (*alert.File, error) {
-	path := l.Config.Eval.AlertPipeline
-	if path == "" {
-		return nil, nil
-	}
-	data, err := strict.Bytes(path)
-	if err != nil {
-		return nil, configFaultf("%s: %w", path, err)
-	}
-	f, _, faults := alert.Parse(data)
-	if len(faults) > 0 {
-		return nil, configFaultf("%s:%d: %w", path, faults[0].Line, faults[0])
-	}
-	return f, nil
 }
 
 // clearEvery is how often memory of what is over is freed, in seconds of the clock.

@@ -129,7 +129,7 @@ var comparisons = []comparison{
 			10 delete T
 			30 silence U rule=dns ends=1000
 			99 end`,
-		why: "Alertmanager lists them as expired for days. Here a silence is gone when it is deleted, and about a second after its end. The audit trail of the API says who made and deleted it.",
+		why: "Alertmanager lists them as expired for days. Here a silence is gone when it is deleted, and about a second after its end. The log has what it matched and who made it, and the audit trail of the API has the time and the token of each request that made or deleted one.",
 	}, {
 		name: "A silence without an end", of: asked, setup: alone,
 		script: `

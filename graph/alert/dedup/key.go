@@ -53,7 +53,7 @@ func newPrints(selectors []selector.Selector) prints {
 
 // appendKey appends the key of a result.
 func (p *prints) appendKey(dst []byte, r *graph.Result) []byte {
-	dst = appendPart(dst, ruleKey(r))
+	dst = appendPart(dst, r.RuleKey())
 	for i := range p.selectors {
 		dst = append(dst, p.names[i]...)
 		at := len(dst)
@@ -67,13 +67,6 @@ func (p *prints) appendKey(dst []byte, r *graph.Result) []byte {
 		binary.LittleEndian.PutUint32(dst[at:], n)
 	}
 	return dst
-}
-
-func ruleKey(r *graph.Result) string {
-	if id := r.RuleID(); id != "" {
-		return id
-	}
-	return r.Title()
 }
 
 // appendFields appends an object of the selectors and their values, null for those that are

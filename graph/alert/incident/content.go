@@ -81,7 +81,7 @@ func (s *Store) own(n *node) *content {
 // absorb takes a result into an incident.
 func (s *Store) absorb(n *node, r *graph.Result, now int64) {
 	c := s.own(n)
-	rule, level := ruleKey(r), r.Level()
+	rule, level := r.RuleKey(), r.Level()
 	s.seen(c, now)
 	c.results++
 	c.level = max(c.level, level)
@@ -153,12 +153,4 @@ func (c *content) bump(rule string, n int64) {
 		return
 	}
 	c.counts[at].n += n
-}
-
-// ruleKey is what a rule is counted by: its id, else its title.
-func ruleKey(r *graph.Result) string {
-	if id := r.RuleID(); id != "" {
-		return id
-	}
-	return r.Title()
 }

@@ -27,7 +27,7 @@ func (s *Store) Restore(array []byte, _ int64) (int, error) {
 	err := b.all(d)
 	if err != nil {
 		err = fmt.Errorf("incident %d: %w", len(s.all), err)
-		s.Close(0, func(*Record) {})
+		s.Close(func(*Record) {})
 	}
 	s.layout = (&layout{names: b.names}).renew(&s.config)
 	s.view, s.requeue = nil, true

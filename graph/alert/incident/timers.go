@@ -193,7 +193,7 @@ func (s *Store) Last(now int64, muted func(sample []byte) bool, emit func(*Recor
 }
 
 // Close ends all incidents. Those that were reported have a record of their end.
-func (s *Store) Close(_ int64, emit func(*Record)) {
+func (s *Store) Close(emit func(*Record)) {
 	for _, n := range s.byAge() {
 		if s.all[n.at].opened {
 			emit(s.record(n, Resolved))

@@ -214,7 +214,7 @@ func TestClosingEndsWhatWasReported(t *testing.T) {
 	s.at(0, "rule-ssh high SourceIp=10.0.0.1")
 	s.at(35, "rule-ssh high SourceIp=10.0.0.2")
 	s.got = nil
-	s.store.Close(s.now, s.emit)
+	s.store.Close(s.emit)
 	s.want("35 " + ip1 + " resolved n=1 last=0 high")
 	open, batching := s.store.Counts()
 	same(t, "open and batching", open+batching, 0)

@@ -91,20 +91,6 @@ func (p *plainly) mutes(r *graph.Result, now int64, withEvents bool) bool {
 	return false
 }
 
-func (p *plainly) next(now int64) (at int64, ok bool) {
-	for _, x := range p.all() {
-		for _, edge := range []struct {
-			at    int64
-			there bool
-		}{{x.StartsAt, x.HasStart && x.StartsAt > now}, {max(x.EndsAt, now), x.HasEnd}} {
-			if edge.there && (!ok || edge.at < at) {
-				at, ok = edge.at, true
-			}
-		}
-	}
-	return at, ok
-}
-
 // behaveAlike lets a set and the plain loop do the same.
 func behaveAlike(t *testing.T, results []*graph.Result, data []byte) {
 	t.Helper()
@@ -112,7 +98,7 @@ func behaveAlike(t *testing.T, results []*graph.Result, data []byte) {
 	set, plain := NewSet(), &plainly{}
 	now := int64(50)
 	for step := 0; len(c.data) > 0; step++ {
-		switch c.of(9) {
+		switch c.of(8) {
 		case 0, 1, 2:
 			x := randomSilence(t, c, step)
 			set.Add(x)
@@ -143,11 +129,6 @@ func behaveAlike(t *testing.T, results []*graph.Result, data []byte) {
 			plain.static, plain.api = slices.DeleteFunc(plain.static, expired), slices.DeleteFunc(plain.api, expired)
 			if got := set.Expire(now); !slices.Equal(got, want) {
 				t.Fatalf("step %d at %d: %s expire, want %s", step, now, ids(got), ids(want))
-			}
-		default:
-			at, ok := set.Next(now)
-			if wantAt, want := plain.next(now); ok != want || ok && at != wantAt {
-				t.Fatalf("step %d at %d: next %d, %v, want %d, %v", step, now, at, ok, wantAt, want)
 			}
 		}
 		if !slices.Equal(set.List(), plain.all()) || set.Stored() != len(plain.api) {

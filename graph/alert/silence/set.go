@@ -17,7 +17,6 @@ type Set struct {
 	index       index
 	starts      due.Queue[*item] // of silences that are not yet in the index
 	ends        due.Queue[*item]
-	latest      int64 // that Mutes, Expire or Next was called with
 	released    uint64
 }
 
@@ -157,54 +156,6 @@ func (s *Set) Counts(now int64) (active, total int) {
 	return active, len(s.static) + len(s.api)
 }
 
-// Next returns the next time behind now at which a silence changes its state, or now if one
-// is expired that Expire has not removed; false if none will.
-func (s *Set) Next(now int64) (at int64, ok bool) {
-	if now < s.latest { // starts that were reached may be to come again
-		return s.search(now)
-	}
-	s.start(now)
-	for _, q := range []*due.Queue[*item]{&s.starts, &s.ends} {
-		if first, waits := next(q); waits && (!ok || first < at) {
-			at, ok = first, true
-		}
-	}
-	return max(at, now), ok
-}
-
-// next is the earliest time in a queue of a silence that is held.
-func next(q *due.Queue[*item]) (at int64, ok bool) {
-	for {
-		at, ok = q.Next()
-		if !ok {
-			return 0, false
-		}
-		if it, _ := q.Pop(at); it.held {
-			q.Add(at, it)
-			return at, true
-		}
-	}
-}
-
-// search is Next by looking at every silence.
-func (s *Set) search(now int64) (at int64, ok bool) {
-	for it := range s.each {
-		var change int64
-		switch state := it.State(now); {
-		case state == Pending:
-			change = it.StartsAt
-		case it.HasEnd:
-			change = max(it.EndsAt, now)
-		default:
-			continue
-		}
-		if !ok || change < at {
-			at, ok = change, true
-		}
-	}
-	return at, ok
-}
-
 // each yields every silence in the order of List.
 func (s *Set) each(yield func(*item) bool) {
 	for _, list := range [][]*item{s.static, s.api} {
@@ -241,7 +192,6 @@ func (s *Set) release(it *item) {
 
 // start takes into the index what has started. It stays there if the clock goes back.
 func (s *Set) start(now int64) {
-	s.latest = max(s.latest, now)
 	for {
 		it, ok := s.starts.Pop(now)
 		if !ok {

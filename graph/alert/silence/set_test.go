@@ -250,47 +250,6 @@ func TestStoredSilencesComeBack(t *testing.T) {
 	}
 }
 
-func TestTheNextChangeOfAState(t *testing.T) {
-	set := NewSet()
-	next := func(now int64) string {
-		at, ok := set.Next(now)
-		return fmt.Sprint(at, ok)
-	}
-	if got := next(0); got != "0 false" {
-		t.Errorf("without silences: %s", got)
-	}
-	set.Add(silence(t, "endless", 0, 0, "rule = r"))
-	set.Add(silence(t, "a", 100, 200, "rule = r"))
-	set.Add(silence(t, "b", 150, 300, "rule =~ r"))
-	set.Add(silence(t, "gone", 10, 20, "rule = r"))
-	set.Remove("gone")
-	for _, tc := range []struct {
-		name string
-		now  int64
-		want string
-	}{
-		{"the first start", 0, "100 true"},
-		{"the second start", 100, "150 true"},
-		{"the first end", 150, "200 true"},
-		{"an end that is reached", 250, "250 true"},
-		{"the clock goes back in front of all", 5, "100 true"},
-		{"behind one start", 120, "150 true"},
-		{"again an end that is reached", 220, "220 true"},
-	} {
-		if got := next(tc.now); got != tc.want {
-			t.Errorf("%s, at %d: got %s, want %s", tc.name, tc.now, got, tc.want)
-		}
-	}
-	set.Expire(250)
-	if got := next(250); got != "300 true" {
-		t.Errorf("behind the tick: %s", got)
-	}
-	set.Expire(300)
-	if got := next(300); got != "0 false" && got != "300 false" {
-		t.Errorf("behind all: %s", got)
-	}
-}
-
 // Silences that come and go leave nothing behind, in whatever order.
 func TestSilencesLeaveNothingBehind(t *testing.T) {
 	set := NewSet()
