@@ -106,6 +106,6 @@ func BenchmarkTickThatHoldsTenThousand(b *testing.B) {
 		if now > 3000 {
 			now = 11 // nothing may come to its end
 		}
-		p.Tick(now, func(r graph.Record) { b.Fatal(fmt.Sprintf("a record came out: %s", r.AppendNative(nil))) })
+		p.Tick(now, func(r graph.Record) { b.Fatalf("a record came out: %s", r.AppendNative(nil)) })
 	}
 }
