@@ -1,7 +1,6 @@
 package alert
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
