@@ -129,6 +129,37 @@ func TestSilencesComeBackWhateverIsDecidedAboutTheStateUnlessItIsCleared(t *test
 	}
 }
 
+func TestASilenceThatMutesNothingIsWarnedOf(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	rules := write(t, dir, "r.yml", rule("A", "evil"))
+	const idle = "no alert pipeline is configured, so nothing is muted until a start with --alert-pipeline"
+	const over = "ends_at is over, so the silence mutes nothing"
+	for _, tc := range []struct {
+		name    string
+		args    []string
+		ends    string
+		warning any
+	}{
+		{"without an alert pipeline", nil, "2126-01-01T00:00:00Z", idle},
+		{"with one", []string{"--alert-pipeline", write(t, dir, "alerts.yml", "{}")}, "2126-01-01T00:00:00Z", nil},
+		{"with one, for a time that is over", []string{"--alert-pipeline", write(t, dir, "alerts.yml", "{}")}, "2020-01-01T00:00:00Z", over},
+	} {
+		d := start(t, append([]string{"-r", rules, "--input", "http"}, tc.args...)...)
+		a := d.do("POST", "/api/v1/silences", fmt.Sprintf(`{"matchers":[{"selector":"rule","value":"id-A"}],"ends_at":%q}`, tc.ends))
+		if got := a.json(t)["warning"]; a.status != 201 || got != tc.warning {
+			t.Errorf("%s: %d %s, want the warning %v", tc.name, a.status, a.body, tc.warning)
+		}
+		if tc.warning == idle {
+			_, said := d.client("silence", "add", "rule=id-A", "--for", "1h")
+			if !strings.Contains(said, "warning: "+idle) || strings.Contains(said, "mutes") {
+				t.Errorf("%s: the command says %q", tc.name, said)
+			}
+		}
+		d.stop()
+	}
+}
+
 func TestASilenceOfTheFileIsBackAfterAReload(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
