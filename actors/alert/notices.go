@@ -28,8 +28,9 @@ func (n *notices) add(o *alert.Outcome) {
 // tell reports what gathered since the last time.
 func (n *notices) tell(log *slog.Logger, now time.Time) {
 	const hint = ", or choose selectors with fewer values"
-	n.unstored = n.one(log, "results", "too many alerts are active, results pass without deduplication", "raise max_active_alerts"+hint, n.unstored, now)
-	n.ungrouped = n.one(log, "results", "too many incidents are open, results pass without an incident", "raise max_open_incidents"+hint, n.ungrouped, now)
+	const memory = ", or shorter ones: there is also a bound of 256 MiB for what they hold"
+	n.unstored = n.one(log, "results", "too many alerts are active, results pass without deduplication", "raise max_active_alerts"+hint+memory, n.unstored, now)
+	n.ungrouped = n.one(log, "results", "too many incidents are open, results pass without an incident", "raise max_open_incidents"+hint+memory, n.ungrouped, now)
 	n.unindexed = n.one(log, "results", "too many values belong to incidents, results are not found by further ones", "raise max_entities_per_incident"+hint, n.unindexed, now)
 	n.evicted = n.one(log, "sources", "too many sources inhibit, those seen longest ago inhibit no more", "choose equal with fewer values, or a shorter duration", n.evicted, now)
 }

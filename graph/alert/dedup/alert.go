@@ -29,6 +29,9 @@ type opening struct {
 	fields int    // end of the second
 }
 
+// size is how many bytes it holds.
+func (o *opening) size() int { return len(o.key) + cap(o.memory) }
+
 func (o *opening) fingerprint() []byte { return o.memory[:o.shown:o.shown] }
 func (o *opening) values() []byte      { return o.memory[o.shown:o.fields:o.fields] }
 func (o *opening) sample() []byte      { return o.memory[o.fields:] }

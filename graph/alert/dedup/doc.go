@@ -11,5 +11,6 @@
 // later one is shown with more digits.
 //
 // A Store never drops an alert to make room for another one: results that find it full are
-// not folded. Its size is bounded by the number of alerts and by the samples they keep.
+// not folded. It is full when there are too many alerts, or when their keys, fields and
+// samples hold too many bytes.
 package dedup

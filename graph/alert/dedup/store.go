@@ -29,6 +29,8 @@ type Store struct {
 	seen    calendar // the alerts by the second of their last result
 	untold  calendar // those with results that no record told of, by the second of the last record
 	due     []int32  // memory for ticks
+	bytes   int      // of keys, fields and samples
+	limit   int      // of bytes
 	buffer  []byte   // memory for openings
 
 	// What Find leaves for Open.
@@ -36,9 +38,13 @@ type Store struct {
 	enrichments []byte
 }
 
+// maxBytes is how many bytes the keys, fields and samples of all alerts have together.
+// Beyond it the store is full.
+const maxBytes = 256 << 20
+
 // New returns an empty store.
 func New(c Config) *Store {
-	s := &Store{digest: digestOf}
+	s := &Store{digest: digestOf, limit: maxBytes}
 	s.reset()
 	s.Configure(c)
 	return s
@@ -94,7 +100,7 @@ func (s *Store) Fold(a *Alert, now int64) {
 func (s *Store) Open(r *graph.Result, now int64, in incident.Ref) (opened bool) {
 	enrichments := s.enrichments
 	s.enrichments = nil
-	if len(s.alerts) >= min(s.config.MaxActive, math.MaxInt32) {
+	if len(s.alerts) >= min(s.config.MaxActive, math.MaxInt32) || s.bytes+len(s.key) > s.limit {
 		return false
 	}
 	o := &opening{first: now, key: string(s.key)}
@@ -106,6 +112,10 @@ func (s *Store) Open(r *graph.Result, now int64, in incident.Ref) (opened bool) 
 	b = s.prints.appendFields(b, &found)
 	o.fields = len(b)
 	b = sample.Append(b, r)
+	if s.bytes+len(o.key)+len(b) > s.limit {
+		s.keep(b)
+		return false
+	}
 	o.memory = append(make([]byte, 0, len(b)), b...)
 	s.keep(b)
 	s.add(Alert{lastSeen: now, lastEmitted: now, fires: 1, emitted: 1, in: in, opening: o})
@@ -131,6 +141,7 @@ func (s *Store) add(with Alert) {
 	with.slot = a.slot
 	*a = with
 	s.alerts[a.key] = a
+	s.bytes += a.size()
 	s.digests[a.digest]++
 	s.seen.put(a.slot, a.lastSeen)
 	if a.untold = a.fires > a.emitted; a.untold {
@@ -142,6 +153,7 @@ func (s *Store) remove(a *Alert) {
 	s.seen.drop(a.slot, a.lastSeen)
 	s.told(a)
 	delete(s.alerts, a.key)
+	s.bytes -= a.size()
 	if s.digests[a.digest]--; s.digests[a.digest] == 0 {
 		delete(s.digests, a.digest)
 	}

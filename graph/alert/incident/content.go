@@ -26,6 +26,7 @@ type content struct {
 	results int64
 	samples *samples
 	epoch   uint64
+	held    int // bytes of its values, group and samples, but for values that are left out
 	level   ast.Level
 	opened  bool // a record told of it
 	dirty   bool // it has news
@@ -54,6 +55,7 @@ type samples struct {
 	refs   []unique.Handle[ref]
 	lines  [][]byte
 	newest []byte // the newest result, with or without a place in lines
+	apart  int    // bytes of newest if it has no place in lines
 	reuse  bool   // nobody else has the bytes of newest
 }
 
@@ -86,7 +88,7 @@ func (s *Store) absorb(n *node, r *graph.Result, now int64) {
 	c.results++
 	c.level = max(c.level, level)
 	c.bump(rule, 1)
-	s.keep(c.samples, r, ref{rule, level})
+	s.keep(c, r, ref{rule, level})
 	s.soil(c)
 }
 
@@ -106,12 +108,16 @@ func (s *Store) soil(c *content) {
 	}
 }
 
-// keep takes a sample of a result.
-func (s *Store) keep(k *samples, r *graph.Result, what ref) {
+// keep takes a sample of a result, unless there is no room for it.
+func (s *Store) keep(c *content, r *graph.Result, what ref) {
+	k := c.samples
 	s.line = sample.Append(s.line[:0], r)
-	if s.config.Include == Results && len(k.lines) < s.config.MaxResults {
+	fits := s.fits(len(s.line) - k.apart)
+	if s.config.Include == Results && len(k.lines) < s.config.MaxResults && fits {
 		k.newest, k.reuse = slices.Clone(s.line), false
 		k.lines = append(k.lines, k.newest)
+		s.hold(c, cap(k.newest)-k.apart)
+		k.apart = 0
 		return
 	}
 	if s.config.Include == Refs && len(k.refs) < s.config.MaxResults {
@@ -121,7 +127,12 @@ func (s *Store) keep(k *samples, r *graph.Result, what ref) {
 		k.newest = append(k.newest[:0], s.line...)
 		return
 	}
+	if k.newest != nil && !fits {
+		return
+	}
 	k.newest, k.reuse = slices.Clone(s.line), true
+	s.hold(c, cap(k.newest)-k.apart)
+	k.apart = cap(k.newest)
 }
 
 // manyRules is how many rules are looked through one by one.

@@ -20,7 +20,7 @@ type pair struct {
 // join is the incident that the values of a result lead to, nil if there is none. If they
 // lead to several, these become one.
 func (s *Store) join(r *graph.Result, now int64, o *Outcome) *node {
-	if len(s.values.loose) > maxLoose {
+	if len(s.values.loose) > maxLoose || s.values.looseBytes > maxBeyond {
 		s.sweep()
 	}
 	s.read(r, o)
@@ -30,7 +30,7 @@ func (s *Store) join(r *graph.Result, now int64, o *Outcome) *node {
 	s.reach()
 	var n *node
 	if len(s.touch) == 0 {
-		c := s.open(now, o)
+		c := s.open(r, len(s.pairText), now, o)
 		if c == nil {
 			s.setLoose()
 			return nil
@@ -139,7 +139,7 @@ func (s *Store) takeAll(n *node, o *Outcome) {
 				x.owner, x.place = n, place
 			}
 		case n:
-			if x.place&outside != 0 && s.room(c, p.selector) {
+			if x.place&outside != 0 && s.room(c, p.selector, p.to-p.from) {
 				s.admit(c, x, p.selector)
 			}
 		default:
@@ -161,15 +161,16 @@ func (s *Store) fresh() string {
 
 // unite makes one incident of those that a result leads to: the oldest takes in the others.
 func (s *Store) unite() *node {
-	n := s.touch[0]
+	oldest := s.touch[0]
 	for _, other := range s.touch[1:] {
-		if s.all[other.at].first < s.all[n.at].first {
-			n = other
+		if s.all[other.at].first < s.all[oldest.at].first {
+			oldest = other
 		}
 	}
+	n := oldest
 	for _, other := range s.touch {
-		if other != n {
-			s.merge(n, other)
+		if other != oldest {
+			n = s.merge(n, other)
 		}
 	}
 	return n

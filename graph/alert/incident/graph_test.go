@@ -83,6 +83,32 @@ func (s *Store) check(tb testing.TB) {
 	}
 	same2(tb, "keys that no incident lists", leads, 0)
 	same2(tb, "bytes beside the sets", s.values.beyond, beyond)
+	held := 0
+	for _, c := range s.all {
+		same2(tb, "bytes of "+c.id, c.held, c.weigh())
+		held += c.held
+	}
+	same2(tb, "bytes of all", s.bytes, held)
+}
+
+// weigh counts the bytes that an incident holds.
+func (c *content) weigh() int {
+	n := 0
+	for key := range c.set {
+		n += len(key)
+	}
+	if c.by != nil {
+		n += len(c.by.key) + cap(c.by.object)
+	}
+	in := false
+	for _, line := range c.samples.lines {
+		n += cap(line)
+		in = in || &line[0] == &c.samples.newest[0]
+	}
+	if !in && c.samples.newest != nil {
+		n += cap(c.samples.newest)
+	}
+	return n
 }
 
 func same2[T comparable](tb testing.TB, what string, got, want T) {

@@ -18,6 +18,9 @@ type group struct {
 	object []byte // selectors and values, of the first result
 }
 
+// size is how many bytes it holds.
+func (g *group) size() int { return len(g.key) + cap(g.object) }
+
 // absent is the text of a value that is not there.
 const absent = "null"
 
@@ -32,11 +35,12 @@ func (s *Store) group(r *graph.Result, now int64, o *Outcome) *node {
 	if n, ok := s.keys[string(s.text)]; ok {
 		return n
 	}
-	c := s.open(now, o)
+	c := s.open(r, 2*len(s.text), now, o)
 	if c == nil {
 		return nil
 	}
 	c.by = &group{string(s.text), appendGroup(nil, s.config.By, r)}
+	s.hold(c, c.by.size())
 	c.id = s.groupID(c.by.key, r)
 	s.keys[c.by.key], s.ids[c.id] = c.node, c.node
 	return c.node

@@ -191,6 +191,9 @@ func (m *model) absorb(in *modelIncident, r modelResult, now int64) {
 
 func (m *model) merge(in, victim *modelIncident) {
 	delete(m.incidents, victim.id)
+	if len(victim.keys) > len(in.keys) { // the values of the larger one stay in a full set
+		in.sets, victim.sets = victim.sets, in.sets
+	}
 	for _, p := range victim.keys {
 		m.index[p] = in.id
 	}

@@ -74,8 +74,10 @@ func (b *restorer) one(in *stored) error {
 	}
 	b.known[in.ID] = true
 	b.store.insert(c)
+	b.store.hold(c, c.samples.size())
 	if in.GroupKey != nil {
 		c.by = &group{*in.GroupKey, event.AppendCompact(nil, in.GroupBy)}
+		b.store.hold(c, c.by.size())
 		b.store.keys[c.by.key], b.store.ids[c.id] = c.node, c.node
 	}
 	return b.values(c, in)
@@ -90,9 +92,13 @@ func (b *restorer) values(c *content, in *stored) error {
 			return err
 		}
 		c.owned = append(c.owned, key)
+		b.store.hold(c, len(key))
 	}
 	if guests := b.read(in.Guests); len(guests) > 0 {
 		c.rest().guests = guests
+		for _, key := range guests {
+			b.store.hold(c, len(key))
+		}
 	}
 	for _, key := range b.read(in.Beyond) {
 		m := c.rest()
@@ -129,6 +135,15 @@ func (b *restorer) lead(c *content, key string, place uint32) error {
 	return nil
 }
 
+// size is how many bytes the results hold.
+func (k *samples) size() int {
+	n := k.apart
+	for _, line := range k.lines {
+		n += cap(line)
+	}
+	return n
+}
+
 func (in *stored) samples() *samples {
 	k := &samples{newest: in.Newest}
 	for _, r := range in.Refs {
@@ -139,6 +154,8 @@ func (in *stored) samples() *samples {
 	}
 	if n := len(k.lines); n > 0 && bytes.Equal(k.lines[n-1], k.newest) {
 		k.newest = k.lines[n-1]
+		return k
 	}
+	k.apart = cap(k.newest)
 	return k
 }

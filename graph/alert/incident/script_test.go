@@ -136,3 +136,8 @@ func same[T comparable](t *testing.T, what string, got, want T) {
 		t.Errorf("%s is %v, want %v", what, got, want)
 	}
 }
+
+// setField sets the text of a matched field.
+func setField(r *graph.Result, i int, text string) {
+	r.Detection.Fields[i].Value = append(append(append(r.Detection.Fields[i].Value[:0], '"'), text...), '"')
+}

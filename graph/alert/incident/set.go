@@ -16,8 +16,12 @@ func parse(key string) (selector int, text string) {
 	return 0, ""
 }
 
-// room reports whether there is room for a value of a selector in the set of an incident.
-func (s *Store) room(c *content, selector int) bool {
+// room reports whether there is room for a value of a selector in the set of an incident,
+// whose key has so many bytes.
+func (s *Store) room(c *content, selector, bytes int) bool {
+	if !s.fits(bytes) {
+		return false
+	}
 	held := len(c.owned)
 	if c.more != nil {
 		held += len(c.more.guests)
@@ -96,18 +100,19 @@ func (s *Store) claim(c *content, key string, selector int, o *Outcome) (place u
 // enter takes a value that leads to an incident into its set, unless that is full.
 func (s *Store) enter(c *content, key string, selector int) bool {
 	switch {
-	case c.dismiss(key): // it has its place already
-	case s.room(c, selector):
+	case s.dismiss(c, key): // it has its place already
+	case s.room(c, selector, len(key)):
 		c.larger(selector)
 	default:
 		return false
 	}
-	c.own(key)
+	s.include(c, key)
 	return true
 }
 
-// own takes a key into the set. The list grows slowly, as most incidents stay small.
-func (c *content) own(key string) {
+// include takes a key into the set. The list grows slowly, as most incidents stay small.
+func (s *Store) include(c *content, key string) {
+	s.hold(c, len(key))
 	if len(c.owned) == cap(c.owned) {
 		c.owned = append(make([]string, 0, len(c.owned)+2+len(c.owned)/4), c.owned...)
 	}
@@ -132,7 +137,7 @@ func (s *Store) admit(c *content, x *slot, selector int) {
 	rest[at] = moved
 	c.more.beyond = slices.Clip(rest[:last])
 	s.values.beyond -= len(key) + keyCost
-	c.own(key)
+	s.include(c, key)
 	c.larger(selector)
 	x.place = uint32(len(c.owned) - 1)
 }
@@ -160,18 +165,19 @@ func (c *content) guests() map[string]struct{} {
 // host takes a value into the set of an incident, if there is room, that does not lead to it.
 func (s *Store) host(c *content, key string, selector int) {
 	all := c.guests()
-	if _, is := all[key]; is || !s.room(c, selector) {
+	if _, is := all[key]; is || !s.room(c, selector, len(key)) {
 		return
 	}
 	key = strings.Clone(key) // it lies among those of another incident
 	m := c.rest()
 	m.guests = append(m.guests, key)
 	all[key] = struct{}{}
+	s.hold(c, len(key))
 	c.larger(selector)
 }
 
 // dismiss takes a key out of the guests of an incident, and reports whether it was one.
-func (c *content) dismiss(key string) bool {
+func (s *Store) dismiss(c *content, key string) bool {
 	if c.more == nil || len(c.more.guests) == 0 {
 		return false
 	}
@@ -180,6 +186,7 @@ func (c *content) dismiss(key string) bool {
 		return false
 	}
 	delete(all, key)
+	s.hold(c, -len(key))
 	at := slices.Index(c.more.guests, key)
 	c.more.guests = slices.Concat(c.more.guests[:at], c.more.guests[at+1:])
 	return true

@@ -74,10 +74,6 @@ func TestMemoryOfManyIncidents(t *testing.T) {
 	})
 }
 
-func setField(r *graph.Result, i int, text string) {
-	r.Detection.Fields[i].Value = append(append(append(r.Detection.Fields[i].Value[:0], '"'), text...), '"')
-}
-
 // memory fills a store, and measures it behind the first records.
 func memory(t *testing.T, c Config, fill func(store *Store, i int)) {
 	t.Helper()

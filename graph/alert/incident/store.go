@@ -5,6 +5,7 @@ import (
 
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/graph/alert/due"
+	"github.com/sluicehq/sluice/graph/alert/sample"
 )
 
 // Store holds the open incidents.
@@ -17,6 +18,8 @@ type Store struct {
 	all      []*content // in no order
 	batching int        // of all: nothing was reported of them
 	epoch    uint64     // content of another one is shared
+	bytes    int        // that all hold
+	limit    int        // of bytes
 	view     *View      // of all, until something changes
 
 	keys   map[string]*node // by the key of their group
@@ -26,6 +29,7 @@ type Store struct {
 	stop   map[string]struct{}
 	pairs  []pair // of the result in hand
 	touch  []*node
+	moves  int // values that merges have moved
 	// Memory for what is needed for a moment.
 	pairText, text, line []byte
 
@@ -36,10 +40,14 @@ type Store struct {
 	due                   []*node
 }
 
+// maxBytes is how many bytes the values, results and groups of all incidents have together.
+// Beyond it no incident is opened, and those that are open keep no more of them.
+const maxBytes = 256 << 20
+
 // New returns a store without incidents. The ids of incidents of an entity graph come from
 // newID; they have to be new each time.
 func New(c Config, newID func() string) *Store {
-	s := &Store{newID: newID, epoch: 1, keys: make(map[string]*node), ids: make(map[string]*node)}
+	s := &Store{newID: newID, epoch: 1, limit: maxBytes, keys: make(map[string]*node), ids: make(map[string]*node)}
 	s.layout = &layout{}
 	s.Configure(c)
 	return s
@@ -95,9 +103,14 @@ func (s *Store) clock(now int64) {
 	}
 }
 
-// open opens an incident without results, unless there are too many.
-func (s *Store) open(now int64, o *Outcome) *content {
-	if len(s.all) >= s.config.MaxOpen {
+// open opens an incident without results, unless there are too many, or no room for the
+// keys and the sample of its first one.
+func (s *Store) open(r *graph.Result, keys int, now int64, o *Outcome) *content {
+	if len(s.all) >= s.config.MaxOpen || !s.fits(keys) {
+		o.Refused++
+		return nil
+	}
+	if s.line = sample.Append(s.line[:0], r); !s.fits(keys + len(s.line)) {
 		o.Refused++
 		return nil
 	}
@@ -121,7 +134,16 @@ func (s *Store) insert(c *content) {
 	s.view, s.found = nil, nil
 }
 
-// take takes an incident out. Its values are left where they are.
+// hold counts bytes that an incident holds more than before.
+func (s *Store) hold(c *content, more int) {
+	c.held += more
+	s.bytes += more
+}
+
+// fits reports whether there is room for more bytes.
+func (s *Store) fits(more int) bool { return more <= 0 || s.bytes+more <= s.limit }
+
+// take takes an incident out. Its values, and what it holds, are left where they are.
 func (s *Store) take(n *node) {
 	c, last := s.all[n.at], s.all[len(s.all)-1]
 	s.all[n.at] = last
@@ -143,6 +165,7 @@ func (s *Store) take(n *node) {
 func (s *Store) remove(n *node) {
 	c := s.all[n.at]
 	s.forget(c)
+	s.bytes -= c.held
 	s.take(n)
 }
 

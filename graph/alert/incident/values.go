@@ -14,6 +14,8 @@ type values struct {
 	seed  maphash.Seed
 	parts []part // nil until the first value
 	loose []string
+	// looseBytes is how many bytes were taken into loose since it was emptied.
+	looseBytes int
 	// beyond is how many bytes the keys hold that did not fit into sets.
 	beyond int
 }
@@ -39,7 +41,7 @@ const outside = 1 << 31
 
 // Limits of what is kept of values that no incident shows.
 const (
-	maxBeyond = 64 << 20 // bytes of keys
+	maxBeyond = 64 << 20 // bytes of keys that fit into no set, and of those that lead nowhere
 	maxLoose  = 1 << 16  // keys
 	keyCost   = 56       // bytes of a key beside its text
 )
@@ -174,6 +176,7 @@ func (s *Store) forget(c *content) {
 func (v *values) addLoose(hash uint64, key string) {
 	v.add(hash, slot{place: uint32(len(v.loose)), count: 1})
 	v.loose = append(v.loose, key)
+	v.looseBytes += len(key) + keyCost
 }
 
 // sweep drops the values that lead nowhere.
@@ -188,7 +191,7 @@ func (s *Store) sweep() {
 		s.drop(key)
 	}
 	clear(s.values.loose)
-	s.values.loose = s.values.loose[:0]
+	s.values.loose, s.values.looseBytes = s.values.loose[:0], 0
 }
 
 // occur counts an occurrence, and returns how many there were.
