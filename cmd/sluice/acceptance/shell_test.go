@@ -52,7 +52,7 @@ try sluice daemon --input-format = js
 try sluice daemon --input-format =
 try sluice rule validate my
 `, bash, "--norc"),
-		"sluice engine  > daemon eval status rules log-level",
+		"sluice engine  > daemon eval status rules log-level incidents",
 		"sluice daemon --input-f > --input-format",
 		"sluice daemon --input-format = js > json",
 		"sluice daemon --input-format = > auto json syslog plain logfmt cef",
