@@ -13,14 +13,15 @@ import (
 // alerting brings the results of an evaluation to an alert pipeline, one event after the
 // other. Its clock is that of the events: it stands at the newest time that an event has had
 // so far, and never goes back. An event without a time leaves it where it is. Events in front
-// of the first time have that one, if they are read together with it; else they are of the
-// beginning of 1970. So the same events make the same records, whenever they are evaluated.
+// of the first time are of the beginning of 1970; the ticks begin with the first time, and
+// so what such events leave behind is due then. So the same events make the same records,
+// whenever they are evaluated and however they arrive.
 type alerting struct {
 	pipeline *alert.Pipeline
 	tell     recordRenderer
 
-	times   []int64 // of the events of the batch
-	now     int64   // the clock
+	times   []int64 // of the events of the batch, as readTimes notes them
+	now     int64   // the clock; 0 before the first time
 	next    int64   // the first second that has had no tick
 	ticks   uint64
 	cleared int64 // the last second in which memory of what is over was freed
@@ -79,14 +80,11 @@ func (j *job) readTimes(w *engine.Worker) {
 	}
 }
 
-// begin takes a batch over, whose events have these times.
-func (a *alerting) begin(times []int64) {
-	a.times = times
-	if a.now > 0 {
-		return
-	}
-	for _, t := range times {
-		if t > 0 { // the years before were no time in which anything fell due
+// start starts the clock at the first time that an event has. The years before were no time
+// in which anything fell due.
+func (a *alerting) start() {
+	for _, t := range a.times {
+		if t > 0 {
 			a.now, a.next, a.cleared = t, t, t
 			return
 		}
@@ -100,6 +98,9 @@ func (a *alerting) advance(event int) {
 	t := a.times[event]
 	if t <= a.now {
 		return
+	}
+	if a.now == 0 {
+		a.start()
 	}
 	for {
 		at, due := a.pipeline.Next()
@@ -155,7 +156,7 @@ func (a *alerting) process(b *graph.Batch, event uint32) {
 // pipeline has to say.
 func (e *evaluation) alert(j *job) error {
 	b := &j.batch
-	e.alerts.begin(j.times)
+	e.alerts.times = j.times
 	for i := range b.Outcomes {
 		if o := &b.Outcomes[i]; o.Kind != graph.Decoded || o.Results.Len() == 0 && o.Matches.Len() == 0 {
 			continue
