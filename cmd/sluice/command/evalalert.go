@@ -67,6 +67,10 @@ func alertFile(l *config.Loaded) (*alert.File, error) {
 // clearEvery is how often memory of what is over is freed, in seconds of the clock.
 const clearEvery = 60
 
+// longGap is how many seconds without results are gone through one by one at most while
+// records are held.
+const longGap = 10
+
 // readTimes notes for each event of a batch the newest time that one up to it has had, 0 for
 // none.
 func (j *job) readTimes(w *engine.Worker) {
@@ -107,7 +111,13 @@ func (a *alerting) advance(event int) {
 		if at = max(at, a.next); !due || at >= t {
 			break
 		}
-		a.tick(at)
+		if a.tick(at) > 0 || t-a.next < longGap {
+			continue
+		}
+		if at, due = a.pipeline.Wake(at); !due { // what is due is held
+			at = t
+		}
+		a.next = max(a.next, min(at, t))
 	}
 	if last := t - 1; last >= a.next && last-a.cleared >= clearEvery {
 		a.tick(last)
@@ -116,10 +126,12 @@ func (a *alerting) advance(event int) {
 	a.now, a.next = t, max(a.next, t)
 }
 
-func (a *alerting) tick(at int64) {
-	a.pipeline.Tick(at, func(r graph.Record) { a.record(r, at) })
+// tick returns how many records came out.
+func (a *alerting) tick(at int64) int {
+	ticked := a.pipeline.Tick(at, func(r graph.Record) { a.record(r, at) })
 	a.next = at + 1
 	a.ticks++
+	return ticked.Records()
 }
 
 // last runs the tick of the last second, which also tells of the incidents that still wait.

@@ -449,6 +449,21 @@ func TestGapsCostLittle(t *testing.T) {
 	if e.alerts.ticks > 20 {
 		t.Errorf("%d ticks in nine years, want as many as there is something to do", e.alerts.ticks)
 	}
+	// Nor do records that are held all the time.
+	held := "silences: [{matchers: [{selector: rule, value: rule-ssh}], starts_at: '1970-01-01T00:16:41Z', ends_at: '1975-01-01T00:00:00Z'}]\n" +
+		"dedup: {fingerprint: [match.ip], repeat_interval: 60s, resolve_timeout: 20000h}\ngroup: {by: [match.ip], repeat_interval: 1h, resolve_timeout: 9000h}"
+	var events strings.Builder
+	for i := range 100 {
+		events.WriteString(at(1000, "fail", fmt.Sprint(i)) + at(1000, "fail", fmt.Sprint(i)))
+	}
+	events.WriteString(at(1000+year, "none", "") + at(1000+3*year, "none", "") + at(1000+9*year, "none", ""))
+	e = evaluateWith(t, p, sshRules, held, events.String())
+	if e.alerts.ticks > 100 {
+		t.Errorf("%d ticks in nine years with held records, want as many as there is something to do", e.alerts.ticks)
+	}
+	if e.alerts.summaries != 100 || e.alerts.aboutIncidents != 0 {
+		t.Errorf("%d records of alerts and %d of incidents", e.alerts.summaries, e.alerts.aboutIncidents)
+	}
 }
 
 // Events that cannot be read to their end have a last tick all the same.
