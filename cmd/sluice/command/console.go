@@ -104,7 +104,11 @@ func (c *console) summary(format string, args ...any) {
 
 // table makes a table in the chosen tabular format.
 func (c *console) table(header []string) *terminal.Table {
-	return terminal.NewTable(c.Out, map[string]rune{formatCSV: ',', formatTSV: '\t'}[c.format], c.color, header)
+	t := terminal.NewTable(c.Out, map[string]rune{formatCSV: ',', formatTSV: '\t'}[c.format], c.color, header)
+	if c.terminal {
+		t.Clean()
+	}
+	return t
 }
 
 // writeTable writes all rows in the chosen tabular format.

@@ -11,14 +11,15 @@ import (
 // alerting brings the results of an evaluation to an alert pipeline, one event after the
 // other. Its clock is that of the events: it stands at the newest time that an event has had
 // so far, and never goes back. An event without a time leaves it where it is. Events in front
-// of the first time have that one, if they are read together with it; else they are of the
-// beginning of 1970. So the same events make the same records, whenever they are evaluated.
+// of the first time are of the beginning of 1970; the ticks begin with the first time, and
+// so what such events leave behind is due then. So the same events make the same records,
+// whenever they are evaluated and however they arrive.
 type alerting struct {
 	pipeline *alert.Pipeline
 	tell     recordRenderer
 
-	times   []int64 // of the events of the batch
-	now     int64   // the clock
+	times   []int64 // of the events of the batch, as readTimes notes them
+	now     int64   // the clock; 0 before the first time
 	next    int64   // the first second that has had no tick
 	ticks   uint64
 	cleared int64 // the last second in which memory of what is over was freed
@@ -46,6 +47,10 @@ func newAlerting(f *alert.File, p *printer) *alerting {
 // clearEvery is how often memory of what is over is freed, in seconds of the clock.
 const clearEvery = 60
 
+// longGap is how many seconds without results are gone through one by one at most while
+// records are held.
+const longGap = 10
+
 // readTimes notes for each event of a batch the newest time that one up to it has had, 0 for
 // none.
 func (j *job) readTimes(w *engine.Worker) {
@@ -59,14 +64,11 @@ func (j *job) readTimes(w *engine.Worker) {
 	}
 }
 
-// begin takes a batch over, whose events have these times.
-func (a *alerting) begin(times []int64) {
-	a.times = times
-	if a.now > 0 {
-		return
-	}
-	for _, t := range times {
-		if t > 0 { // the years before were no time in which anything fell due
+// start starts the clock at the first time that an event has. The years before were no time
+// in which anything fell due.
+func (a *alerting) start() {
+	for _, t := range a.times {
+		if t > 0 {
 			a.now, a.next, a.cleared = t, t, t
 			return
 		}
@@ -81,12 +83,21 @@ func (a *alerting) advance(event int) {
 	if t <= a.now {
 		return
 	}
+	if a.now == 0 {
+		a.start()
+	}
 	for {
 		at, due := a.pipeline.Next()
 		if at = max(at, a.next); !due || at >= t {
 			break
 		}
-		a.tick(at)
+		if a.tick(at) > 0 || t-a.next < longGap {
+			continue
+		}
+		if at, due = a.pipeline.Wake(at); !due { // what is due is held
+			at = t
+		}
+		a.next = max(a.next, min(at, t))
 	}
 	if last := t - 1; last >= a.next && last-a.cleared >= clearEvery {
 		a.tick(last)
@@ -95,10 +106,12 @@ func (a *alerting) advance(event int) {
 	a.now, a.next = t, max(a.next, t)
 }
 
-func (a *alerting) tick(at int64) {
-	a.pipeline.Tick(at, func(r graph.Record) { a.record(r, at) })
+// tick returns how many records came out.
+func (a *alerting) tick(at int64) int {
+	ticked := a.pipeline.Tick(at, func(r graph.Record) { a.record(r, at) })
 	a.next = at + 1
 	a.ticks++
+	return ticked.Records()
 }
 
 // last runs the tick of the last second, which also tells of the incidents that still wait.
@@ -135,7 +148,7 @@ func (a *alerting) process(b *graph.Batch, event uint32) {
 // pipeline has to say.
 func (e *evaluation) alert(j *job) error {
 	b := &j.batch
-	e.alerts.begin(j.times)
+	e.alerts.times = j.times
 	for i := range b.Outcomes {
 		if o := &b.Outcomes[i]; o.Kind != graph.Decoded || o.Results.Len() == 0 && o.Matches.Len() == 0 {
 			continue

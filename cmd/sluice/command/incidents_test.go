@@ -1,6 +1,8 @@
 package command
 
 import (
+	"io"
+	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
@@ -144,6 +146,33 @@ func TestListsOnATerminal(t *testing.T) {
 		code, shown := onTerminal(t, Program{}, 80, append(strings.Fields(line), "--addr", addr)...)
 		if code != 0 || !strings.Contains(shown, want) || strings.Contains(shown, "\x1b[2J") {
 			t.Errorf("%s: exit code %d, got %q, want %q in it", line, code, shown, want)
+		}
+	}
+}
+
+// Records for programs are what somebody wrote, but for those that go to a terminal.
+func TestRecordsOfListsAreCleanOnATerminal(t *testing.T) {
+	inEmptyDir(t)
+	addr := api(t, func(w http.ResponseWriter, r *http.Request) {
+		text := `{"count":1,"incidents":[` + oneIncidentJSON + `]}`
+		if r.URL.Path == silencesPath {
+			text = twoSilences
+		}
+		_, _ = io.WriteString(w, strings.NewReplacer(`"alice"`, `"al\u001b[2J\u202eice"`, `"pentest"`, `"pen\u001b[2J\u202etest"`).Replace(text))
+	})
+	for _, tc := range []struct{ list, raw, clean string }{
+		{"silence list", "pen\x1b[2J\u202etest", "pen [2J test"},
+		{"incidents list", "al\x1b[2J\u202eice", "al [2J ice"},
+	} {
+		for _, format := range []string{"csv", "tsv"} {
+			line := append(strings.Fields(tc.list), "--output-format", format, "--addr", addr)
+			if got := sluice(t, "", line...); got.code != 0 || !strings.Contains(got.out, tc.raw) {
+				t.Errorf("%s in %s: exit code %d, got %q, want %q in it", tc.list, format, got.code, got.out, tc.raw)
+			}
+			code, shown := onTerminal(t, Program{}, 80, line...)
+			if code != 0 || !strings.Contains(shown, tc.clean) || strings.ContainsAny(shown, "\x1b\u202e") {
+				t.Errorf("%s in %s on a terminal: exit code %d, got %q, want %q in it", tc.list, format, code, shown, tc.clean)
+			}
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/csv"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -17,6 +18,7 @@ type Table struct {
 	out    io.Writer
 	comma  rune // between the cells of a record; 0 aligns them in columns
 	color  bool
+	clean  bool // cells of records, too, as those of columns always are
 	header []string
 	held   [][]string
 	paint  []string // colour of each held row's first column
@@ -33,6 +35,9 @@ func NewTable(out io.Writer, comma rune, color bool, header []string) *Table {
 
 // Fit cuts the last column so that rows are no wider than so many columns; 0 cuts nothing.
 func (t *Table) Fit(columns int) { t.most = columns }
+
+// Clean keeps characters out of records that steer a terminal.
+func (t *Table) Clean() { t.clean = true }
 
 // Row adds a row, whose first column gets the colour.
 func (t *Table) Row(cells []string, color string) error {
@@ -138,6 +143,12 @@ func (t *Table) aligned(cells []string, color string) {
 
 // separated writes one CSV or TSV record, quoted as RFC 4180 says.
 func (t *Table) separated(cells []string) {
+	if t.clean {
+		cells = slices.Clone(cells)
+		for i := range cells {
+			cells[i] = Printable(cells[i])
+		}
+	}
 	w := csv.NewWriter(&t.buf)
 	w.Comma = t.comma
 	_ = w.Write(cells) // a buffer takes everything

@@ -3,6 +3,7 @@ package bundle
 import (
 	"iter"
 	"strings"
+	"unicode"
 
 	"github.com/sluicehq/sluice/sigma/event"
 )
@@ -15,15 +16,26 @@ var (
 	feeds  = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 )
 
+// harmless is a text without characters that steer a terminal, or hide or turn what is beside
+// them. Tabs and line feeds stay.
+func harmless(text string) string {
+	return strings.Map(func(r rune) rune {
+		if r != '\t' && r != '\n' && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || unicode.In(r, unicode.Zl, unicode.Zp)) {
+			return unicode.ReplacementChar
+		}
+		return r
+	}, text)
+}
+
 // plain is a text that Markdown shows as it is, on one line.
-func plain(text string) string { return markup.Replace(breaks.Replace(text)) }
+func plain(text string) string { return markup.Replace(harmless(breaks.Replace(text))) }
 
 // code is a text in a code span.
 func code(text string) string {
 	if text == "" {
 		text = " " // two backticks alone would begin another span
 	}
-	return "`" + strings.ReplaceAll(breaks.Replace(text), "`", "'") + "`"
+	return "`" + strings.ReplaceAll(harmless(breaks.Replace(text)), "`", "'") + "`"
 }
 
 // item is a text in a line of a list, of which it cannot make a fence.
@@ -32,7 +44,7 @@ func item(text string) string { return fenceless(plain(text)) }
 // lines is plain for a text of several lines, which it keeps. None of them can begin a
 // fence, or make a heading of the line before it.
 func lines(text string) string {
-	all := strings.Split(feeds.Replace(text), "\n")
+	all := strings.Split(harmless(feeds.Replace(text)), "\n")
 	for i, line := range all {
 		rest := strings.TrimLeft(line, " \t")
 		indent := line[:len(line)-len(rest)]

@@ -71,3 +71,20 @@ func (s *Store) Next() (at int64, ok bool) {
 	}
 	return at, ok
 }
+
+// NextBehind is the earliest second behind now at which something falls due, as long as no
+// result comes; what is due at now does not count. It looks at every alert.
+func (s *Store) NextBehind(now int64) (at int64, ok bool) {
+	earlier := func(t int64) {
+		if t > now && (!ok || t < at) {
+			at, ok = t, true
+		}
+	}
+	for a := range s.slots.all {
+		earlier(a.lastSeen + s.config.Resolve)
+		if a.untold && s.config.Repeat > 0 {
+			earlier(a.lastEmitted + s.config.Repeat)
+		}
+	}
+	return at, ok
+}

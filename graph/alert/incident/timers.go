@@ -181,6 +181,32 @@ func (s *Store) Next() (at int64, ok bool) {
 	return at, ok
 }
 
+// NextBehind is the earliest second behind now at which something falls due, as long as no
+// result comes; what is due at now does not count. It looks at every incident.
+func (s *Store) NextBehind(now int64) (at int64, ok bool) {
+	earlier := func(from, seconds int64) {
+		if t := later(from, seconds); t > now && (!ok || t < at) {
+			at, ok = t, true
+		}
+	}
+	for _, c := range s.all {
+		if c.node.names == 0 {
+			earlier(c.last, s.config.Resolve)
+		}
+		if !c.opened {
+			earlier(c.first, s.config.Wait)
+			continue
+		}
+		if c.dirty {
+			earlier(c.news, s.config.Interval)
+		}
+		if s.config.Repeat > 0 {
+			earlier(c.emitted, s.config.Repeat)
+		}
+	}
+	return at, ok
+}
+
 // Last reports the incidents of which nothing was reported, unless they are muted, as there
 // is no other tick.
 func (s *Store) Last(now int64, muted func(sample []byte) bool, emit func(*Record)) {
