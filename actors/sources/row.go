@@ -56,10 +56,13 @@ func (r *rows) fulfil(id string, what *row) error {
 			}
 			stored.Value, stored.Parts = nil, &now
 		}
-		var err error
-		if head, err = json.Marshal(&stored); err != nil {
+		var b bytes.Buffer
+		to := json.NewEncoder(&b)
+		to.SetEscapeHTML(false) // what comes back is what was fetched, byte for byte
+		if err := to.Encode(&stored); err != nil {
 			return fmt.Errorf("encode: %w", err)
 		}
+		head = bytes.TrimSuffix(b.Bytes(), []byte{'\n'})
 	}
 	if err := r.table.Put([]byte(id), head); err != nil {
 		return err

@@ -54,11 +54,11 @@ func TestARowAsJSON(t *testing.T) {
 	table, _ := openTable(t, t.TempDir())
 	r := newRows(table, slog.New(slog.DiscardHandler))
 	d := declared("f")
-	r.store(d, []byte(`["a",12345678901234567890]`), time.Unix(1_714_500_000, 999))
+	r.store(d, []byte(`["a",12345678901234567890,{"u":"<&>"}]`), time.Unix(1_714_500_000, 999))
 	if err := r.close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	want := fmt.Sprintf(`{"v":1,"fingerprint":%q,"updated_at":1714500000,"value":["a",12345678901234567890]}`, d.Fingerprint())
+	want := fmt.Sprintf(`{"v":1,"fingerprint":%q,"updated_at":1714500000,"value":["a",12345678901234567890,{"u":"<&>"}]}`, d.Fingerprint())
 	if got := stored(t, table)["f"]; got != want || len(d.Fingerprint()) != 64 {
 		t.Errorf("got %s, want %s", got, want)
 	}

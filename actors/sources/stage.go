@@ -64,6 +64,7 @@ type Stage struct {
 	work    sync.WaitGroup
 	watcher *watch.Watcher // nil without; of Begin and Close
 	files   files
+	stamps  stamps // of before the first fetch
 }
 
 // New builds the actor and reads the values that are stored.
@@ -77,6 +78,7 @@ func New(o Options) *Stage {
 	s.pool = mailbox.NewPool(s.Cell(), maxRunning+1)
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	s.rows.restore(s.book)
+	s.stamps = stampsOf(s.book.entries)
 	s.snapshot.Store(s.book.snapshot())
 	return s
 }
@@ -99,6 +101,9 @@ func (s *Stage) Begin() {
 		s.work.Go(s.control)
 	}
 	s.tell(begun{})
+	if changed := s.stamps.changed(); len(changed) > 0 {
+		s.tell(noticed{changed}) // before they were watched
+	}
 }
 
 // end ends what Begin has started.

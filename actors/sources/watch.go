@@ -65,3 +65,31 @@ func leads(names map[string]bool, path string) bool {
 	}
 	return false
 }
+
+// stamps are what the system told of watched files at one moment, nil for one that is not
+// there.
+type stamps map[*entry]os.FileInfo
+
+func stampsOf(all []*entry) stamps {
+	s := make(stamps)
+	for _, e := range all {
+		if e.Refresh.Policy == fetch.Watch {
+			s[e], _ = os.Stat(e.Path)
+		}
+	}
+	return s
+}
+
+// changed lists the sources whose files are there and are not what they were.
+func (s stamps) changed() (all []*entry) {
+	for e, before := range s {
+		now, err := os.Stat(e.Path)
+		if err != nil {
+			continue // the removal of a file says nothing
+		}
+		if before == nil || !os.SameFile(before, now) || before.Size() != now.Size() || !before.ModTime().Equal(now.ModTime()) {
+			all = append(all, e)
+		}
+	}
+	return all
+}

@@ -2,6 +2,7 @@ package fetch
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
@@ -78,7 +79,8 @@ func (c *Client) prepare(ctx context.Context, d *Declaration) (*http.Request, se
 	}
 	if u := r.URL.User; u != nil {
 		password, _ := u.Password()
-		e.hidden = append(e.hidden, u.Username(), password)
+		login := base64.StdEncoding.EncodeToString([]byte(u.Username() + ":" + password)) // as the header has it
+		e.hidden = append(e.hidden, u.Username(), password, login)
 	}
 	for name, values := range r.URL.Query() {
 		if redact.Secret(name) {

@@ -308,6 +308,25 @@ func TestFileSwappedAsKubernetesDoes(t *testing.T) {
 	}
 }
 
+// What happens to a file between its first fetch and its being watched is not missed.
+func TestAWatchedFileThatChangesWhileTheDaemonStarts(t *testing.T) {
+	f := newFeed(t, func(dir string) string {
+		return fmt.Sprintf("sources:\n  - {id: f, type: file, format: json, refresh: watch, path: %q}\n", dir+"/f.json")
+	})
+	f.write("f.json", `["mal"]`)
+	d, err := f.new()
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.Daemon = d
+	t.Cleanup(f.stop)
+	f.write("f.json", `["evil"]`)
+	if err := d.Start(); err != nil {
+		t.Fatal(err)
+	}
+	f.eventually("the value that came while it started", func() bool { return f.detects("evil.exe") && !f.detects("mal.exe") })
+}
+
 func TestSourcesEndWithTheDaemon(t *testing.T) {
 	f := newFeed(t, func(dir string) string {
 		return fmt.Sprintf("sources:\n  - {id: f, type: command, format: json, command: [sh, -c, '[ -e %[1]s/hang ] && touch %[1]s/begun && sleep 600; cat %[1]s/f.json']}\n", dir)
