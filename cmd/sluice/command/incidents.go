@@ -78,32 +78,10 @@ func (in *listedIncident) rules() string {
 const incidentOfMost = 60
 
 func (e *env) incidentList(c *cli.Context) error {
-	l, out, err := e.loadChecked(c, "")
-	if err != nil {
-		return err
-	}
-	out.showFigures()
-	cl, err := e.client(c, l, clientTimeout)
-	if err != nil {
-		return err
-	}
-	defer cl.Close()
-	var table *terminal.Table
-	if out.tabular() {
-		table = out.list([]string{"LEVEL", "ID", "RESULTS", "FIRST SEEN", "LAST SEEN", "REPORTED", "OF", "RULES"})
-	}
-	n := 0
-	err = cl.Each(c.Context, incidentsPath, "incidents", func(entry json.RawMessage) error {
-		n++
-		if table == nil {
-			return out.writeObject(entry)
-		}
-		var in listedIncident
-		if err := json.Unmarshal(entry, &in); err != nil {
-			return cl.Unreadable(http.MethodGet, incidentsPath, err)
-		}
+	header := []string{"LEVEL", "ID", "RESULTS", "FIRST SEEN", "LAST SEEN", "REPORTED", "OF", "RULES"}
+	return listed(e, c, incidentsPath, "incidents", "open incidents", header, func(out *console, in *listedIncident) (row []string, color string) {
 		level, _ := ast.ParseLevel(in.MaxLevel)
-		row := []string{in.MaxLevel, in.ID, strconv.FormatInt(in.ResultCount, 10), rfc3339(in.FirstSeen), rfc3339(in.LastSeen), "no", in.of(), in.rules()}
+		row = []string{in.MaxLevel, in.ID, strconv.FormatInt(in.ResultCount, 10), rfc3339(in.FirstSeen), rfc3339(in.LastSeen), "no", in.of(), in.rules()}
 		if level == ast.LevelNone {
 			row[0] = unknownCell
 		}
@@ -113,9 +91,8 @@ func (e *env) incidentList(c *cli.Context) error {
 		if out.format == formatTable {
 			row[6], row[7] = terminal.Shorten(row[6], incidentOfMost), beginOf(row[7])
 		}
-		return written(table.Row(row, terminal.ColorOf(level)))
+		return row, terminal.ColorOf(level)
 	})
-	return out.endList(table, err, n, "open incidents")
 }
 
 // oneIncident is the id of the only argument.

@@ -65,70 +65,21 @@ type listedSilence struct {
 }
 
 func (e *env) silenceList(c *cli.Context) error {
-	l, out, err := e.loadChecked(c, "")
-	if err != nil {
-		return err
-	}
-	out.showFigures()
-	cl, err := e.client(c, l, clientTimeout)
-	if err != nil {
-		return err
-	}
-	defer cl.Close()
-	var table *terminal.Table
-	if out.tabular() {
-		table = out.list([]string{"STATE", "ID", "STARTS", "ENDS", "ORIGIN", "CREATED BY", "MATCHERS", "COMMENT"})
-	}
-	n := 0
-	err = cl.Each(c.Context, silencesPath, "silences", func(entry json.RawMessage) error {
-		n++
-		if table == nil {
-			return out.writeObject(entry)
-		}
-		var s listedSilence
-		if err := json.Unmarshal(entry, &s); err != nil {
-			return cl.Unreadable(http.MethodGet, silencesPath, err)
-		}
-		row := []string{s.State, s.ID, s.StartsAt, s.EndsAt, s.Origin, s.CreatedBy, silences.FormatMatchers(s.Matchers), s.Comment}
+	header := []string{"STATE", "ID", "STARTS", "ENDS", "ORIGIN", "CREATED BY", "MATCHERS", "COMMENT"}
+	return listed(e, c, silencesPath, "silences", "silences", header, func(out *console, s *listedSilence) (row []string, color string) {
+		row = []string{s.State, s.ID, s.StartsAt, s.EndsAt, s.Origin, s.CreatedBy, silences.FormatMatchers(s.Matchers), s.Comment}
 		if out.format == formatTable {
 			row[6] = terminal.Shorten(row[6], matchersMost)
 		}
-		color := ""
 		if s.State == string(silence.Active) {
 			color = terminal.Yellow
 		}
-		return written(table.Row(row, color))
+		return row, color
 	})
-	return out.endList(table, err, n, "silences")
 }
 
 // matchersMost is the width of a cell of matchers on a terminal.
 const matchersMost = 80
-
-// list makes a table that fits into the terminal.
-func (c *console) list(header []string) *terminal.Table {
-	t := c.table(header)
-	if c.terminal && c.format == formatTable {
-		t.Fit(c.columns())
-	}
-	return t
-}
-
-// endList writes what a table held back, if there is one, and says how many entries there are.
-func (c *console) endList(table *terminal.Table, err error, n int, things string) error {
-	if table != nil {
-		err = errors.Join(written(table.Flush()), err)
-	}
-	switch {
-	case isClosedPipe(err), errors.Is(err, errWrite):
-		return err
-	case err != nil:
-		return configFault(err)
-	case c.talkTo:
-		c.summary("%d %s", n, things)
-	}
-	return nil
-}
 
 // written is an error of stdout.
 func written(err error) error {

@@ -1,7 +1,6 @@
 package command
 
 import (
-	"encoding/json"
 	"errors"
 	"net/http"
 	"net/url"
@@ -11,7 +10,6 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/sluicehq/sluice/cmd/sluice/client"
-	"github.com/sluicehq/sluice/cmd/sluice/terminal"
 )
 
 const sourcesPath = "/api/v1/sources"
@@ -40,33 +38,10 @@ type listedSource struct {
 }
 
 func (e *env) sourceList(c *cli.Context) error {
-	l, out, err := e.loadChecked(c, "")
-	if err != nil {
-		return err
-	}
-	out.showFigures()
-	cl, err := e.client(c, l, clientTimeout)
-	if err != nil {
-		return err
-	}
-	defer cl.Close()
-	var table *terminal.Table
-	if out.tabular() {
-		table = out.list([]string{"ID", "TYPE", "REFRESH", "REQUIRED", "DECLARED IN"})
-	}
-	n := 0
-	err = cl.Each(c.Context, sourcesPath, "sources", func(entry json.RawMessage) error {
-		n++
-		if table == nil {
-			return out.writeObject(entry)
-		}
-		var s listedSource
-		if err := json.Unmarshal(entry, &s); err != nil {
-			return cl.Unreadable(http.MethodGet, sourcesPath, err)
-		}
-		return written(table.Row([]string{s.ID, s.Type, s.Refresh, strconv.FormatBool(s.Required), strings.TrimPrefix(s.Pipeline, "external:")}, ""))
+	header := []string{"ID", "TYPE", "REFRESH", "REQUIRED", "DECLARED IN"}
+	return listed(e, c, sourcesPath, "sources", "sources", header, func(_ *console, s *listedSource) ([]string, string) {
+		return []string{s.ID, s.Type, s.Refresh, strconv.FormatBool(s.Required), strings.TrimPrefix(s.Pipeline, "external:")}, ""
 	})
-	return out.endList(table, err, n, "sources")
 }
 
 func (e *env) sourceResolve(c *cli.Context) error {
