@@ -33,7 +33,7 @@ func (s *Set) Expand(values map[string]Value, o ExpandOptions) (*Set, []string, 
 	if err != nil {
 		return nil, nil, err
 	}
-	x := &expansion{values: values, options: o, set: &Set{Pipelines: slices.Clone(s.Pipelines)}, compact: map[string]string{}}
+	x := &expansion{values: values, options: o, set: &Set{Pipelines: slices.Clone(s.Pipelines)}, compact: map[string]string{}, objects: map[string]map[string]string{}}
 	x.set.values = maps.Clone(values)
 	if o.Before != nil && s.Same(o.Before) {
 		x.before = o.Before
@@ -58,7 +58,8 @@ type expansion struct {
 	number   int
 	before   *Set // an earlier expansion of the same pipelines, nil for none
 	warnings []string
-	compact  map[string]string // values that were looked into, by source
+	compact  map[string]string            // values that were looked into, by source
+	objects  map[string]map[string]string // members of objects that paths lead through, by their places
 }
 
 func (x *expansion) warn(format string, args ...any) {

@@ -3,6 +3,7 @@ package pipeline_test
 import (
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -358,5 +359,30 @@ func TestWhatEqualValuesMadeIsTakenOver(t *testing.T) {
 	}
 	if changed, ok := next.Changed(first); !ok || !slices.Equal(changed, []string{"b"}) {
 		t.Errorf("got %q changed, want b", changed)
+	}
+}
+
+// An object is read once, however many paths lead into it.
+func TestPathsIntoALargeValueReadItOnce(t *testing.T) {
+	var value, variables strings.Builder
+	value.WriteString(`{"deep":{`)
+	for i := range 300 {
+		if i > 0 {
+			value.WriteString(",")
+		}
+		fmt.Fprintf(&value, `"k%d":%q`, i, strings.Repeat("x", 4000))
+		fmt.Fprintf(&variables, "  v%d: \"${source.o.deep.k%d}\"\n", i, i)
+	}
+	value.WriteString("}}")
+	s := set(t, "vars:\n"+variables.String())
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	out, _ := expand(t, s, values("o", value.String()))
+	runtime.ReadMemStats(&after)
+	if n := len(out.Pipelines[0].Vars["v299"]); n != 1 {
+		t.Fatalf("v299 has %d elements, want 1", n)
+	}
+	if took, size := after.TotalAlloc-before.TotalAlloc, uint64(value.Len()); took > 30*size {
+		t.Errorf("300 paths into %d bytes allocate %d bytes", size, took)
 	}
 }

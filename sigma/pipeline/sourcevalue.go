@@ -25,8 +25,10 @@ func (x *expansion) lookup(r sourceRef) (string, error) {
 		x.compact[r.id] = text
 	}
 	if r.path != "" {
+		at := r.id
 		for segment := range strings.SplitSeq(r.path, ".") {
-			text = below(text, segment)
+			text = x.below(at, text, segment)
+			at += "." + segment
 		}
 	}
 	return text, nil
@@ -35,26 +37,33 @@ func (x *expansion) lookup(r sourceRef) (string, error) {
 func isNull(text string) bool { return text == "" || text == "null" }
 
 // below returns what a key of an object, or an index of an array, holds; nothing for
-// none.
-func below(text, segment string) (found string) {
+// none. The text stands at a place, of which the members are read once.
+func (x *expansion) below(at, text, segment string) (found string) {
 	switch {
 	case strings.HasPrefix(text, "{"):
-		var members map[string]json.RawMessage
-		if json.Unmarshal([]byte(text), &members) == nil {
-			return string(members[segment])
+		members, read := x.objects[at]
+		if !read {
+			var raw map[string]json.RawMessage
+			_ = json.Unmarshal([]byte(text), &raw) // what is compact is valid
+			members = make(map[string]string, len(raw))
+			for name, v := range raw {
+				members[name] = string(v)
+			}
+			x.objects[at] = members
 		}
+		return members[segment]
 	case strings.HasPrefix(text, "["):
 		n, err := strconv.ParseUint(segment, 10, 31)
 		if err != nil {
 			return ""
 		}
-		at := uint64(0)
+		index := uint64(0)
 		_ = eachElement(text, func(element string) error {
-			if at == n {
+			if index == n {
 				found = element
 				return io.EOF
 			}
-			at++
+			index++
 			return nil
 		})
 	}
