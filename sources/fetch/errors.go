@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
+	"unicode"
 )
 
 // ErrorKind is why a fetch failed.
@@ -38,8 +40,19 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("source '%s': %s", e.Source, e.Text())
 }
 
-// Text is the error without its source.
-func (e *Error) Text() string {
+// Text is the error without its source. What servers and programs have said in it cannot
+// steer a terminal.
+func (e *Error) Text() string { return strings.Map(visible, e.text()) }
+
+// visible is a character as it is shown.
+func visible(r rune) rune {
+	if r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)) {
+		return unicode.ReplacementChar
+	}
+	return r
+}
+
+func (e *Error) text() string {
 	switch e.Kind {
 	case Parse:
 		return "parse failed: " + e.Detail
