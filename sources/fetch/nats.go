@@ -15,6 +15,7 @@ import (
 	"github.com/nats-io/nats.go"
 
 	"github.com/sluicehq/sluice/internal/natsconn/dial"
+	"github.com/sluicehq/sluice/internal/ratelog"
 )
 
 // Bounds of NATS.
@@ -90,14 +91,24 @@ func (c *Client) Control(ctx context.Context, server, subject string, take func(
 	return nil
 }
 
+const gaveWay = "messages come faster than they are read: old ones gave way"
+
 // follow subscribes until ctx ends.
 func (c *Client) follow(ctx context.Context, log *slog.Logger, o subscriber, take func(payload)) {
 	waiting := newBacklog()
+	var told ratelog.Limit
 	o.take = func(p payload) {
 		if lost := waiting.put(p); lost > 0 {
-			log.Warn("messages come faster than they are read: old ones gave way", "messages", lost)
+			if held, ok := told.Allow("", lost, time.Now()); ok {
+				log.Warn(gaveWay, "messages", held+lost)
+			}
 		}
 	}
+	defer func() {
+		if held := told.Rest(""); held > 0 {
+			log.Warn(gaveWay, "messages", held)
+		}
+	}()
 	var reading sync.WaitGroup
 	reading.Go(func() { waiting.each(ctx, take) })
 	defer reading.Wait()

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -408,8 +409,20 @@ func TestOldMessagesGiveWay(t *testing.T) {
 		if n := len(got.all); n < 1024 || n > 1026 || got.all[n-1] != "4999" {
 			t.Errorf("got %d messages, the last %s", n, got.all[n-1])
 		}
-		if !strings.Contains(log.String(), "messages come faster than they are read: old ones gave way") {
-			t.Errorf("logged %s", log)
+		lost, lines := 0, 0
+		for line := range strings.Lines(log.String()) {
+			if _, n, found := strings.Cut(line, "messages come faster than they are read: old ones gave way"); found {
+				_, count, _ := strings.Cut(strings.TrimSpace(n), "messages=")
+				count, _, _ = strings.Cut(count, " ")
+				more, err := strconv.Atoi(count)
+				if err != nil {
+					t.Errorf("logged %s", line)
+				}
+				lost, lines = lost+more, lines+1
+			}
+		}
+		if lost != 5000-len(got.all) || lines > 2 {
+			t.Errorf("%d lines tell of %d messages, want two at most that tell of %d: %s", lines, lost, 5000-len(got.all), log)
 		}
 	})
 }
