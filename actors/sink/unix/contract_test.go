@@ -26,6 +26,7 @@ func TestContract(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			m.Until(t, r.connected) // what is written before is lost in a socket that stops
 			return transport, r.lines
 		},
 		Break: func(t *testing.T) func() {

@@ -67,9 +67,20 @@ func (r *receiver) start(t *testing.T) {
 			if err != nil {
 				return
 			}
-			r.take(conn)
+			r.takeFrom(l, conn)
 		}
 	}()
+}
+
+// takeFrom reads the lines of a connection, unless its listener was stopped before it got here.
+func (r *receiver) takeFrom(l net.Listener, conn net.Conn) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.listener != l {
+		_ = conn.Close()
+		return
+	}
+	r.take(conn)
 }
 
 // stop ends every connection and refuses new ones.
@@ -87,10 +98,8 @@ func (r *receiver) stop() {
 	r.conns = nil
 }
 
-// take reads the lines of a connection.
+// take reads the lines of a connection. The caller holds the lock.
 func (r *receiver) take(conn net.Conn) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	r.conns = append(r.conns, conn)
 	r.reading.Add(1)
 	before, ended := r.ended, make(chan struct{})
@@ -124,19 +133,25 @@ func (r *receiver) dial(t *testing.T) func(context.Context) (net.Conn, error) {
 	t.Helper()
 	return func(ctx context.Context) (net.Conn, error) {
 		r.mu.Lock()
+		defer r.mu.Unlock()
 		r.dials++
-		refuses := r.refuses
-		r.mu.Unlock()
 		switch {
 		case r.path != "":
 			return new(net.Dialer).DialContext(ctx, "unix", r.path)
-		case refuses:
+		case r.refuses:
 			return nil, errors.New("connection refused")
 		}
 		near, far := r.mode.Pipe(t)
 		r.take(far)
 		return near, nil
 	}
+}
+
+// connected reports whether it reads from a connection.
+func (r *receiver) connected() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.conns) > 0
 }
 
 func (r *receiver) lines() []string {
