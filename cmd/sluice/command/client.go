@@ -31,6 +31,18 @@ func clientFlags() []cli.Flag {
 	}
 }
 
+// connect makes what a command needs that asks a daemon and prints the answer as figures
+// or a table. The caller closes the client.
+func (e *env) connect(c *cli.Context) (*config.Loaded, *console, *client.Client, error) {
+	l, out, err := e.loadChecked(c, "")
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	out.showFigures()
+	cl, err := e.client(c, l, clientTimeout)
+	return l, out, cl, err
+}
+
 // client makes a client for the address of the command line, else of the environment,
 // else of the configuration.
 func (e *env) client(c *cli.Context, l *config.Loaded, timeout time.Duration) (*client.Client, error) {

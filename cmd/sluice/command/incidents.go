@@ -104,16 +104,11 @@ func oneIncident(c *cli.Context) (string, error) {
 }
 
 func (e *env) incidentShow(c *cli.Context) error {
-	l, out, err := e.loadChecked(c, "")
-	if err != nil {
-		return err
-	}
 	id, err := oneIncident(c)
 	if err != nil {
 		return err
 	}
-	out.showFigures()
-	cl, err := e.client(c, l, clientTimeout)
+	_, out, cl, err := e.connect(c)
 	if err != nil {
 		return err
 	}
@@ -129,15 +124,7 @@ func (e *env) incidentShow(c *cli.Context) error {
 	if err != nil {
 		return configFault(cl.Unreadable(http.MethodGet, incidentPath(id), err))
 	}
-	figures := incidentFigures(shown)
-	if out.terminal && out.format == formatTable {
-		return written(terminal.WriteFigures(out.Out, out.columns(), out.color, figures))
-	}
-	var rows [][]string
-	for _, f := range figures {
-		rows = append(rows, []string{f.Name, f.Value})
-	}
-	return written(out.writeTable([]string{"METRIC", "VALUE"}, rows))
+	return out.writeFigures(incidentFigures(shown))
 }
 
 // incidentFigures lists the members of an incident, those of objects one by one, and the

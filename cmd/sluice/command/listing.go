@@ -13,12 +13,7 @@ import (
 // listed prints what a route of the API lists under a member: the entries as they are, or a
 // table with a row for each, in a color or none. things are what the entries are called.
 func listed[T any](e *env, c *cli.Context, path, member, things string, header []string, row func(*console, *T) ([]string, string)) error {
-	l, out, err := e.loadChecked(c, "")
-	if err != nil {
-		return err
-	}
-	out.showFigures()
-	cl, err := e.client(c, l, clientTimeout)
+	_, out, cl, err := e.connect(c)
 	if err != nil {
 		return err
 	}

@@ -52,15 +52,11 @@ func (e *env) logLevel(c *cli.Context) error {
 	case c.IsSet("for") && !c.Args().Present():
 		return configFaultf("--for: a level is missing, such as engine log-level debug --for %s", c.String("for"))
 	}
-	l, out, err := e.loadChecked(c, "")
+	l, out, cl, err := e.connect(c)
 	if err != nil {
 		return err
 	}
-	out.showFigures()
-	cl, err := e.client(c, l, clientTimeout)
-	if err != nil {
-		return err
-	}
+	defer cl.Close()
 	method, body := http.MethodGet, []byte(nil)
 	if c.Args().Present() {
 		method = http.MethodPut
@@ -68,7 +64,6 @@ func (e *env) logLevel(c *cli.Context) error {
 			return configFault(err)
 		}
 	}
-	defer cl.Close()
 	answer, err := cl.Ask(c.Context, method, logLevelPath, body)
 	if err != nil {
 		return configFault(err)

@@ -80,12 +80,7 @@ func (e *env) rules(c *cli.Context) error {
 			return configFaultf("--limit: %q is no number of rules", c.String("limit"))
 		}
 	}
-	l, out, err := e.loadChecked(c, "")
-	if err != nil {
-		return err
-	}
-	out.showFigures()
-	cl, err := e.client(c, l, clientTimeout)
+	_, out, cl, err := e.connect(c)
 	if err != nil {
 		return err
 	}

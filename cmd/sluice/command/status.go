@@ -21,12 +21,7 @@ func (e *env) statusCommand() *cli.Command {
 }
 
 func (e *env) status(c *cli.Context) error {
-	l, out, err := e.loadChecked(c, "")
-	if err != nil {
-		return err
-	}
-	out.showFigures()
-	cl, err := e.client(c, l, clientTimeout)
+	_, out, cl, err := e.connect(c)
 	if err != nil {
 		return err
 	}
@@ -42,18 +37,29 @@ func (e *env) status(c *cli.Context) error {
 	}
 	figures := statusFigures(status)
 	switch {
-	case out.terminal && out.format == formatTable:
-		return terminal.WriteFigures(out.Out, out.columns(), out.color, append(figures, e.moreFigures(c, out, cl)...))
-	case out.tabular():
-		t := out.table([]string{"METRIC", "VALUE"})
-		for _, f := range figures {
-			if err := t.Row([]string{f.Name, f.Value}, f.Color); err != nil {
-				return err
-			}
-		}
-		return t.Flush()
+	case !out.tabular():
+		return out.writeObject(body)
+	case out.prettily():
+		figures = append(figures, e.moreFigures(c, out, cl)...)
 	}
-	return out.writeObject(body)
+	return out.writeFigures(figures)
+}
+
+// prettily reports whether figures are laid out for somebody who looks at a terminal.
+func (c *console) prettily() bool { return c.terminal && c.format == formatTable }
+
+// writeFigures lays figures out, or writes them as a table.
+func (c *console) writeFigures(figures []terminal.Figure) error {
+	if c.prettily() {
+		return written(terminal.WriteFigures(c.Out, c.columns(), c.color, figures))
+	}
+	t := c.table([]string{"METRIC", "VALUE"})
+	for _, f := range figures {
+		if err := t.Row([]string{f.Name, f.Value}, f.Color); err != nil {
+			return written(err)
+		}
+	}
+	return written(t.Flush())
 }
 
 // member is a member of a JSON object.
