@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"strings"
 	"sync"
 
@@ -43,7 +44,8 @@ var environment = sync.OnceValues(func() (*cel.Env, error) {
 })
 
 // Compile understands an expression and checks its types.
-func Compile(text string) (*Program, error) {
+func Compile(text string) (p *Program, err error) {
+	defer hashed(&err)
 	if len(text) > MaxExpression {
 		return nil, fmt.Errorf("the expression is longer than %d bytes", MaxExpression)
 	}
@@ -62,6 +64,24 @@ func Compile(text string) (*Program, error) {
 		return nil, err
 	}
 	return &Program{program}, nil
+}
+
+var errKey = errors.New("a key of a map is neither a bool, an int, a uint nor a string")
+
+// unhashable reports whether the library panicked because of such a key, such as one of
+// bytes. While it evaluates, it makes an error of a panic, and not while it compiles.
+func unhashable(message string) bool {
+	return strings.Contains(message, "runtime error: hash of unhashable type")
+}
+
+// hashed makes an error of such a panic.
+func hashed(err *error) {
+	if r := recover(); r != nil {
+		if fault, ok := r.(runtime.Error); !ok || !unhashable(fault.Error()) {
+			panic(r)
+		}
+		*err = errKey
+	}
 }
 
 // located says what is wrong with an expression, and where.
@@ -108,6 +128,8 @@ func (p *Program) Append(ctx context.Context, dst []byte, v any, steps, limit in
 		return dst, ctx.Err()
 	case errors.As(err, &ended) && ended.Cause == interpreter.CostLimitExceeded:
 		return dst, ErrSteps
+	case unhashable(err.Error()):
+		return dst, errKey
 	}
 	return dst, err
 }

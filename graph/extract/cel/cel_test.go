@@ -68,6 +68,9 @@ func TestExpressions(t *testing.T) {
 		{"a condition that saves it", "has(data.b) ? data.b : 'none'", `{"a":1}`, `"none"`},
 		{"types that do not go together", "data.a + 1", `{"a":"x"}`, "! no such overload"},
 		{"keys with one spelling", "{1: data, '1': data}", "0", `! two keys of a map are spelled "1"`},
+		{"a list as a key", "{data: 1}", "[]", "! a key of the type list has no JSON"},
+		{"a key of bytes", "{bytes(data): 1}", `"x"`, "! a key of a map is neither a bool, an int, a uint nor a string"},
+		{"a member named by bytes", "{'a': 1}[dyn(bytes(data))]", `"a"`, "! invalid qualifier type"},
 		{"what has no JSON", "google.protobuf.Any{type_url: 'x'}", "0", "! unsupported conversion"},
 		{"values of the standard's types", "[google.protobuf.Int64Value{value: 3}, google.protobuf.Struct{fields: {'a': google.protobuf.Value{number_value: 1.0}}}]", "0", `[3,{"a":1}]`},
 	} {
@@ -118,6 +121,12 @@ func TestHostileExpressionsEnd(t *testing.T) {
 				t.Errorf("got %.100s, %v, want %v", out, err, tc.want)
 			}
 		})
+	}
+}
+
+func TestKeysThatAreConstantsAndNone(t *testing.T) {
+	if _, err := cel.Compile("{b'': []}"); err == nil || err.Error() != "a key of a map is neither a bool, an int, a uint nor a string" {
+		t.Errorf("got %v", err)
 	}
 }
 
