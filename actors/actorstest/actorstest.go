@@ -23,7 +23,7 @@ func System(tb testing.TB, o actors.Options) *actors.System {
 	tb.Helper()
 	s := actors.NewSystem(o)
 	tb.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
 		if err := s.Stop(ctx); err != nil {
 			tb.Errorf("stop the actor system: got %v, want nil", err)

@@ -180,13 +180,17 @@ func (r *Reloader) take() []Trigger {
 	return r.taken
 }
 
-// end notes how the pass ended that began at begin.
+// end notes how the pass ended that began at begin. The series tell of it when it is noted.
 func (r *Reloader) end(begin, now time.Time, failed failures) {
+	r.note(begin, now, failed)
 	if len(failed) > 0 {
 		r.o.Metrics.didFail()
 	} else {
 		r.o.Metrics.succeeded(now)
 	}
+}
+
+func (r *Reloader) note(begin, now time.Time, failed failures) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	h := &r.history

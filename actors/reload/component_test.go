@@ -195,7 +195,11 @@ func (d *directories) component(t *testing.T, dirs ...string) actors.Component {
 func TestEachComponentHasItsOwnPaths(t *testing.T) {
 	change := func(dir, text string) {
 		t.Helper()
-		if err := os.WriteFile(filepath.Join(dir, "a.yml"), []byte(text), 0o644); err != nil {
+		next := filepath.Join(t.TempDir(), "a.yml")
+		if err := os.WriteFile(next, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Rename(next, filepath.Join(dir, "a.yml")); err != nil { // at once: nobody reads a half
 			t.Fatal(err)
 		}
 	}
@@ -204,7 +208,8 @@ func TestEachComponentHasItsOwnPaths(t *testing.T) {
 		change(dir, "")
 	}
 	var a, b directories
-	r, _ := spawn(t, prometheus.NewRegistry(), a.component(t, first), b.component(t, second))
+	registry := prometheus.NewRegistry()
+	r, system := spawn(t, registry, a.component(t, first), b.component(t, second))
 	if err := r.Watch(); err != nil {
 		t.Skipf("files cannot be watched here: %v", err)
 	}
@@ -225,7 +230,15 @@ func TestEachComponentHasItsOwnPaths(t *testing.T) {
 	b.dirs.Store(&[]string{second, third})
 	change(second, "3")
 	want("a version of b with another path", 1, 2)
-	time.Sleep(100 * time.Millisecond) // the paths are watched at the end of the pass
+	ended := func() bool { // with which the paths are watched
+		d, ok := system.Detail(t.Context(), reload.Name).(reload.Detail)
+		return ok && float64(d.Passes) == counter(t, registry, "reloads_total")
+	}
+	for deadline := time.Now().Add(time.Minute); !ended(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the pass does not end")
+		}
+	}
 	change(third, "4")
 	want("a file of the other path", 1, 3)
 }

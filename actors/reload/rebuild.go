@@ -65,8 +65,8 @@ func (r *Reloader) rebuild(ctx context.Context) {
 	r.mu.Unlock()
 	slices.Sort(sources)
 	if err := r.guarded(ctx, sources); err != nil && !errors.Is(err, actors.ErrUnchanged) && ctx.Err() == nil {
-		r.o.Metrics.failed.Inc() // and nothing else: what is told of reloads stays
 		r.o.Log.Error("rebuild failed, the previous rules stay", "sources", strings.Join(sources, ", "), "err", err)
+		r.o.Metrics.failed.Inc() // and nothing else: what is told of reloads stays
 	}
 }
 

@@ -46,11 +46,13 @@ func NewMetrics(reg prometheus.Registerer) (*Metrics, error) {
 // totals are sums over all sources, for the status.
 type totals struct{ resolves, errors, hits atomic.Int64 }
 
-// count counts an outcome and what became of it.
+// count counts an outcome, once what became of it is counted.
 func (s *Stage) count(o outcome, f effect, now time.Time) {
 	m := s.o.Metrics
-	m.resolves.WithLabelValues(o.entry.ID, string(o.entry.Type)).Inc()
-	s.totals.resolves.Add(1)
+	defer func() {
+		m.resolves.WithLabelValues(o.entry.ID, string(o.entry.Type)).Inc()
+		s.totals.resolves.Add(1)
+	}()
 	if !o.push {
 		m.duration.Observe(o.took.Seconds())
 	}

@@ -13,7 +13,7 @@ func TestAGoroutineThatStaysIsFound(t *testing.T) {
 		defer close(ended)
 		<-stop
 	}()
-	if err := wait(0); err == nil || !strings.Contains(err.Error(), "TestAGoroutineThatStaysIsFound") {
+	if err := wait(1); err == nil || !strings.Contains(err.Error(), "TestAGoroutineThatStaysIsFound") {
 		t.Errorf("while a goroutine stays: got %v, want an error with its stack", err)
 	}
 	close(stop)

@@ -47,14 +47,13 @@ func newFailures() *failures {
 	return f
 }
 
-// failed counts and tells of a handshake that failed, and answers a client that does not
+// failed tells of a handshake that failed, counts it, and answers a client that does not
 // speak TLS.
 func (c *Certificates) failed(w *wire, err error) {
 	if certs.Gone(err) && !w.begun {
 		return // it only asked whether anybody listens, as probes of a port do
 	}
 	reason, text, cause := diagnose(err)
-	c.failures.count.WithLabelValues(reason).Inc()
 	if held, ok := c.failures.limit.Allow(c.failures.key(reason, cause), 1, time.Now()); ok {
 		attrs := []any{"peer", w.RemoteAddr().String(), "reason", reason, "err", text}
 		if held > 0 {
@@ -62,6 +61,7 @@ func (c *Certificates) failed(w *wire, err error) {
 		}
 		c.log.Warn("TLS handshake failed", attrs...)
 	}
+	c.failures.count.WithLabelValues(reason).Inc()
 	if reason == reasonPlain {
 		refusePlain(w)
 	}

@@ -66,7 +66,9 @@ func serveTLS(t *testing.T, o TLS, h http.Handler) (*Server, *words) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.Secure(load(t, s.log, o))
+	certificates := load(t, s.log, o)
+	certificates.failures.limit.Every = time.Hour // each cause is told once, however long a test takes
+	s.Secure(certificates)
 	done := make(chan error, 1)
 	go func() { done <- s.Serve(h) }()
 	t.Cleanup(func() {

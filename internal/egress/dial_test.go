@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -229,16 +230,21 @@ func TestOneOfTheAllowedAddressesIsDialled(t *testing.T) {
 			"8.8.8.8:80 refused",
 		},
 	} {
-		c := &connections{to: tc.to}
-		g := newGuard(tc.policy, fixed(map[string][]string{"h.example": tc.addresses}))
-		g.connect, g.fallback = c.connect, time.Millisecond
-		conn, err := g.dial(t.Context(), "tcp", "h.example:80")
-		if conn != nil {
-			conn.Close()
-		}
-		if got := denial(err); got != tc.want || strings.Join(c.dialed, " ") != strings.Join(tc.dialed, " ") {
-			t.Errorf("%s: got %s, dialled %v, want %s, %v", tc.name, got, c.dialed, tc.want, tc.dialed)
-		}
+		t.Run(tc.name, func(t *testing.T) {
+			// In virtual time the pause before the other family is over when nothing else happens.
+			synctest.Test(t, func(t *testing.T) {
+				c := &connections{to: tc.to}
+				g := newGuard(tc.policy, fixed(map[string][]string{"h.example": tc.addresses}))
+				g.connect, g.fallback = c.connect, time.Millisecond
+				conn, err := g.dial(t.Context(), "tcp", "h.example:80")
+				if conn != nil {
+					conn.Close()
+				}
+				if got := denial(err); got != tc.want || strings.Join(c.dialed, " ") != strings.Join(tc.dialed, " ") {
+					t.Errorf("got %s, dialled %v, want %s, %v", got, c.dialed, tc.want, tc.dialed)
+				}
+			})
+		})
 	}
 }
 

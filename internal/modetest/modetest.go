@@ -26,11 +26,11 @@ func Both(t *testing.T, name string, run func(t *testing.T, m Mode)) {
 	})
 }
 
-// Until waits until done reports true, for at least ten seconds. In virtual time it
+// Until waits until done reports true, for at least a minute. In virtual time it
 // first waits for everything to come to rest.
 func (m Mode) Until(t *testing.T, done func() bool) {
 	t.Helper()
-	for range 10_000 {
+	for range 60_000 {
 		if !m.real {
 			synctest.Wait()
 		}

@@ -186,7 +186,7 @@ func TestContract(t *testing.T) {
 
 func TestContractOfRedelivery(t *testing.T) {
 	natstest.Bubbles(t)
-	const ackWait = 2 * time.Second
+	const ackWait = 8 * time.Second // a machine that stands still for half of it shows no sign of progress
 	sourcetest.Redelivery(t, sourcetest.RedeliveryHarness{
 		New: func(t *testing.T, m modetest.Mode, lines []string) sourcetest.Origin {
 			t.Helper()

@@ -126,7 +126,6 @@ func (o Options) reader(t Transport) func(sources.Pausing) sources.PausingReader
 	limit := new(ratelog.Limit)
 	fault := func(err error) {
 		reason := faults[err]
-		o.Metrics.faults.WithLabelValues(reason).Inc()
 		if held, ok := limit.Allow(reason, 1, time.Now()); ok {
 			attrs := []any{"source", t.Name(), "err", err, "suppressed", held}
 			if err == sources.ErrTLS { //nolint:errorlint // readers tell it bare
@@ -134,6 +133,7 @@ func (o Options) reader(t Transport) func(sources.Pausing) sources.PausingReader
 			}
 			o.Log.Warn("syslog framing is wrong", attrs...)
 		}
+		o.Metrics.faults.WithLabelValues(reason).Inc()
 	}
 	return func(s sources.Pausing) sources.PausingReader {
 		r := buffers.NewOctetReader(s, fault)
@@ -180,10 +180,10 @@ func (h *handshakes) shake(raw net.Conn) (net.Conn, error) {
 		return c, nil
 	}
 	f := certs.Diagnose(err, "the input")
-	h.o.Metrics.handshakes.WithLabelValues(f.Reason).Inc()
 	if held, ok := h.limit.Allow(f.Reason, 1, time.Now()); ok {
 		h.o.Log.Warn("TLS handshake failed", "source", TLS.Name(), "peer", raw.RemoteAddr().String(), "reason", f.Reason,
 			"err", clip.Text(f.Text, maxReason), "suppressed", held)
 	}
+	h.o.Metrics.handshakes.WithLabelValues(f.Reason).Inc()
 	return nil, err
 }

@@ -81,7 +81,7 @@ func Contract(t *testing.T, h Harness) {
 		for n := range 50 {
 			want = append(want, b.put(n, titles(n, 2)...)...)
 		}
-		ctx, cancel := context.WithTimeout(b.t.Context(), 5*time.Second)
+		ctx, cancel := context.WithTimeout(b.t.Context(), time.Minute)
 		defer cancel()
 		for _, d := range b.system.Drain(ctx) {
 			if d.Expired || d.Lost > 0 {

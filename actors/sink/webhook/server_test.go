@@ -54,7 +54,7 @@ func (b *bench) end(t *testing.T, sets int, titles ...string) {
 
 func everything(t *testing.T, done func() bool) {
 	t.Helper()
-	for range 10_000 {
+	for range 60_000 {
 		if done() {
 			return
 		}

@@ -14,10 +14,11 @@ import (
 )
 
 func TestMessagesReachTheRules(t *testing.T) {
+	t.Parallel() // each start waits for a message
 	s := natstest.Start(t, nil)
 	server, _, _ := strings.Cut(s.Target(""), "/")
 	f := newFeed(t, func(string) string {
-		return fmt.Sprintf("sources:\n  - {id: f, type: nats, format: json, refresh: push, url: \"nats://%s\", subject: feed.f, timeout: 50ms}\n", server)
+		return fmt.Sprintf("sources:\n  - {id: f, type: nats, format: json, refresh: push, url: \"nats://%s\", subject: feed.f, timeout: 5s}\n", server)
 	})
 	f.cfg.Config.Daemon.State.DB = f.path("state")
 	f.start()

@@ -104,6 +104,7 @@ func (f *feed) start() *feed {
 	if err := d.Start(); err != nil {
 		f.t.Fatal(err)
 	}
+	d.reloader.Close() // a change of a rule that is noticed late would be a reload more
 	return f
 }
 

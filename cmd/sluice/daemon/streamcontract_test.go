@@ -9,7 +9,8 @@ import (
 	"github.com/sluicehq/sluice/sources/sourcetest"
 )
 
-const ackWait = time.Second
+// ackWait is longer than a machine stands still.
+const ackWait = 6 * time.Second
 
 // origin is a stream that is reached in a mode.
 type origin struct {
@@ -22,7 +23,7 @@ func (o origin) Connect(t *testing.T, snapshot bool) sources.Redelivering {
 	near, far := o.mode.Pipe(t)
 	go o.Serve(far)
 	options := sources.LedgerOptions{Stream: "s", Consumer: "c", Snapshot: snapshot, Limit: 1000}
-	return NewStreamSource(near, options, ackWait/3)
+	return NewStreamSource(near, options, ackWait/6)
 }
 
 func streamOf(m modetest.Mode, lines []string) origin {
