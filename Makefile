@@ -85,7 +85,7 @@ bench-tls: build ## a daemon that speaks TLS against one in clear, against its b
 bench-sockets: build ## events over unix sockets and as syslog against events in requests, against their bar
 	$(BIN)/bench sockets -daemon $(BIN)/sluice -data '$(DATA)'
 
-bench-inputs: build ## events that come over NATS against events over HTTP, by the daemon's processor time, against its bar
+bench-inputs: build ## events that come over unix sockets, NATS and Kafka against events over HTTP, by the daemon's processor time, against their bar
 	$(BIN)/bench inputs -daemon $(BIN)/sluice -data '$(DATA)'
 
 kills: ## a hundred daemons and twenty NATS servers killed at random moments: nothing is lost, nothing counts twice
