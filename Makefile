@@ -88,7 +88,7 @@ bench-sockets: build ## events over unix sockets and as syslog against events in
 bench-inputs: build ## events that come over unix sockets, NATS and Kafka against events over HTTP, by the daemon's processor time, against their bar
 	$(BIN)/bench inputs -daemon $(BIN)/sluice -data '$(DATA)'
 
-kills: ## a hundred daemons and twenty NATS servers killed at random moments: nothing is lost, nothing counts twice
+kills: ## a hundred daemons and twenty servers of NATS, and as many of Kafka, killed at random moments: nothing is lost, nothing counts twice
 	SLUICE_KILLS=$(or $(KILLS),100) $(GO) test ./cmd/sluice/acceptance -run TestNothingIsLostHowever -count=1 -v -timeout 60m
 
 hostile: ## ten minutes of ordinary events among those that mean harm, with 512 MiB of memory

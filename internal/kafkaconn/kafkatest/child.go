@@ -25,7 +25,7 @@ func Child() {
 		return
 	}
 	port, rest, _ := strings.Cut(rest, "|")
-	options := []kfake.Opt{kfake.SyncWrites(), kfake.GroupMinSessionTimeout(time.Second)}
+	options := []kfake.Opt{kfake.GroupMinSessionTimeout(time.Second)}
 	n, err := strconv.Atoi(port)
 	for topic := range strings.FieldsSeq(rest) {
 		name, count, _ := strings.Cut(topic, "=")
