@@ -85,10 +85,10 @@ bench-tls: build ## a daemon that speaks TLS against one in clear, against its b
 bench-sockets: build ## events over unix sockets and as syslog against events in requests, against their bar
 	$(BIN)/bench sockets -daemon $(BIN)/sluice -data '$(DATA)'
 
-bench-inputs: build ## events that come over NATS against events over HTTP, by the daemon's processor time, against its bar
+bench-inputs: build ## events that come over unix sockets, NATS and Kafka against events over HTTP, by the daemon's processor time, against their bar
 	$(BIN)/bench inputs -daemon $(BIN)/sluice -data '$(DATA)'
 
-kills: ## a hundred daemons and twenty NATS servers killed at random moments: nothing is lost, nothing counts twice
+kills: ## a hundred daemons and twenty servers of NATS, and as many of Kafka, killed at random moments: nothing is lost, nothing counts twice
 	SLUICE_KILLS=$(or $(KILLS),100) $(GO) test ./cmd/sluice/acceptance -run TestNothingIsLostHowever -count=1 -v -timeout 60m
 
 hostile: ## ten minutes of ordinary events among those that mean harm, with 512 MiB of memory

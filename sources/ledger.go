@@ -45,6 +45,7 @@ type Ledger[M any] struct {
 	open     int  // messages whose acknowledgement is not due
 	asked    bool // for a save, since the last one
 	acks     []Ack[M]
+	fresh    []message[M] // memory of messages to come
 	repeats  int
 	returned int             // covered messages of the restored state that came again
 	restored *graph.Position // what the restored state reaches, nil when none was
@@ -128,11 +129,11 @@ func (l *Ledger[M]) Deliver(p graph.Position, handle M) graph.Delivery {
 	before := l.see(p)
 	switch {
 	case m == nil && before: // a redelivery that its acknowledgement overtook
-		m = &message[M]{ledger: l, position: p, standing: due}
-		l.messages[p.Sequence] = m
+		m = l.enter(p)
+		m.standing = due
 	case m == nil:
-		m = &message[M]{ledger: l, position: p, handle: handle}
-		l.messages[p.Sequence] = m
+		m = l.enter(p)
+		m.handle = handle
 		l.open++
 		l.ask()
 		return m
@@ -146,6 +147,21 @@ func (l *Ledger[M]) Deliver(p graph.Position, handle M) graph.Delivery {
 		l.send(m)
 	}
 	return nil
+}
+
+// together is how many messages share their memory, which is little enough for the last of
+// them to keep.
+const together = 16
+
+func (l *Ledger[M]) enter(p graph.Position) *message[M] {
+	if len(l.fresh) == 0 {
+		l.fresh = make([]message[M], together)
+	}
+	m := &l.fresh[0]
+	l.fresh = l.fresh[1:]
+	m.ledger, m.position = l, p
+	l.messages[p.Sequence] = m
+	return m
 }
 
 // see remembers a delivered position and reports whether it was remembered. When
@@ -179,15 +195,16 @@ func bySequence(p graph.Position, sequence uint64) int { return cmp.Compare(p.Se
 // Due receives when Acks has something to return.
 func (l *Ledger[M]) Due() <-chan struct{} { return l.due }
 
-// Acks returns the acknowledgements that have become due since the last call. For
-// each the source calls Confirmed once the server has confirmed it, and nothing
-// when it failed: the server delivers the message again.
-func (l *Ledger[M]) Acks() []Ack[M] {
+// Acks appends to dst the acknowledgements that have become due since the last call, and
+// returns it. For each the source calls Confirmed once the server has confirmed it, and
+// nothing when it failed: the server delivers the message again.
+func (l *Ledger[M]) Acks(dst []Ack[M]) []Ack[M] {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	acks := l.acks
-	l.acks = nil
-	return acks
+	dst = append(dst, l.acks...)
+	clear(l.acks)
+	l.acks = l.acks[:0]
+	return dst
 }
 
 // Confirmed forgets a message.

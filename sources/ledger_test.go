@@ -49,7 +49,7 @@ func (b *book) end(sequences ...uint64) {
 
 // confirm confirms what is due and returns it.
 func (b *book) confirm() (sequences []uint64) {
-	for _, a := range b.Acks() {
+	for _, a := range b.Acks(nil) {
 		b.Confirmed(a.Sequence)
 		sequences = append(sequences, a.Sequence)
 	}
@@ -221,7 +221,7 @@ func TestAMessageIsPutInOnce(t *testing.T) {
 	b.want("put in while waiting for a save", b.deliver(2, 1), nil)
 	b.want("acknowledged meanwhile", b.confirm(), nil)
 	b.Saved(1)
-	if acks := b.Acks(); len(acks) != 1 || acks[0].Sequence != 1 { // it fails
+	if acks := b.Acks(nil); len(acks) != 1 || acks[0].Sequence != 1 { // it fails
 		t.Errorf("due: %v, want 1", acks)
 	}
 	b.want("put in after a failed acknowledgement", b.deliver(2, 1), nil)

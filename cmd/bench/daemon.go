@@ -25,6 +25,7 @@ type bench struct {
 	*report
 	program string
 	more    []string // further arguments of the daemon
+	inlet   string   // the only one that is measured, "" for all
 	post    post
 }
 

@@ -10,7 +10,7 @@
 //	bench sinks        daemons with several sinks against one with a single sink, and those that
 //	                   send over NATS and OTLP against one that writes a file
 //	bench tls          events over TLS against events in clear
-//	bench inputs       events that come over NATS against events over HTTP
+//	bench inputs       events that come over unix sockets, NATS and Kafka against events over HTTP
 //	bench sockets      events over unix sockets and as syslog against events in requests
 //	bench post         send a file of events to POST /api/v1/events
 //
@@ -89,6 +89,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		b := bench{report: &r}
 		fs.StringVar(&b.program, "daemon", "bin/sluice", "the program to start; further arguments are the daemon's")
 		fs.IntVar(&b.post.lines, "lines", 500, "lines in one request body")
+		if args[0] == "inputs" {
+			fs.StringVar(&b.inlet, "input", "", "measure only this input")
+		}
 		fs.IntVar(&b.post.connections, "connections", 2, "requests under way at once")
 		measure = func(ctx context.Context, o options) error {
 			b.more = fs.Args()

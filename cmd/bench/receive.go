@@ -10,16 +10,19 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+	"github.com/twmb/franz-go/pkg/kfake"
 
+	"github.com/sluicehq/sluice/internal/kafkaconn/kafkatest"
 	"github.com/sluicehq/sluice/internal/natsconn/natstest"
 	"github.com/sluicehq/sluice/otlp/otlptest"
 )
 
 // What a receiver takes: messages to a stream that acknowledges each of them, to one that
-// acknowledges batches, and OTLP over gRPC and HTTP.
+// acknowledges batches, records of Kafka, and OTLP over gRPC and HTTP.
 const (
 	natsSingly  = "nats"
 	natsBatches = "batches"
+	kafka       = "kafka"
 	otlpGRPC    = "grpc"
 	otlpHTTP    = "http"
 )
@@ -27,7 +30,11 @@ const (
 // receive is what a receiver's process does: it takes everything over a protocol until
 // standard input ends. It keeps little, in memory, so that it seldom makes anybody wait.
 func receive(protocol string) error {
-	if protocol != natsSingly && protocol != natsBatches {
+	switch protocol {
+	case kafka:
+		return kafkatest.Serve("", 0, kfake.SeedTopics(1, "events"))
+	case natsSingly, natsBatches:
+	default:
 		return otlptest.Serve(protocol)
 	}
 	debug.SetGCPercent(400)

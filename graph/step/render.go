@@ -14,6 +14,8 @@ const (
 	renderSets  = 64              // pieces of a buffer
 	renderLong  = renderBytes / 4 // a longer piece has a buffer of its own
 	keptBytes   = 256 << 10       // a buffer that long lines made larger is not used again
+	keptLong    = 2 * pieceBytes  // nor is a larger one of a long piece
+	keptWaste   = 4               // times a piece that its buffer may have room for
 	pieceBytes  = 256 << 10       // of a piece, unless one result is longer
 )
 
@@ -32,23 +34,38 @@ type RenderBuffer struct {
 }
 
 // renderBuffers keeps buffers that nobody needs. The sinks give them back.
-type renderBuffers struct{ idle sync.Pool }
+type renderBuffers struct{ idle, long sync.Pool }
 
 // get returns an empty buffer of which the caller has the spare shares.
 func (p *renderBuffers) get() *RenderBuffer {
 	if b, ok := p.idle.Get().(*RenderBuffer); ok {
-		b.spare = graph.SpareShares
-		b.memory.Retain(b.spare)
-		return b
+		return b.again()
 	}
-	return newRenderBuffer(renderBytes, func(b *RenderBuffer) {
-		if cap(b.text) > keptBytes {
-			return
-		}
-		b.cut(mark{})
-		b.used = 0
-		p.idle.Put(b)
-	})
+	return newRenderBuffer(renderBytes, func(b *RenderBuffer) { b.keep(&p.idle, keptBytes) })
+}
+
+// getLong is get for a long piece.
+func (p *renderBuffers) getLong(bytes int) *RenderBuffer {
+	if b, ok := p.long.Get().(*RenderBuffer); ok && cap(b.text) >= bytes && cap(b.text) <= keptWaste*bytes {
+		return b.again()
+	}
+	return newRenderBuffer(bytes+bytes/16, func(b *RenderBuffer) { b.keep(&p.long, keptLong) })
+}
+
+func (b *RenderBuffer) again() *RenderBuffer {
+	b.spare = graph.SpareShares
+	b.memory.Retain(b.spare)
+	return b
+}
+
+// keep has the buffer used again, unless it has become larger than most.
+func (b *RenderBuffer) keep(in *sync.Pool, most int) {
+	if cap(b.text) > most {
+		return
+	}
+	b.cut(mark{})
+	b.used = 0
+	in.Put(b)
 }
 
 // newRenderBuffer returns a buffer for about so many bytes. spent is called when nobody
@@ -237,7 +254,7 @@ func (r *Render) Close() {
 // room returns a buffer for a piece of about so many bytes.
 func (r *Render) room(f *rendering, bytes int) *RenderBuffer {
 	if bytes > renderLong {
-		return newRenderBuffer(bytes+bytes/16, func(*RenderBuffer) {})
+		return r.from.getLong(bytes)
 	}
 	if b := f.buffer; b != nil {
 		if len(b.envelopes) < renderSets && cap(b.text)-len(b.text) >= bytes {

@@ -97,7 +97,7 @@ func (a *acknowledger) run() {
 	var ended <-chan struct{}
 	gathering := false
 	for {
-		a.due = append(a.due, a.source.ledger.Acks()...)
+		a.due = a.source.ledger.Acks(a.due)
 		if len(a.due) > 0 && !gathering {
 			a.gather.Reset(gatherAcks)
 			gathering = true
@@ -118,7 +118,7 @@ func (a *acknowledger) run() {
 		case <-more:
 		case <-a.gather.C:
 			gathering = false
-			a.due = append(a.due, a.source.ledger.Acks()...)
+			a.due = a.source.ledger.Acks(a.due)
 			a.send()
 		case <-late.C:
 			a.expire(time.Now())
@@ -139,25 +139,25 @@ func (a *acknowledger) run() {
 
 // send sends what is due, as far as there is room on the way.
 func (a *acknowledger) send() {
-	now := time.Now()
-	for len(a.due) > 0 && a.open < flight {
-		n := min(len(a.due), groupSize)
-		if err := a.sendGroup(a.due[:n]); err != nil {
-			a.fail(len(a.due), err)
-			a.due = nil // they are due again when there is a connection
-			return
+	now, left := time.Now(), a.due
+	for len(left) > 0 && a.open < flight {
+		n := min(len(left), groupSize)
+		if err := a.sendGroup(left[:n]); err != nil {
+			a.fail(len(left), err)
+			left = nil // they are due again when there is a connection
+			break
 		}
 		g := group{sequences: make([]uint64, n), sent: now}
-		for i, ack := range a.due[:n] {
+		for i, ack := range left[:n] {
 			g.sequences[i] = ack.Sequence
 		}
 		a.flying = append(a.flying, g)
 		a.open += n
-		a.due = a.due[n:]
+		left = left[n:]
 	}
-	if len(a.due) == 0 {
-		a.due = nil
-	}
+	n := copy(a.due, left)
+	clear(a.due[n:])
+	a.due = a.due[:n]
 }
 
 // sendGroup sends acknowledgements, of which the last one is to be confirmed.

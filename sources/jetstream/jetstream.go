@@ -53,6 +53,7 @@ type Source struct {
 	pulls   *pulls
 	arrived chan *nats.Msg
 	waiting []arrival // in the ledger, and not handed over
+	spare   []arrival // memory of what was
 	inside  bool      // Run hands over, so somebody else looks at what arrives
 	fault   error     // why the subscription delivers no more
 }
@@ -255,7 +256,7 @@ func (s *Source) handOver(ctx context.Context, in sources.Intake) error {
 		s.inside = false
 		s.look()
 		all, fault := s.waiting, s.fault
-		s.waiting, s.inside = nil, len(all) > 0
+		s.waiting, s.spare, s.inside = s.spare, nil, len(all) > 0
 		s.mu.Unlock()
 		s.count()
 		if len(all) == 0 {
@@ -264,6 +265,10 @@ func (s *Source) handOver(ctx context.Context, in sources.Intake) error {
 		if err := s.put(ctx, in, all); err != nil {
 			return errRefuse
 		}
+		clear(all)
+		s.mu.Lock()
+		s.spare = all[:0]
+		s.mu.Unlock()
 	}
 }
 

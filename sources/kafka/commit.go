@@ -59,7 +59,8 @@ func (s *Source) commit(ctx context.Context) error {
 func (s *Source) offsets() (offsets map[int32]kgo.EpochOffset, counts map[int32]int) {
 	offsets, counts = make(map[int32]kgo.EpochOffset), make(map[int32]int)
 	for number, p := range s.parts {
-		for _, a := range p.ledger.Acks() {
+		s.acks = p.ledger.Acks(s.acks[:0])
+		for _, a := range s.acks {
 			if !p.uncommitted.end(int64(a.Sequence)-1) && p.ours {
 				p.ledger.Confirmed(a.Sequence)
 			}

@@ -28,6 +28,7 @@ func (s *Source) join() (*dial.Client, error) {
 		kgo.ConsumeStartOffset(start), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()),
 		kgo.FetchIsolationLevel(kgo.ReadCommitted()),
 		kgo.FetchMaxBytes(fetchBytes), kgo.MaxConcurrentFetches(fetches), kgo.MaxDecompressBatchBytes(decompressed),
+		kgo.WithPools(new(records)),
 	}
 	if s.o.Instance != "" {
 		options = append(options, kgo.InstanceID(s.o.Instance))

@@ -40,6 +40,9 @@ type Source struct {
 	die     context.CancelFunc
 	work    sync.WaitGroup
 
+	all []arrival    // Run's
+	run []graph.Line // Run's
+
 	commits sync.Mutex // held while offsets are committed
 
 	mu       sync.Mutex // guards the rest
@@ -49,6 +52,7 @@ type Source struct {
 	pending  int  // messages uncommitted, of partitions that are ours
 	asked    bool // for a save, since the last one
 	restored restored
+	acks     []sources.Ack[struct{}] // memory
 }
 
 func newSource(o Options, brokers []string, topic dial.Topic) *Source {
@@ -188,9 +192,10 @@ type arrival struct {
 // put hands over what has arrived. A message that is too long ends in the dead letter
 // queue, an empty one at once.
 func (s *Source) put(ctx context.Context, in sources.Intake, polled kgo.Fetches) error {
-	var deliveries []graph.Delivery
-	var run []graph.Line
-	for _, a := range s.arrived(polled) {
+	s.all = s.arrived(s.all[:0], polled)
+	defer func() { clear(s.all); clear(s.run) }()
+	deliveries, run := make([]graph.Delivery, 0, len(s.all)), s.run[:0]
+	for _, a := range s.all {
 		switch {
 		case sources.Blank(a.value):
 			a.delivery.Ended()
@@ -204,6 +209,7 @@ func (s *Source) put(ctx context.Context, in sources.Intake, polled kgo.Fetches)
 			run = append(run, graph.Line{Raw: a.value})
 		}
 	}
+	s.run = run
 	if len(run) == 0 {
 		return nil
 	}
@@ -216,9 +222,8 @@ func (s *Source) put(ctx context.Context, in sources.Intake, polled kgo.Fetches)
 	return err
 }
 
-// arrived enters messages and returns those to be worked on.
-func (s *Source) arrived(polled kgo.Fetches) (all []arrival) {
-	all = make([]arrival, 0, polled.NumRecords())
+// arrived enters messages and appends those to be worked on.
+func (s *Source) arrived(all []arrival, polled kgo.Fetches) []arrival {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	polled.EachTopic(func(t kgo.FetchTopic) {
@@ -240,6 +245,9 @@ func (s *Source) arrived(polled kgo.Fetches) (all []arrival) {
 			}
 			if len(of.Records) > 0 && p.uncommitted.next < 0 {
 				p.uncommitted.next = of.Records[0].Offset
+			}
+			for _, r := range of.Records {
+				r.Recycle()
 			}
 			s.o.Metrics.pending.Add(float64(s.pending - before))
 			s.count(p)

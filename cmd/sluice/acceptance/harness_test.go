@@ -22,6 +22,7 @@ import (
 
 	_ "github.com/sluicehq/sluice/cmd/sluice/command" // so that cached outcomes are those of this code
 	"github.com/sluicehq/sluice/http/openapi/openapitest"
+	"github.com/sluicehq/sluice/internal/kafkaconn/kafkatest"
 	"github.com/sluicehq/sluice/internal/natsconn/natstest"
 )
 
@@ -33,6 +34,7 @@ var root = filepath.Join("..", "..", "..")
 
 func TestMain(m *testing.M) {
 	natstest.Child()
+	kafkatest.Child()
 	// Tests that run in parallel mostly wait for their daemons. -parallel says it otherwise.
 	atOnce := flag.Lookup("test.parallel")
 	if err := atOnce.Value.Set(strconv.Itoa(max(4, runtime.GOMAXPROCS(0)))); err != nil {

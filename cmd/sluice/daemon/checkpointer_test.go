@@ -224,13 +224,13 @@ func TestTheSaveBeforeStaysCurrentWhenAStageIsAbandoned(t *testing.T) {
 	if err := c.last(t.Context(), []actors.Drained{{Actor: "correlate", Expired: true}}); err == nil {
 		t.Error("the last save: no error, want one that names the stage")
 	}
-	if acks := ledger.Acks(); len(acks) > 0 {
+	if acks := ledger.Acks(nil); len(acks) > 0 {
 		t.Errorf("due: %v, want nothing acknowledged", acks)
 	}
 	if err := c.last(t.Context(), []actors.Drained{{Actor: "correlate", Export: text{2, "two"}}}); err != nil {
 		t.Errorf("the last save: %v", err)
 	}
-	if acks := ledger.Acks(); len(acks) != 1 {
+	if acks := ledger.Acks(nil); len(acks) != 1 {
 		t.Errorf("due: %v, want the one message", acks)
 	}
 }

@@ -172,7 +172,7 @@ func (s *StreamSource) answer(progress time.Duration) {
 
 // acknowledge sends what is due and waits for each to be confirmed.
 func (s *StreamSource) acknowledge(ctx context.Context) {
-	for _, a := range s.Ledger.Acks() {
+	for _, a := range s.Ledger.Acks(nil) {
 		s.send(verbAck, a.Message)
 		select {
 		case sequence := <-s.confirmed:
