@@ -134,6 +134,105 @@ func TestBundles(t *testing.T) {
 	}
 }
 
+// What waits is first tried together, where one acknowledgement is for several batches. What
+// that leaves is tried batch by batch, as often as any other batch.
+func TestBatchesThatWaitAreTriedTogetherAtFirst(t *testing.T) {
+	down, full := errors.New("disk full"), permanent{errors.New("too large")}
+	all := []string{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j"}
+	for _, tc := range []struct {
+		name    string
+		kind    Kind
+		answers []answer
+		sizes   []int // of the writes
+		want    []string
+		letters []string
+		retries float64
+	}{
+		{name: "all batches are one write", kind: KindNATS, sizes: []int{10}, want: all},
+		{name: "a kind that acknowledges each batch has a write for each", kind: KindFile, sizes: []int{4, 4, 2}, want: all},
+		{
+			name: "a failure goes on with what is left, batch by batch", kind: KindNATS, answers: []answer{{take: 5, err: down}},
+			sizes: []int{10, 4, 1}, want: all, retries: 1,
+		},
+		{
+			name: "a failure of nothing confirmed, too", kind: KindNATS, answers: []answer{{err: down}},
+			sizes: []int{10, 4, 4, 2}, want: all, retries: 1,
+		},
+		{
+			name: "the retries of one batch are not those of the next", kind: KindNATS, answers: always(down, 4),
+			sizes: []int{10, 4, 4, 4, 4, 2}, want: all[4:], letters: all[:4], retries: 3,
+		},
+		{
+			name: "a permanent error costs one result", kind: KindNATS, answers: []answer{{take: 5, err: full}},
+			sizes: []int{10, 3, 1}, want: append(slices.Clone(all[:5]), all[6:]...), letters: all[5:6],
+		},
+		{
+			name: "a set that panics twice is taken out of them", kind: KindNATS, answers: []answer{{panic: "boom"}, {panic: "boom"}},
+			sizes: []int{10, 1, 3, 4, 2}, want: all[1:], letters: all[:1],
+		},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				out, dead := &sized{script: &script{t: t, answers: slices.Clone(tc.answers), begin: time.Now()}}, &script{t: t, begin: time.Now()}
+				r := newRigOver(t, tc.kind, out, dead)
+				receipt := graph.NewReceipt(len(all), func() {})
+				r.sink.Lane().TryPut([]*graph.Bundle{bundle(receipt, 0, all[:4]...), bundle(receipt, 4, all[4:8]...), bundle(receipt, 8, all[8:]...)})
+				time.Sleep(time.Minute)
+				synctest.Wait()
+				if !slices.Equal(out.sizes, tc.sizes) || !slices.Equal(out.got, tc.want) {
+					t.Errorf("the destination got %q in writes of %v, want %q in %v", out.got, out.sizes, tc.want, tc.sizes)
+				}
+				if len(dead.got) != len(tc.letters) {
+					t.Fatalf("dead letters %q, want those of %q", dead.got, tc.letters)
+				}
+				for i, letter := range tc.letters {
+					if want := fmt.Sprintf(`{"original_event":"[%s]"`, letter); !strings.Contains(dead.got[i], want) {
+						t.Errorf("dead letter %s, want one of %s", dead.got[i], letter)
+					}
+				}
+				if got := value(t, r.metrics.retries.WithLabelValues("out")); got != tc.retries {
+					t.Errorf("%g retries, want %g", got, tc.retries)
+				}
+				if receipt.Open() != 0 || receipt.Overdrawn() != 0 {
+					t.Errorf("%d lines are open, %d settled too often", receipt.Open(), receipt.Overdrawn())
+				}
+			})
+		})
+	}
+}
+
+// sized is a script that remembers how many messages each write had.
+type sized struct {
+	*script
+	sizes []int
+}
+
+func (s *sized) Write(ctx context.Context, messages []graph.Message) (int, error) {
+	s.sizes = append(s.sizes, len(messages))
+	return s.script.Write(ctx, messages)
+}
+
+func TestHowManyItemsAreTriedTogether(t *testing.T) {
+	for _, tc := range []struct {
+		name     string
+		kind     Kind
+		batchMax int
+		want     int
+	}{
+		{"sixteen batches of the default size over NATS", KindNATS, 64, 1024},
+		{"one batch over others", KindFile, 64, 64},
+		{"no more than the bound", KindNATS, 100, 1024},
+		{"a batch above the bound as it is", KindNATS, 5000, 5000},
+		{"small batches", KindNATS, 2, 32},
+		{"one item at a time stays one", KindNATS, 1, 1},
+		{"nothing given is one item", KindNATS, 0, 1},
+	} {
+		if got := tc.kind.together(tc.batchMax); got != tc.want {
+			t.Errorf("%s: %d, want %d", tc.name, got, tc.want)
+		}
+	}
+}
+
 func TestSetsOfABundleEndAsTheyAreConfirmed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		down := errors.New("disk full")

@@ -41,6 +41,7 @@ type row struct {
 	bare       bool     // there is one destination, which the scheme alone names
 	unit       bool     // batches are written as a unit, else item by item
 	linger     bool     // a batch waits to fill
+	window     int      // batches that are tried together at first, while so many wait; 0 for one
 
 	// check reports a target or parameters that cannot be right; nil accepts any.
 	check func(s Spec) error
@@ -106,6 +107,19 @@ func (k Kind) row() row {
 		return kinds[i]
 	}
 	return row{}
+}
+
+// mostTogether is how many items are tried together at most, unless one batch has more.
+const mostTogether = 1024
+
+// together is how many items a sink of kind k tries together at first. A batch of one item
+// stays alone.
+func (k Kind) together(batchMax int) int {
+	batchMax = max(1, batchMax)
+	if batchMax == 1 {
+		return 1
+	}
+	return max(batchMax, min(mostTogether, batchMax*k.row().window))
 }
 
 // Logins are the settings of connections.

@@ -10,7 +10,7 @@ import (
 )
 
 var natsKind = row{
-	kind: KindNATS, schemes: []string{"nats"}, usage: "nats://host:port/subject", unit: true,
+	kind: KindNATS, schemes: []string{"nats"}, usage: "nats://host:port/subject", unit: true, window: 16,
 	check: func(s Spec) error { return nats.Check(s.Target) },
 	login: func(c Logins, now time.Time, fault func(key string, err error)) { dial.Check(c.NATS, now, fault) },
 	open: func(s Spec, e Environment) (Transport, error) {

@@ -39,6 +39,7 @@ type retrier[T any] struct {
 	transport Transport
 	retry     Retry
 	whole     bool // batches are written as a unit, else item by item
+	most      int  // items of a unit; 0 for any number
 	report    outcomes[T]
 	messages  []graph.Message // of the attempt in hand
 	joined    []graph.Message // memory for those of several items
@@ -84,12 +85,20 @@ type attempt struct {
 
 // deliver ends every item of batch, in order. When ctx ends the rest fails with
 // errDrainTimeout, without further attempts. first is an attempt at the messages of a whole
-// batch, if one was made. deliver reports false when the batch was abandoned meanwhile.
+// batch, if one was made: it counts for the first unit of what it left. deliver reports false
+// when the batch was abandoned meanwhile.
 func (c *retrier[T]) deliver(ctx context.Context, batch []Delivery[T], first attempt) bool {
+	if first.made {
+		advance(batch, first.confirmed)
+		batch = batch[c.finish(batch):]
+	}
 	for len(batch) > 0 {
 		n := 1
 		if c.whole {
 			n = len(batch)
+		}
+		if c.most > 0 {
+			n = min(n, c.most)
 		}
 		if !c.unit(ctx, batch[:n], first) {
 			return false
@@ -113,7 +122,6 @@ func (c *retrier[T]) unit(ctx context.Context, unit []Delivery[T], first attempt
 		switch {
 		case first.made:
 			err = first.err
-			advance(unit, first.confirmed)
 		case ctx.Err() != nil:
 			c.giveUp(unit, attempt, errDrainTimeout)
 			return true

@@ -29,7 +29,7 @@ type Options struct {
 	Form        graph.Form
 	Transport   Transport
 	Retry       Retry
-	BatchMax    int           // items taken at a time
+	BatchMax    int           // items of a batch
 	Linger      time.Duration // how long a batch waits to fill; 0 for never
 	Capacity    int           // of the queue, in items
 	Bytes       int           // of the queue, rendered
@@ -56,10 +56,10 @@ type Sink struct {
 func New(o Options) (*Sink, error) {
 	s := &Sink{o: o, late: lateLetters()}
 	s.Stage = actors.NewStage(actors.StageOptions{Capacity: o.Capacity, Bytes: o.Bytes}, actors.Shape[*graph.Bundle]{
-		Name: "sink:" + o.Label, Kind: actors.KindSink, Size: graph.SizeOfBundle, Join: max(1, o.BatchMax), Linger: o.Linger,
+		Name: "sink:" + o.Label, Kind: actors.KindSink, Size: graph.SizeOfBundle, Join: o.Kind.together(o.BatchMax), Linger: o.Linger,
 	})
 	s.pool = mailbox.NewPool(s.Cell(), 1)
-	s.retrier = retrier[part]{transport: o.Transport, retry: o.Retry, whole: o.Kind.row().unit, report: s.outcomes()}
+	s.retrier = retrier[part]{transport: o.Transport, retry: o.Retry, whole: o.Kind.row().unit, most: s.AtOnce(), report: s.outcomes()}
 	var err error
 	s.counters, err = o.Metrics.of(o.Label, func() float64 {
 		stats := s.Lane().Stats()
@@ -117,11 +117,12 @@ func detailOf(k Kind, f OnFull, c *counters) Detail {
 	}
 }
 
-// AtOnce is how many result sets the sink takes at once, at most.
+// AtOnce is how many result sets a batch of the sink has, at most.
 func (s *Sink) AtOnce() int { return max(1, s.o.BatchMax) }
 
 // begin tries to deliver all sets of bundles, where batches are units. It looks at no
-// single set.
+// single set. Bundles of several batches are tried together where the kind has them wait for
+// one acknowledgement.
 func (s *Sink) begin(ctx context.Context, bundles []*graph.Bundle) attempt {
 	c := &s.retrier
 	if !c.whole || slices.ContainsFunc(bundles, func(b *graph.Bundle) bool { return b.Faulty }) {

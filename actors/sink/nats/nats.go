@@ -214,6 +214,9 @@ func (t *Transport) align(messages []graph.Message) {
 		}
 		t.entries[i].sent, t.entries[i].err = false, nil
 	}
+	for i := len(messages); i < len(t.entries); i++ { // offered later
+		t.entries[i].sent = false
+	}
 	t.flying, t.ending = 0, false
 }
 

@@ -246,6 +246,19 @@ func TestAcknowledgementsCountWheneverTheyCome(t *testing.T) {
 		c.write(all, 5, "")
 		c.want("0", "1", "2", "3", "4", "0", "1", "2", "3", "4")
 	})
+	virtual("late ones of messages that are offered later do not end the wait for others", func(body string, times int, ack func(string)) {
+		switch {
+		case body != "0":
+			time.AfterFunc(7*time.Second, func() { ack(yes) })
+		case times == 2:
+			time.AfterFunc(3*time.Second, func() { ack(yes) })
+		}
+	}, func(c *exchange) {
+		c.write(all, 0, "no acknowledgement")
+		c.write(all[:1], 1, "")
+		c.write(all[1:], 4, "")
+		c.want("0", "1", "2", "3", "4", "0")
+	})
 	virtual("a refusal is tried again, alone", func(body string, times int, ack func(string)) {
 		if body == "1" && times == 1 {
 			ack(full)

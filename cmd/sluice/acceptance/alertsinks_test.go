@@ -2,6 +2,7 @@ package acceptance
 
 import (
 	"encoding/json"
+	"net"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	natsio "github.com/nats-io/nats.go"
 
 	"github.com/sluicehq/sluice/internal/natsconn/natstest"
+	"github.com/sluicehq/sluice/otlp/otlptest"
 )
 
 // told has one event find, repeat and open an incident: a result, a record of the incident
@@ -134,5 +136,68 @@ func TestIncidentsThatCannotBeDeliveredAreDeadLettersAsNativeLines(t *testing.T)
 		if got := kinds(t, natstest.Bodies(s.Stored(stream, login))); strings.Contains(got, "incident") || !strings.HasPrefix(got, "result") || !strings.HasSuffix(got, ", summary") {
 			t.Errorf("%s holds %s, want what has no subject of its own", stream, got)
 		}
+	}
+}
+
+// OTLP and webhooks take results only. They pass over incidents and summaries without an
+// error, a dead letter or a place in their queues.
+func TestIncidentsAndSummariesReachNeitherOTLPNorWebhooks(t *testing.T) {
+	t.Parallel()
+	overGRPC, overHTTP, detections, correlations := otlptest.New(t), otlptest.New(t), newHook(t), newHook(t)
+	var addresses [2]string
+	for i, serve := range []func(net.Listener){func(l net.Listener) { overGRPC.ServeGRPCOn(l, nil) }, overHTTP.ServeHTTPOn} {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		serve(l)
+		addresses[i] = l.Addr().String()
+	}
+	dir := t.TempDir()
+	rules, file := write(t, dir, "r.yml", rule("A", "evil")), write(t, dir, "alerts.yml", told)
+	hooks := write(t, dir, "hooks.yml", "webhooks:\n"+
+		"  - {id: detections, kind: detection, url: '"+detections.URL+"', body: '{\"title\": ${detection.rule.title}}'}\n"+
+		"  - {id: correlations, kind: correlation, url: '"+correlations.URL+"'}\n")
+	dead := filepath.Join(dir, "dead")
+	d := start(t, "-r", rules, "--input", "http", "--alert-pipeline", file, "--webhook", hooks, "--dlq", "file://"+dead,
+		"--output", "stdout", "--output", "otlp://"+addresses[0], "--output", "otlphttp://"+addresses[1])
+	d.push(event("evil"))
+	d.await("the end of the alert", func() bool { return len(d.stdout.lines()) == 3 })
+	d.push(event("evil")) // is delivered behind everything that came before
+	d.await("results of both events", func() bool {
+		return len(overGRPC.Records()) == 2 && len(overHTTP.Records()) == 2 && len(detections.all()) == 2
+	})
+	for _, sink := range []string{"otlp", "otlp-2", "detections", "correlations"} {
+		for _, series := range []string{"svc_sink_delivery_failures_total", "svc_sink_retries_total", "svc_sink_dropped_total", "svc_sink_queue_depth"} {
+			if n := d.metric(series + `{sink="` + sink + `"}`); n != 0 {
+				t.Errorf("%s of %s is %g, want 0", series, sink, n)
+			}
+		}
+	}
+	d.stop()
+	if got := kinds(t, d.stdout.lines()); !strings.HasPrefix(got, "incident, ") || !strings.HasSuffix(got, "result, result, summary, summary") && !strings.HasSuffix(got, "result, result, summary") {
+		t.Errorf("standard output has %s, want incidents, both results and summaries", got)
+	}
+	for name, receiver := range map[string]*otlptest.Receiver{"OTLP over gRPC": overGRPC, "OTLP over HTTP": overHTTP} {
+		records := receiver.Records()
+		if len(records) != 2 {
+			t.Errorf("%s: %d records, want the two results", name, len(records))
+		}
+		for _, r := range records {
+			if text := r.String(); r.Body.GetStringValue() != "A" || strings.Contains(text, `"trigger"`) || strings.Contains(text, "dedup_state") {
+				t.Errorf("%s: a record is no result: %s", name, text)
+			}
+		}
+	}
+	for _, body := range detections.all() {
+		if !strings.HasSuffix(body, ` {"title": "A"}`) {
+			t.Errorf("a webhook of detections got %s", body)
+		}
+	}
+	if got := append(detections.all(), correlations.all()...); len(got) != 2 {
+		t.Errorf("webhooks got %q, want the two detections", got)
+	}
+	if letters := output(dead).lines(); len(letters) != 0 {
+		t.Errorf("dead letters %q, want none", letters)
 	}
 }
