@@ -26,7 +26,7 @@ func resolveFlags() []cli.Flag {
 	return slices.Concat([]cli.Flag{
 		repeatedFlag("Processing pipeline, built in or a file; repeatable", "pipeline", "p"),
 		repeatedFlag("File or directory that declares dynamic sources; repeatable", "source-file"),
-		&cli.StringFlag{Name: "source", Aliases: []string{"s"}, Usage: "Only the source with this id"},
+		&cli.StringFlag{Name: "source", Aliases: []string{"s"}, Usage: "Only the source with this id; not a file: see --source-file"},
 		&cli.BoolFlag{Name: "pretty", Usage: "Indented JSON"},
 		&cli.BoolFlag{Name: "dry-run", Usage: "List the sources, and fetch nothing"},
 		configFlag(true),
@@ -164,12 +164,12 @@ func (e *env) pipelineResolve(c *cli.Context) error {
 		return err
 	}
 	if len(all) == 0 {
-		return ruleFault(errors.New("No dynamic sources found in the provided pipelines or source files.")) //nolint:staticcheck // scripts read the text
+		return ruleFault(errors.New("No dynamic sources found in the provided pipelines or source files." + fileHint(c.String("source"))))
 	}
 	if c.IsSet("source") {
 		all = slices.DeleteFunc(all, func(d *fetch.Declaration) bool { return d.ID != c.String("source") })
 		if len(all) == 0 {
-			return ruleFault(errors.New("No sources matched the filter.")) //nolint:staticcheck // scripts read the text
+			return ruleFault(errors.New("No sources matched the filter." + fileHint(c.String("source"))))
 		}
 	}
 	if c.Bool("dry-run") {
@@ -187,6 +187,14 @@ func (e *env) pipelineResolve(c *cli.Context) error {
 		}
 		return e.printResolved(out, list, c.Bool("pretty"))
 	})
+}
+
+// fileHint goes behind a message that there is no source when an id looks like a path.
+func fileHint(id string) string {
+	if !strings.ContainsAny(id, `./\`) {
+		return ""
+	}
+	return " --source takes the id of a source; name a file of declarations with --source-file."
 }
 
 // readReferences reads pipelines and tells what their references come to.

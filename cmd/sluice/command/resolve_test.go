@@ -71,6 +71,8 @@ func TestPipelineResolve(t *testing.T) {
 		{"a pipeline without references", "-p plain.yml -p sysmon --source-file one.yml --dry-run", 0, `{"pipeline":"external:one.yml","source_id":"good","source_type":"File","required":true,"refresh":"Once"}` + "\n", "note: pipeline plain.yml refers to no dynamic source\nnote: pipeline sysmon refers to no dynamic source\n"},
 		{"a reference that nobody declares", "-p p.yml --source-file one.yml --dry-run", 0, `{"pipeline":"external:one.yml","source_id":"good","source_type":"File","required":true,"refresh":"Once"}` + "\n", "warning: pipeline references undeclared source(s): json\n"},
 		{"no source with the id", "-p p.yml --source-file s.yml -s nope", 2, "", "sluice: No sources matched the filter.\n"},
+		{"a file in the place of an id", "-p p.yml --source s.yml", 2, "", "warning: pipeline references undeclared source(s): good, json\nsluice: No dynamic sources found in the provided pipelines or source files. --source takes the id of a source; name a file of declarations with --source-file.\n"},
+		{"a path in the place of an id", "-p p.yml --source-file one.yml --source empty/s", 2, "", "warning: pipeline references undeclared source(s): json\nsluice: No sources matched the filter. --source takes the id of a source; name a file of declarations with --source-file.\n"},
 		{"no file of sources", "-p plain.yml", 2, "", "No dynamic sources found in the provided pipelines or source files."},
 		{"a directory without sources", "-p plain.yml --source-file empty", 2, "", "No dynamic sources found in the provided pipelines or source files."},
 		{"an inline block", "-p inline.yml --source-file s.yml", 2, "", "sluice rule migrate-sources -p"},
