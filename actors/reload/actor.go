@@ -92,7 +92,7 @@ func (r *Reloader) Use(list []actors.Component) {
 // before the actor is spawned are its first. Without Watch only Trigger asks for a
 // reload.
 func (r *Reloader) Watch() error {
-	w, err := watch.New(r.paths, func(_, reason string) { r.Trigger(File, reason) }, r.o.Log)
+	w, err := watch.New(r.paths, func(_ []string, reason string) { r.Trigger(File, reason) }, r.o.Log)
 	r.mu.Lock()
 	r.watcher = w
 	r.mu.Unlock()

@@ -63,8 +63,7 @@ type Stage struct {
 	cancel  context.CancelFunc
 	work    sync.WaitGroup
 	watcher *watch.Watcher // nil without; of Begin and Close
-	files   files
-	stamps  stamps // of before the first fetch
+	stamps  stamps         // of before the first fetch
 }
 
 // New builds the actor and reads the values that are stored.

@@ -2,34 +2,26 @@ package sources
 
 import (
 	"os"
-	"strings"
+	"slices"
 
 	"github.com/sluicehq/sluice/internal/watch"
 	"github.com/sluicehq/sluice/sources/fetch"
 )
 
-// files are the sources whose files are watched. Only the goroutine that watches touches
-// them once it runs.
-type files struct {
-	entries []*entry
-	leading []map[string]bool // by place in entries: names that lead to the file
-}
-
 // watch tells the actor of changes of files.
 func (s *Stage) watch() {
-	f := &s.files
+	var watched []*entry
 	var paths []string
 	for _, e := range s.book.entries {
 		if e.Refresh.Policy == fetch.Watch {
-			f.entries, f.leading = append(f.entries, e), append(f.leading, watch.Leading(e.Path))
-			paths = append(paths, e.Path)
+			watched, paths = append(watched, e), append(paths, e.Path)
 		}
 	}
 	if len(paths) == 0 {
 		return
 	}
-	w, err := watch.New(func() []string { return paths }, func(path, _ string) {
-		if there := f.concerned(path); len(there) > 0 {
+	w, err := watch.New(func() []string { return paths }, func(changed []string, _ string) {
+		if there := concerned(watched, changed); len(there) > 0 {
 			s.tell(noticed{there})
 		}
 	}, s.log)
@@ -40,30 +32,17 @@ func (s *Stage) watch() {
 	s.watcher = w
 }
 
-// concerned lists the sources whose files a change of path may concern, and are there. An
-// empty path concerns all.
-func (f *files) concerned(path string) (there []*entry) {
-	for i, e := range f.entries {
-		before := f.leading[i]
-		f.leading[i] = watch.Leading(e.Path)
-		if path != "" && !leads(before, path) && !leads(f.leading[i], path) {
+// concerned lists the sources whose files are among the changed ones, and are there.
+func concerned(watched []*entry, changed []string) (there []*entry) {
+	for _, e := range watched {
+		if !slices.Contains(changed, e.Path) {
 			continue
 		}
-		if _, err := os.Stat(e.Path); err == nil { // the removal of a file says nothing
+		if _, err := os.Stat(e.Path); err == nil { // the removal of a file does not start a fetch
 			there = append(there, e)
 		}
 	}
 	return there
-}
-
-// leads reports whether a change of path may change where names lead.
-func leads(names map[string]bool, path string) bool {
-	for name := range names {
-		if name == path || strings.HasPrefix(name, path+string(os.PathSeparator)) {
-			return true
-		}
-	}
-	return false
 }
 
 // stamps are what the system told of watched files at one moment, nil for one that is not
@@ -85,7 +64,7 @@ func (s stamps) changed() (all []*entry) {
 	for e, before := range s {
 		now, err := os.Stat(e.Path)
 		if err != nil {
-			continue // the removal of a file says nothing
+			continue // the removal of a file does not start a fetch
 		}
 		if before == nil || !os.SameFile(before, now) || before.Size() != now.Size() || !before.ModTime().Equal(now.ModTime()) {
 			all = append(all, e)

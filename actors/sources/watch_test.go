@@ -4,72 +4,41 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/sluicehq/sluice/sources/fetch"
 )
 
-// What the watching says of single changes is told by concerned, which knows the sources.
 func TestWhichSourcesAChangeConcerns(t *testing.T) {
-	dir, err := filepath.EvalSymlinks(t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	dir := t.TempDir()
 	path := func(name string) string { return filepath.Join(dir, name) }
-	must := func(err error) {
-		t.Helper()
-		if err != nil {
+	for _, name := range []string{"a", "b"} {
+		if err := os.WriteFile(path(name), nil, 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	must(os.MkdirAll(path("v1"), 0o755))
-	must(os.WriteFile(path("v1/a"), nil, 0o600))
-	must(os.WriteFile(path("b"), nil, 0o600))
-	must(os.Symlink("v1", path("data")))
-	at := func(name string) func(*fetch.Declaration) {
-		return func(d *fetch.Declaration) { d.Path, d.Refresh = path(name), fetch.Refresh{Policy: fetch.Watch} }
+	at := func(id, name string) *entry {
+		return &entry{Declaration: declared(id, func(d *fetch.Declaration) { d.Path = path(name) })}
 	}
-	s := spawnless([]*fetch.Declaration{declared("a", at("data/a")), declared("b", at("b")), declared("late", at("no/where/f")), declared("once")})
-	t.Cleanup(s.cancel)
-	s.watch()
-	if s.watcher == nil {
-		t.Skip("files cannot be watched here")
-	}
-	s.watcher.Close()
+	watched := []*entry{at("a", "a"), at("same", "a"), at("b", "b"), at("gone", "c")}
 	for _, tc := range []struct {
-		name, changed string
-		before        func()
-		want          string
+		name    string
+		changed []string
+		want    string
 	}{
-		{"a file", "b", nil, "b"},
-		{"a file behind a link", "v1/a", nil, "a"},
-		{"a link on the way", "data", nil, "a"},
-		{"a neighbour", "v1/other", nil, ""},
-		{"a directory that came late", "no", func() { must(os.MkdirAll(path("no/where"), 0o755)); must(os.WriteFile(path("no/where/f"), nil, 0o600)) }, "late"},
-		{"anything", "", nil, "a b late"},
-		{"a link that became a directory", "data", func() {
-			must(os.Remove(path("data")))
-			must(os.Mkdir(path("data"), 0o755))
-			must(os.WriteFile(path("data/a"), nil, 0o600))
-		}, "a"},
-		{"a file that was removed", "b", func() { must(os.Remove(path("b"))) }, ""},
+		{"a file", []string{path("b")}, "b"},
+		{"a file of two sources", []string{path("a")}, "a same"},
+		{"a file that was removed", []string{path("c")}, ""},
+		{"anything", []string{path("a"), path("b"), path("c")}, "a same b"},
+		{"a file of no source", []string{path("d")}, ""},
 	} {
-		if tc.before != nil {
-			tc.before()
+		var got []string
+		for _, e := range concerned(watched, tc.changed) {
+			got = append(got, e.ID)
 		}
-		changed := tc.changed
-		if changed != "" {
-			changed = path(changed)
-		}
-		got := ""
-		for _, e := range s.files.concerned(changed) {
-			if got != "" {
-				got += " "
-			}
-			got += e.ID
-		}
-		if got != tc.want {
-			t.Errorf("%s: concerns %q, want %q", tc.name, got, tc.want)
+		if ids := strings.Join(got, " "); ids != tc.want {
+			t.Errorf("%s: concerns %q, want %q", tc.name, ids, tc.want)
 		}
 	}
 }

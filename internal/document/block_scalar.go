@@ -12,7 +12,11 @@ func (r *blockReader) key() (key *Node, rest string, ok bool) {
 	if !ok || len(text) > maxKey || kind == Null || text == "<<" {
 		return nil, "", false
 	}
-	return r.node(kind, text, r.number), rest[indentOf(rest):], true
+	key = r.node(kind, text, r.number)
+	if kind != String { // so it stands without quotes in front of the colon
+		key.spell(strings.TrimRight(r.content[:len(r.content)-len(rest)-1], " "))
+	}
+	return key, rest[indentOf(rest):], true
 }
 
 func (r *blockReader) isKey() bool {
@@ -77,8 +81,9 @@ func (r *blockReader) inline(s string, indent int) *Node {
 		if !ok {
 			return r.leave()
 		}
-		kind, text := resolve(text)
-		n = r.node(kind, text, line)
+		kind, value := resolve(text)
+		n = r.node(kind, value, line)
+		n.spell(text)
 		r.advance()
 	}
 	if r.indent > indent { // the scalar goes on, or something is wrong

@@ -33,6 +33,7 @@ type Node struct {
 	Line    int
 	Items   []*Node // of a List
 	Entries []Entry // of a Map, in written order
+	written *string // of a scalar; nil where it is Text
 	size    int32   // weight of all below and including this one, aliases followed
 	Kind    Kind
 }
@@ -68,6 +69,23 @@ func (n *Node) Str() (string, bool) {
 		return "", false
 	}
 	return n.Text, true
+}
+
+// Written is a scalar as it stands in the file: 1.10 where Text is 1.1. Of a string it is the
+// content.
+func (n *Node) Written() string {
+	if n.written != nil {
+		return *n.written
+	}
+	return n.Text
+}
+
+// spell keeps how a scalar is written.
+func (n *Node) spell(text string) {
+	if n.Kind != String && text != n.Text { // seldom
+		written := text
+		n.written = &written
+	}
 }
 
 // IsScalar reports whether n is neither a list nor a mapping.

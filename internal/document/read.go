@@ -175,6 +175,7 @@ func (r *reader) node(y *yaml.Node) (*Node, *SyntaxError) {
 	default:
 		n.Kind, n.Text = r.scalar(y)
 		n.size = weight(n.Text)
+		n.spell(y.Value)
 	}
 	if y.Anchor != "" {
 		r.anchors[y] = n

@@ -1,6 +1,7 @@
 package document
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -110,5 +111,42 @@ func TestCanonicalIgnoresOrderAndLayout(t *testing.T) {
 	}
 	if a, b := canonical("{a: 1, b: 2} # x"), canonical("b: 2\na: 1"); a != b {
 		t.Errorf("%s and %s differ", a, b)
+	}
+}
+
+// With a tab the file is left to the parser of YAML.
+func TestScalarsAreKeptAsTheyAreWritten(t *testing.T) {
+	for _, tc := range []struct{ text, value, written string }{
+		{"1.10", "1.1", "1.10"},
+		{"0x1F", "31", "0x1F"},
+		{"+5", "5", "+5"},
+		{"1e3", "1000", "1e3"},
+		{"True", "true", "True"},
+		{"~", "", "~"},
+		{".inf", ".inf", ".inf"},
+		{"7", "7", "7"},
+		{"007", "007", "007"},
+		{"text", "text", "text"},
+		{"'1.10'", "1.10", "1.10"},
+		{`"a\x41"`, "aA", "aA"},
+	} {
+		for _, form := range []string{"k: %s\n", "k: %s # note\n", "k: %s\t\n", "k: [%s]\n", "%s : v\n", "%s: v\t\n"} {
+			file := fmt.Sprintf(form, tc.text)
+			docs, fault := Read([]byte(file))
+			if fault != nil {
+				t.Fatalf("%q: %v", file, fault)
+			}
+			e := docs[0].Root.Entries[0]
+			n := e.Value
+			switch {
+			case n.Kind == List:
+				n = n.Items[0]
+			case form[0] == '%':
+				n = e.Key
+			}
+			if n.Text != tc.value || n.Written() != tc.written {
+				t.Errorf("%q: got %q, written %q, want %q, written %q", file, n.Text, n.Written(), tc.value, tc.written)
+			}
+		}
 	}
 }

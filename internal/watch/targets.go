@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -13,26 +14,28 @@ import (
 type targets struct {
 	dirs map[string]directory
 	// names are watched in the directories that hold them: files, links, and names
-	// that are missing and may appear.
-	names map[string]bool
+	// that are missing and may appear. By name the given paths that it leads to.
+	names map[string][]string
 	// closed are files and directories among them that cannot be read: more
 	// permissions are a change of these.
 	closed map[string]bool
+	given  string // the path that is being resolved
 }
 
 // directory is a directory to watch.
 type directory struct {
 	info  os.FileInfo // identifies the directory when another takes its name
-	rules bool        // rule files in it are loaded
+	trees []string    // given directories that its YAML files belong to
 }
 
 // maxLinks bounds a chain of links, as Linux does.
 const maxLinks = 40
 
-// resolve finds what to watch for directories of rules and single files.
+// resolve finds what to watch for directories of YAML files and for single files.
 func resolve(paths []string) *targets {
-	t := &targets{dirs: make(map[string]directory), names: make(map[string]bool), closed: make(map[string]bool)}
+	t := &targets{dirs: make(map[string]directory), names: make(map[string][]string), closed: make(map[string]bool)}
 	for _, path := range paths {
+		t.given = path
 		real, ok := t.follow(path)
 		if !ok {
 			continue
@@ -107,7 +110,8 @@ func split(path string) (root string, names []string) {
 
 // addName watches for a name in a directory.
 func (t *targets) addName(dir, name string) {
-	t.names[filepath.Join(dir, name)] = true
+	path := filepath.Join(dir, name)
+	t.names[path] = with(t.names[path], t.given)
 	if _, known := t.dirs[dir]; !known {
 		if info, err := os.Stat(dir); err == nil {
 			t.dirs[dir] = directory{info: info}
@@ -119,10 +123,11 @@ func (t *targets) addName(dir, name string) {
 // directories, as loading does.
 func (t *targets) addTree(dir string) {
 	info, err := os.Stat(dir)
-	if err != nil || t.dirs[dir].rules {
+	known := t.dirs[dir].trees
+	if err != nil || slices.Contains(known, t.given) {
 		return
 	}
-	t.dirs[dir] = directory{info: info, rules: true}
+	t.dirs[dir] = directory{info: info, trees: with(known, t.given)}
 	entries, err := os.ReadDir(dir)
 	if err != nil || !readable(dir) {
 		t.closed[dir] = true
@@ -143,7 +148,7 @@ func (t *targets) addTree(dir string) {
 }
 
 // addLink adds the target of a link below a root that is a directory or is missing.
-// Targets of links to single rule files are not watched.
+// Targets of links to single files are not watched.
 func (t *targets) addLink(path string) {
 	if info, err := os.Stat(path); err == nil && !info.IsDir() {
 		return
@@ -186,6 +191,10 @@ func isYAML(path string) bool {
 	return ext == ".yml" || ext == ".yaml"
 }
 
-// Leading are the names whose replacement would change what path leads to: the file, each
-// link on the way to it, and the first name that is missing. They are free of links.
-func Leading(path string) map[string]bool { return resolve([]string{path}).names }
+// with is a list that has an element once. It shares no memory with list.
+func with(list []string, one string) []string {
+	if slices.Contains(list, one) {
+		return list
+	}
+	return append(slices.Clip(list), one)
+}

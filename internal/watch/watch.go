@@ -16,24 +16,24 @@ import (
 type Watcher struct {
 	notify  *fsnotify.Watcher
 	log     *slog.Logger
-	changed func(path, reason string)
+	changed func(given []string, reason string)
 	paths   func() []string
 	done    sync.WaitGroup
 
 	mu     sync.Mutex // guards the rest
 	given  []string   // what paths returned last
 	dirs   map[string]directory
-	names  map[string]bool
-	closed map[string]bool // cannot be read
+	names  map[string][]string // given paths by the names that lead to them
+	closed map[string]bool     // cannot be read
 }
 
 // swapLink is the link through which mounted volumes exchange all their files.
 const swapLink = "..data"
 
 // New watches the directories of YAML files and the single files that paths returns, until
-// Close. Changed is called by one goroutine at a time, with what has changed and a text
-// that says so; without a path anything may have.
-func New(paths func() []string, changed func(path, reason string), log *slog.Logger) (*Watcher, error) {
+// Close. Changed is called by one goroutine at a time, with those of the paths that a change
+// concerns and a text that says what has changed. They are all of them where it is unknown.
+func New(paths func() []string, changed func(given []string, reason string), log *slog.Logger) (*Watcher, error) {
 	n, err := fsnotify.NewWatcher()
 	if err != nil {
 		return nil, err
@@ -129,29 +129,36 @@ func (w *Watcher) run() {
 			// Events were lost, so anything may have changed.
 			w.log.Warn("file watch", "err", err)
 			w.Update()
-			w.changed("", "file watch")
+			w.mu.Lock()
+			given := w.given
+			w.mu.Unlock()
+			w.changed(slices.Clone(given), "file watch")
 		}
 	}
 }
 
 func (w *Watcher) event(e fsnotify.Event) {
 	path := filepath.Clean(e.Name)
+	var before []string // before it is resolved again, and directories are forgotten
+	if e.Has(fsnotify.Create | fsnotify.Remove | fsnotify.Rename) {
+		before = w.concerned(path, nil)
+	}
 	switch {
 	case e.Op == fsnotify.Chmod:
 		w.permissions(path)
 	case e.Has(fsnotify.Remove|fsnotify.Rename) && w.forget(path), e.Has(fsnotify.Create) && w.isNewDirectory(path):
 		w.forget(path) // a directory of this name may have been watched before
 		w.Update()
-		w.changed(path, "directory "+path)
+		w.changed(w.concerned(path, before), "directory "+path)
 	case w.isName(path):
 		if !e.Has(fsnotify.Write) {
 			w.Update()
 		}
 		w.opened(path)
-		w.changed(path, "file "+path)
-	case w.isRuleFile(path):
+		w.changed(w.concerned(path, before), "file "+path)
+	case w.isYAMLFile(path):
 		w.opened(path)
-		w.changed(path, "file "+path)
+		w.changed(w.concerned(path, before), "file "+path)
 	}
 }
 
@@ -161,11 +168,50 @@ func (w *Watcher) permissions(path string) {
 	switch {
 	case w.isDirectory(path):
 		if w.Update() {
-			w.changed(path, "directory "+path)
+			w.changed(w.concerned(path, nil), "directory "+path)
 		}
-	case (w.isName(path) || w.isRuleFile(path)) && w.opened(path):
-		w.changed(path, "file "+path)
+	case (w.isName(path) || w.isYAMLFile(path)) && w.opened(path):
+		w.changed(w.concerned(path, nil), "file "+path)
 	}
+}
+
+// concerned lists the given paths that a change of path concerns, and those of before.
+func (w *Watcher) concerned(path string, before []string) (given []string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	found := make(map[string]bool)
+	add := func(paths []string) {
+		for _, p := range paths {
+			found[p] = true
+		}
+	}
+	add(before)
+	dir, at := filepath.Dir(path), path
+	if filepath.Base(path) == swapLink {
+		at = dir // everything in the volume is exchanged
+	}
+	for name, paths := range w.names {
+		if within(name, at) {
+			add(paths)
+		}
+	}
+	add(w.dirs[dir].trees)
+	for name, d := range w.dirs {
+		if within(name, at) {
+			add(d.trees)
+		}
+	}
+	for _, p := range w.given {
+		if found[p] {
+			given = with(given, p)
+		}
+	}
+	return given
+}
+
+// within reports whether a name is that of dir or lies below it.
+func within(name, dir string) bool {
+	return name == dir || strings.HasPrefix(name, strings.TrimSuffix(dir, string(filepath.Separator))+string(filepath.Separator))
 }
 
 // isDirectory reports whether path is a directory that is watched, or would be if it
@@ -195,7 +241,7 @@ func (w *Watcher) opened(path string) bool {
 // isNewDirectory reports whether path is a directory that may hold watched files.
 func (w *Watcher) isNewDirectory(path string) bool {
 	w.mu.Lock()
-	ours := w.names[path] || w.dirs[filepath.Dir(path)].rules && !hidden(path)
+	ours := w.names[path] != nil || len(w.dirs[filepath.Dir(path)].trees) > 0 && !hidden(path)
 	w.mu.Unlock()
 	return ours && isDir(path)
 }
@@ -204,15 +250,15 @@ func (w *Watcher) isNewDirectory(path string) bool {
 func (w *Watcher) isName(path string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.names[path]
+	return w.names[path] != nil
 }
 
-// isRuleFile reports whether a change of the name may change what a directory
-// holds.
-func (w *Watcher) isRuleFile(path string) bool {
+// isYAMLFile reports whether a change of the name may change the YAML files of a
+// directory.
+func (w *Watcher) isYAMLFile(path string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return filepath.Base(path) == swapLink || w.dirs[filepath.Dir(path)].rules && isYAML(path) && !hidden(path)
+	return filepath.Base(path) == swapLink || len(w.dirs[filepath.Dir(path)].trees) > 0 && isYAML(path) && !hidden(path)
 }
 
 // Close ends the watching.

@@ -2,10 +2,9 @@ package watch
 
 import (
 	"log/slog"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -31,7 +30,7 @@ func newWatchedTree(t *testing.T) *watchedTree {
 // watch watches to the end of the test.
 func (w *watchedTree) watch(paths ...string) {
 	w.t.Helper()
-	watching, err := New(func() []string { return paths }, func(_, reason string) { w.reasons <- reason }, slog.New(slog.DiscardHandler))
+	watching, err := New(func() []string { return paths }, func(_ []string, reason string) { w.reasons <- reason }, slog.New(slog.DiscardHandler))
 	if err != nil {
 		w.t.Skipf("files cannot be watched here: %v", err)
 	}
@@ -322,12 +321,56 @@ func TestWhatLeadsToAPath(t *testing.T) {
 		{"a name that is missing", "v1/no.yml", []string{"v1/no.yml"}},
 		{"a directory that is missing", "no/p.yml", []string{"no"}},
 	} {
-		var want []string
+		want := make(map[string][]string)
 		for _, name := range tc.want {
-			want = append(want, w.path(name))
+			want[w.path(name)] = []string{w.path(tc.path)}
 		}
-		if got := slices.Sorted(maps.Keys(Leading(w.path(tc.path)))); !slices.Equal(got, want) {
+		if got := resolve([]string{w.path(tc.path)}).names; !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: got %q, want %q", tc.name, got, want)
 		}
+	}
+}
+
+// A change comes with the given paths that it concerns, and no others.
+func TestWhichPathsAChangeConcerns(t *testing.T) {
+	for _, tc := range []struct {
+		name   string
+		change func(w *watchedTree)
+		want   string // the paths of the first change
+	}{
+		{"a file", func(w *watchedTree) { w.write("b") }, "b"},
+		{"a file behind a link", func(w *watchedTree) { w.write("v1/a") }, "data/a"},
+		{"a link on the way", func(w *watchedTree) { w.link("v2", "link"); w.rename("link", "data") }, "data/a"},
+		{"a link that becomes a directory", func(w *watchedTree) { w.write("new/a"); w.remove("data"); w.rename("new", "data") }, "data/a"},
+		{"a neighbour, and then a file", func(w *watchedTree) { w.write("v1/other"); w.write("b") }, "b"},
+		{"a directory that comes late", func(w *watchedTree) { w.write("new/where/f"); w.rename("new", "no") }, "no/where/f"},
+		{"a file that goes", func(w *watchedTree) { w.remove("b") }, "b"},
+		{"a directory that goes", func(w *watchedTree) { w.rename("tree/sub", "old") }, "tree tree/sub tree/sub/x.yml"},
+		{"a YAML file of a directory within another", func(w *watchedTree) { w.write("tree/sub/y.yml") }, "tree tree/sub"},
+		{"a YAML file of one directory", func(w *watchedTree) { w.write("tree/y.yml") }, "tree"},
+		{"a volume that is exchanged", func(w *watchedTree) { w.link("v2", "link"); w.rename("link", "volume/..data") }, "volume/f"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			w := newWatchedTree(t)
+			for _, name := range []string{"v1/a", "v2/a", "b", "tree/x.yml", "tree/sub/x.yml", "volume/f"} {
+				w.write(name)
+			}
+			w.link("v1", "data")
+			var paths []string
+			for _, name := range []string{"data/a", "b", "no/where/f", "tree", "tree/sub", "tree/sub/x.yml", "volume/f"} {
+				paths = append(paths, w.path(name))
+			}
+			changes := make(chan []string, 64)
+			watching, err := New(func() []string { return paths }, func(given []string, _ string) { changes <- given }, slog.New(slog.DiscardHandler))
+			if err != nil {
+				t.Skipf("files cannot be watched here: %v", err)
+			}
+			t.Cleanup(watching.Close)
+			tc.change(w)
+			got := strings.ReplaceAll(strings.Join(<-changes, " "), w.dir+string(filepath.Separator), "")
+			if got != tc.want {
+				t.Errorf("concerns %q, want %q", got, tc.want)
+			}
+		})
 	}
 }

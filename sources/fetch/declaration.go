@@ -122,7 +122,8 @@ type Declaration struct {
 }
 
 // Fingerprint tells declarations apart whose values cannot stand for each other: those of
-// another type, place, format or extract expression.
+// another type, place, format or extract expression. The place of http is URL and method;
+// body and headers do not count, so a feed may change its token and keep its last value.
 func (d *Declaration) Fingerprint() string {
 	var locator []string
 	switch d.Type {

@@ -37,9 +37,8 @@ var idPattern = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
 // reader reads one declaration.
 type reader struct {
 	*file
-	index int // in the list of the file
-	node  *document.Node
-	d     *Declaration
+	node *document.Node
+	d    *Declaration
 }
 
 // read reports what is wrong, and returns what could be read.
@@ -276,14 +275,14 @@ func (r *reader) headers() {
 		r.bad("headers", ": headers is a mapping of names to values")
 		return
 	}
-	for i, e := range n.Entries {
-		switch name := r.written("headers", i, true, e.Key); {
+	for _, e := range n.Entries {
+		switch name := e.Key.Written(); {
 		case !e.Key.IsScalar() || !token(name):
 			r.bad("headers", ": '%s' is no name of a header", keyOf(e.Key))
 		case !e.Value.IsScalar():
 			r.bad("headers", ": the value of the header %s is neither text nor a number", name)
 		default:
-			r.d.Headers = append(r.d.Headers, Header{name, r.written("headers", i, false, e.Value)})
+			r.d.Headers = append(r.d.Headers, Header{name, e.Value.Written()})
 		}
 	}
 }
@@ -307,7 +306,7 @@ func (r *reader) argv() []string {
 		return nil
 	}
 	if n.IsScalar() {
-		return []string{r.written("command", -1, false, n)}
+		return []string{n.Written()}
 	}
 	argv := make([]string, len(n.Items))
 	for i, it := range n.Items {
@@ -315,7 +314,7 @@ func (r *reader) argv() []string {
 			r.bad("command", ": an argument of command is neither text nor a number")
 			return nil
 		}
-		argv[i] = r.written("command", i, false, it)
+		argv[i] = it.Written()
 	}
 	if len(argv) == 0 || argv[0] == "" {
 		r.bad("command", ": command names no program")

@@ -6,8 +6,6 @@ import (
 	"os"
 	"strings"
 
-	"gopkg.in/yaml.v3"
-
 	"github.com/sluicehq/sluice/internal/document"
 	"github.com/sluicehq/sluice/internal/strict"
 )
@@ -91,7 +89,6 @@ func (l *loader) file(name string) {
 		f.fault(0, "cannot read sources file: %s", err)
 		return
 	}
-	f.data = data
 	root, err := strict.Read(data)
 	var bad strict.Fault
 	switch {
@@ -121,22 +118,19 @@ func (l *loader) file(name string) {
 		f.fault(list.Line, "sources must be a sequence")
 		return
 	}
-	for i, n := range list.Items {
+	for _, n := range list.Items {
 		if n.Kind != document.Map {
 			f.fault(n.Line, "source must be a mapping")
 			continue
 		}
-		f.declaration(i, n)
+		f.declaration(n)
 	}
 }
 
 // file is a file of declarations that is being read.
 type file struct {
 	*loader
-	name   string
-	data   []byte
-	parsed bool       // root has been looked for
-	root   *yaml.Node // of tree
+	name string
 }
 
 func (f *file) fault(line int, format string, args ...any) {
@@ -147,9 +141,9 @@ func (f *file) warn(line int, format string, args ...any) {
 	f.warnings = append(f.warnings, Fault{File: f.name, Line: line, Text: fmt.Sprintf(format, args...)}.Error())
 }
 
-// declaration reads the i-th declaration of the file.
-func (f *file) declaration(i int, n *document.Node) {
-	r := reader{file: f, index: i, node: n}
+// declaration reads a declaration of the file.
+func (f *file) declaration(n *document.Node) {
+	r := reader{file: f, node: n}
 	faults := len(f.faults)
 	d := r.read()
 	if d.ID != "" {

@@ -17,7 +17,9 @@ import (
 
 // A fence is a fenced block of a page. Blocks of sh are run; a block of json or
 // text right behind one is what it must print. Blocks of "sh release" and "sh image" are
-// run by the tests of releases and images, which have more at hand.
+// run by the tests of releases and images, which have more at hand. "json daemon" is what
+// the daemon prints next, "text log" what it logs: "rules loaded ... rejected=0 ..." is a
+// line with this message and this member.
 type fence struct {
 	page, info string
 	line       int
@@ -64,6 +66,12 @@ func TestPagesTellTheTruth(t *testing.T) {
 			r := newReader(t)
 			all := fences(t, page)
 			for i, f := range all {
+				switch f.info {
+				case "json daemon":
+					compare(t, f, r.printed(f))
+				case "text log":
+					r.logged(f)
+				}
 				if f.info != "sh" {
 					continue
 				}
@@ -196,6 +204,7 @@ type reader struct {
 	env    []string // what blocks have exported
 	daemon *daemon
 	port   string // instead of documentedPort
+	seen   int    // lines that the daemon has printed and the page has told
 }
 
 func newReader(t *testing.T) *reader {
@@ -296,8 +305,36 @@ func (r *reader) serve(args []string) {
 			args[i] = "127.0.0.1:0"
 		}
 	}
-	r.daemon = launchWith(r.t, r.dir, r.env, args...)
+	r.daemon, r.seen = launchWith(r.t, r.dir, r.env, args...), 0
 	r.daemon.awaitLog("API server listening")
+}
+
+// printed waits for as many further lines of the daemon as the page tells.
+func (r *reader) printed(f fence) string {
+	r.t.Helper()
+	if r.daemon == nil {
+		r.t.Fatalf("%s: no daemon runs", f)
+	}
+	begin := r.seen
+	r.seen += strings.Count(f.text, "\n")
+	return strings.Join(r.daemon.results(r.seen)[begin:r.seen], "\n")
+}
+
+// logged waits for the lines of the log that the page tells.
+func (r *reader) logged(f fence) {
+	r.t.Helper()
+	if r.daemon == nil {
+		r.t.Fatalf("%s: no daemon runs", f)
+	}
+	for line := range strings.Lines(f.text) {
+		message, members, _ := strings.Cut(strings.TrimSpace(line), " "+more)
+		fields := r.daemon.awaitLog(message)
+		for member := range strings.FieldsSeq(members) {
+			if name, value, ok := strings.Cut(member, "="); ok && fmt.Sprint(fields[name]) != value {
+				r.t.Errorf("%s: %s: %s is %v, want %s", f, message, name, fields[name], value)
+			}
+		}
+	}
 }
 
 func mustHaveTarget(t *testing.T, f fence, target string) {

@@ -55,15 +55,7 @@ func loginFlags(system, prefix string) (flags []cli.Flag) {
 		if !strings.HasPrefix(info.Flag, prefix) || info.Key != "" {
 			continue
 		}
-		usage, vars := system+": "+info.Help, []string(nil)
-		if info.Env != "" {
-			usage, vars = fmt.Sprintf("%s ($%s)", usage, info.Env), []string{info.Env}
-		}
-		if info.Word == "" {
-			flags = append(flags, &cli.BoolFlag{Name: info.Flag, EnvVars: vars, Usage: usage})
-		} else {
-			flags = append(flags, &cli.StringFlag{Name: info.Flag, EnvVars: vars, Usage: usage})
-		}
+		flags = append(flags, daemonFlag(info, system+": "))
 	}
 	return flags
 }

@@ -194,7 +194,7 @@ func (e *env) incidentExport(c *cli.Context) error {
 		return configFault(err)
 	}
 	if path := c.String("output"); path != "" {
-		if err := disk.Replace(path, body); err != nil {
+		if err := disk.Replace(path, body, 0o600); err != nil {
 			return configFaultf("--output: %w", err)
 		}
 		out.note("wrote %s", path)

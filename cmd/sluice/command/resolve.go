@@ -17,35 +17,39 @@ import (
 	"github.com/sluicehq/sluice/cmd/sluice/dynamic"
 	"github.com/sluicehq/sluice/cmd/sluice/logging"
 	"github.com/sluicehq/sluice/cmd/sluice/ruleset"
-	"github.com/sluicehq/sluice/internal/egress"
 	"github.com/sluicehq/sluice/internal/natsconn"
 	"github.com/sluicehq/sluice/sigma/pipeline"
 	"github.com/sluicehq/sluice/sources/fetch"
 )
 
 func resolveFlags() []cli.Flag {
-	return append([]cli.Flag{
+	return slices.Concat([]cli.Flag{
 		repeatedFlag("Processing pipeline, built in or a file; repeatable", "pipeline", "p"),
 		repeatedFlag("File or directory that declares dynamic sources; repeatable", "source-file"),
-		&cli.StringFlag{Name: "source", Aliases: []string{"s"}, Usage: "Only the source with this id"},
+		&cli.StringFlag{Name: "source", Aliases: []string{"s"}, Usage: "Only the source with this id; not a file: see --source-file"},
 		&cli.BoolFlag{Name: "pretty", Usage: "Indented JSON"},
 		&cli.BoolFlag{Name: "dry-run", Usage: "List the sources, and fetch nothing"},
 		configFlag(true),
-	}, loginFlags("NATS", natsFlags)...)
+	}, daemonFlags("", egressFlag), loginFlags("NATS", natsFlags))
 }
 
-// natsFlags is what the flags that log in to NATS begin with.
-const natsFlags = "nats-"
+const (
+	natsFlags   = "nats-" // what the flags that log in to NATS begin with
+	egressFlag  = "egress-policy"
+	includeFlag = "allow-remote-include"
+)
 
-// loadLogin is loadChecked for a command that fetches: of the settings of the daemon it has
-// the flags that log in to NATS alone, whatever the names of its own are.
-func (e *env) loadLogin(c *cli.Context) (*config.Loaded, *console, error) {
+// loadFetching is loadChecked for a command that fetches as the daemon does. Of the flags of
+// the daemon it has those alone that say how, whatever the names of its own are.
+func (e *env) loadFetching(c *cli.Context) (*config.Loaded, *console, error) {
 	if c.IsSet("config") && c.String("config") == "" {
 		return nil, nil, configFaultf("--config: the path is empty")
 	}
-	login := slices.DeleteFunc(given(c, "daemon"), func(f config.Flag) bool { return !strings.HasPrefix(f.Name, natsFlags) })
+	shared := slices.DeleteFunc(given(c, "daemon"), func(f config.Flag) bool {
+		return !strings.HasPrefix(f.Name, natsFlags) && f.Name != egressFlag && f.Name != includeFlag
+	})
 	l, err := loadOptions(config.Options{
-		File: c.String("config"), Section: "daemon", Environ: os.Environ(), Flags: append(given(c, "global"), login...),
+		File: c.String("config"), Section: "daemon", Environ: os.Environ(), Flags: append(given(c, "global"), shared...),
 	})
 	if err != nil {
 		return nil, nil, err
@@ -53,17 +57,20 @@ func (e *env) loadLogin(c *cli.Context) (*config.Loaded, *console, error) {
 	return e.checkedPart(c, l, "")
 }
 
-// fetcher makes a client that fetches as the daemon does with its default egress policy.
+// fetcher makes a client that fetches as the daemon with these settings does.
 func (e *env) fetcher(l *config.Loaded) (*fetch.Client, error) {
-	login := l.Config.Daemon.NATS.Config
+	login, outbound := l.Config.Daemon.NATS.Config, l.Config.Daemon.Engine.Egress
 	var err error
+	if fault := outbound.Validate(); fault != nil {
+		err = l.Problem("daemon.engine.egress_policy", fault)
+	}
 	login.Validate(func(flag string, fault error) { err = errors.Join(err, fmt.Errorf("%s: %w", flag, fault)) })
 	if err != nil {
 		return nil, configFault(err)
 	}
 	log := e.commandLogger(l)
 	return fetch.New(fetch.Options{
-		Policy: egress.Default, Version: version(), Log: logging.Target(log, "sluice.sources"),
+		Policy: outbound.Policy(), Version: version(), Log: logging.Target(log, "sluice.sources"),
 		NATS: natsconn.Client{Config: login, Log: logging.Target(log, "sluice.nats")},
 	}), nil
 }
@@ -141,7 +148,7 @@ const (
 )
 
 func (e *env) pipelineResolve(c *cli.Context) error {
-	l, out, err := e.loadLogin(c)
+	l, out, err := e.loadFetching(c)
 	if err != nil {
 		return err
 	}
@@ -157,12 +164,12 @@ func (e *env) pipelineResolve(c *cli.Context) error {
 		return err
 	}
 	if len(all) == 0 {
-		return ruleFault(errors.New("No dynamic sources found in the provided pipelines or source files.")) //nolint:staticcheck // scripts read the text
+		return ruleFault(errors.New("No dynamic sources found in the provided pipelines or source files." + fileHint(c.String("source"))))
 	}
 	if c.IsSet("source") {
 		all = slices.DeleteFunc(all, func(d *fetch.Declaration) bool { return d.ID != c.String("source") })
 		if len(all) == 0 {
-			return ruleFault(errors.New("No sources matched the filter.")) //nolint:staticcheck // scripts read the text
+			return ruleFault(errors.New("No sources matched the filter." + fileHint(c.String("source"))))
 		}
 	}
 	if c.Bool("dry-run") {
@@ -180,6 +187,14 @@ func (e *env) pipelineResolve(c *cli.Context) error {
 		}
 		return e.printResolved(out, list, c.Bool("pretty"))
 	})
+}
+
+// fileHint goes behind a message that there is no source when an id looks like a path.
+func fileHint(id string) string {
+	if !strings.ContainsAny(id, `./\`) {
+		return ""
+	}
+	return " --source takes the id of a source; name a file of declarations with --source-file."
 }
 
 // readReferences reads pipelines and tells what their references come to.

@@ -1,6 +1,9 @@
 package command
 
 import (
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 )
@@ -68,6 +71,8 @@ func TestPipelineResolve(t *testing.T) {
 		{"a pipeline without references", "-p plain.yml -p sysmon --source-file one.yml --dry-run", 0, `{"pipeline":"external:one.yml","source_id":"good","source_type":"File","required":true,"refresh":"Once"}` + "\n", "note: pipeline plain.yml refers to no dynamic source\nnote: pipeline sysmon refers to no dynamic source\n"},
 		{"a reference that nobody declares", "-p p.yml --source-file one.yml --dry-run", 0, `{"pipeline":"external:one.yml","source_id":"good","source_type":"File","required":true,"refresh":"Once"}` + "\n", "warning: pipeline references undeclared source(s): json\n"},
 		{"no source with the id", "-p p.yml --source-file s.yml -s nope", 2, "", "sluice: No sources matched the filter.\n"},
+		{"a file in the place of an id", "-p p.yml --source s.yml", 2, "", "warning: pipeline references undeclared source(s): good, json\nsluice: No dynamic sources found in the provided pipelines or source files. --source takes the id of a source; name a file of declarations with --source-file.\n"},
+		{"a path in the place of an id", "-p p.yml --source-file one.yml --source empty/s", 2, "", "warning: pipeline references undeclared source(s): json\nsluice: No sources matched the filter. --source takes the id of a source; name a file of declarations with --source-file.\n"},
 		{"no file of sources", "-p plain.yml", 2, "", "No dynamic sources found in the provided pipelines or source files."},
 		{"a directory without sources", "-p plain.yml --source-file empty", 2, "", "No dynamic sources found in the provided pipelines or source files."},
 		{"an inline block", "-p inline.yml --source-file s.yml", 2, "", "sluice rule migrate-sources -p"},
@@ -98,6 +103,47 @@ func TestPipelineResolveChecksTheLoginOfNATS(t *testing.T) {
 	got.wantErr(t, "--nats-tls-key")
 }
 
+// The policy of the daemon, from its flag or its settings, says what may be fetched.
+func TestCommandsFetchWhatTheEgressPolicyAllows(t *testing.T) {
+	writeLists(t)
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, `["mal"]`) }))
+	t.Cleanup(srv.Close)
+	write(t, "near.yml", "sources: [{id: good, type: http, format: json, url: '"+srv.URL+"'}]\n")
+	write(t, "near.pipeline.yml", "vars: {bad: '${source.good}'}\ntransformations: [{type: value_placeholders}]\n")
+	write(t, "strict.yml", "daemon: {engine: {egress_policy: strict}}\n")
+	write(t, "odd.yml", "daemon:\n  engine: {egress_policy: strickt}\n")
+	write(t, "r/a.yml", ruleOfValues)
+	const denied = "source 'good': fetch failed: egress policy denied loopback address 127.0.0.1"
+	for _, command := range []struct {
+		args   string
+		failed int
+	}{
+		{"pipeline resolve -p near.pipeline.yml --source-file near.yml", 1},
+		{"rule validate r -p near.pipeline.yml --source near.yml --resolve-sources", 3},
+	} {
+		for _, tc := range []struct {
+			name, args string
+			code       int
+			said       string
+		}{
+			{"the default policy", "", 0, ""},
+			{"the policy of the flag", "--egress-policy strict", command.failed, denied},
+			{"the policy of the configuration", "--config strict.yml", command.failed, denied},
+			{"the flag before the configuration", "--config strict.yml --egress-policy default", 0, ""},
+			{"a policy in the flag that there is not", "--egress-policy strickt", 3, "--egress-policy: unknown egress policy 'strickt'"},
+			{"a policy in the configuration that there is not", "--config odd.yml", 3, "odd.yml:2: daemon.engine.egress_policy: unknown egress policy 'strickt'"},
+		} {
+			t.Run(command.args[:13]+": "+tc.name, func(t *testing.T) {
+				got := sluice(t, "", strings.Fields(command.args+" "+tc.args)...)
+				got.wantCode(t, tc.code)
+				if said := got.out + got.err; !strings.Contains(said, tc.said) {
+					t.Errorf("got %s, want %s", said, tc.said)
+				}
+			})
+		}
+	}
+}
+
 const ruleOfValues = "title: Bad\nlogsource: {product: x}\ndetection: {s: {CommandLine|contains: '%bad%'}, condition: s}\n"
 
 func TestRuleValidateWithSources(t *testing.T) {
@@ -108,6 +154,7 @@ func TestRuleValidateWithSources(t *testing.T) {
 	write(t, "lost.yml", "sources:\n  - {id: good, type: file, format: lines, path: list.txt}\n  - {id: lost, type: file, format: json, path: none.json}\n  - {id: json, type: command, format: json, command: [sh, -c, 'exit 3']}\n")
 	write(t, "include.yml", "transformations: [{include: '${source.good}'}]\n")
 	write(t, "remote.yml", "sources: [{id: good, type: nats, format: json, url: 'nats://127.0.0.1:1', subject: x, on_error: use_default, default: []}]\n")
+	write(t, "remote.conf", "daemon: {engine: {allow_remote_include: true}}\n")
 	write(t, "regex.yml", "sources: [{id: good, type: file, format: json, path: regex.json}]\n")
 	write(t, "regex.json", `["("]`)
 	write(t, "re/a.yml", strings.Replace(ruleOfValues, "|contains", "|re", 1))
@@ -132,6 +179,8 @@ func TestRuleValidateWithSources(t *testing.T) {
 		{"a reference that nobody declares", "r -p one.yml --resolve-sources", 3, "", []string{"sluice: Source resolution errors:\nsluice: pipeline references undeclared source(s): good\n"}},
 		{"an include that is none", "r -p include.yml --source ok.yml --resolve-sources", 3, "", []string{"Source resolution errors:\n", "include.yml: ", "include parse error: "}},
 		{"a remote include", "r -p include.yml --source remote.yml --resolve-sources", 3, "", []string{"Source resolution errors:\n", "--allow-remote-include"}},
+		{"a remote include that is allowed", "r -p include.yml --source remote.yml --resolve-sources --allow-remote-include", 0, figures + "Sources resolved:  OK\n", []string{"(its default counts)"}},
+		{"a remote include that the configuration allows", "r -p include.yml --source remote.yml --resolve-sources --config remote.conf", 0, figures + "Sources resolved:  OK\n", []string{"(its default counts)"}},
 		{"a file that does not load", "r --source none.yml", 3, "", []string{"sluice: Source resolution errors:\nsluice: Error loading external sources: cannot read sources file: "}},
 		{"ids that collide", "r --source twice --resolve-sources", 3, "", []string{"Source resolution errors:\n", "Source ID collision: "}},
 		{"rules are checked with the values", "re -p one.yml --source regex.yml --resolve-sources", 2, withoutRules + "Sources resolved:  OK\n", []string{"invalid regex"}},

@@ -25,11 +25,11 @@ func (e *env) ruleCommands() []*cli.Command {
 	pipelines := repeatedFlag("Processing pipeline, built in or a file; repeatable", "pipeline", "p")
 	pretty := &cli.BoolFlag{Name: "pretty", Usage: "Indented JSON"}
 	return []*cli.Command{
-		command("validate", "check every document and count what is usable", "PATH...", []cli.Flag{
+		command("validate", "check every document and count what is usable", "PATH...", append([]cli.Flag{
 			&cli.BoolFlag{Name: "verbose", Aliases: []string{"v"}, Usage: "Also list the usable documents"},
 			pipelines, repeatedFlag("File or directory that declares dynamic sources; repeatable", "source"),
 			&cli.BoolFlag{Name: "resolve-sources", Usage: "Fetch the dynamic sources, and check the rules with their values"}, configFlag(false),
-		}, e.ruleValidate),
+		}, daemonFlags("With --resolve-sources: ", egressFlag, includeFlag)...), e.ruleValidate),
 		command("parse", "print the documents of a file as JSON", "FILE", []cli.Flag{pretty}, e.ruleParse),
 		command("stdin", "print the documents on stdin as JSON", "", []cli.Flag{pretty}, e.ruleStdin),
 		command("condition", "print a condition expression as JSON", "EXPR", []cli.Flag{pretty}, e.ruleCondition),
@@ -136,7 +136,7 @@ func stageOf(r *load.Rejected) ast.Stage {
 func (e *env) ruleValidate(c *cli.Context) error {
 	load := func(c *cli.Context) (*config.Loaded, *console, error) { return e.loadChecked(c, "") }
 	if c.Bool("resolve-sources") {
-		load = e.loadLogin
+		load = e.loadFetching
 	}
 	l, out, err := load(c)
 	if err != nil {

@@ -2,7 +2,6 @@ package command
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/sluicehq/sluice/cmd/sluice/config"
 	"github.com/sluicehq/sluice/cmd/sluice/dynamic"
@@ -34,7 +33,7 @@ func (e *env) expansion(ctx context.Context, l *config.Loaded, all []*fetch.Decl
 	if err != nil {
 		return nil, err
 	}
-	sources := ruleset.Sources{Declared: idsOf(all)}
+	sources := ruleset.Sources{Declared: idsOf(all), AllowRemote: l.Config.Daemon.Engine.AllowRemoteInclude}
 	return func(set *pipeline.Set) (*pipeline.Set, []string, error) {
 		defer client.Close()
 		if err := sources.Check(set); err != nil {
@@ -44,9 +43,9 @@ func (e *env) expansion(ctx context.Context, l *config.Loaded, all []*fetch.Decl
 		if err != nil {
 			return nil, nil, &sourceFaults{err}
 		}
-		expanded, notes, err := set.Expand(values, pipeline.ExpandOptions{})
+		expanded, notes, err := sources.Expand(set, values, nil)
 		if err != nil {
-			return nil, nil, &sourceFaults{fmt.Errorf("%w %w", ruleset.ErrPipeline, err)}
+			return nil, nil, &sourceFaults{err}
 		}
 		return expanded, append(warnings, notes...), nil
 	}, nil

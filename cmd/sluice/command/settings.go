@@ -40,6 +40,28 @@ func newFlag(info config.Setting) cli.Flag {
 	return &cli.StringFlag{Name: info.Flag, Aliases: aliases, EnvVars: vars, Category: info.Section}
 }
 
+// daemonFlags are flags of the daemon by name, for commands that do the same as it. Prefix
+// goes before what each is for.
+func daemonFlags(prefix string, names ...string) (flags []cli.Flag) {
+	for _, info := range config.FlagsOf("daemon") {
+		if slices.Contains(names, info.Flag) {
+			flags = append(flags, daemonFlag(info, prefix))
+		}
+	}
+	return flags
+}
+
+func daemonFlag(info config.Setting, prefix string) cli.Flag {
+	usage, vars := prefix+info.Help, []string(nil)
+	if info.Env != "" {
+		usage, vars = fmt.Sprintf("%s ($%s)", usage, info.Env), []string{info.Env}
+	}
+	if info.Word == "" {
+		return &cli.BoolFlag{Name: info.Flag, EnvVars: vars, Usage: usage}
+	}
+	return &cli.StringFlag{Name: info.Flag, EnvVars: vars, Usage: usage}
+}
+
 // values is a flag that may be repeated. The library's own splits at commas and
 // says everything twice in help.
 type values []string

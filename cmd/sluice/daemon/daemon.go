@@ -49,7 +49,7 @@ type Options struct {
 
 	kinds     []inputs.Kind // of inputs that the build does not have
 	transport func(sink.Spec, sink.Environment) (sink.Transport, error)
-	values    *values // of sources; nil when none is declared
+	fetcher   sources.Fetcher // nil for one that fetches
 }
 
 // Daemon is the running service.
@@ -79,7 +79,6 @@ type Daemon struct {
 	trail        *audit.Trail  // nil when changes over the API are not recorded
 	declared     []*fetch.Declaration
 	sources      *sources.Stage // nil when none is declared
-	round        *sources.Round // that the rules in the making have; nil without
 
 	ended     chan struct{} // closed when every input has ended
 	suspended chan string   // an actor used up its restart budget
@@ -103,7 +102,6 @@ func New(ctx context.Context, o Options) (_ *Daemon, err error) {
 		}
 	}()
 	d.rules = newRules(o.Config, logging.Span(logging.Target(d.log, "sluice.engine"), "load_rules"))
-	d.rules.use(o.values)
 	d.from = inputs.Parse(d.cfg.Input.Sources, o.kinds, func(_ int, fault error) { err = errors.Join(err, fault) })
 	if err != nil {
 		return nil, configFaultf("--input: %w", err)
@@ -136,7 +134,7 @@ func New(ctx context.Context, o Options) (_ *Daemon, err error) {
 		return nil, err
 	}
 	d.serving.Store(first)
-	d.commitSources(ctx)
+	first.commitValues(ctx)
 	d.reloader.Loaded()
 	return d, d.build(first.set)
 }

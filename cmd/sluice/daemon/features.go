@@ -69,17 +69,22 @@ func (d *Daemon) ruleSet() actors.Feature {
 			Name: "rules", Paths: d.rules.paths,
 			Build: func(ctx context.Context) (func(context.Context) error, error) {
 				next, err := d.rules.next(ctx, d.serving.Load())
+				switch {
+				case errors.Is(err, actors.ErrUnchanged):
+					return func(ctx context.Context) error {
+						next.commitValues(ctx)
+						return d.publish(ctx, d.serving.Load().set.Again())
+					}, nil
+				case err != nil:
+					return nil, err
+				}
 				return func(ctx context.Context) error {
 					err := d.serve(ctx, next)
 					if err == nil {
-						d.commitSources(ctx)
+						next.commitValues(ctx)
 					}
 					return err
-				}, err
-			},
-			Unchanged: func(ctx context.Context) error {
-				d.commitSources(ctx)
-				return d.publish(ctx, d.serving.Load().set.Again())
+				}, nil
 			},
 			Ended: func(err error) { d.health.failed.Store(err != nil) },
 		}},

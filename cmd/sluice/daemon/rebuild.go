@@ -13,16 +13,9 @@ import (
 
 // values are where the rules find those of dynamic sources.
 type values struct {
-	sources ruleset.Sources
-	fetch   func(context.Context) (map[string]pipeline.Value, error) // each source, afresh
-	now     func() map[string]pipeline.Value                         // as they are; nobody changes the map
-}
-
-// use has the rules read values; nil is none.
-func (r *rules) use(v *values) {
-	if r.values = v; v != nil {
-		r.sources = v.sources
-	}
+	// fetch gets those of each source, afresh. They are current after commit.
+	fetch func(context.Context) (all map[string]pipeline.Value, commit func(context.Context), err error)
+	now   func() map[string]pipeline.Value // as they are; nobody changes the map
 }
 
 // rebuild has the stages serve the values that sources have now. It belongs to the
@@ -50,10 +43,11 @@ func (r *rules) resolve(ctx context.Context, g, serving *generation) error {
 		g.expanded = g.pipelines
 		return nil
 	}
-	values, err := r.values.fetch(ctx)
+	values, commit, err := r.values.fetch(ctx)
 	if err != nil {
 		return err
 	}
+	g.commit = commit
 	return r.expand(g, serving, values)
 }
 

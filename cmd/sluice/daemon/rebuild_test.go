@@ -38,29 +38,27 @@ func snapshot(pairs ...string) map[string]pipeline.Value {
 type sourced struct {
 	*rules
 	values   map[string]pipeline.Value
+	failure  error // of fetching them
 	ruleDir  string
 	pipeline string
+
+	committed int // fetches whose values were made current
 }
 
-func newSourced(tb testing.TB, ruleDir, pipelineText string, values map[string]pipeline.Value, more ...string) *sourced {
+func newSourced(tb testing.TB, ruleDir, pipelineText string, now map[string]pipeline.Value, more ...string) *sourced {
 	tb.Helper()
-	s := &sourced{ruleDir: ruleDir, values: values, pipeline: filepath.Join(tb.TempDir(), "p.yml")}
+	s := &sourced{ruleDir: ruleDir, values: now, pipeline: filepath.Join(tb.TempDir(), "p.yml")}
 	if err := os.WriteFile(s.pipeline, []byte(pipelineText), 0o644); err != nil {
 		tb.Fatal(err)
 	}
 	cfg := &config.Loaded{Config: config.Default()}
 	cfg.Config.Daemon.Rules, cfg.Config.Daemon.Pipelines = []string{ruleDir}, append(more, s.pipeline)
 	s.rules = newRules(cfg, slog.New(slog.DiscardHandler))
-	s.use(s.source())
+	s.rules.sources = ruleset.Sources{Declared: slices.Collect(maps.Keys(now))}
+	s.rules.values = &values{fetch: func(context.Context) (map[string]pipeline.Value, func(context.Context), error) {
+		return s.values, func(context.Context) { s.committed++ }, s.failure
+	}}
 	return s
-}
-
-// source gives the values of s.
-func (s *sourced) source() *values {
-	return &values{
-		sources: ruleset.Sources{Declared: slices.Collect(maps.Keys(s.values))},
-		fetch:   func(context.Context) (map[string]pipeline.Value, error) { return s.values, nil },
-	}
 }
 
 func ruleFiles(t *testing.T, files map[string]string) string {
@@ -193,8 +191,13 @@ func TestAReloadTakesTheValuesOfNow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.next(t.Context(), g); !errors.Is(err, actors.ErrUnchanged) {
+	g.commitValues(t.Context())
+	again, err := s.next(t.Context(), g)
+	if !errors.Is(err, actors.ErrUnchanged) {
 		t.Errorf("a reload without a change ended with %v", err)
+	}
+	if again.commitValues(t.Context()); s.committed != 2 {
+		t.Errorf("the values of %d fetches are current, want those of the start and of a reload without a change", s.committed)
 	}
 	s.values = snapshot("f", `["evil"]`, "t", `[]`)
 	next, err := s.next(t.Context(), g)
@@ -205,7 +208,7 @@ func TestAReloadTakesTheValuesOfNow(t *testing.T) {
 		t.Errorf("the event meets %q", got)
 	}
 	failure := errors.New("source 'f': timed out")
-	s.rules.values.fetch = func(context.Context) (map[string]pipeline.Value, error) { return nil, failure }
+	s.failure = failure
 	if _, err := s.next(t.Context(), next); !errors.Is(err, failure) {
 		t.Errorf("a source that is not resolved ends the reload with %v", err)
 	}

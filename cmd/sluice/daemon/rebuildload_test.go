@@ -10,6 +10,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -18,7 +19,7 @@ import (
 
 	"github.com/sluicehq/sluice/cmd/sluice/config"
 	"github.com/sluicehq/sluice/internal/sigmatest"
-	"github.com/sluicehq/sluice/sigma/pipeline"
+	"github.com/sluicehq/sluice/sources/fetch"
 )
 
 var loadSpan = flag.Duration("load", 2*time.Second, "processor time of each of the spans of the test under full load")
@@ -145,6 +146,19 @@ func numberBehind(line []byte, mark string) int {
 	return n
 }
 
+// steppedFeed is where the value of a source comes from.
+type steppedFeed struct{ step atomic.Int64 }
+
+func (f *steppedFeed) Fetch(context.Context, *fetch.Declaration, *fetch.Validators) (fetch.Value, error) {
+	return fetch.Value{JSON: fmt.Appendf(nil, `["v%d"]`, f.step.Load())}, nil
+}
+
+func (f *steppedFeed) Subscribe(context.Context, *fetch.Declaration, func([]byte, error)) error {
+	return nil
+}
+func (f *steppedFeed) Control(context.Context, string, string, func([]byte)) error { return nil }
+func (f *steppedFeed) Close()                                                      {}
+
 // A value that changes once a second costs the stream neither an event nor a noticeable
 // part of its throughput: each event is judged by exactly one generation, and later ones
 // by no earlier generation.
@@ -158,22 +172,18 @@ func TestAValueThatChangesUnderFullLoad(t *testing.T) {
 	if err := os.WriteFile(s.ruleDir+"/tick.yml", []byte(tickRule), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	var current atomic.Pointer[map[string]pipeline.Value]
-	change := func(n int) {
-		v := snapshot("f", fmt.Sprintf(`["v%d"]`, n))
-		current.Store(&v)
+	feed := &steppedFeed{}
+	declarations := filepath.Join(t.TempDir(), "sources.yml")
+	if err := os.WriteFile(declarations, []byte("sources: [{id: f, type: file, format: json, path: none}]\n"), 0o644); err != nil {
+		t.Fatal(err)
 	}
-	change(0)
-	v := s.source()
-	v.now = func() map[string]pipeline.Value { return *current.Load() }
-	v.fetch = func(context.Context) (map[string]pipeline.Value, error) { return *current.Load(), nil }
-
 	cfg := &config.Loaded{Config: config.Default()}
 	c := &cfg.Config.Daemon
 	c.Rules, c.Pipelines, c.Input.Sources, c.API.Addr = []string{s.ruleDir}, []string{s.pipeline}, []string{"stdin"}, "127.0.0.1:0"
+	c.Sources = []string{declarations}
 	c.Engine.MatchDetail, c.Output.Sinks = "full", []string{"stdout"}
 	in, out := &ticking{lines: lines}, &tocks{}
-	d, err := New(t.Context(), Options{Config: cfg, Log: slog.New(slog.DiscardHandler), In: in, Out: out, Err: os.Stderr, values: v})
+	d, err := New(t.Context(), Options{Config: cfg, Log: slog.New(slog.DiscardHandler), In: in, Out: out, Err: os.Stderr, fetcher: feed})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -196,8 +206,10 @@ func TestAValueThatChangesUnderFullLoad(t *testing.T) {
 			if changing && sigmatest.ProcessorTime() >= next {
 				next += changeEvery
 				changes++
-				change(changes)
-				d.reloader.Changed("f")
+				feed.step.Store(int64(changes))
+				if _, err := d.sources.Client().Resolve(t.Context(), "f"); err != nil {
+					t.Error(err)
+				}
 			}
 		}
 		return figures{in.fed.Load() - before, sigmatest.ProcessorTime() - used, time.Since(begin), out.pause()}

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/cmd/sluice/config"
 	"github.com/sluicehq/sluice/cmd/sluice/ruleset"
 	"github.com/sluicehq/sluice/graph"
@@ -37,6 +38,8 @@ type generation struct {
 	refused    error            // why the daemon may not start with it
 	cached     bool             // its documents came from the rule cache
 	stale      bool             // the cache has them under an older header
+
+	commit func(context.Context) // makes the values of sources current; nil without such
 }
 
 // rules builds generations from the configuration.
@@ -52,6 +55,14 @@ type rules struct {
 	values   *values // nil when no source is declared
 }
 
+// commitValues makes the values current that the generation was made with, once.
+func (g *generation) commitValues(ctx context.Context) {
+	if g.commit != nil {
+		g.commit(ctx)
+		g.commit = nil // the round is no longer needed
+	}
+}
+
 func newRules(l *config.Loaded, log *slog.Logger) *rules {
 	return &rules{cfg: &l.Config.Daemon, log: log, settings: l.DaemonRules()}
 }
@@ -60,7 +71,8 @@ func newRules(l *config.Loaded, log *slog.Logger) *rules {
 const rereadings = 5
 
 // build reads and compiles. With serving, only files that changed are read again,
-// and it returns actors.ErrUnchanged when there are none. Before anything is made of
+// and it returns actors.ErrUnchanged when there are none, with a generation that has
+// nothing but values to commit. Before anything is made of
 // the files they are looked at again: a rule set consists of what was on the disk at
 // one time. Files that keep changing fail the pass.
 func (r *rules) build(ctx context.Context, serving *generation) (*generation, error) {
@@ -88,10 +100,11 @@ func (r *rules) build(ctx context.Context, serving *generation) (*generation, er
 		return nil, err
 	}
 	if serving != nil && g.documents.Same(serving.documents) && g.pipelines.Same(serving.pipelines) {
-		if err := r.renew(g, serving, r.settings); err != nil {
+		err := r.renew(g, serving, r.settings)
+		if err != nil && !errors.Is(err, actors.ErrUnchanged) {
 			return nil, err
 		}
-		return g, nil
+		return g, err
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -280,13 +293,15 @@ func (r *rules) first(ctx context.Context, errs io.Writer) (*generation, error) 
 }
 
 // next builds the set of a reload. It fails on documents that the serving set
-// has not rejected already.
+// has not rejected already. As build it returns a generation with actors.ErrUnchanged.
 func (r *rules) next(ctx context.Context, serving *generation) (*generation, error) {
 	g, err := r.build(ctx, serving)
 	var unusable *pipeline.LoadError
 	switch {
 	case errors.As(err, &unusable):
 		return nil, fmt.Errorf("Error reloading pipeline %w", unusable)
+	case errors.Is(err, actors.ErrUnchanged):
+		return g, err
 	case err != nil:
 		return nil, err
 	}

@@ -39,21 +39,24 @@ func (d *Daemon) openSources() error {
 	log := logging.Target(d.log, "sluice.sources")
 	o := sources.Options{
 		Declarations: d.declared, ControlServer: controlServer(d.from, d.declared, d.cfg.Output), Changed: func(ids []string) { d.reloader.Changed(ids...) },
-		Fetcher: fetch.New(fetch.Options{
+		Fetcher: d.o.fetcher,
+		Metrics: d.series.sources, Log: logging.Target(d.log, "sluice.sources.refresh"), Capacity: d.cfg.Mailboxes[sources.Name],
+	}
+	if o.Fetcher == nil {
+		o.Fetcher = fetch.New(fetch.Options{
 			Policy: egress.Policy(d.cfg.Engine.EgressPolicy), Version: d.o.Version, Log: logging.Span(log, "resolve_source"),
 			NATS: natsconn.Client{Config: d.cfg.NATS.Config, Log: logging.Target(d.log, "sluice.nats")},
-		}),
-		Metrics: d.series.sources, Log: logging.Target(d.log, "sluice.sources.refresh"), Capacity: d.cfg.Mailboxes[sources.Name],
+		})
 	}
 	if d.checkpointer != nil {
 		o.Rows = d.checkpointer.store.Table(sources.TableName)
 	}
 	d.sources = sources.New(o)
 	d.features = append(d.features, d.sources.Feature())
-	d.rules.use(&values{
-		sources: d.rules.sources, fetch: d.fetchSources,
-		now: func() map[string]pipeline.Value { return d.sources.Client().Snapshot().Values() },
-	})
+	d.rules.values = &values{
+		fetch: d.fetchSources,
+		now:   func() map[string]pipeline.Value { return d.sources.Client().Snapshot().Values() },
+	}
 	if _, err := d.system.Spawn(d.sources.Cell(), d.sources.Produce); err != nil {
 		return configFault(err)
 	}
@@ -68,24 +71,17 @@ func (d *Daemon) feeds() *sources.Client {
 	return d.sources.Client()
 }
 
-// fetchSources fetches every source. What comes counts when it is committed.
-func (d *Daemon) fetchSources(ctx context.Context) (map[string]pipeline.Value, error) {
+// fetchSources fetches every source. What comes is current when it is committed.
+func (d *Daemon) fetchSources(ctx context.Context) (map[string]pipeline.Value, func(context.Context), error) {
 	round, err := d.sources.Client().Fetch(ctx)
-	if d.round = round; err != nil {
-		return nil, err
+	if err != nil {
+		return nil, nil, err
 	}
-	return round.Values(), nil
-}
-
-// commitSources makes the values current that the rules were made with which serve now.
-func (d *Daemon) commitSources(ctx context.Context) {
-	if d.round == nil {
-		return
-	}
-	if err := d.round.Commit(ctx); err != nil {
-		logging.Target(d.log, "sluice.sources").Error("the values that the rules have are not current: refresh the sources", "err", err)
-	}
-	d.round = nil
+	return round.Values(), func(ctx context.Context) {
+		if err := round.Commit(ctx); err != nil {
+			logging.Target(d.log, "sluice.sources").Error("the values that the rules have are not current: refresh the sources", "err", err)
+		}
+	}, nil
 }
 
 // endSources stops the fetching and waits for what is being stored.

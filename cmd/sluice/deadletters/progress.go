@@ -127,7 +127,7 @@ func (p *progress) save() error {
 	if err != nil {
 		return fmt.Errorf("progress: %w", err)
 	}
-	if err := disk.Replace(p.path, append(raw, '\n')); err != nil {
+	if err := disk.Replace(p.path, append(raw, '\n'), 0o600); err != nil {
 		return fmt.Errorf("progress: %w", err)
 	}
 	return nil

@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/sluicehq/sluice/internal/disk"
 )
 
 // Strategy says how sources are spread over files.
@@ -208,7 +210,7 @@ func Write(files []File) error {
 }
 
 func (f *File) write() (err error) {
-	if err := os.MkdirAll(filepath.Dir(f.Path), 0o755); err != nil {
+	if err := disk.MakeDirectory(filepath.Dir(f.Path), 0o755); err != nil {
 		return err
 	}
 	out, err := os.OpenFile(f.Path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, f.mode)
@@ -219,5 +221,8 @@ func (f *File) write() (err error) {
 		return err
 	}
 	_, err = out.Write(f.Data)
-	return errors.Join(err, out.Sync(), out.Close())
+	if err := errors.Join(err, out.Sync(), out.Close()); err != nil {
+		return err
+	}
+	return disk.SyncDirectory(filepath.Dir(f.Path))
 }

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"gopkg.in/yaml.v3"
+
+	"github.com/sluicehq/sluice/internal/disk"
 )
 
 // Strip takes the blocks out of the pipelines. The errors name pipelines that are as they
@@ -194,17 +196,5 @@ func replace(path string, text []byte, mode os.FileMode) (err error) {
 	} else if err := f.Close(); err != nil {
 		return err
 	}
-	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(text)
-	err = errors.Join(err, f.Chmod(mode), f.Sync(), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		err = errors.Join(err, os.Remove(f.Name()))
-	}
-	return err
+	return disk.Replace(path, text, mode)
 }
