@@ -124,6 +124,58 @@ func TestMessagesReplaceTheValue(t *testing.T) {
 	})
 }
 
+func TestAMessageThatIsNoValueChangesNothing(t *testing.T) {
+	for _, change := range [][]func(*fetch.Declaration){nil, {optional, onError(fetch.Fail)}} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld()
+			w.values["f"] = "pending"
+			nats := func(d *fetch.Declaration) { d.Type = fetch.NATS }
+			d := spawn(t, w, []*fetch.Declaration{declared("f", append(change, nats, refreshed(fetch.Push))...)})
+			d.begin()
+			w.messages <- `1`
+			w.messages <- failed
+			synctest.Wait()
+			if got := d.value("f"); got != `1` || len(d.took()) != 1 {
+				t.Errorf("the value is %s, %v have changed", got, d.took())
+			}
+		})
+	}
+}
+
+func TestEveryMessageCountsAndAStormIsToldOnceInAWhile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		w.values["f"] = "pending"
+		nats := func(d *fetch.Declaration) { d.Type = fetch.NATS }
+		d := spawn(t, w, []*fetch.Declaration{declared("f", nats, refreshed(fetch.Push))})
+		d.begin()
+		w.messages <- fetch.Pushed{
+			JSON: []byte(`1`), Values: 1000, Failed: map[fetch.ErrorKind]int{fetch.Parse: 20, fetch.Timeout: 3},
+			Err: &fetch.Error{Source: "f", Kind: fetch.Parse, Detail: "no JSON"},
+		}
+		for range 500 {
+			w.messages <- &fetch.Error{Source: "f", Kind: fetch.ExtractFailed, Detail: "nothing"}
+		}
+		synctest.Wait()
+		for _, want := range []string{
+			`source_resolves_total{source_id="f",source_type="nats"} 1524`, // with the fetch of the start
+			`source_resolve_errors_total{error_kind="Parse",source_id="f"} 20`, `source_resolve_errors_total{error_kind="Timeout",source_id="f"} 3`,
+			`source_resolve_errors_total{error_kind="Extract",source_id="f"} 500`, `source_resolve_seconds_count 1`,
+		} {
+			if got := d.scrape(); !strings.Contains(got, want+"\n") {
+				t.Errorf("there is no %s in\n%s", want, got)
+			}
+		}
+		if got, want := d.Feature().Status()[0].Value, (Status{1, 1524, 523, 0}); got != want || d.value("f") != `1` {
+			t.Errorf("the status is %+v, want %+v; the value is %s", got, want, d.value("f"))
+		}
+		d.end()
+		if text := d.log.String(); strings.Count(text, faultyMessages) != 2 || !strings.Contains(text, "messages=23 ") || !strings.Contains(text, "messages=500\n") {
+			t.Errorf("logged\n%s", text)
+		}
+	})
+}
+
 func TestRequestsOverTheControlSubject(t *testing.T) {
 	for _, tc := range []struct{ name, payload, want string }{
 		{"an id", "a", "a"},

@@ -170,13 +170,12 @@ func (b *book) wake() (at time.Time) {
 	return at
 }
 
-// outcome is what came of a fetch, or a message of a subscription.
+// outcome is what came of a fetch.
 type outcome struct {
 	entry   *entry
 	value   fetch.Value
 	failure *fetch.Error // nil after a success
 	took    time.Duration
-	push    bool // it was a message
 	aborted bool // it was called off: nothing is known
 }
 
@@ -212,12 +211,9 @@ func (b *book) finish(o outcome, now time.Time) (f effect) {
 	return f
 }
 
-// receive takes a message of a subscription. One that is no value changes nothing.
-func (b *book) receive(o outcome) (f effect) {
-	if o.failure == nil {
-		return b.apply(o, true)
-	}
-	return effect{value: value{o.entry.current, unresolved}, kept: true}
+// receive takes the value of a message of a subscription.
+func (b *book) receive(e *entry, json []byte) effect {
+	return b.apply(outcome{entry: e, value: fetch.Value{JSON: json}}, true)
 }
 
 // apply judges an outcome and, if it refreshes the source, makes the value the current one.

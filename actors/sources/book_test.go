@@ -92,19 +92,6 @@ func TestWhichValueCounts(t *testing.T) {
 	}
 }
 
-func TestAMessageThatIsNoValueChangesNothing(t *testing.T) {
-	for _, d := range []*fetch.Declaration{declared("f"), declared("f", optional, onError(fetch.Fail))} {
-		b := newBook([]*fetch.Declaration{d})
-		e := b.byID["f"]
-		if f := b.receive(outcome{entry: e, push: true, value: fetch.Value{JSON: []byte(`1`)}}); !f.changed || !f.stored {
-			t.Errorf("a message changes %+v", f)
-		}
-		if f := b.receive(outcome{entry: e, push: true, failure: failed}); f.changed || f.stored || string(e.current) != `1` || string(e.last) != `1` {
-			t.Errorf("a message that is no value changes %+v, to %s and %s", f, e.current, e.last)
-		}
-	}
-}
-
 // ids starts what may run and lists it.
 func (b *book) ids() string {
 	var ids []string
@@ -198,7 +185,7 @@ func TestWhatComesAfterARoundStays(t *testing.T) {
 		b.done(id, noon)
 	}
 	message := func(id, json string) {
-		b.receive(outcome{entry: b.byID[id], push: true, value: fetch.Value{JSON: []byte(json)}})
+		b.receive(b.byID[id], []byte(json))
 	}
 	message("s0", `2`)
 	message("s1", `1`)
