@@ -131,8 +131,9 @@ func (a *shell) apply(e *entry, f effect, now time.Time) {
 		a.rows.store(e.Declaration, e.last, now)
 	}
 	if f.changed {
-		a.changed, a.stale = append(a.changed, e.ID), true
+		a.changed = append(a.changed, e.ID)
 	}
+	a.stale = a.stale || f.shown
 }
 
 // note counts, stores and logs what came of an outcome.

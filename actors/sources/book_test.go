@@ -258,7 +258,16 @@ func TestWhenSourcesAreFetched(t *testing.T) {
 				{at: 915 * time.Second, begin: "f", end: "f"},
 			},
 		},
-		{name: "that of a required source is not, which has a fallback", declared: []*fetch.Declaration{declared("f")}, failed: "f"},
+		{
+			name: "that of a required source is, which has a fallback", declared: []*fetch.Declaration{declared("f"), declared("g", refreshed(fetch.OnDemand))}, failed: "f",
+			steps: []step{
+				{at: 5 * time.Second, begin: "f", end: "f", fails: true},
+				{at: 15 * time.Second, begin: "f", end: "f", fails: true},
+				{at: 35 * time.Second, begin: "f", end: "f", fails: true},
+				{at: 75 * time.Second, begin: "f", end: "f", fails: true},
+				{at: 155 * time.Second, begin: "f", end: "f"},
+			},
+		},
 		{
 			name: "retries and an interval side by side", declared: []*fetch.Declaration{declared("f", optional, every(12*time.Second))}, failed: "f",
 			steps: []step{

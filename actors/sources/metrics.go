@@ -86,11 +86,13 @@ type Status struct {
 	Resolves  int64 `json:"resolves_total"`
 	Errors    int64 `json:"errors_total"`
 	CacheHits int64 `json:"cache_hits"`
+	// Stored are sources in the order of their declarations.
+	Stored []string `json:"stored,omitempty" doc:"Sources whose value is the one of the state database: no fetch has succeeded since the start. Absent when there is none"`
 }
 
 func (s *Stage) status() []actors.Member {
 	t := &s.totals
-	return []actors.Member{{Name: "dynamic_sources", Value: Status{len(s.o.Declarations), t.resolves.Load(), t.errors.Load(), t.hits.Load()}}}
+	return []actors.Member{{Name: "dynamic_sources", Value: Status{len(s.o.Declarations), t.resolves.Load(), t.errors.Load(), t.hits.Load(), s.snapshot.Load().stored}}}
 }
 
 // errorOf is the error of a fetch, of which the package promises an *fetch.Error.

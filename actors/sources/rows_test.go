@@ -204,7 +204,16 @@ func (s *slowTable) Delete(keys ...[]byte) error {
 	return s.err
 }
 
-func (s *slowTable) Each(func(key, value []byte) bool) error { return s.err }
+func (s *slowTable) Each(visit func(key, value []byte) bool) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, k := range slices.Sorted(maps.Keys(s.rows)) {
+		if !visit([]byte(k), []byte(s.rows[k])) {
+			break
+		}
+	}
+	return s.err
+}
 
 func TestStoringHoldsNothingUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
