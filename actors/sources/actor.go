@@ -43,9 +43,6 @@ func (a *shell) Receive(c actor.Context) {
 		a.finish(m, now)
 	case resolve:
 		c.Respond(a.resolve(m.entry))
-	case forget:
-		a.book.forget(m.entry)
-		c.Respond(forgotten{a.rows.drop(m.entry.ID)})
 	case commit:
 		a.changed, a.stale = append(a.changed, a.book.commit(m.round)...), true
 		c.Respond(committed{})
@@ -61,8 +58,11 @@ func (a *shell) Receive(c actor.Context) {
 // take takes an element of the lane.
 func (a *shell) take(message any, now time.Time) {
 	switch m := message.(type) {
-	case outcome:
-		a.note(m, a.book.receive(m), now)
+	case pushed:
+		a.receive(m, now)
+	case forget:
+		a.book.forget(m.entry)
+		a.rows.drop(m.entry.ID, m.told)
 	case due:
 		a.alarmAt = time.Time{}
 		a.book.due(now)
@@ -106,15 +106,40 @@ func (a *shell) finish(o outcome, now time.Time) {
 	}
 }
 
+const faultyMessages = "messages of a source are no values, its value stays"
+
+// receive takes what came of messages. Those that are no values are told once in a while.
+func (a *shell) receive(p pushed, now time.Time) {
+	a.countMessages(p, now)
+	if p.JSON != nil {
+		f := a.book.receive(p.entry, p.JSON)
+		a.apply(p.entry, f, now)
+		a.log.Debug("source resolved", "source", p.entry.ID, "changed", f.changed, "bytes", len(p.JSON), "messages", p.Messages())
+	}
+	if p.Err == nil {
+		return
+	}
+	faulty := p.Messages() - p.Values
+	if held, ok := a.faulty.Allow(p.entry.ID, faulty, now); ok {
+		a.log.Warn(faultyMessages, "source", p.entry.ID, "messages", held+faulty, "err", p.Err.Text())
+	}
+}
+
+// apply stores and shows what an outcome has changed.
+func (a *shell) apply(e *entry, f effect, now time.Time) {
+	if f.stored {
+		a.rows.store(e.Declaration, e.last, now)
+	}
+	if f.changed {
+		a.changed = append(a.changed, e.ID)
+	}
+	a.stale = a.stale || f.shown
+}
+
 // note counts, stores and logs what came of an outcome.
 func (a *shell) note(o outcome, f effect, now time.Time) {
 	a.count(o, f, now)
-	if f.stored {
-		a.rows.store(o.entry.Declaration, o.entry.last, now)
-	}
-	if f.changed {
-		a.changed, a.stale = append(a.changed, o.entry.ID), true
-	}
+	a.apply(o.entry, f, now)
 	attrs := []any{"source", o.entry.ID, "changed", f.changed}
 	if o.failure != nil {
 		attrs = append(attrs, "err", o.failure.Text())

@@ -3,6 +3,8 @@ package sources
 import (
 	"context"
 	"errors"
+	"log/slog"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -68,7 +70,7 @@ func TestARefreshThatBringsAnotherValueIsReported(t *testing.T) {
 				t.Errorf("there is no %s in\n%s", want, got)
 			}
 		}
-		if got, want := d.Feature().Status()[0].Value, (Status{1, 4, 1, 1}); got != want {
+		if got, want := d.Feature().Status()[0].Value, (Status{1, 4, 1, 1, nil}); !reflect.DeepEqual(got, want) {
 			t.Errorf("the status is %+v, want %+v", got, want)
 		}
 	})
@@ -108,7 +110,7 @@ func TestMessagesReplaceTheValue(t *testing.T) {
 		if got := d.took(); len(got) != 1 || d.value("f") != `1` || d.Client().Snapshot().Values()["f"].Remote != true {
 			t.Errorf("%v have changed, the value is %s", got, d.value("f"))
 		}
-		if got, want := d.Feature().Status()[0].Value, (Status{1, 4, 1, 0}); got != want {
+		if got, want := d.Feature().Status()[0].Value, (Status{1, 4, 1, 0, nil}); !reflect.DeepEqual(got, want) {
 			t.Errorf("the status is %+v, want %+v", got, want)
 		}
 		if got, err := d.Client().Resolve(t.Context(), "f"); got != Accepted || err != nil {
@@ -120,6 +122,58 @@ func TestMessagesReplaceTheValue(t *testing.T) {
 		}
 		if text := d.log.String(); !strings.Contains(text, "its value stays") || !strings.Contains(text, "parse failed: no JSON") {
 			t.Errorf("the log is\n%s", text)
+		}
+	})
+}
+
+func TestAMessageThatIsNoValueChangesNothing(t *testing.T) {
+	for _, change := range [][]func(*fetch.Declaration){nil, {optional, onError(fetch.Fail)}} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld()
+			w.values["f"] = "pending"
+			nats := func(d *fetch.Declaration) { d.Type = fetch.NATS }
+			d := spawn(t, w, []*fetch.Declaration{declared("f", append(change, nats, refreshed(fetch.Push))...)})
+			d.begin()
+			w.messages <- `1`
+			w.messages <- failed
+			synctest.Wait()
+			if got := d.value("f"); got != `1` || len(d.took()) != 1 {
+				t.Errorf("the value is %s, %v have changed", got, d.took())
+			}
+		})
+	}
+}
+
+func TestEveryMessageCountsAndAStormIsToldOnceInAWhile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld()
+		w.values["f"] = "pending"
+		nats := func(d *fetch.Declaration) { d.Type = fetch.NATS }
+		d := spawn(t, w, []*fetch.Declaration{declared("f", nats, refreshed(fetch.Push))})
+		d.begin()
+		w.messages <- fetch.Pushed{
+			JSON: []byte(`1`), Values: 1000, Failed: map[fetch.ErrorKind]int{fetch.Parse: 20, fetch.Timeout: 3},
+			Err: &fetch.Error{Source: "f", Kind: fetch.Parse, Detail: "no JSON"},
+		}
+		for range 500 {
+			w.messages <- &fetch.Error{Source: "f", Kind: fetch.ExtractFailed, Detail: "nothing"}
+		}
+		synctest.Wait()
+		for _, want := range []string{
+			`source_resolves_total{source_id="f",source_type="nats"} 1524`, // with the fetch of the start
+			`source_resolve_errors_total{error_kind="Parse",source_id="f"} 20`, `source_resolve_errors_total{error_kind="Timeout",source_id="f"} 3`,
+			`source_resolve_errors_total{error_kind="Extract",source_id="f"} 500`, `source_resolve_seconds_count 1`,
+		} {
+			if got := d.scrape(); !strings.Contains(got, want+"\n") {
+				t.Errorf("there is no %s in\n%s", want, got)
+			}
+		}
+		if got, want := d.Feature().Status()[0].Value, (Status{1, 1524, 523, 0, nil}); !reflect.DeepEqual(got, want) || d.value("f") != `1` {
+			t.Errorf("the status is %+v, want %+v; the value is %s", got, want, d.value("f"))
+		}
+		d.end()
+		if text := d.log.String(); strings.Count(text, faultyMessages) != 2 || !strings.Contains(text, "messages=23 ") || !strings.Contains(text, "messages=500\n") {
+			t.Errorf("logged\n%s", text)
 		}
 	})
 }
@@ -209,7 +263,7 @@ func TestAServerIsAskedForWhatIsNew(t *testing.T) {
 		if d.value("f") != `1` || !slices.Equal(w.known, []string{"e1", "e1"}) {
 			t.Errorf("the value is %s, the server was shown %v", d.value("f"), w.known)
 		}
-		if got, want := d.Feature().Status()[0].Value, (Status{1, 3, 0, 0}); got != want {
+		if got, want := d.Feature().Status()[0].Value, (Status{1, 3, 0, 0, nil}); !reflect.DeepEqual(got, want) {
 			t.Errorf("the status is %+v, want %+v", got, want)
 		}
 		if err := d.Client().Invalidate(t.Context(), "f"); err != nil {
@@ -224,6 +278,53 @@ func TestAServerIsAskedForWhatIsNew(t *testing.T) {
 			t.Errorf("rules have lost their value: %s", got)
 		}
 	})
+}
+
+func TestAStoredValueIsToldUntilAFetchSucceeds(t *testing.T) {
+	const value = `["a"]`
+	for _, tc := range []struct{ name, next string }{
+		{"another value", `["b"]`},
+		{"the same value", value},
+		{"the same value with other white space", "[ \"a\" ]"},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				table := &slowTable{rows: map[string]string{}}
+				r := newRows(table, slog.New(slog.DiscardHandler))
+				for _, id := range []string{"f", "g"} {
+					r.store(declared(id), []byte(value), noon)
+				}
+				r.work.Wait()
+				w := newWorld() // whose time begins now
+				w.values["g"] = value
+				d := spawn(t, w, []*fetch.Declaration{declared("f"), declared("g"), declared("h", optional)}, func(o *Options) { o.Rows = table })
+				stored := func() []string { return d.Feature().Status()[0].Value.(Status).Stored }
+				if got := stored(); got != nil {
+					t.Errorf("before the first fetch %v are told", got)
+				}
+				d.begin()
+				if got := stored(); !slices.Equal(got, []string{"f"}) || d.value("f") != value {
+					t.Errorf("%v have stored values, f has %s", got, d.value("f"))
+				}
+				if err := d.Client().Invalidate(t.Context(), "f"); err != nil {
+					t.Fatal(err)
+				}
+				if got := stored(); !slices.Equal(got, []string{"f"}) {
+					t.Errorf("behind its invalidation %v have stored values, want f, which rules still have", got)
+				}
+				w.set("f", tc.next)
+				time.Sleep(d.w.begun.Add(6 * time.Second).Sub(time.Now()))
+				synctest.Wait()
+				if got := stored(); got != nil {
+					t.Errorf("behind a fetch %v have stored values", got)
+				}
+				time.Sleep(time.Hour)
+				if got := len(w.began("f")); got != 2 {
+					t.Errorf("%d fetches, want none behind the one that succeeded", got)
+				}
+			})
+		})
+	}
 }
 
 func TestAFetchThatPanicsIsAFailure(t *testing.T) {

@@ -26,10 +26,12 @@ type entry struct {
 	*fetch.Declaration
 	number int
 
-	current []byte // what pipelines see; nil is null
-	version uint64 // of current
-	last    []byte // the last value that was got; nil if there is none
-	proof   fetch.Validators
+	current  []byte // what pipelines see; nil is null
+	stored   bool   // it is from the state database: nothing was fetched since the start
+	version  uint64 // of current
+	last     []byte // the last value that was got; nil if there is none
+	restored bool   // it is from the state database
+	proof    fetch.Validators
 
 	running, waiting bool
 	now, next        errand // of the fetch that runs, and of the one that waits
@@ -114,14 +116,15 @@ func (b *book) all() bool {
 	return true
 }
 
-// begin starts the timers: intervals, and retries of optional sources that have failed.
+// begin starts the timers: intervals, and retries of sources that have failed, which have
+// a fallback or are optional.
 func (b *book) begin(now time.Time) {
 	b.live = true
 	for _, e := range b.entries {
 		if e.Refresh.Policy == fetch.Interval {
 			e.tick = now.Add(e.Refresh.Interval())
 		}
-		if !e.Required && e.failing {
+		if e.failing && !e.succeeded {
 			e.retry, e.backoff = now.Add(retryFirst), retryFirst
 		}
 	}
@@ -170,13 +173,12 @@ func (b *book) wake() (at time.Time) {
 	return at
 }
 
-// outcome is what came of a fetch, or a message of a subscription.
+// outcome is what came of a fetch.
 type outcome struct {
 	entry   *entry
 	value   fetch.Value
 	failure *fetch.Error // nil after a success
 	took    time.Duration
-	push    bool // it was a message
 	aborted bool // it was called off: nothing is known
 }
 
@@ -185,6 +187,7 @@ type effect struct {
 	value    value
 	stored   bool     // the last value has changed
 	changed  bool     // the current value has
+	shown    bool     // or where it is from has
 	kept     bool     // the current value stays although there is none
 	finished []*round // that are complete now
 }
@@ -212,22 +215,21 @@ func (b *book) finish(o outcome, now time.Time) (f effect) {
 	return f
 }
 
-// receive takes a message of a subscription. One that is no value changes nothing.
-func (b *book) receive(o outcome) (f effect) {
-	if o.failure == nil {
-		return b.apply(o, true)
-	}
-	return effect{value: value{o.entry.current, unresolved}, kept: true}
+// receive takes the value of a message of a subscription.
+func (b *book) receive(e *entry, json []byte) effect {
+	return b.apply(outcome{entry: e, value: fetch.Value{JSON: json}}, true)
 }
 
 // apply judges an outcome and, if it refreshes the source, makes the value the current one.
 func (b *book) apply(o outcome, refresh bool) (f effect) {
 	e := o.entry
 	if o.aborted {
-		return effect{value: value{e.current, unresolved}, kept: true}
+		return effect{value: value{json: e.current, basis: unresolved}, kept: true}
 	}
 	f.value = judge(e.Declaration, e.last, o.value, o.failure)
+	f.value.stored = e.restored && (f.value.basis == cached || f.value.basis == pending)
 	if f.value.basis == fresh {
+		e.restored = false
 		f.stored = e.last == nil || !equal(e.last, f.value.json)
 		if e.last = f.value.json; e.last == nil {
 			e.last = []byte("null")
@@ -240,22 +242,25 @@ func (b *book) apply(o outcome, refresh bool) (f effect) {
 	case f.value.basis == unresolved && e.Required:
 		f.kept = true
 	default:
-		f.changed = e.set(f.value.json)
+		before := e.stored
+		f.changed = e.set(f.value)
+		f.shown = f.changed || e.stored != before
 	}
 	return f
 }
 
 // set makes a value the current one, and reports whether it is another.
-func (e *entry) set(json []byte) bool {
-	if equal(e.current, json) {
+func (e *entry) set(v value) bool {
+	e.stored = v.stored
+	if equal(e.current, v.json) {
 		return false
 	}
-	e.current = json
+	e.current = v.json
 	e.version++
 	return true
 }
 
 // forget drops the last value of a source.
 func (b *book) forget(e *entry) {
-	e.last, e.proof = nil, fetch.Validators{}
+	e.last, e.restored, e.proof = nil, false, fetch.Validators{}
 }

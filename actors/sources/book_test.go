@@ -92,19 +92,6 @@ func TestWhichValueCounts(t *testing.T) {
 	}
 }
 
-func TestAMessageThatIsNoValueChangesNothing(t *testing.T) {
-	for _, d := range []*fetch.Declaration{declared("f"), declared("f", optional, onError(fetch.Fail))} {
-		b := newBook([]*fetch.Declaration{d})
-		e := b.byID["f"]
-		if f := b.receive(outcome{entry: e, push: true, value: fetch.Value{JSON: []byte(`1`)}}); !f.changed || !f.stored {
-			t.Errorf("a message changes %+v", f)
-		}
-		if f := b.receive(outcome{entry: e, push: true, failure: failed}); f.changed || f.stored || string(e.current) != `1` || string(e.last) != `1` {
-			t.Errorf("a message that is no value changes %+v, to %s and %s", f, e.current, e.last)
-		}
-	}
-}
-
 // ids starts what may run and lists it.
 func (b *book) ids() string {
 	var ids []string
@@ -198,7 +185,7 @@ func TestWhatComesAfterARoundStays(t *testing.T) {
 		b.done(id, noon)
 	}
 	message := func(id, json string) {
-		b.receive(outcome{entry: b.byID[id], push: true, value: fetch.Value{JSON: []byte(json)}})
+		b.receive(b.byID[id], []byte(json))
 	}
 	message("s0", `2`)
 	message("s1", `1`)
@@ -271,7 +258,16 @@ func TestWhenSourcesAreFetched(t *testing.T) {
 				{at: 915 * time.Second, begin: "f", end: "f"},
 			},
 		},
-		{name: "that of a required source is not, which has a fallback", declared: []*fetch.Declaration{declared("f")}, failed: "f"},
+		{
+			name: "that of a required source is, which has a fallback", declared: []*fetch.Declaration{declared("f"), declared("g", refreshed(fetch.OnDemand))}, failed: "f",
+			steps: []step{
+				{at: 5 * time.Second, begin: "f", end: "f", fails: true},
+				{at: 15 * time.Second, begin: "f", end: "f", fails: true},
+				{at: 35 * time.Second, begin: "f", end: "f", fails: true},
+				{at: 75 * time.Second, begin: "f", end: "f", fails: true},
+				{at: 155 * time.Second, begin: "f", end: "f"},
+			},
+		},
 		{
 			name: "retries and an interval side by side", declared: []*fetch.Declaration{declared("f", optional, every(12*time.Second))}, failed: "f",
 			steps: []step{

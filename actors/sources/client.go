@@ -2,6 +2,9 @@ package sources
 
 import (
 	"context"
+	"errors"
+	"fmt"
+	"time"
 
 	"github.com/sluicehq/sluice/actors/mailbox"
 	"github.com/sluicehq/sluice/sigma/pipeline"
@@ -57,8 +60,28 @@ func (c *Client) Resolve(ctx context.Context, id string) (Resolution, error) {
 	return mailbox.Ask[Resolution](ctx, c.actor, resolve{e})
 }
 
+// forgetWait is how long Invalidate waits at most.
+const forgetWait = 30 * time.Second
+
+// StoreError is a value in the state database that could not be removed. In memory it is
+// dropped.
+type StoreError struct {
+	Source string
+	Err    error
+}
+
+// Error says that a restart would bring the value back.
+func (e *StoreError) Error() string {
+	return fmt.Sprintf("the stored value of source '%s' is not removed: %s", e.Source, e.Err)
+}
+
+// Unwrap gives what the database said.
+func (e *StoreError) Unwrap() error { return e.Err }
+
 // Invalidate drops the last value of a source, in the state database, too, before it
-// returns. Rules keep what they were made with. An id that nobody declares is no error.
+// returns. Rules keep what they were made with. An id that nobody declares is no error. It
+// waits for an actor that is busy, for 30 seconds at most. A value that could not be removed
+// from the database is a *StoreError; after any error the value may be dropped all the same.
 func (c *Client) Invalidate(ctx context.Context, id string) error {
 	if c == nil {
 		return nil
@@ -67,16 +90,33 @@ func (c *Client) Invalidate(ctx context.Context, id string) error {
 	if e == nil {
 		return nil
 	}
-	f, err := mailbox.Ask[forgotten](ctx, c.actor, forget{e})
-	if err != nil {
+	ctx, cancel := context.WithTimeout(ctx, forgetWait)
+	defer cancel()
+	told := make(chan error, 1)
+	switch _, err := c.stage.Lane().Put(ctx, []any{forget{e, told}}); {
+	case ctx.Err() != nil:
+		return c.refusal(mailbox.ErrTimeout)
+	case err != nil:
 		return err
 	}
 	select {
-	case err := <-f.stored:
-		return err
+	case err := <-told:
+		switch {
+		case errors.Is(err, errEnded):
+			return c.refusal(mailbox.ErrStopped)
+		case err != nil:
+			return &StoreError{id, err}
+		}
+		return nil
+	case <-c.stage.ctx.Done():
+		return c.refusal(mailbox.ErrStopped)
 	case <-ctx.Done():
-		return ctx.Err()
+		return c.refusal(mailbox.ErrTimeout)
 	}
+}
+
+func (c *Client) refusal(reason error) error {
+	return &mailbox.Refusal{Actor: Name, Reason: reason}
 }
 
 // Snapshot are the current values. It asks nobody.

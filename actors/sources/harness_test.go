@@ -28,7 +28,7 @@ type world struct {
 	running  int
 	most     int
 	begun    time.Time
-	messages chan any // a text or an error for the subscriber
+	messages chan any // a text, an error or more for the subscriber
 	requests chan string
 	closed   bool
 }
@@ -75,15 +75,17 @@ func (w *world) Fetch(ctx context.Context, d *fetch.Declaration, known *fetch.Va
 	return fetch.Value{JSON: []byte(value), Validators: fetch.Validators{ETag: etag}}, nil
 }
 
-func (w *world) Subscribe(ctx context.Context, d *fetch.Declaration, take func([]byte, error)) error {
+func (w *world) Subscribe(ctx context.Context, d *fetch.Declaration, take func(fetch.Pushed)) error {
 	for {
 		select {
 		case m := <-w.messages:
 			switch m := m.(type) {
 			case string:
-				take([]byte(m), nil)
-			case error:
-				take(nil, m)
+				take(fetch.Pushed{JSON: []byte(m), Values: 1})
+			case *fetch.Error:
+				take(fetch.Pushed{Failed: map[fetch.ErrorKind]int{m.Kind: 1}, Err: m})
+			case fetch.Pushed:
+				take(m)
 			}
 		case <-ctx.Done():
 			return nil

@@ -12,9 +12,7 @@ const ControlSubject = "svc.control.resolve"
 
 // subscribe hands the messages of a source on, until the end.
 func (s *Stage) subscribe(e *entry) {
-	err := s.o.Fetcher.Subscribe(s.ctx, e.Declaration, func(json []byte, err error) {
-		s.tell(outcome{entry: e, push: true, value: fetch.Value{JSON: json}, failure: errorOf(e.Declaration, err)})
-	})
+	err := s.o.Fetcher.Subscribe(s.ctx, e.Declaration, func(came fetch.Pushed) { s.tell(pushed{e, came}) })
 	if err != nil && s.ctx.Err() == nil {
 		s.log.Error("the subscription of a source has ended: its value is fetched by requests alone", "source", e.ID, "err", err)
 	}

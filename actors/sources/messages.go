@@ -1,5 +1,7 @@
 package sources
 
+import "github.com/sluicehq/sluice/sources/fetch"
+
 // The elements of the lane.
 type (
 	// due says that the time of some sources has come.
@@ -12,18 +14,21 @@ type (
 	asked struct{ round *round }
 	// controlled is a request of the control subject: a source, or all with nil.
 	controlled struct{ entry *entry }
+	// forget drops the last value of a source. told receives how removing the row went; it
+	// has room for that.
+	forget struct {
+		entry *entry
+		told  chan<- error
+	}
+	// pushed is what came of messages of a subscription.
+	pushed struct {
+		entry *entry
+		fetch.Pushed
+	}
 )
-
-// An outcome with push is one, too.
 
 // resolve asks for a fetch of a source, of all with nil. The reply is a Resolution.
 type resolve struct{ entry *entry }
-
-// forget drops the last value of a source. The reply is forgotten.
-type forget struct{ entry *entry }
-
-// forgotten has how removing the row went, once it has.
-type forgotten struct{ stored <-chan error }
 
 // commit makes the values of a round the current ones. The reply is committed.
 type commit struct{ round *round }

@@ -24,7 +24,7 @@ type Metrics struct {
 func NewMetrics(reg prometheus.Registerer) (*Metrics, error) {
 	m := &Metrics{
 		resolves: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "source_resolves_total", Help: "Attempts to resolve a dynamic source, by source and type.",
+			Name: "source_resolves_total", Help: "Attempts to resolve a dynamic source, by source and type. Each message counts, one that a newer value replaced before it was read as well.",
 		}, []string{"source_id", "source_type"}),
 		errors: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "source_resolve_errors_total", Help: "Attempts to resolve a dynamic source that failed, by source and kind of error.",
@@ -53,9 +53,7 @@ func (s *Stage) count(o outcome, f effect, now time.Time) {
 		m.resolves.WithLabelValues(o.entry.ID, string(o.entry.Type)).Inc()
 		s.totals.resolves.Add(1)
 	}()
-	if !o.push {
-		m.duration.Observe(o.took.Seconds())
-	}
+	m.duration.Observe(o.took.Seconds())
 	switch {
 	case o.failure != nil:
 		m.errors.WithLabelValues(o.entry.ID, string(o.failure.Kind)).Inc()
@@ -69,17 +67,34 @@ func (s *Stage) count(o outcome, f effect, now time.Time) {
 	}
 }
 
+// countMessages counts messages of a subscription. They have no duration.
+func (s *Stage) countMessages(p pushed, now time.Time) {
+	m := s.o.Metrics
+	all := p.Messages()
+	m.resolves.WithLabelValues(p.entry.ID, string(p.entry.Type)).Add(float64(all))
+	s.totals.resolves.Add(int64(all))
+	for kind, n := range p.Failed {
+		m.errors.WithLabelValues(p.entry.ID, string(kind)).Add(float64(n))
+	}
+	s.totals.errors.Add(int64(all - p.Values))
+	if p.JSON != nil {
+		m.last.WithLabelValues(p.entry.ID).Set(float64(now.UnixMicro()) / 1e6)
+	}
+}
+
 // Status is what the daemon's status shows of the sources.
 type Status struct {
 	Total     int   `json:"total"`
 	Resolves  int64 `json:"resolves_total"`
 	Errors    int64 `json:"errors_total"`
 	CacheHits int64 `json:"cache_hits"`
+	// Stored are sources in the order of their declarations.
+	Stored []string `json:"stored,omitempty" doc:"Sources whose value is the one of the state database: no fetch has succeeded since the start. Absent when there is none"`
 }
 
 func (s *Stage) status() []actors.Member {
 	t := &s.totals
-	return []actors.Member{{Name: "dynamic_sources", Value: Status{len(s.o.Declarations), t.resolves.Load(), t.errors.Load(), t.hits.Load()}}}
+	return []actors.Member{{Name: "dynamic_sources", Value: Status{len(s.o.Declarations), t.resolves.Load(), t.errors.Load(), t.hits.Load(), s.snapshot.Load().stored}}}
 }
 
 // errorOf is the error of a fetch, of which the package promises an *fetch.Error.

@@ -45,7 +45,9 @@ func (b *book) commit(r *round) (later []string) {
 	for i, e := range b.entries {
 		switch {
 		case e.version == r.at[i]:
-			e.set(r.values[i].json)
+			v := r.values[i]
+			v.stored = v.stored && e.restored // unless the same was fetched since
+			e.set(v)
 		case !equal(e.current, r.values[i].json):
 			later = append(later, e.ID)
 		}

@@ -2,6 +2,7 @@ package sources
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -52,15 +53,16 @@ func (r *rows) store(d *fetch.Declaration, value []byte, at time.Time) {
 	r.wish(d.ID, &row{Version: rowVersion, Fingerprint: d.Fingerprint(), UpdatedAt: at.Unix(), Value: value}, nil)
 }
 
-// drop has the row of a source removed. What is returned receives how that went.
-func (r *rows) drop(id string) <-chan error {
-	told := make(chan error, 1)
+// errEnded is a row that is not removed since nothing is stored any more.
+var errEnded = errors.New("nothing is stored any more")
+
+// drop has the row of a source removed. told, which has room for it, receives how that went.
+func (r *rows) drop(id string, told chan<- error) {
 	if r.table == nil {
 		told <- nil
-		return told
+		return
 	}
 	r.wish(id, nil, told)
-	return told
 }
 
 func (r *rows) wish(id string, what *row, told chan<- error) {
@@ -71,7 +73,7 @@ func (r *rows) wish(id string, what *row, told chan<- error) {
 	defer r.mu.Unlock()
 	if r.closed {
 		if told != nil {
-			told <- context.Canceled
+			told <- errEnded
 		}
 		return
 	}

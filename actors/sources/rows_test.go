@@ -20,6 +20,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/sluicehq/sluice/actors/mailbox"
 	"github.com/sluicehq/sluice/internal/sigmatest"
 	"github.com/sluicehq/sluice/sources/fetch"
 	"github.com/sluicehq/sluice/state"
@@ -48,6 +49,13 @@ func stored(t *testing.T, table Table) map[string]string {
 		t.Fatal(err)
 	}
 	return rows
+}
+
+// dropped has a row removed and waits for it.
+func (r *rows) dropped(id string) error {
+	told := make(chan error, 1)
+	r.drop(id, told)
+	return <-told
 }
 
 func TestARowAsJSON(t *testing.T) {
@@ -137,7 +145,7 @@ func TestPartsOfAValueThatIsNoMoreAreRemoved(t *testing.T) {
 		t.Errorf("%d rows are stored after a short value, want four", len(rows))
 	}
 	for _, id := range []string{"f", "f-g"} {
-		if err := <-r.drop(id); err != nil {
+		if err := r.dropped(id); err != nil {
 			t.Error(err)
 		}
 	}
@@ -196,7 +204,16 @@ func (s *slowTable) Delete(keys ...[]byte) error {
 	return s.err
 }
 
-func (s *slowTable) Each(func(key, value []byte) bool) error { return s.err }
+func (s *slowTable) Each(visit func(key, value []byte) bool) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, k := range slices.Sorted(maps.Keys(s.rows)) {
+		if !visit([]byte(k), []byte(s.rows[k])) {
+			break
+		}
+	}
+	return s.err
+}
 
 func TestStoringHoldsNothingUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -243,10 +260,87 @@ func TestAValueThatCannotBeStoredIsUsedAllTheSame(t *testing.T) {
 		if got := d.value("f"); got != `1` || !strings.Contains(d.log.String(), "no space left") {
 			t.Errorf("the value is %s; the log is\n%s", got, d.log.String())
 		}
-		if err := d.Client().Invalidate(t.Context(), "f"); err == nil {
-			t.Error("a row that is not removed counts as removed")
+		var failed *StoreError
+		if err := d.Client().Invalidate(t.Context(), "f"); !errors.As(err, &failed) || err.Error() != "the stored value of source 'f' is not removed: no space left" {
+			t.Errorf("a row that is not removed counts as removed: %v", err)
+		}
+		table.mu.Lock()
+		table.err = nil
+		table.mu.Unlock()
+		if err := d.Client().Invalidate(t.Context(), "f"); err != nil {
+			t.Errorf("a second attempt: %v", err)
 		}
 	})
+}
+
+// blocked is a table whose deletions wait until they may.
+type blocked struct {
+	*slowTable
+	free chan struct{}
+}
+
+func (b *blocked) Put(key, value []byte) error { <-b.free; return b.slowTable.Put(key, value) }
+
+func TestAValueIsForgottenHoweverBusyTheActorIs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		table := &blocked{&slowTable{rows: map[string]string{}}, make(chan struct{})}
+		w := newWorld()
+		w.values["f"] = `1`
+		d := spawn(t, w, []*fetch.Declaration{declared("f", every(time.Hour))}, func(o *Options) { o.Rows, o.Capacity = table, 1 })
+		d.begin()
+		const clients = 500 // more than the mailbox has room for
+		asked := make(chan error, clients)
+		for range clients {
+			go func() { asked <- d.Client().Invalidate(t.Context(), "f") }()
+		}
+		synctest.Wait()
+		time.Sleep(10 * time.Second)
+		if len(asked) != 0 {
+			t.Errorf("%d are told that the value is forgotten while it is stored", len(asked))
+		}
+		close(table.free)
+		for range clients {
+			if err := <-asked; err != nil {
+				t.Fatal(err)
+			}
+		}
+		if d.book.byID["f"].last != nil || len(table.rows) != 0 {
+			t.Errorf("%s is the last value, %v is stored", d.book.byID["f"].last, table.rows)
+		}
+	})
+}
+
+func TestForgettingEndsAtLast(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		end  func(d *daemon, cancel func())
+		want error
+		took time.Duration
+	}{
+		{"a store that does not answer", func(*daemon, func()) {}, mailbox.ErrTimeout, forgetWait},
+		{"a client that is gone", func(_ *daemon, cancel func()) { cancel() }, mailbox.ErrTimeout, 0},
+		{"the end of the daemon", func(d *daemon, _ func()) { d.end() }, mailbox.ErrStopped, 0},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				table := &blocked{&slowTable{rows: map[string]string{}}, make(chan struct{})}
+				w := newWorld()
+				w.values["f"] = `1`
+				d := spawn(t, w, []*fetch.Declaration{declared("f")}, func(o *Options) { o.Rows = table })
+				d.begin()
+				ctx, cancel := context.WithCancel(t.Context())
+				defer cancel()
+				asked, begun := make(chan error, 1), time.Now()
+				go func() { asked <- d.Client().Invalidate(ctx, "f") }()
+				synctest.Wait()
+				tc.end(d, cancel)
+				if err := <-asked; !errors.Is(err, tc.want) || time.Since(begun) != tc.took {
+					t.Errorf("%v after %s, want %v after %s", err, time.Since(begun), tc.want, tc.took)
+				}
+				close(table.free)
+			})
+		})
+	}
 }
 
 func TestTheEndWaitsForWhatIsBeingStored(t *testing.T) {
@@ -258,7 +352,7 @@ func TestTheEndWaitsForWhatIsBeingStored(t *testing.T) {
 			t.Errorf("%v, stored are %v", err, table.rows)
 		}
 		r.store(declared("g"), []byte(`1`), noon)
-		if err := <-r.drop("f"); !errors.Is(err, context.Canceled) {
+		if err := r.dropped("f"); !errors.Is(err, errEnded) {
 			t.Errorf("after the end a row is removed: %v", err)
 		}
 		time.Sleep(time.Minute)

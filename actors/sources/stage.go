@@ -9,6 +9,7 @@ import (
 
 	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/actors/mailbox"
+	"github.com/sluicehq/sluice/internal/ratelog"
 	"github.com/sluicehq/sluice/internal/watch"
 	"github.com/sluicehq/sluice/sources/fetch"
 )
@@ -25,7 +26,7 @@ const joined = 64
 // Fetcher gets values. *fetch.Client is one.
 type Fetcher interface {
 	Fetch(ctx context.Context, d *fetch.Declaration, known *fetch.Validators) (fetch.Value, error)
-	Subscribe(ctx context.Context, d *fetch.Declaration, take func(json []byte, err error)) error
+	Subscribe(ctx context.Context, d *fetch.Declaration, take func(fetch.Pushed)) error
 	Control(ctx context.Context, server, subject string, take func(payload []byte)) error
 	Close()
 }
@@ -53,6 +54,7 @@ type Stage struct {
 	pool   *mailbox.Pool
 	rows   *rows
 	totals totals
+	faulty ratelog.Limit // of messages that are no values, by source
 
 	book     *book       // of the actor
 	alarm    *time.Timer // likewise; nil without
@@ -112,6 +114,9 @@ func (s *Stage) end() {
 		s.watcher.Close()
 	}
 	s.work.Wait()
+	for id, held := range s.faulty.RestAll() {
+		s.log.Warn(faultyMessages, "source", id, "messages", held)
+	}
 	s.o.Fetcher.Close()
 }
 

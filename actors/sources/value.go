@@ -19,8 +19,9 @@ const (
 
 // value is what a source is worth after a fetch.
 type value struct {
-	json  []byte // compact; nil is null
-	basis basis
+	json   []byte // compact; nil is null
+	basis  basis
+	stored bool // it is from the state database
 }
 
 // judge decides which value counts after a fetch. last is the last one that was got, nil if
@@ -28,15 +29,15 @@ type value struct {
 func judge(d *fetch.Declaration, last []byte, got fetch.Value, failure *fetch.Error) value {
 	switch {
 	case failure == nil && got.Pending:
-		return value{last, pending}
+		return value{json: last, basis: pending}
 	case failure == nil:
-		return value{got.JSON, fresh}
+		return value{json: got.JSON, basis: fresh}
 	case d.OnError == fetch.UseDefault:
-		return value{d.Default, fallback}
+		return value{json: d.Default, basis: fallback}
 	case d.OnError == fetch.UseCached && last != nil:
-		return value{last, cached}
+		return value{json: last, basis: cached}
 	}
-	return value{nil, unresolved}
+	return value{basis: unresolved}
 }
 
 // equal compares values as compact JSON.

@@ -60,7 +60,8 @@ type Sources interface {
 	// Resolve has a source fetched, or all of them when the id is empty. It does not wait for
 	// the fetch.
 	Resolve(ctx context.Context, id string) (sources.Resolution, error)
-	// Invalidate forgets the last value of a source. An id that nobody knows is no error.
+	// Invalidate forgets the last value of a source. An id that nobody knows is no error; a
+	// value that stays stored is a *sources.StoreError.
 	Invalidate(ctx context.Context, id string) error
 }
 
@@ -161,9 +162,14 @@ type invalidated struct {
 
 func (res *Resources) deleteSourceCache(w http.ResponseWriter, r *http.Request) {
 	id := r.PathValue("source_id")
-	if err := res.Sources.Invalidate(r.Context(), id); err != nil {
+	err := res.Sources.Invalidate(r.Context(), id)
+	var stored *sources.StoreError
+	switch {
+	case errors.As(err, &stored):
+		writeHint(w, http.StatusServiceUnavailable, stored.Error(), "A restart would bring the value back. See to the state database (--state-db), and ask again.")
+	case err != nil:
 		writeRefusal(w, err)
-		return
+	default:
+		reply.JSON(w, http.StatusOK, invalidated{"invalidated", id})
 	}
-	reply.JSON(w, http.StatusOK, invalidated{"invalidated", id})
 }

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -78,6 +79,7 @@ func TestSources(t *testing.T) {
 	)
 	without := func(d *daemon) { d.feeds = nil }
 	busy := func(d *daemon) { d.feeds.busy = true }
+	stuck := func(d *daemon) { d.feeds.err = &sources.StoreError{Source: "s", Err: errors.New("no space left")} }
 	full := func(d *daemon) { d.feeds.err = &mailbox.Refusal{Actor: "sources", Reason: mailbox.ErrFull} }
 	for _, tc := range []struct {
 		row
@@ -123,6 +125,9 @@ func TestSources(t *testing.T) {
 		{row{"an actor with too many questions", "POST", path + "/resolve", "", 503, `~"hint":"Too many requests wait for this actor; try again in a second."`}, full, ""},
 		{row{"an actor with too many questions about one", "POST", path + "/resolve/s", "", 503, `~"hint":"Too many`}, full, ""},
 		{row{"an actor that cannot forget", "DELETE", path + "/cache/s", "", 503, `~"hint":"Too many`}, full, ""},
+
+		{row{"a value that stays stored", "DELETE", path + "/cache/s", "", 503, `{"error":"the stored value of source 's' is not removed: no space left",` +
+			`"hint":"A restart would bring the value back. See to the state database (--state-db), and ask again."}`}, stuck, ""},
 
 		{row{"forgetting", "DELETE", path + "/cache/s", "", 200, `{"status":"invalidated","source_id":"s"}`}, nil, ""},
 		{row{"forgetting what nobody declares", "DELETE", path + "/cache/nope", "", 200, `{"status":"invalidated","source_id":"nope"}`}, nil, ""},

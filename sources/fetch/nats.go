@@ -61,57 +61,64 @@ func (c *Client) message(ctx context.Context, d *Declaration) (payload, bool, er
 	return payload{}, false, context.DeadlineExceeded
 }
 
-// Subscribe calls take with the value of each message of a source of Push, in order and one
-// after another, until ctx ends, and returns nil then. Of a message that is no value, err is
-// an *Error. The connection is made again for ever; what fails there is logged. When messages
-// come faster than they are taken, old ones give way to new ones.
-func (c *Client) Subscribe(ctx context.Context, d *Declaration, take func(json []byte, err error)) error {
-	log := c.log.With("source", d.ID)
-	c.follow(ctx, log, subscriber{url: d.URL, subject: d.Subject, name: "sluice source " + d.ID}, func(p payload) {
-		within, cancel := context.WithTimeout(ctx, defaultTimeout)
-		defer cancel()
-		value, err := d.received(within, p)
-		switch {
-		case ctx.Err() != nil:
-		case err != nil:
-			take(nil, of(within, d.ID, err))
-		default:
-			take(value, nil)
-		}
-	})
-	return nil
+// Subscribe calls take with what came of the messages of a source of Push, one call after
+// another, until ctx ends, and returns nil then. No value is older than one before. The
+// connection is made again for ever; what fails there is logged. When messages come faster
+// than they are taken, those before a newer value are passed over.
+func (c *Client) Subscribe(ctx context.Context, d *Declaration, take func(Pushed)) error {
+	return c.push(ctx, d, pendingBytes, take)
 }
 
-// Control calls take with the payload of each message of a subject of a server, which is
-// "nats://host:port" or "tls://host:port", until ctx ends, and returns nil then. Payloads of
-// more than 10 MiB are empty. Everything else is as with Subscribe.
-func (c *Client) Control(ctx context.Context, server, subject string, take func(payload []byte)) error {
-	log := c.log.With("server", server, "subject", subject)
-	c.follow(ctx, log, subscriber{url: server, subject: subject, name: "sluice control"}, func(p payload) { take(p.data) })
+// push is Subscribe, with a bound of what the library holds.
+func (c *Client) push(ctx context.Context, d *Declaration, pending int, take func(Pushed)) error {
+	log := c.log.With("source", d.ID)
+	s := &stream{ctx: ctx, d: d, log: log, waiting: newBacklog()}
+	var reading sync.WaitGroup
+	reading.Go(func() { s.run(take) })
+	c.follow(ctx, log, subscriber{url: d.URL, subject: d.Subject, name: "sluice source " + d.ID, take: s.arrive, lost: s.lose, pending: pending})
+	reading.Wait()
 	return nil
 }
 
 const gaveWay = "messages come faster than they are read: old ones gave way"
 
-// follow subscribes until ctx ends.
-func (c *Client) follow(ctx context.Context, log *slog.Logger, o subscriber, take func(payload)) {
+// Control calls take with the payload of each message of a subject of a server, which is
+// "nats://host:port" or "tls://host:port", one after another, until ctx ends, and returns nil
+// then. Payloads of more than 10 MiB are empty. The connection is made again for ever; what
+// fails there is logged. When messages come faster than they are taken, old ones give way to
+// new ones.
+func (c *Client) Control(ctx context.Context, server, subject string, take func(payload []byte)) error {
+	log := c.log.With("server", server, "subject", subject)
 	waiting := newBacklog()
 	var told ratelog.Limit
-	o.take = func(p payload) {
-		if lost := waiting.put(p); lost > 0 {
-			if held, ok := told.Allow("", lost, time.Now()); ok {
-				log.Warn(gaveWay, "messages", held+lost)
+	var reading sync.WaitGroup
+	reading.Go(func() { waiting.each(ctx, func(m message) { take(m.data) }, func() {}) })
+	c.follow(ctx, log, subscriber{url: server, subject: subject, name: "sluice control", take: func(p payload) {
+		lost := 0
+		for {
+			if _, ok := waiting.put(p); ok {
+				break
+			}
+			if _, ok := waiting.next(); ok {
+				lost++
 			}
 		}
-	}
-	defer func() {
-		if held := told.Rest(""); held > 0 {
-			log.Warn(gaveWay, "messages", held)
+		if lost == 0 {
+			return
 		}
-	}()
-	var reading sync.WaitGroup
-	reading.Go(func() { waiting.each(ctx, take) })
-	defer reading.Wait()
+		if held, ok := told.Allow("", lost, time.Now()); ok {
+			log.Warn(gaveWay, "messages", held+lost)
+		}
+	}})
+	reading.Wait()
+	if held := told.Rest(""); held > 0 {
+		log.Warn(gaveWay, "messages", held)
+	}
+	return nil
+}
+
+// follow subscribes until ctx ends.
+func (c *Client) follow(ctx context.Context, log *slog.Logger, o subscriber) {
 	for wait := retryFirst; ; wait = min(2*wait, retryMost) {
 		s, err := c.subscribe(ctx, o)
 		if err == nil {
@@ -144,11 +151,15 @@ type subscriber struct {
 	name         string     // that the server shows
 	level        slog.Level // of the log lines of the connection, at least
 	take         func(payload)
+	lost         func(messages int) // nil: nobody asks
+	pending      int                // bytes that the library holds; 0 is pendingBytes
 }
 
 // subscription is one that the server has confirmed.
 type subscription struct {
 	conn   *dial.Conn
+	sub    *nats.Subscription // nil before there is one
+	losses losses
 	once   sync.Once
 	ended  chan struct{} // closed when no more messages come
 	reason error         // why, when ended is closed
@@ -161,11 +172,39 @@ func (s *subscription) end(reason error) {
 	})
 }
 
-func (s *subscription) close() { _ = s.conn.Close() } // never fails
+func (s *subscription) close() {
+	s.losses.see(s.sub)
+	_ = s.conn.Close() // never fails
+}
+
+// losses tell of messages that the library has dropped since too many waited for a reader.
+type losses struct {
+	tell func(messages int) // nil: nobody asks
+
+	mu    sync.Mutex // guards known
+	known int
+}
+
+func (l *losses) see(sub *nats.Subscription) {
+	if l.tell == nil {
+		return
+	}
+	all, err := sub.Dropped()
+	if err != nil { // there is no subscription, or no more
+		return
+	}
+	l.mu.Lock()
+	more := all - l.known
+	l.known = all
+	l.mu.Unlock()
+	if more > 0 {
+		l.tell(more)
+	}
+}
 
 // subscribe connects and subscribes. It ends with ctx; the subscription does not.
 func (c *Client) subscribe(ctx context.Context, o subscriber) (*subscription, error) {
-	s := &subscription{ended: make(chan struct{})}
+	s := &subscription{ended: make(chan struct{}), losses: losses{tell: o.lost}}
 	conn, err := c.connect(ctx, o, dial.Events{
 		Lost: func() { s.end(errors.New("the connection broke")) },
 		Refused: func(err error) {
@@ -178,7 +217,8 @@ func (c *Client) subscribe(ctx context.Context, o subscriber) (*subscription, er
 		return nil, err
 	}
 	s.conn = conn
-	sub, err := conn.Subscribe(o.subject, func(m *nats.Msg) {
+	s.sub, err = conn.Subscribe(o.subject, func(m *nats.Msg) {
+		s.losses.see(m.Sub)
 		if len(m.Data) > maxPayload {
 			o.take(payload{tooLarge: true})
 			return
@@ -186,7 +226,7 @@ func (c *Client) subscribe(ctx context.Context, o subscriber) (*subscription, er
 		o.take(payload{data: m.Data})
 	})
 	if err == nil {
-		err = sub.SetPendingLimits(nats.DefaultSubPendingMsgsLimit, pendingBytes)
+		err = s.sub.SetPendingLimits(nats.DefaultSubPendingMsgsLimit, cmp.Or(o.pending, pendingBytes))
 	}
 	if err == nil {
 		confirming, cancel := context.WithTimeout(ctx, confirmWait)

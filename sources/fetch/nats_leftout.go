@@ -11,7 +11,7 @@ func (*Client) message(context.Context, *Declaration) (payload, bool, error) {
 }
 
 // Subscribe fails: this build has no NATS.
-func (*Client) Subscribe(_ context.Context, d *Declaration, _ func(json []byte, err error)) error {
+func (*Client) Subscribe(_ context.Context, d *Declaration, _ func(Pushed)) error {
 	return of(context.Background(), d.ID, errLeftOut)
 }
 

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -235,13 +234,15 @@ type taken struct {
 	all []string
 }
 
-func (k *taken) take(json []byte, err error) {
+func (k *taken) take(p fetch.Pushed) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if err != nil {
-		json = []byte(err.Error())
+	if p.Err != nil {
+		k.all = append(k.all, p.Err.Error())
 	}
-	k.all = append(k.all, string(json))
+	if p.JSON != nil {
+		k.all = append(k.all, string(p.JSON))
+	}
 }
 
 func (k *taken) String() string {
@@ -358,7 +359,7 @@ func TestControlMessages(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan error)
 		go func() {
-			ended <- c.Control(ctx, "nats://127.0.0.1:4222", "svc.control.resolve", func(p []byte) { got.take(fmt.Appendf(nil, "%q", p), nil) })
+			ended <- c.Control(ctx, "nats://127.0.0.1:4222", "svc.control.resolve", func(p []byte) { got.take(fetch.Pushed{JSON: fmt.Appendf(nil, "%q", p), Values: 1}) })
 		}()
 		synctest.Wait()
 		nc, _ := s.Client()
@@ -373,56 +374,6 @@ func TestControlMessages(t *testing.T) {
 		cancel()
 		if err := <-ended; err != nil || got.String() != `"a" ; "" ; " {\"source_id\":\"a\"} "` {
 			t.Errorf("got %s, %v", &got, err)
-		}
-	})
-}
-
-// A reader that cannot keep up gets the newest messages.
-func TestOldMessagesGiveWay(t *testing.T) {
-	virtual(t, func(t *testing.T, s *natstest.Server, o fetch.Options) {
-		t.Helper()
-		c, log := client(t, o)
-		var got taken
-		ctx, cancel := context.WithCancel(t.Context())
-		ended := make(chan error)
-		d := onNATS(t, s, "refresh: push")
-		go func() {
-			ended <- c.Subscribe(ctx, d, func(json []byte, err error) {
-				time.Sleep(time.Second)
-				got.take(json, err)
-			})
-		}()
-		synctest.Wait()
-		nc, _ := s.Client()
-		for i := range 5000 {
-			if err := nc.Publish("feed.x", fmt.Append(nil, i)); err != nil {
-				t.Fatal(err)
-			}
-		}
-		_ = nc.Flush()
-		time.Sleep(2 * time.Hour)
-		nc.Close()
-		cancel()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-		if n := len(got.all); n < 1024 || n > 1026 || got.all[n-1] != "4999" {
-			t.Errorf("got %d messages, the last %s", n, got.all[n-1])
-		}
-		lost, lines := 0, 0
-		for line := range strings.Lines(log.String()) {
-			if _, n, found := strings.Cut(line, "messages come faster than they are read: old ones gave way"); found {
-				_, count, _ := strings.Cut(strings.TrimSpace(n), "messages=")
-				count, _, _ = strings.Cut(count, " ")
-				more, err := strconv.Atoi(count)
-				if err != nil {
-					t.Errorf("logged %s", line)
-				}
-				lost, lines = lost+more, lines+1
-			}
-		}
-		if lost != 5000-len(got.all) || lines > 2 {
-			t.Errorf("%d lines tell of %d messages, want two at most that tell of %d: %s", lines, lost, 5000-len(got.all), log)
 		}
 	})
 }

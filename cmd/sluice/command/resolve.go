@@ -234,7 +234,8 @@ func printDeclared(out *console, all []*fetch.Declaration, pretty bool) error {
 	return printSources(out, list, rows, pretty)
 }
 
-// printResolved prints what came of sources. The error is a silent one when one has no value.
+// printResolved prints what came of sources. The error is a silent one when one that is
+// required has no value.
 func (e *env) printResolved(out *console, outcomes []dynamic.Outcome, pretty bool) error {
 	var list []any
 	var rows []sourceRow
@@ -243,6 +244,9 @@ func (e *env) printResolved(out *console, outcomes []dynamic.Outcome, pretty boo
 		r := resolvedSource{Pipeline: declaredIn(o.Declaration), ID: o.ID, Status: statusOK, Data: o.JSON}
 		text := string(o.JSON)
 		switch {
+		case !o.Resolved && !o.Required: // the daemon goes on without it
+			e.warn(o.Err.Error() + " (it counts as null)")
+			r.Data, text = json.RawMessage("null"), "null"
 		case !o.Resolved:
 			r.Status, r.Error, r.Data, text, failed = statusError, o.Err.Error(), nil, o.Err.Error(), true
 		case o.JSON == nil:

@@ -28,6 +28,7 @@ func writeLists(t *testing.T) {
 	write(t, "twice/a.yml", "sources: [{id: good, type: file, format: lines, path: list.txt}]\n")
 	write(t, "twice/b.yml", "sources: [{id: good, type: file, format: lines, path: list.txt}]\n")
 	write(t, "one.yml", "sources: [{id: good, type: file, format: lines, path: list.txt}]\n")
+	write(t, "optional.yml", "sources:\n  - {id: good, type: file, format: lines, path: list.txt}\n  - {id: json, type: file, format: json, path: none.json, required: false}\n")
 	write(t, "empty/readme.txt", "")
 	write(t, "list.txt", "mal\n<evil>\n")
 	write(t, "a.json", `{"k":"v"}`)
@@ -41,6 +42,9 @@ func TestPipelineResolve(t *testing.T) {
 		gone = `{"pipeline":"external:s.yml","source_id":"gone","status":"ok","data":{"k":[1,null]}}`
 		lost = `{"pipeline":"external:s.yml","source_id":"lost","status":"error","error":"source 'lost': fetch failed: failed to read none.json: no such file or directory"}`
 
+		none = `{"pipeline":"external:optional.yml","source_id":"json","status":"ok","data":null}`
+
+		noneWarning = "warning: source 'json': fetch failed: failed to read none.json: no such file or directory (it counts as null)\n"
 		goneWarning = "warning: source 'gone': fetch failed: failed to read none.json: no such file or directory (its default counts)\n"
 	)
 	for _, tc := range []struct {
@@ -53,6 +57,8 @@ func TestPipelineResolve(t *testing.T) {
 		{"one is no list", "-p p.yml --source-file s.yml -s good", 0, good + "\n", ""},
 		{"a default counts", "-p p.yml --source-file s.yml -s gone", 0, gone + "\n", goneWarning},
 		{"one that fails", "-p p.yml --source-file s.yml --source lost", 1, lost + "\n", ""},
+		{"an optional one without a value is null, as it is in the daemon", "-p p.yml --source-file optional.yml", 0, "[" + strings.ReplaceAll(good, "s.yml", "optional.yml") + "," + none + "]\n", noneWarning},
+		{"the same as a row", "-p p.yml --source-file optional.yml -s json --output-format csv", 0, "PIPELINE,SOURCE_ID,SOURCE_TYPE,STATUS,DATA_OR_ERROR\nexternal:optional.yml,json,File,ok,null\n", noneWarning},
 		{"indented", "-p p.yml --source-file s.yml -s json --pretty", 0, "{\n  \"pipeline\": \"external:s.yml\",\n  \"source_id\": \"json\",\n  \"status\": \"ok\",\n  \"data\": {\n    \"k\": \"v\"\n  }\n}\n", ""},
 		{"a row is a bare object", "-p p.yml --source-file s.yml -s json --output-format json", 0, `{"pipeline":"external:s.yml","source_id":"json","source_type":"File","status":"ok","data_or_error":"{\"k\":\"v\"}"}` + "\n", ""},
 		{"a row a line", "-p p.yml --source-file s.yml -s json --output-format ndjson", 0, `{"pipeline":"external:s.yml","source_id":"json","source_type":"File","status":"ok","data_or_error":"{\"k\":\"v\"}"}` + "\n", ""},

@@ -153,7 +153,7 @@ func (f *steppedFeed) Fetch(context.Context, *fetch.Declaration, *fetch.Validato
 	return fetch.Value{JSON: fmt.Appendf(nil, `["v%d"]`, f.step.Load())}, nil
 }
 
-func (f *steppedFeed) Subscribe(context.Context, *fetch.Declaration, func([]byte, error)) error {
+func (f *steppedFeed) Subscribe(context.Context, *fetch.Declaration, func(fetch.Pushed)) error {
 	return nil
 }
 func (f *steppedFeed) Control(context.Context, string, string, func([]byte)) error { return nil }

@@ -43,9 +43,13 @@ func Start(t *testing.T, change func(o *server.Options)) *Server {
 
 // InMemory starts a server that Dial alone reaches, so that it runs in virtual time.
 // The test that begins the bubbles has called Bubbles before.
-func InMemory(t *testing.T) *Server {
+func InMemory(t *testing.T, change ...func(o *server.Options)) *Server {
 	t.Helper()
-	return start(t, false, nil)
+	return start(t, false, func(o *server.Options) {
+		for _, f := range change {
+			f(o)
+		}
+	})
 }
 
 // Bubbles prepares for servers in bubbles of virtual time: what the servers of a process
