@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -199,5 +200,40 @@ func TestIncidentsAndSummariesReachNeitherOTLPNorWebhooks(t *testing.T) {
 	}
 	if letters := output(dead).lines(); len(letters) != 0 {
 		t.Errorf("dead letters %q, want none", letters)
+	}
+}
+
+// The time that --result-time tells stands behind the tags of detections and correlations.
+// Incidents are what they are without it.
+func TestTheTimeOfResultsIsInNoIncident(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	write(t, dir, "rules/a.yml", rule("A", "evil"))
+	write(t, dir, "rules/b.yml", "title: B\nid: b\nlevel: critical\ncorrelation: {type: event_count, rules: id-A, group-by: [C], timespan: 1m, condition: {gte: 1}, generate: true}\n")
+	file := write(t, dir, "alerts.yml", told)
+	timed := regexp.MustCompile(`^\{"rule_title":"[AB]",.*"tags":\[[^\]]*\],"timestamp":"[0-9-]+T[0-9:.]+Z",`)
+	for _, args := range [][]string{nil, {"--result-time"}} {
+		d := start(t, append([]string{"-r", dir + "/rules", "--input", "http", "--alert-pipeline", file}, args...)...)
+		d.push(event("evil"))
+		d.await("the end of an alert", func() bool { return d.metric("svc_dedup_summaries_emitted_total") >= 1 })
+		d.stop()
+		results, incidents := 0, 0
+		for _, line := range d.stdout.lines() {
+			switch kinds(t, []string{line}) {
+			case "result":
+				results++
+				if got := timed.MatchString(line); got != (args != nil) {
+					t.Errorf("%v: the time stands in a result: %t: %s", args, got, line)
+				}
+			case "incident":
+				incidents++
+				if strings.Contains(line, `"timestamp"`) {
+					t.Errorf("%v: an incident has the time of a result: %s", args, line)
+				}
+			}
+		}
+		if results != 2 || incidents == 0 {
+			t.Errorf("%v: %d results and %d incidents, want a detection, a correlation and an incident:\n%s", args, results, incidents, d.stdout)
+		}
 	}
 }
