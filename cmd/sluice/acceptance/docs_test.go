@@ -4,12 +4,14 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -222,19 +224,19 @@ func newReader(t *testing.T) *reader {
 	return r
 }
 
-// freePort is a port that nobody has, of UDP and of TCP.
+// freePort is a port that nobody has, of UDP and of TCP. It lies below those that systems give
+// to whoever asks for any, so that nobody gets it meanwhile.
 func freePort(t *testing.T) string {
 	t.Helper()
 	for range 100 {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
+		port := strconv.Itoa(10_000 + rand.IntN(20_000))
+		l, err := net.Listen("tcp", "127.0.0.1:"+port)
 		if err != nil {
-			t.Fatal(err)
+			continue
 		}
-		defer l.Close()
-		u, err := net.ListenPacket("udp", l.Addr().String())
-		if err == nil {
+		_ = l.Close()
+		if u, err := net.ListenPacket("udp", l.Addr().String()); err == nil {
 			_ = u.Close()
-			_, port, _ := net.SplitHostPort(l.Addr().String())
 			return port
 		}
 	}
