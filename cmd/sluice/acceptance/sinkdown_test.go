@@ -99,12 +99,14 @@ func TestNothingIsLostAtASinkThatIsDownHalfOfTheTime(t *testing.T) {
 		open func(t *testing.T) (input string, publish func(n int), again func(published int) int)
 	}{
 		{"NATS", func(t *testing.T) (string, func(int), func(int) int) {
+			t.Helper()
 			b := newBus(t, jetstream.ConsumerConfig{AckWait: downAckWait, MaxAckPending: downPending})
 			return b.target + "?format=json", func(n int) { b.publish(numbered(n)) }, func(published int) int {
 				return int(b.consumer().Delivered.Consumer) - published
 			}
 		}},
 		{"Kafka", func(t *testing.T) (string, func(int), func(int) int) {
+			t.Helper()
 			c := kafkatest.Start(t, kfake.SeedTopics(1, "events"))
 			cl := c.Client(kgo.DefaultProduceTopic("events"))
 			t.Cleanup(cl.Close)
