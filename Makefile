@@ -14,7 +14,7 @@ RELEASE   := -trimpath -buildvcs=false -ldflags '$(LDFLAGS) -s -w -buildid='
 export SOURCE_DATE_EPOCH ?= $(shell git log -1 --format=%ct 2>/dev/null || echo 0)
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test race lint fuzz fuzz-decoders bench bench-corpus bench-formats bench-correlation bench-daemon bench-bodies bench-otlp bench-sinks bench-tls bench-sockets bench-inputs hostile kills scan docs tags check clean
+.PHONY: help build demo test race lint fuzz fuzz-decoders bench bench-corpus bench-formats bench-correlation bench-daemon bench-bodies bench-otlp bench-sinks bench-tls bench-sockets bench-inputs hostile kills outages scan docs tags check clean
 
 help: ## list the targets
 	@awk -F':.*## ' '/^[a-z-]+:.*## /{printf "  %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -90,6 +90,9 @@ bench-inputs: build ## events that come over unix sockets, NATS and Kafka agains
 
 kills: ## a hundred daemons and twenty servers of NATS, and as many of Kafka, killed at random moments: nothing is lost, nothing counts twice
 	SLUICE_KILLS=$(or $(KILLS),100) $(GO) test ./cmd/sluice/acceptance -run TestNothingIsLostHowever -count=1 -v -timeout 60m
+
+outages: ## ten minutes of messages from NATS and Kafka to a sink that is down half of the time
+	SLUICE_DOWN=$(or $(SPAN),10m) $(GO) test ./cmd/sluice/acceptance -run TestNothingIsLostAtASinkThatIsDownHalfOfTheTime -count=1 -v -timeout 30m
 
 hostile: ## ten minutes of ordinary events among those that mean harm, with 512 MiB of memory
 	SLUICE_HOSTILE=$(or $(SPAN),10m) $(GO) test ./cmd/sluice/acceptance -run TestOrdinaryEventsDoNotNoticeHostileOnes -count=1 -v -timeout 30m

@@ -57,7 +57,7 @@ func TestSyslogClientsAreUnderstood(t *testing.T) {
 			d.t = t
 			path := s.needs.path()
 			if s.needs == rsyslog && path == "" {
-				t.Skip("rsyslog is not installed: Debian installs it only where syslog-ng is not")
+				t.Skip("rsyslog is not installed: Debian installs it only where syslog-ng is not, so .ci/run unpacks it below bin/rsyslog")
 			}
 			sigmatest.Need(t, path != "", s.name+" is not installed: install "+s.needs.packages+" to run this test")
 			host, port, _ := strings.Cut(d.listening(s.input), ":")
