@@ -11,7 +11,7 @@ type Config struct {
 	Index              `yaml:",inline"`
 	MatchDetail        string `yaml:"match_detail" flag:"match-detail" oneof:"off summary full" mode:"loose" help:"How much a result says about why it matched"`
 	Observer           `yaml:",inline"`
-	AllowRemoteInclude bool `yaml:"allow_remote_include" flag:"allow-remote-include" help:"Pipelines may include from other hosts"`
+	AllowRemoteInclude bool `yaml:"allow_remote_include" flag:"allow-remote-include" help:"Pipelines may include transformations from sources of type http and nats"`
 	Egress             `yaml:",inline"`
 }
 

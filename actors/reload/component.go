@@ -33,7 +33,7 @@ func (r *Reloader) renewAll(ctx context.Context) (failed failures, abandoned boo
 	list := r.all()
 	for i := range list {
 		c := &list[i]
-		err := r.isolate(ctx, c)
+		err := r.guarded("reload", func() error { return renew(ctx, c) }, "component", c.Name)
 		if err != nil && ctx.Err() != nil {
 			return nil, true
 		}
@@ -48,15 +48,15 @@ func (r *Reloader) renewAll(ctx context.Context) (failed failures, abandoned boo
 	return failed, false
 }
 
-// isolate turns a panic into a failure of the component.
-func (r *Reloader) isolate(ctx context.Context, c *actors.Component) (err error) {
+// guarded turns a panic of work into a failure, and logs where it was.
+func (r *Reloader) guarded(work string, run func() error, attrs ...any) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			r.o.Log.Error("reload panicked", "component", c.Name, "panic", p, "stack", string(debug.Stack()))
+			r.o.Log.Error(work+" panicked", append(attrs, "panic", p, "stack", string(debug.Stack()))...)
 			err = fmt.Errorf("panic: %v", p)
 		}
 	}()
-	return renew(ctx, c)
+	return run()
 }
 
 // paths are the paths of all components.

@@ -3,8 +3,6 @@ package reload
 import (
 	"context"
 	"errors"
-	"fmt"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"time"
@@ -64,19 +62,8 @@ func (r *Reloader) rebuild(ctx context.Context) {
 	r.changed = nil
 	r.mu.Unlock()
 	slices.Sort(sources)
-	if err := r.guarded(ctx, sources); err != nil && !errors.Is(err, actors.ErrUnchanged) && ctx.Err() == nil {
+	if err := r.guarded("rebuild", func() error { return r.o.Rebuild(ctx, sources) }); err != nil && !errors.Is(err, actors.ErrUnchanged) && ctx.Err() == nil {
 		r.o.Log.Error("rebuild failed, the previous rules stay", "sources", strings.Join(sources, ", "), "err", err)
 		r.o.Metrics.failed.Inc() // and nothing else: what is told of reloads stays
 	}
-}
-
-// guarded turns a panic into a failure.
-func (r *Reloader) guarded(ctx context.Context, sources []string) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			r.o.Log.Error("rebuild panicked", "panic", p, "stack", string(debug.Stack()))
-			err = fmt.Errorf("panic: %v", p)
-		}
-	}()
-	return r.o.Rebuild(ctx, sources)
 }

@@ -8,7 +8,7 @@ import (
 )
 
 // maxRunning is how many fetches run at once.
-const maxRunning = 8
+const maxRunning = fetch.AtOnce
 
 // book holds the values of all sources and decides what is fetched when. It has no clock: the
 // time is an argument.

@@ -44,7 +44,7 @@ func (c *Client) List() []Entry {
 
 // EntryOf describes a declaration.
 func EntryOf(d *fetch.Declaration) Entry {
-	return Entry{SourceID: d.ID, Pipeline: "external:" + d.File, Type: d.Type.Label(), Refresh: d.Refresh.String(), Required: d.Required}
+	return Entry{SourceID: d.ID, Pipeline: d.Place(), Type: d.Type.Label(), Refresh: d.Refresh.String(), Required: d.Required}
 }
 
 // Resolve has a source fetched, or all of them with an empty id. It does not wait for the

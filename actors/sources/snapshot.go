@@ -2,7 +2,6 @@ package sources
 
 import (
 	"github.com/sluicehq/sluice/sigma/pipeline"
-	"github.com/sluicehq/sluice/sources/fetch"
 )
 
 // Snapshot are the values of all sources at one moment. It never changes.
@@ -28,10 +27,7 @@ func (b *book) snapshot() *Snapshot {
 func (b *book) snapshotOf(json func(*entry) []byte) *Snapshot {
 	s := &Snapshot{values: make(map[string]pipeline.Value, len(b.entries))}
 	for _, e := range b.entries {
-		s.values[e.ID] = pipeline.Value{JSON: json(e), Remote: remote(e.Type)}
+		s.values[e.ID] = pipeline.Value{JSON: json(e), Remote: e.Type.Remote()}
 	}
 	return s
 }
-
-// remote reports whether values of a type come over the network.
-func remote(t fetch.Type) bool { return t == fetch.HTTP || t == fetch.NATS }

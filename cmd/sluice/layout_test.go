@@ -223,7 +223,7 @@ var keepers = map[string][]string{
 	"github.com/itchyny":          {"graph/extract/jq/*.go"},
 	"cel.dev/cel-go":              {"graph/extract/cel/*.go"},
 	"github.com/theory":           {"graph/extract/jsonpath/*.go"},
-	"golang.org/x/net":            {"internal/egress/*.go", "internal/signing/*.go", "actors/sink/webhook/*.go"},
+	"golang.org/x/net":            {"internal/egress/*.go", "internal/signing/*.go", "actors/sink/webhook/*.go", "sources/fetch/*.go"},
 	"golang.org/x/time":           {"actors/sink/webhook/*.go"},
 }
 

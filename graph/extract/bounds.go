@@ -12,25 +12,25 @@ import (
 // What a run may take. The part for each byte of the value is what a program needs that
 // looks at every element of a list several times.
 const (
-	Steps         = 10_000_000
-	StepsPerByte  = 8
-	Memory        = jq.MaxMemory // allocated by jq
-	MemoryPerByte = 16
+	maxSteps      = 10_000_000
+	stepsPerByte  = 8
+	maxMemory     = jq.MaxMemory // allocated by jq
+	memoryPerByte = 16
 )
 
 // ErrLimit is what the errors of runs wrap that go beyond a bound of their size.
 var ErrLimit = errors.New("beyond a limit")
 
-// What ends runs. ErrSteps counts as taking too long: it is context.DeadlineExceeded to
+// What ends runs. errSteps counts as taking too long: it is context.DeadlineExceeded to
 // errors.Is, since a program without end meets it or its deadline, whichever is first.
 var (
-	ErrSteps  error = &boundError{"the program takes too many steps", context.DeadlineExceeded}
-	ErrMemory error = &boundError{"the program needs too much memory", ErrLimit}
-	ErrDepth  error = &boundError{fmt.Sprintf("a value is nested deeper than %d", tree.MaxDepth), ErrLimit}
+	errSteps  error = &boundError{"the program takes too many steps", context.DeadlineExceeded}
+	errMemory error = &boundError{"the program needs too much memory", ErrLimit}
+	errDepth  error = &boundError{fmt.Sprintf("a value is nested deeper than %d", tree.MaxDepth), ErrLimit}
 )
 
-// ErrValue is a value that is not one JSON text, or nested too deep to be read.
-var ErrValue = fmt.Errorf("the value is not JSON or nested deeper than %d", tree.MaxDepth)
+// errValue is a value that is not one JSON text, or nested too deep to be read.
+var errValue = fmt.Errorf("the value is not JSON or nested deeper than %d", tree.MaxDepth)
 
 // boundError says what went beyond its bound, and belongs to a class of errors.
 type boundError struct {
@@ -60,5 +60,5 @@ type bounds struct{ steps, memory int }
 
 // boundsOf are the bounds of a run over a value of so many bytes.
 func (p *Program) boundsOf(size int) bounds {
-	return bounds{steps: p.steps + StepsPerByte*size, memory: Memory + MemoryPerByte*size}
+	return bounds{steps: p.steps + stepsPerByte*size, memory: maxMemory + memoryPerByte*size}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/sluicehq/sluice/graph/extract/cel"
 	"github.com/sluicehq/sluice/graph/extract/jq"
@@ -24,6 +25,18 @@ const (
 
 // Languages are all languages, in the order in which messages name them.
 func Languages() []Language { return []Language{JQ, JSONPath, CEL} }
+
+// ParseLanguage returns the language of a name. The error says which there are.
+func ParseLanguage(name string) (Language, error) {
+	var names []string
+	for _, l := range Languages() {
+		if name == string(l) {
+			return l, nil
+		}
+		names = append(names, string(l))
+	}
+	return "", fmt.Errorf("unknown extract type '%s' (expected: %s)", name, strings.Join(names, ", "))
+}
 
 // Program is a program that was understood. Any number of goroutines may use it.
 type Program struct {
@@ -45,7 +58,7 @@ func Compile(l Language, expr string) (p *Program, err error) {
 			p, err = nil, fmt.Errorf("the %s library failed: %v", l, r)
 		}
 	}()
-	p = &Program{language: l, steps: Steps}
+	p = &Program{language: l, steps: maxSteps}
 	switch l {
 	case JQ:
 		p.evaluator, err = newJQ(expr)
@@ -54,16 +67,13 @@ func Compile(l Language, expr string) (p *Program, err error) {
 	case CEL:
 		p.evaluator, err = newCEL(expr)
 	default:
-		err = fmt.Errorf("unknown extract type '%s' (expected: jq, jsonpath, cel)", l)
+		_, err = ParseLanguage(string(l))
 	}
 	if err != nil {
 		return nil, err
 	}
 	return p, nil
 }
-
-// Language returns what the program is written in.
-func (p *Program) Language() Language { return p.language }
 
 // Run runs the program over value, which is one JSON text, and returns the compact JSON
 // text of what it brings, at most limit bytes of it. Without data, ok is false.
@@ -92,13 +102,13 @@ func (p *Program) Run(ctx context.Context, value []byte, limit int) (out []byte,
 func same(err error) error {
 	switch {
 	case errors.Is(err, jq.ErrSteps), errors.Is(err, jsonpath.ErrSteps), errors.Is(err, cel.ErrSteps):
-		return ErrSteps
+		return errSteps
 	case errors.Is(err, jq.ErrMemory):
-		return ErrMemory
+		return errMemory
 	case errors.Is(err, jq.ErrDepth), errors.Is(err, tree.ErrTooDeep):
-		return ErrDepth
+		return errDepth
 	case errors.Is(err, tree.ErrSyntax):
-		return ErrValue
+		return errValue
 	}
 	return err
 }

@@ -39,7 +39,7 @@ var (
 		id: "addSilence", summary: "Make a silence", asks: true, whole: true,
 		text: "Results that match all of its matchers are dropped while it is active. With a state database the silence is stored before the answer. " +
 			"The route works without an alert pipeline, too: the silence then mutes nothing, which `warning` says, and expires like any other.",
-		body: reads(newSilence{}, true, "The silence. Its type is not looked at."),
+		body: reads(newSilence{}, true, "The silence. The Content-Type of the body is ignored."),
 		answers: []openapi.Answer{
 			replies(http.StatusCreated, silenceMade{}, "The silence is in force from its start on."),
 			fails(http.StatusTooManyRequests, "There are as many silences as `max_silences` allows, or 1000 without an alert pipeline; `error` names the limit."),

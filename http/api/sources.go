@@ -28,7 +28,7 @@ var (
 	resolveSources = operation{
 		id: "resolveSources", summary: "Fetch all dynamic sources, or one, again", asks: true,
 		text: "The answer comes before the fetch. A changed value reaches the rules without a reload.",
-		body: reads(resolve{}, false, "The source; without a body or without the member, all sources. Its type is not looked at."), whole: true,
+		body: reads(resolve{}, false, "The source; without a body or without the member, all sources. The Content-Type of the body is ignored."), whole: true,
 		answers: []openapi.Answer{resolveAccepted, sourceUnknown, resolvePending},
 	}
 	resolveSource = operation{

@@ -12,6 +12,9 @@ import (
 	"github.com/sluicehq/sluice/internal/natsconn"
 )
 
+// AtOnce is how many fetches run at a time, in the daemon and in commands.
+const AtOnce = 8
+
 // Options are what clients are made with. Log is required.
 type Options struct {
 	Policy  egress.Policy

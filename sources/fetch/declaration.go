@@ -34,6 +34,9 @@ func (t Type) Label() string {
 	return string(t)
 }
 
+// Remote reports whether values of the type come over the network.
+func (t Type) Remote() bool { return t == HTTP || t == NATS }
+
 // Format is what bytes are to be read as.
 type Format string
 
@@ -120,6 +123,9 @@ type Declaration struct {
 	File string // that declares it
 	Line int    // of the declaration in it
 }
+
+// Place is where the source is declared, as lists of sources show it.
+func (d *Declaration) Place() string { return "external:" + d.File }
 
 // Fingerprint tells declarations apart whose values cannot stand for each other: those of
 // another type, place, format or extract expression. The place of http is URL and method;

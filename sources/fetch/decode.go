@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/sluicehq/sluice/graph/extract/tree"
+	"github.com/sluicehq/sluice/sigma/event"
 )
 
 // Bounds of what bytes may become: rows repeat the names of their columns.
@@ -107,7 +108,7 @@ func decodeLines(data []byte) []byte {
 		if len(out) > 1 {
 			out = append(out, ',')
 		}
-		out = appendQuoted(out, line)
+		out = event.AppendQuoted(out, line)
 	}
 	return append(out, ']')
 }
@@ -147,7 +148,7 @@ func decodeCSV(data []byte) ([]byte, error) {
 			if out[len(out)-1] != '{' {
 				out = append(out, ',')
 			}
-			out = appendQuoted(append(out, name...), row[i])
+			out = event.AppendQuoted(append(out, name...), row[i])
 		}
 		if out = append(out, '}'); len(out) > limit {
 			return nil, fault(ResourceLimit, "the rows take more than %d bytes as JSON", limit)
@@ -163,7 +164,7 @@ func columnsOf(header []string) [][]byte {
 		last[name] = i
 	}
 	for name, i := range last {
-		columns[i] = append(appendQuoted(nil, name), ':')
+		columns[i] = append(event.AppendQuoted(nil, name), ':')
 	}
 	return columns
 }
@@ -186,33 +187,4 @@ func record(r *csv.Reader, data []byte) ([]string, error) {
 			return row, nil
 		}
 	}
-}
-
-const digits = "0123456789abcdef"
-
-// appendQuoted appends a text, which is UTF-8, as JSON.
-func appendQuoted[T string | []byte](dst []byte, s T) []byte {
-	dst = append(dst, '"')
-	from := 0
-	for i := range len(s) {
-		c := s[i]
-		if c >= ' ' && c != '"' && c != '\\' {
-			continue
-		}
-		dst = append(dst, s[from:i]...)
-		from = i + 1
-		switch c {
-		case '"', '\\':
-			dst = append(dst, '\\', c)
-		case '\n':
-			dst = append(dst, '\\', 'n')
-		case '\r':
-			dst = append(dst, '\\', 'r')
-		case '\t':
-			dst = append(dst, '\\', 't')
-		default:
-			dst = append(dst, '\\', 'u', '0', '0', digits[c>>4], digits[c&15])
-		}
-	}
-	return append(append(dst, s[from:]...), '"')
 }

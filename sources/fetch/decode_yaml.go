@@ -2,6 +2,7 @@ package fetch
 
 import (
 	"github.com/sluicehq/sluice/internal/document"
+	"github.com/sluicehq/sluice/sigma/event"
 )
 
 // decodeYAML gives the value of the only document, or those of several as an array.
@@ -40,7 +41,7 @@ func appendNode(dst []byte, n *document.Node) []byte {
 	case document.Bool, document.Int, document.Float:
 		return append(dst, n.Text...)
 	case document.String:
-		return appendQuoted(dst, n.Text)
+		return event.AppendQuoted(dst, n.Text)
 	case document.List:
 		dst = append(dst, '[')
 		for i, it := range n.Items {
@@ -56,7 +57,7 @@ func appendNode(dst []byte, n *document.Node) []byte {
 			if dst[len(dst)-1] != '{' {
 				dst = append(dst, ',')
 			}
-			dst = append(appendQuoted(dst, keyOf(e.Key)), ':')
+			dst = append(event.AppendQuoted(dst, keyOf(e.Key)), ':')
 			dst = appendNode(dst, e.Value)
 		}
 		return append(dst, '}')

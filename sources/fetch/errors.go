@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
+
+	"github.com/sluicehq/sluice/sigma/ast"
 )
 
 // ErrorKind is why a fetch failed.
@@ -46,7 +48,7 @@ func (e *Error) Text() string { return strings.Map(visible, e.text()) }
 
 // visible is a character as it is shown.
 func visible(r rune) rune {
-	if r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)) {
+	if r != '\n' && r != '\t' && ast.Steers(r) {
 		return unicode.ReplacementChar
 	}
 	return r

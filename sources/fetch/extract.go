@@ -3,7 +3,6 @@ package fetch
 import (
 	"context"
 	"errors"
-	"slices"
 	"strings"
 
 	"github.com/sluicehq/sluice/graph/extract"
@@ -65,9 +64,9 @@ func (r *reader) extract() {
 			return
 		}
 		if kind := n.Get("type"); kind != nil {
-			text, ok := kind.Str()
-			if e.Language = extract.Language(text); !ok || !slices.Contains(extract.Languages(), e.Language) {
-				r.bad("extract", ": unknown extract type '%s' (expected: jq, jsonpath, cel)", keyOf(kind))
+			var err error
+			if e.Language, err = extract.ParseLanguage(keyOf(kind)); err != nil {
+				r.bad("extract", ": %s", err)
 				return
 			}
 		}

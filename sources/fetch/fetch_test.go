@@ -123,7 +123,7 @@ func TestSourcesOfCommands(t *testing.T) {
 	for _, tc := range []struct{ name, argv, keys, want, err string }{
 		{"a program", `[printf, "[1, 2]"]`, "", "[1,2]", ""},
 		{"one that exits with a code", `[sh, -c, "exit 3"]`, "", "", "Fetch|fetch failed: command exited with exit status 3"},
-		{"one that would steer a terminal", `[sh, -c, "printf 'a\\033[31mRED\\rb\\nc' >&2; exit 3"]`, "", "", "Fetch|fetch failed: command exited with exit status 3: a\uFFFD[31mRED\uFFFDb\nc"},
+		{"one that would steer a terminal", `[sh, -c, "printf 'a\\033[31mRED\\rb\\342\\200\\250\\nc' >&2; exit 3"]`, "", "", "Fetch|fetch failed: command exited with exit status 3: a\uFFFD[31mRED\uFFFDb\uFFFD\nc"},
 		{"one that says why", `[sh, -c, "echo no feed >&2; exit 3"]`, "", "", "Fetch|fetch failed: command exited with exit status 3: no feed"},
 		{"one that a signal ends", `[sh, -c, "kill -9 $$"]`, "", "", "Fetch|fetch failed: command exited with signal: killed"},
 		{"one that hangs with a child", `[sh, -c, "sleep 60 & sleep 60"]`, "timeout: 100ms", "", "Timeout|timed out"},

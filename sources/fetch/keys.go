@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/net/http/httpguts"
+
 	"github.com/sluicehq/sluice/internal/document"
 	"github.com/sluicehq/sluice/internal/natsconn"
 	"github.com/sluicehq/sluice/internal/suggest"
@@ -258,7 +260,7 @@ func (r *reader) http() {
 	}
 	if n := r.node.Get("method"); n != nil {
 		text, ok := n.Str()
-		if !ok || !token(text) {
+		if !ok || !httpguts.ValidHeaderFieldName(text) {
 			r.bad("method", ": method is a method of HTTP such as GET, not '%s'", keyOf(n))
 		}
 		r.d.Method = text
@@ -277,7 +279,7 @@ func (r *reader) headers() {
 	}
 	for _, e := range n.Entries {
 		switch name := e.Key.Written(); {
-		case !e.Key.IsScalar() || !token(name):
+		case !e.Key.IsScalar() || !httpguts.ValidHeaderFieldName(name):
 			r.bad("headers", ": '%s' is no name of a header", keyOf(e.Key))
 		case !e.Value.IsScalar():
 			r.bad("headers", ": the value of the header %s is neither text nor a number", name)
@@ -285,13 +287,6 @@ func (r *reader) headers() {
 			r.d.Headers = append(r.d.Headers, Header{name, e.Value.Written()})
 		}
 	}
-}
-
-// token reports whether s is a token of HTTP.
-func token(s string) bool {
-	return s != "" && !strings.ContainsFunc(s, func(c rune) bool {
-		return c <= ' ' || c >= 0x7f || strings.ContainsRune(`"(),/:;<=>?@[\]{}`, c)
-	})
 }
 
 // argv reads a program and its arguments. A text is a program without arguments.

@@ -150,7 +150,7 @@ func (f *file) declaration(n *document.Node) {
 		if first := f.first[d.ID]; first != nil {
 			f.faults = append(f.faults, Fault{
 				File: f.name, Line: n.Line, Collision: true,
-				Text: fmt.Sprintf("source ID '%s' declared in both external:%s and external:%s (lines %d and %d)", d.ID, first.File, f.name, first.Line, n.Line),
+				Text: fmt.Sprintf("source ID '%s' declared in both %s and %s (lines %d and %d)", d.ID, first.Place(), d.Place(), first.Line, n.Line),
 			})
 		} else {
 			f.first[d.ID] = d

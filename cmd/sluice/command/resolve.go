@@ -222,14 +222,12 @@ func idsOf(all []*fetch.Declaration) (ids []string) {
 	return ids
 }
 
-func declaredIn(d *fetch.Declaration) string { return "external:" + d.File }
-
 func printDeclared(out *console, all []*fetch.Declaration, pretty bool) error {
 	var list []any
 	var rows []sourceRow
 	for _, d := range all {
-		list = append(list, declaredSource{declaredIn(d), d.ID, d.Type.Label(), d.Required, d.Refresh.String()})
-		rows = append(rows, sourceRow{declaredIn(d), d.ID, d.Type.Label(), statusPending, ""})
+		list = append(list, declaredSource{d.Place(), d.ID, d.Type.Label(), d.Required, d.Refresh.String()})
+		rows = append(rows, sourceRow{d.Place(), d.ID, d.Type.Label(), statusPending, ""})
 	}
 	return printSources(out, list, rows, pretty)
 }
@@ -241,7 +239,7 @@ func (e *env) printResolved(out *console, outcomes []dynamic.Outcome, pretty boo
 	var rows []sourceRow
 	failed := false
 	for _, o := range outcomes {
-		r := resolvedSource{Pipeline: declaredIn(o.Declaration), ID: o.ID, Status: statusOK, Data: o.JSON}
+		r := resolvedSource{Pipeline: o.Place(), ID: o.ID, Status: statusOK, Data: o.JSON}
 		text := string(o.JSON)
 		switch {
 		case !o.Resolved && !o.Required: // the daemon goes on without it

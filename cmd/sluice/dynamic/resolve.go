@@ -9,9 +9,6 @@ import (
 	"github.com/sluicehq/sluice/sources/fetch"
 )
 
-// atOnce is how many fetches run at a time, as in the daemon.
-const atOnce = 8
-
 // Fetcher gets values. *fetch.Client is one.
 type Fetcher interface {
 	Fetch(ctx context.Context, d *fetch.Declaration, known *fetch.Validators) (fetch.Value, error)
@@ -31,7 +28,7 @@ type Outcome struct {
 // have ended, of which ctx is told.
 func Resolve(ctx context.Context, from Fetcher, all []*fetch.Declaration) []Outcome {
 	list := make([]Outcome, len(all))
-	slots := make(chan struct{}, atOnce)
+	slots := make(chan struct{}, fetch.AtOnce)
 	var work sync.WaitGroup
 	for i, d := range all {
 		slots <- struct{}{}
@@ -68,7 +65,7 @@ func Values(list []Outcome) (values map[string]pipeline.Value, warnings []string
 		default:
 			warnings = append(warnings, o.Err.Error()+" (it counts as null)")
 		}
-		values[o.ID] = pipeline.Value{JSON: o.JSON, Remote: o.Type == fetch.HTTP || o.Type == fetch.NATS}
+		values[o.ID] = pipeline.Value{JSON: o.JSON, Remote: o.Type.Remote()}
 	}
 	return values, warnings, errors.Join(faults...)
 }

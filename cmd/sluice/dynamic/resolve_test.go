@@ -99,8 +99,8 @@ func TestEightAreFetchedAtOnceAndOneThatFailsKeepsNoneBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		from, begin := new(waiting), time.Now()
 		values, _, err := Values(Resolve(t.Context(), from, all))
-		if took := time.Since(begin); from.most.Load() != atOnce || took != 3*time.Second {
-			t.Errorf("%d at once, within %s, want %d within 3s", from.most.Load(), took, atOnce)
+		if took := time.Since(begin); from.most.Load() != fetch.AtOnce || took != 3*time.Second {
+			t.Errorf("%d at once, within %s, want %d within 3s", from.most.Load(), took, fetch.AtOnce)
 		}
 		if err == nil || err.Error() != "gone" || string(values["s19"].JSON) != `"s19"` || !values["s19"].Remote {
 			t.Errorf("got %v, %v", values, err)

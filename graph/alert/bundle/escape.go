@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/event"
 )
 
@@ -20,7 +21,7 @@ var (
 // them. Tabs and line feeds stay.
 func harmless(text string) string {
 	return strings.Map(func(r rune) rune {
-		if r != '\t' && r != '\n' && (unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || unicode.In(r, unicode.Zl, unicode.Zp)) {
+		if r != '\t' && r != '\n' && ast.Steers(r) {
 			return unicode.ReplacementChar
 		}
 		return r
