@@ -112,7 +112,7 @@ const faultyMessages = "messages of a source are no values, its value stays"
 func (a *shell) receive(p pushed, now time.Time) {
 	a.countMessages(p, now)
 	if p.JSON != nil {
-		f := a.book.receive(p.entry, p.JSON)
+		f := a.book.receive(p.entry, p.JSON, p.id)
 		a.apply(p.entry, f, now)
 		a.log.Debug("source resolved", "source", p.entry.ID, "changed", f.changed, "bytes", len(p.JSON), "messages", p.Messages())
 	}
@@ -163,7 +163,7 @@ func (a *shell) note(o outcome, f effect, now time.Time) {
 // turn begins the fetches that may run now, shows what has changed, and sets the alarm.
 func (a *shell) turn(now time.Time) {
 	for _, e := range a.book.start() {
-		a.pool.Start(1, a.job(e, e.last, e.proof))
+		a.pool.Start(1, a.job(e, e.last, e.lastID, e.proof))
 	}
 	if a.stale {
 		a.snapshot.Store(a.book.snapshot())
@@ -195,7 +195,7 @@ func (a *shell) stopAlarm() {
 }
 
 // job fetches a source of which last, with its validators, is known.
-func (s *Stage) job(e *entry, last []byte, proof fetch.Validators) mailbox.Job {
+func (s *Stage) job(e *entry, last []byte, lastID identity, proof fetch.Validators) mailbox.Job {
 	return func(ctx context.Context, _ int) any {
 		begin := time.Now()
 		o := outcome{entry: e}
@@ -209,11 +209,14 @@ func (s *Stage) job(e *entry, last []byte, proof fetch.Validators) mailbox.Job {
 			o.aborted = true
 			err = context.Cause(ctx)
 		}
-		if value.NotModified {
-			value.JSON = last
+		switch {
+		case value.NotModified:
+			value.JSON, o.id = last, lastID
 			if value.Validators == (fetch.Validators{}) {
 				value.Validators = proof
 			}
+		case err == nil && !value.Pending:
+			o.id = identityOf(value.JSON) // here, where the actor does not wait for it
 		}
 		o.value, o.failure = value, errorOf(e.Declaration, err)
 		return o

@@ -26,12 +26,16 @@ type entry struct {
 	*fetch.Declaration
 	number int
 
-	current  []byte // what pipelines see; nil is null
-	stored   bool   // it is from the state database: nothing was fetched since the start
-	version  uint64 // of current
-	last     []byte // the last value that was got; nil if there is none
-	restored bool   // it is from the state database
+	current  []byte   // what pipelines see; nil is null
+	id       identity // of current
+	stored   bool     // it is from the state database: nothing was fetched since the start
+	version  uint64   // of current
+	last     []byte   // the last value that was got; nil if there is none
+	lastID   identity
+	restored bool // it is from the state database
 	proof    fetch.Validators
+
+	defaultID identity // of the default
 
 	running, waiting bool
 	now, next        errand // of the fetch that runs, and of the one that waits
@@ -69,7 +73,7 @@ const settle = 100 * time.Millisecond
 func newBook(declarations []*fetch.Declaration) *book {
 	b := &book{byID: make(map[string]*entry, len(declarations))}
 	for i, d := range declarations {
-		e := &entry{Declaration: d, number: i}
+		e := &entry{Declaration: d, number: i, id: identityOf(nil), lastID: identityOf(nil), defaultID: identityOf(d.Default)}
 		b.entries = append(b.entries, e)
 		b.byID[d.ID] = e
 	}
@@ -177,6 +181,7 @@ func (b *book) wake() (at time.Time) {
 type outcome struct {
 	entry   *entry
 	value   fetch.Value
+	id      identity     // of the value
 	failure *fetch.Error // nil after a success
 	took    time.Duration
 	aborted bool // it was called off: nothing is known
@@ -216,8 +221,8 @@ func (b *book) finish(o outcome, now time.Time) (f effect) {
 }
 
 // receive takes the value of a message of a subscription.
-func (b *book) receive(e *entry, json []byte) effect {
-	return b.apply(outcome{entry: e, value: fetch.Value{JSON: json}}, true)
+func (b *book) receive(e *entry, json []byte, id identity) effect {
+	return b.apply(outcome{entry: e, value: fetch.Value{JSON: json}, id: id}, true)
 }
 
 // apply judges an outcome and, if it refreshes the source, makes the value the current one.
@@ -226,12 +231,11 @@ func (b *book) apply(o outcome, refresh bool) (f effect) {
 	if o.aborted {
 		return effect{value: value{json: e.current, basis: unresolved}, kept: true}
 	}
-	f.value = judge(e.Declaration, e.last, o.value, o.failure)
-	f.value.stored = e.restored && (f.value.basis == cached || f.value.basis == pending)
+	f.value = judge(e, o.value, o.id, o.failure)
 	if f.value.basis == fresh {
 		e.restored = false
-		f.stored = e.last == nil || !equal(e.last, f.value.json)
-		if e.last = f.value.json; e.last == nil {
+		f.stored = e.last == nil || e.lastID != f.value.id
+		if e.last, e.lastID = f.value.json, f.value.id; e.last == nil {
 			e.last = []byte("null")
 		}
 		e.proof, e.succeeded = o.value.Validators, true
@@ -252,15 +256,15 @@ func (b *book) apply(o outcome, refresh bool) (f effect) {
 // set makes a value the current one, and reports whether it is another.
 func (e *entry) set(v value) bool {
 	e.stored = v.stored
-	if equal(e.current, v.json) {
+	if e.id == v.id {
 		return false
 	}
-	e.current = v.json
+	e.current, e.id = v.json, v.id
 	e.version++
 	return true
 }
 
 // forget drops the last value of a source.
 func (b *book) forget(e *entry) {
-	e.last, e.restored, e.proof = nil, false, fetch.Validators{}
+	e.last, e.lastID, e.restored, e.proof = nil, identityOf(nil), false, fetch.Validators{}
 }

@@ -12,7 +12,13 @@ const ControlSubject = "svc.control.resolve"
 
 // subscribe hands the messages of a source on, until the end.
 func (s *Stage) subscribe(e *entry) {
-	err := s.o.Fetcher.Subscribe(s.ctx, e.Declaration, func(came fetch.Pushed) { s.tell(pushed{e, came}) })
+	err := s.o.Fetcher.Subscribe(s.ctx, e.Declaration, func(came fetch.Pushed) {
+		p := pushed{entry: e, Pushed: came}
+		if came.JSON != nil {
+			p.id = identityOf(came.JSON)
+		}
+		s.tell(p)
+	})
 	if err != nil && s.ctx.Err() == nil {
 		s.log.Error("the subscription of a source has ended: its value is fetched by requests alone", "source", e.ID, "err", err)
 	}

@@ -24,6 +24,7 @@ type (
 	pushed struct {
 		entry *entry
 		fetch.Pushed
+		id identity // of the value, if there is one
 	}
 )
 

@@ -48,7 +48,7 @@ func (b *book) commit(r *round) (later []string) {
 			v := r.values[i]
 			v.stored = v.stored && e.restored // unless the same was fetched since
 			e.set(v)
-		case !equal(e.current, r.values[i].json):
+		case e.id != r.values[i].id:
 			later = append(later, e.ID)
 		}
 	}

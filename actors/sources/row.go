@@ -123,7 +123,7 @@ func (r *rows) restore(b *book) {
 			r.log.Warn("the stored value of a source is not whole and is no fallback", "source", e.ID)
 			continue
 		}
-		e.last, e.restored = value, true
+		e.last, e.lastID, e.restored = value, identityOf(value), true
 		back = append(back, e.ID)
 	}
 	if len(drop) > 0 {

@@ -1,10 +1,6 @@
 package sources
 
-import (
-	"bytes"
-
-	"github.com/sluicehq/sluice/sources/fetch"
-)
+import "github.com/sluicehq/sluice/sources/fetch"
 
 // basis is what a value rests on.
 type basis uint8
@@ -20,27 +16,27 @@ const (
 // value is what a source is worth after a fetch.
 type value struct {
 	json   []byte // compact; nil is null
+	id     identity
 	basis  basis
 	stored bool // it is from the state database
 }
 
-// judge decides which value counts after a fetch. last is the last one that was got, nil if
-// there is none.
-func judge(d *fetch.Declaration, last []byte, got fetch.Value, failure *fetch.Error) value {
+// judge decides which value counts after a fetch of a source.
+func judge(e *entry, got fetch.Value, id identity, failure *fetch.Error) value {
 	switch {
 	case failure == nil && got.Pending:
-		return value{json: last, basis: pending}
+		return e.lastly(pending)
 	case failure == nil:
-		return value{json: got.JSON, basis: fresh}
-	case d.OnError == fetch.UseDefault:
-		return value{json: d.Default, basis: fallback}
-	case d.OnError == fetch.UseCached && last != nil:
-		return value{json: last, basis: cached}
+		return value{json: got.JSON, id: id, basis: fresh}
+	case e.OnError == fetch.UseDefault:
+		return value{json: e.Default, id: e.defaultID, basis: fallback}
+	case e.OnError == fetch.UseCached && e.last != nil:
+		return e.lastly(cached)
 	}
-	return value{basis: unresolved}
+	return value{id: identityOf(nil), basis: unresolved}
 }
 
-// equal compares values as compact JSON.
-func equal(a, b []byte) bool { return isNull(a) && isNull(b) || bytes.Equal(a, b) }
-
-func isNull(json []byte) bool { return len(json) == 0 || string(json) == "null" }
+// lastly is the last value of a source.
+func (e *entry) lastly(b basis) value {
+	return value{json: e.last, id: e.lastID, basis: b, stored: e.restored}
+}

@@ -209,6 +209,21 @@ func TestAFileThatIsGoneLeavesTheLastValue(t *testing.T) {
 	}
 }
 
+func TestTheSameValueInAnotherSpellingIsNoRebuild(t *testing.T) {
+	f := newFeed(t, fileFeed(""))
+	f.write("p.yml", "vars: {bad: \"${source.f.list}\"}\ntransformations:\n  - {type: value_placeholders}\n")
+	f.write("f.json", `{"list":["mal"],"of":{"day":1,"month":2}}`)
+	f.start()
+	f.write("f.json", "{\n \"of\": {\"month\": 2, \"day\": 1},\n \"list\": [\"mal\"]\n}\n")
+	f.resolve()
+	f.write("f.json", `{"list":["evil"],"of":{"day":1,"month":2}}`)
+	f.resolve()
+	f.eventually("the rebuild", func() bool { return f.detects("evil.exe") })
+	if got := strings.Count(f.log.String(), "rules rebuilt"); got != 1 {
+		t.Errorf("%d rebuilds, want one, of the other value:\n%s", got, f.log)
+	}
+}
+
 func (f *feed) link(to, name string) {
 	f.t.Helper()
 	if err := os.MkdirAll(filepath.Dir(f.path(name)), 0o755); err != nil {
