@@ -19,8 +19,12 @@ import (
 	"github.com/sluicehq/sluice/internal/natsconn"
 )
 
-// closeGrace bounds how long a destination may take to close.
-const closeGrace = time.Second
+// closeGrace bounds how long a destination may take to close. It is waited for in parts: when
+// the process stands still meanwhile, a destination has the parts that are left.
+const (
+	closeGrace = time.Second
+	closeParts = 10
+)
 
 // Outputs are the sinks of a process and its dead letter queue.
 type Outputs struct {
@@ -256,16 +260,21 @@ func (out *Outputs) close() error {
 		go func() { ends <- closed{label, f()} }()
 	}
 	var errs []error
-	late := time.After(closeGrace)
-	for len(closers) > 0 {
+	part := time.NewTimer(closeGrace / closeParts)
+	defer part.Stop()
+	for left := closeParts; len(closers) > 0 && left > 0; {
 		select {
 		case end := <-ends:
 			delete(closers, end.label)
 			errs = append(errs, end.err)
-		case <-late:
-			names := slices.Sorted(maps.Keys(closers))
-			return errors.Join(append(errs, fmt.Errorf("not closed in time: %s", strings.Join(names, ", ")))...)
+		case <-part.C:
+			left--
+			part.Reset(closeGrace / closeParts)
 		}
+	}
+	if len(closers) > 0 {
+		names := slices.Sorted(maps.Keys(closers))
+		errs = append(errs, fmt.Errorf("not closed in time: %s", strings.Join(names, ", ")))
 	}
 	return errors.Join(errs...)
 }

@@ -8,7 +8,9 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
+	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
 	natsio "github.com/nats-io/nats.go"
@@ -209,6 +211,25 @@ func (p *standing) pass(from, to net.Conn, stands bool) {
 // A server that answers nothing any more is no error of the daemon: the drain ends in
 // time, what was not acknowledged is a dead letter, and nothing is lost.
 func TestAShutdownWhileNATSStandsStill(t *testing.T) {
+	t.Run("the server alone", func(t *testing.T) {
+		shutdownWithoutNATS(t, (*daemon).stop)
+	})
+	t.Run("the daemon too, while it closes", func(t *testing.T) {
+		shutdownWithoutNATS(t, func(d *daemon) {
+			d.signal(syscall.SIGTERM)
+			d.awaitLog("drain timeout exceeded")
+			d.signal(syscall.SIGSTOP)
+			time.Sleep(2 * time.Second) // longer than anything may take to close
+			d.signal(syscall.SIGCONT)
+			if code := d.wait(); code != 0 {
+				t.Errorf("exit code %d, want 0", code)
+			}
+		})
+	})
+}
+
+func shutdownWithoutNATS(t *testing.T, ending func(*daemon)) {
+	t.Helper()
 	s := natstest.Start(t, nil)
 	address, _, _ := strings.Cut(s.Target("found"), "/")
 	p := standBefore(t, address)
@@ -220,7 +241,7 @@ func TestAShutdownWhileNATSStandsStill(t *testing.T) {
 	if a := d.do("POST", "/api/v1/events", event("evil 2")); a.status != 200 {
 		t.Fatalf("answer %d", a.status)
 	}
-	d.stop()
+	ending(d)
 	if log := d.stderr.String(); strings.Contains(log, `"level":"ERROR"`) || !strings.Contains(log, "drain timeout exceeded") {
 		t.Errorf("the log has an error, or lacks what was left:\n%s", log)
 	}

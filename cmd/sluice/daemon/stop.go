@@ -124,6 +124,11 @@ func (d *Daemon) release() error {
 	case <-done:
 		return errors.Join(err, d.failure)
 	case <-grace.Done():
+	}
+	select { // a process that stood still has used up time that it did not have
+	case <-done:
+		return errors.Join(err, d.failure)
+	case <-time.After(stopGrace / 10):
 		return errors.Join(err, errors.New("parts of the daemon did not end in time"))
 	}
 }
