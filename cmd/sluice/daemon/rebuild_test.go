@@ -54,7 +54,7 @@ func newSourced(tb testing.TB, ruleDir, pipelineText string, now map[string]pipe
 	cfg := &config.Loaded{Config: config.Default()}
 	cfg.Config.Daemon.Rules, cfg.Config.Daemon.Pipelines = []string{ruleDir}, append(more, s.pipeline)
 	s.rules = newRules(cfg, slog.New(slog.DiscardHandler))
-	s.rules.sources = ruleset.Sources{Declared: slices.Collect(maps.Keys(now))}
+	s.sources = ruleset.Sources{Declared: slices.Collect(maps.Keys(now))}
 	s.rules.values = &values{fetch: func(context.Context) (map[string]pipeline.Value, func(context.Context), error) {
 		return s.values, func(context.Context) { s.committed++ }, s.failure
 	}}
