@@ -217,7 +217,7 @@ func TestAStreamThatIsGoneIsMadeAgainForABatch(t *testing.T) {
 	if err := js.DeleteStream(t.Context(), "sluice-results"); err != nil {
 		t.Fatal(err)
 	}
-	wantWrite(t, transport, messages(2), 2, "")
+	wantWrittenAnew(t, transport, messages(2))
 	if got := natstest.Bodies(natstest.Messages(t, js, "sluice-results")); !slices.Equal(got, []string{"0", "1"}) {
 		t.Errorf("stored %q, want both", got)
 	}
