@@ -131,6 +131,9 @@ type Round struct {
 // Fetch fetches every source, each after the call, and returns when all have ended. The
 // error is an *UnresolvedError when required sources have no value, or that of ctx.
 func (c *Client) Fetch(ctx context.Context) (*Round, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
 	r := newRound(len(c.stage.o.Declarations))
 	if _, err := c.stage.Lane().Put(ctx, []any{asked{r}}); err != nil {
 		return nil, err

@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -337,9 +338,7 @@ func TestAWatchedFileThatChangesWhileTheDaemonStarts(t *testing.T) {
 }
 
 func TestSourcesEndWithTheDaemon(t *testing.T) {
-	f := newFeed(t, func(dir string) string {
-		return fmt.Sprintf("sources:\n  - {id: f, type: command, format: json, command: [sh, -c, '[ -e %[1]s/hang ] && touch %[1]s/begun && sleep 600; cat %[1]s/f.json']}\n", dir)
-	}).start()
+	f := newFeed(t, hangingFeed).start()
 	f.write("hang", "")
 	if _, err := f.sources.Client().Resolve(t.Context(), ""); err != nil {
 		t.Fatal(err)
@@ -401,10 +400,22 @@ func TestFaultyDeclarationsEndTheStart(t *testing.T) {
 }
 
 func TestARoundIsGivenUpWithItsContext(t *testing.T) {
-	f := newFeed(t, fileFeed("")).start()
-	ctx, cancel := context.WithCancel(t.Context())
+	f := newFeed(t, hangingFeed).start()
+	over, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := f.sources.Client().Fetch(ctx); err == nil {
-		t.Error("a round that nobody waits for succeeds")
+	if _, err := f.sources.Client().Fetch(over); !errors.Is(err, context.Canceled) {
+		t.Errorf("a round that nobody waits for ends with %v", err)
+	}
+	if n := f.series(`svc_source_resolves_total{source_id="f",source_type="command"}`); n != 1 {
+		t.Errorf("%g fetches, want that of the start alone", n)
+	}
+	f.write("hang", "")
+	ctx, cancel := context.WithCancel(t.Context())
+	given := make(chan error, 1)
+	go func() { _, err := f.sources.Client().Fetch(ctx); given <- err }()
+	f.eventually("the fetch", func() bool { return f.exists("begun") })
+	cancel()
+	if err := <-given; !errors.Is(err, context.Canceled) {
+		t.Errorf("a round that is given up ends with %v", err)
 	}
 }

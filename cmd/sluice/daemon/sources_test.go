@@ -55,6 +55,12 @@ func fileFeed(more string) func(dir string) string {
 	}
 }
 
+// hangingFeed declares f as a command that reads the file and, once there is a file hang,
+// makes a file begun and hangs.
+func hangingFeed(dir string) string {
+	return fmt.Sprintf("sources:\n  - {id: f, type: command, format: json, command: [sh, -c, '[ -e %[1]s/hang ] && touch %[1]s/begun && sleep 600; cat %[1]s/f.json']}\n", dir)
+}
+
 // newFeed writes the files of such a daemon, which start starts.
 func newFeed(t *testing.T, declarations func(dir string) string) *feed {
 	t.Helper()
