@@ -12,18 +12,16 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// collect takes the acknowledgements that are there.
+// collect takes the acknowledgements that are there. Nobody else takes any.
 func (t *Transport) collect() {
-	for {
-		select {
-		case m := <-t.acks:
-			t.acknowledged(m)
-		case m := <-t.last:
-			t.acknowledged(m)
-		case <-t.batches: // of one that is over
-		default:
-			return
-		}
+	for len(t.acks) > 0 {
+		t.acknowledged(<-t.acks)
+	}
+	for len(t.marks) > 0 {
+		t.acknowledged(<-t.marks)
+	}
+	for len(t.batches) > 0 {
+		<-t.batches // of one that is over
 	}
 }
 
@@ -36,19 +34,18 @@ func (t *Transport) await(ctx context.Context, open int) error {
 	}
 	t.timer.Reset(ackWait)
 	defer t.timer.Stop()
-	acks := t.acks
-	if open == 0 && t.ending {
-		acks = nil // wakes us once for all of them
-	}
 	ended := ctx.Done()
 	for t.flying > open {
+		acks := t.acks
+		if t.marked > 0 {
+			acks = nil // a mark wakes us once for all messages before it
+		}
 		select {
 		case m := <-acks:
 			t.acknowledged(m)
-		case m := <-t.last:
+		case m := <-t.marks:
 			t.acknowledged(m)
 			t.collect()
-			acks = t.acks // for the stragglers
 		case why := <-t.stop:
 			t.collect()
 			return why.err
@@ -79,7 +76,7 @@ type answer struct {
 
 // acknowledged notes what became of a message.
 func (t *Transport) acknowledged(m *nats.Msg) {
-	number, err := strconv.ParseUint(m.Subject[len(t.inbox)+len(inBetween):], 10, 64)
+	number, err := strconv.ParseUint(m.Subject[len(t.inbox)+len(unmarked):], 10, 64)
 	i := number - t.base
 	if err != nil || number < t.base || i >= uint64(len(t.entries)) {
 		return // of a message that was given up
@@ -95,6 +92,9 @@ func (t *Transport) acknowledged(m *nats.Msg) {
 	if e.sent {
 		e.sent, e.err = false, err
 		t.flying--
+		if t.names.marked(int(i)) {
+			t.marked--
+		}
 	}
 }
 

@@ -25,9 +25,9 @@ func (n *names) write(t *Transport, messages []graph.Message) {
 	}
 	for i := range messages {
 		if !t.entries[i].acked {
-			place := inBetween
-			if i == n.last {
-				place = atTheEnd
+			place := unmarked
+			if n.marked(i) {
+				place = marked
 			}
 			n.buf = append(append(n.buf, t.inbox...), place...)
 			n.buf = strconv.AppendUint(n.buf, t.base+uint64(i), 10)
@@ -40,6 +40,10 @@ func (n *names) write(t *Transport, messages []graph.Message) {
 	}
 	n.text = textOf(n.buf)
 }
+
+// marked reports whether message i is one at whose acknowledgement those before it have
+// mostly come, too: the last one, and some on the way.
+func (n *names) marked(i int) bool { return i == n.last || (i+1)%(window/4) == 0 }
 
 // of returns the names of message i.
 func (n *names) of(i int) (reply, id string) {

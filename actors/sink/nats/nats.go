@@ -43,7 +43,7 @@ type Transport struct {
 	label   string
 	inbox   string // of acknowledgements, with a dot at the end
 	acks    chan *nats.Msg
-	last    chan *nats.Msg // of the last message of an attempt: when it is here, the others mostly are, too
+	marks   chan *nats.Msg // of messages with a mark
 	batches chan *nats.Msg // of batches
 	stop    chan reason    // why waiting for acknowledgements is vain
 	timer   *time.Timer
@@ -52,7 +52,7 @@ type Transport struct {
 	entries []entry         // of messages offered and not confirmed, in order
 	base    uint64          // number of the first entry
 	flying  int             // messages published and not acknowledged in this attempt
-	ending  bool            // the last message of this attempt is published
+	marked  int             // those with a mark among them
 	begun   uint64          // batches, which makes their names
 	msg     nats.Msg
 	id      [1]string
@@ -90,7 +90,7 @@ func Open(o Options) (_ *Transport, err error) {
 		return nil, err
 	}
 	t := &Transport{
-		subject: subject, label: o.Label, inbox: nats.NewInbox() + ".", acks: make(chan *nats.Msg, 4*window), last: make(chan *nats.Msg, window),
+		subject: subject, label: o.Label, inbox: nats.NewInbox() + ".", acks: make(chan *nats.Msg, 4*window), marks: make(chan *nats.Msg, window),
 		batches: make(chan *nats.Msg, 4*window), stop: make(chan reason, 1), streams: make(map[string]bool),
 	}
 	t.msg.Header = nats.Header{nats.MsgIdHdr: t.id[:]}
@@ -105,9 +105,9 @@ func Open(o Options) (_ *Transport, err error) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), ackWait)
 	defer cancel()
-	_, err = t.conn.ChanSubscribe(t.inbox+inBetween+"*", t.acks)
+	_, err = t.conn.ChanSubscribe(t.inbox+unmarked+"*", t.acks)
 	if err == nil {
-		_, err = t.conn.ChanSubscribe(t.inbox+atTheEnd+"*", t.last)
+		_, err = t.conn.ChanSubscribe(t.inbox+marked+"*", t.marks)
 	}
 	if err == nil {
 		_, err = t.conn.ChanSubscribe(t.inbox+inBatches+">", t.batches)
@@ -123,8 +123,8 @@ func Open(o Options) (_ *Transport, err error) {
 
 // What stands behind the inbox in reply subjects, of one length.
 const (
-	inBetween = "a."
-	atTheEnd  = "z."
+	unmarked  = "a."
+	marked    = "z."
 	inBatches = "b."
 )
 
@@ -217,7 +217,7 @@ func (t *Transport) align(messages []graph.Message) {
 	for i := len(messages); i < len(t.entries); i++ { // offered later
 		t.entries[i].sent = false
 	}
-	t.flying, t.ending = 0, false
+	t.flying, t.marked = 0, 0
 }
 
 // forget drops the first n entries. Their numbers are never used again.
@@ -255,7 +255,9 @@ func (t *Transport) publish(ctx context.Context, messages []graph.Message) error
 		case e.err == nil:
 			e.sent = true
 			t.flying++
-			t.ending = t.ending || i == t.names.last
+			if t.names.marked(i) {
+				t.marked++
+			}
 		case isPermanent(e.err):
 		case ctx.Err() != nil || !t.conn.Up():
 			return e.err

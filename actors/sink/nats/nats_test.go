@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"slices"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -309,6 +310,27 @@ func TestAcknowledgementsCountWheneverTheyCome(t *testing.T) {
 		c.write(many, 5000, "")
 		if got := c.seen(); len(got) != 5000 || got[4999] != "4999" {
 			c.t.Errorf("%d published, want 5000 in order", len(got))
+		}
+	})
+	virtual("those of many messages come in any order", func(body string, _ int, ack func(string)) {
+		n, _ := strconv.Atoi(body)
+		time.AfterFunc(time.Duration(n*7919%101)*time.Millisecond, func() { ack(yes) })
+	}, func(c *exchange) {
+		c.write(messages(5000), 5000, "")
+		if got := c.seen(); len(got) != 5000 {
+			c.t.Errorf("%d published, want 5000", len(got))
+		}
+	})
+	virtual("of many messages only the one without is published again", func(body string, times int, ack func(string)) {
+		if times > 1 || body != "255" {
+			ack(yes)
+		}
+	}, func(c *exchange) {
+		many := messages(3000)
+		c.write(many, 255, "no acknowledgement")
+		c.write(many[255:], 2745, "")
+		if got := c.seen(); len(got) != 3001 || got[3000] != "255" {
+			c.t.Errorf("%d published, the last %q, want 3000 and one of them again", len(got), got[len(got)-1])
 		}
 	})
 }
