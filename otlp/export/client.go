@@ -18,7 +18,7 @@ const DefaultTimeout = 10 * time.Second
 const maxAnswer = 64 << 10
 
 // writeBuffer is what is given to a connection at once: a usual request as a whole.
-const writeBuffer = 64 << 10
+const writeBuffer = 256 << 10
 
 // Options say where a Client sends, and how. Endpoint, Timeout and Now are required.
 type Options struct {
