@@ -30,6 +30,10 @@ const (
 	backoffCap  = 5 * time.Second
 )
 
+// writeBuffer is how many bytes of small messages are gathered before they are written, if
+// nothing asks for them earlier.
+const writeBuffer = 256 << 10
+
 // Dialer makes the connections of a process. Log is required.
 type Dialer struct {
 	Config natsconn.Config
@@ -89,6 +93,7 @@ func (d Dialer) options(c *Conn, name string) (o nats.Options, err error) {
 	o.Url, o.Name, o.CustomDialer = c.server, name, c.link
 	o.SkipHostLookup = true        // the link resolves names, which can be given up
 	o.SkipSubjectValidation = true // who publishes has called natsconn.Concrete
+	o.WriteBufferSize = writeBuffer
 	o.Timeout, o.FlusherTimeout = dialWait, writeWait
 	o.PingInterval, o.MaxPingsOut = pingEvery, pingsMissed
 	o.MaxReconnect, o.CustomReconnectDelayCB = -1, pause
