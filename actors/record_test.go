@@ -182,6 +182,24 @@ func TestTheReplyIsTyped(t *testing.T) {
 	})
 }
 
+// However quick the actor is.
+func TestAQuestionOfSomebodyWhoIsGoneIsNotAsked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := actorstest.System(t, actors.Options{})
+		stage := spawnCounter(t, s, nil, counterOptions{name: "alert"})
+		ctx, leave := context.WithCancel(t.Context())
+		leave()
+		for range 100 {
+			if _, err := mailbox.Ask[marked](ctx, stage.Client, mark{"late"}); !errors.Is(err, mailbox.ErrTimeout) {
+				t.Fatalf("got %v, want %v", err, mailbox.ErrTimeout)
+			}
+		}
+		if state, err := mailbox.Ask[tally](t.Context(), stage.Client, readTally{}); err != nil || len(state.marks) != 0 {
+			t.Errorf("carried out: %v, %v, want none", state.marks, err)
+		}
+	})
+}
+
 func TestTheLibraryIsSilent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, actors.Options{})
