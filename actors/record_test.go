@@ -182,6 +182,20 @@ func TestTheReplyIsTyped(t *testing.T) {
 	})
 }
 
+// A process that stood still has used up time that its actors did not have.
+func TestActorsThatStopAtOnceAreNeverLate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := actorstest.System(t, actors.Options{})
+		spawnCounter(t, s, nil, counterOptions{name: "alert"})
+		spawnEmpty(t, s, "reload", actors.KindControl)
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if err := s.Stop(ctx); err != nil {
+			t.Errorf("got %v, want no error", err)
+		}
+	})
+}
+
 // However quick the actor is.
 func TestAQuestionOfSomebodyWhoIsGoneIsNotAsked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
