@@ -343,6 +343,7 @@ func TestTheAuditTrailIsSwitchedOff(t *testing.T) {
 }
 
 func TestAuditSinksThatRefuseTheStart(t *testing.T) {
+	plainly(t)
 	dir := t.TempDir()
 	write(t, dir, "rules/a.yml", rule("A", "evil"))
 	shared := "file://" + filepath.Join(dir, "out")
