@@ -198,8 +198,11 @@ func TestSendersWhoWaitAreLetInTogether(t *testing.T) {
 				out.SetRoom(0)
 				stage := spawnCounter(t, s, out, counterOptions{name: graph.StageParse, capacity: tc.capacity, join: 1})
 				all := 3 * tc.capacity
-				go func() { _, _ = stage.lane.Put(t.Context(), items(1, all)) }()
+				// Nothing is taken before all have their place, in the lane or before it.
+				go mailbox.Ask[marked](t.Context(), stage.Client, stall{time.Second})
 				synctest.Wait()
+				go func() { _, _ = stage.lane.Put(t.Context(), items(1, all)) }()
+				time.Sleep(2 * time.Second)
 				for taken := 1; taken <= 2*tc.wave+1; taken++ { // one of them is in hand
 					synctest.Wait()
 					free := taken % tc.wave

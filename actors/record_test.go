@@ -182,6 +182,38 @@ func TestTheReplyIsTyped(t *testing.T) {
 	})
 }
 
+// A process that stood still has used up time that its actors did not have.
+func TestActorsThatStopAtOnceAreNeverLate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := actorstest.System(t, actors.Options{})
+		spawnCounter(t, s, nil, counterOptions{name: "alert"})
+		spawnEmpty(t, s, "reload", actors.KindControl)
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if err := s.Stop(ctx); err != nil {
+			t.Errorf("got %v, want no error", err)
+		}
+	})
+}
+
+// However quick the actor is.
+func TestAQuestionOfSomebodyWhoIsGoneIsNotAsked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := actorstest.System(t, actors.Options{})
+		stage := spawnCounter(t, s, nil, counterOptions{name: "alert"})
+		ctx, leave := context.WithCancel(t.Context())
+		leave()
+		for range 100 {
+			if _, err := mailbox.Ask[marked](ctx, stage.Client, mark{"late"}); !errors.Is(err, mailbox.ErrTimeout) {
+				t.Fatalf("got %v, want %v", err, mailbox.ErrTimeout)
+			}
+		}
+		if state, err := mailbox.Ask[tally](t.Context(), stage.Client, readTally{}); err != nil || len(state.marks) != 0 {
+			t.Errorf("carried out: %v, %v, want none", state.marks, err)
+		}
+	})
+}
+
 func TestTheLibraryIsSilent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, actors.Options{})

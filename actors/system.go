@@ -272,18 +272,31 @@ func (s *System) Suspended() []string {
 	return names
 }
 
+// stopLate is how much longer than ctx Stop waits: a process that stood still has used up
+// time that its actors did not have.
+const stopLate = 100 * time.Millisecond
+
 // Stop stops every actor that still runs, without draining, and the system. It
-// waits until ctx is done for actors that are inside a step.
+// waits until a moment behind the end of ctx for actors that are inside a step.
 func (s *System) Stop(ctx context.Context) error {
 	for _, c := range s.listed() {
 		c.cell.Close()
 	}
+	for _, p := range s.parents {
+		s.library.Root.Stop(p.pid)
+	}
+	late := make(chan struct{})
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(stopLate, func() { close(late) }) })()
 	var err error
 	for name, p := range s.parents {
-		s.library.Root.Stop(p.pid)
 		select {
 		case <-p.stopped:
-		case <-ctx.Done():
+			continue
+		case <-late:
+		}
+		select {
+		case <-p.stopped:
+		default:
 			err = errors.Join(err, fmt.Errorf("stop %s: %w", name, ctx.Err()))
 		}
 	}

@@ -56,6 +56,9 @@ func (c *Client) refusal(reason error) error {
 func (c *Client) ask(ctx context.Context, request any) (any, error) {
 	ctx, cancel := context.WithTimeout(ctx, AskTimeout)
 	defer cancel()
+	if ctx.Err() != nil { // an actor that is quick would carry it out
+		return nil, c.refusal(ErrTimeout)
+	}
 	inbox, self := c.cell.newInbox()
 	defer c.cell.removeInbox(self)
 	q := &question{message: request}
@@ -74,6 +77,11 @@ func (c *Client) ask(ctx context.Context, request any) (any, error) {
 	case answer := <-inbox:
 		return answer, nil
 	case <-grace.C:
+	}
+	select {
+	case answer := <-inbox: // both came while nothing ran here
+		return answer, nil
+	default:
 		return nil, c.refusal(ErrTimeout)
 	}
 }

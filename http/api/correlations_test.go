@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/sluicehq/sluice/internal/sigmatest"
 	"github.com/sluicehq/sluice/sigma/correlation"
 	"github.com/sluicehq/sluice/sigma/engine"
 	"github.com/sluicehq/sluice/sigma/load"
@@ -164,7 +165,7 @@ func (s *slow) Write(p []byte) (int, error) {
 
 // A window that repeats a long text used to be made as a whole.
 func TestALongWindowIsMadeWhileItIsSent(t *testing.T) {
-	const entries = 20_000
+	entries := sigmatest.Rounds(20_000)
 	for _, tc := range []struct {
 		name, kind, want string
 		size             int // of the answer

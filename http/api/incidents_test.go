@@ -13,6 +13,7 @@ import (
 	"github.com/sluicehq/sluice/graph/alert/sample"
 	"github.com/sluicehq/sluice/graph/catalog"
 	"github.com/sluicehq/sluice/graph/selector"
+	"github.com/sluicehq/sluice/internal/sigmatest"
 	"github.com/sluicehq/sluice/sigma/ast"
 )
 
@@ -115,7 +116,7 @@ func TestBundles(t *testing.T) {
 
 // What is listed does not wait for the last to be sent with the first.
 func TestAHundredThousandIncidentsAreStreamed(t *testing.T) {
-	const n = 100_000
+	n := sigmatest.Rounds(100_000)
 	store := incident.New(incidentConfig("match.SourceIp"), nil)
 	for i := range n {
 		absorb(store, "i", fmt.Sprint(i), int64(i/1000))
@@ -136,7 +137,7 @@ func TestAHundredThousandIncidentsAreStreamed(t *testing.T) {
 	if err := json.NewDecoder(resp.Body).Decode(&list); err != nil {
 		t.Fatal(err)
 	}
-	if list.Count != n || len(list.Incidents) != n || list.Incidents[n-1].First != n/1000-1 || resp.ContentLength >= 0 {
+	if list.Count != n || len(list.Incidents) != n || list.Incidents[n-1].First != int64(n/1000-1) || resp.ContentLength >= 0 {
 		t.Errorf("got %d and %d incidents, and %d bytes told beforehand", list.Count, len(list.Incidents), resp.ContentLength)
 	}
 }

@@ -14,9 +14,12 @@ import (
 // Bounds of every program.
 const (
 	MaxStderr  = 64 << 10               // bytes of standard error that are kept
-	grace      = time.Second            // for descendants that hold the pipes when the program has exited
 	killedWait = 100 * time.Millisecond // for what was killed to let go of the pipes
 )
+
+// grace is for descendants that hold the pipes when the program has exited. Tests of what
+// they do with it have more.
+var grace = time.Second
 
 // Options say what to run.
 type Options struct {

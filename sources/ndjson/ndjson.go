@@ -217,8 +217,12 @@ func (c *commit) wait(over <-chan struct{}) error {
 	case <-c.ended:
 		return nil
 	case <-timer.C:
-		return ErrCommitDeadline
 	case <-over:
+	}
+	select {
+	case <-c.ended: // before the wait was over, or with it
+		return nil
+	default:
 		return ErrCommitDeadline
 	}
 }

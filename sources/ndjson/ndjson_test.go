@@ -261,6 +261,26 @@ func TestCommit(t *testing.T) {
 	}
 }
 
+// What has ended is answered so, even when the wait is over at the same moment.
+func TestLinesThatHaveEndedWithTheDrainAreCommitted(t *testing.T) {
+	for range 100 {
+		in, over := sourcetest.NewIntake(10), make(chan struct{})
+		body, client := io.Pipe()
+		go func() {
+			_, _ = io.WriteString(client, "a\n")
+			for len(in.Lines()) == 0 {
+				time.Sleep(time.Millisecond)
+			}
+			in.Take()[0].Token.Settle()
+			close(over)
+			_ = client.Close()
+		}()
+		if accepted, _, err := ndjson.NewIntake(in, ndjson.DefaultMaxBody, over).Ingest(t.Context(), body, ndjson.Options{Commit: true}); accepted != 1 || err != nil {
+			t.Fatalf("accepted %d, %v, want 1 and no error", accepted, err)
+		}
+	}
+}
+
 // An event filter sees an array whole, so it is one line.
 func TestAnArrayIsOneLineWhereAFilterSeesIt(t *testing.T) {
 	in := sourcetest.NewIntake(10)

@@ -645,11 +645,11 @@ func TestAKilledServerLosesNothingAndStoresNothingTwice(t *testing.T) {
 func killed(t *testing.T, batches bool) {
 	t.Helper()
 	p := natstest.StartProcess(t)
-	nc, err := natsio.Connect("nats://" + p.Addr)
+	nc, err := natsio.Connect("nats://"+p.Addr, natstest.Patient)
 	if err != nil {
 		t.Fatal(err)
 	}
-	js, err := jetstream.New(nc)
+	js, err := natstest.JetStream(nc)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -690,11 +690,11 @@ func killed(t *testing.T, batches bool) {
 			done += n
 		}
 	}
-	if nc, err = natsio.Connect("nats://" + p.Addr); err != nil {
+	if nc, err = natsio.Connect("nats://"+p.Addr, natstest.Patient); err != nil {
 		t.Fatal(err)
 	}
 	defer nc.Close()
-	if js, err = jetstream.New(nc); err != nil {
+	if js, err = natstest.JetStream(nc); err != nil {
 		t.Fatal(err)
 	}
 	times := make(map[string]int)

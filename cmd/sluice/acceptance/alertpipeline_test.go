@@ -224,6 +224,7 @@ func TestTheEndOfTheInputRunsALastTick(t *testing.T) {
 }
 
 func TestAFileOfTheAlertPipelineThatIsFaultyRefusesTheStart(t *testing.T) {
+	plainly(t)
 	dir := t.TempDir()
 	rules := write(t, dir, "r.yml", rule("A", "evil"))
 	for _, tc := range []struct{ name, text, want string }{

@@ -105,7 +105,9 @@ func kill(t *testing.T, mode string, messages, deaths int, random *rand.Rand) (a
 	t.Helper()
 	all.unsettled = make(map[int]int)
 	p := natstest.StartProcess(t)
-	connect := func() (*natsio.Conn, error) { return natsio.Connect("nats://"+p.Addr, natsio.MaxReconnects(-1)) }
+	connect := func() (*natsio.Conn, error) {
+		return natsio.Connect("nats://"+p.Addr, natsio.MaxReconnects(-1), natstest.Patient)
+	}
 	nc, err := connect()
 	if err != nil {
 		t.Fatal(err)

@@ -290,6 +290,7 @@ func TestRejectionsAreCountedByReason(t *testing.T) {
 // Starts with a section or a flag that cannot be used end before anything listens, and
 // validation says the same.
 func TestStartsThatAuthenticationRefuses(t *testing.T) {
+	plainly(t)
 	anonymous := func(p string) string { return "anonymous_permissions: ['" + p + "']" }
 	for _, tc := range []struct {
 		name, section, flag string

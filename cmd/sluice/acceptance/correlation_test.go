@@ -236,6 +236,7 @@ func TestTheStateCanBeLookedAt(t *testing.T) {
 }
 
 func TestStartsWithWrongCorrelationSettingsEndWithCodeThree(t *testing.T) {
+	plainly(t)
 	dir := t.TempDir()
 	write(t, dir, "a.yml", logins())
 	for _, tc := range []struct{ flag, value, want string }{

@@ -33,6 +33,7 @@ func examplesOf(t *testing.T, path ...string) (lines []string) {
 
 // Every example of help does what it says, in a directory with what it names.
 func TestExamplesOfHelpRun(t *testing.T) {
+	plainly(t)
 	seen := make(map[string]bool)
 	d := withAnIncident(t)
 	for _, line := range examplesOf(t) {

@@ -21,7 +21,7 @@ func TestSeveralInputsAtOnce(t *testing.T) {
 	}
 	d.await("two results", func() bool { return len(d.stdout.lines()) == 2 })
 	d.await("the line that is no JSON", func() bool { return d.metric("svc_events_parse_errors_total") == 1 })
-	warned := d.logged("lines could not be decoded and are lost")
+	warned := d.awaitLog("lines could not be decoded and are lost")
 	if warned["source"] != "http?format=json" || warned["format"] != "json" {
 		t.Errorf("got %v, want the source and its format", warned)
 	}

@@ -30,7 +30,7 @@ const durable = "sluice-daemon-events"
 func busOn(t *testing.T, nc *natsio.Conn, addr string, c jetstream.ConsumerConfig) *bus {
 	t.Helper()
 	t.Cleanup(nc.Close)
-	js, err := jetstream.New(nc)
+	js, err := natstest.JetStream(nc)
 	if err != nil {
 		t.Fatal(err)
 	}

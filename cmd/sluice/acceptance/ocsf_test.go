@@ -156,6 +156,7 @@ func TestADeadLetterOfAFindingShowsTheNativeLine(t *testing.T) {
 }
 
 func TestFormatsThatNoSinkHasAreRefused(t *testing.T) {
+	plainly(t)
 	dir := t.TempDir()
 	write(t, dir, "a.yml", rule("A", "evil"))
 	for _, tc := range []struct{ name, flag, spec, want string }{

@@ -139,6 +139,7 @@ func TestACollectorMayComeLater(t *testing.T) {
 }
 
 func TestOTLPSinksThatCannotBeBuiltRefuseTheStart(t *testing.T) {
+	plainly(t)
 	rules := write(t, t.TempDir(), "rule.yml", rule("Bad", "bad"))
 	for spec, want := range map[string]string{
 		"otlphttp://c:4318/v1/logs":    "takes no path",

@@ -62,9 +62,8 @@ func TestPipelinesFollowTheirFiles(t *testing.T) {
 	if !fired("second") {
 		t.Error("the rules that served before a broken pipeline are gone")
 	}
-	if want := "Error reloading pipeline " + file + ": transformations must be a sequence"; !strings.Contains(d.stderr.String(), want) {
-		t.Errorf("the log lacks %q", want)
-	}
+	told := "Error reloading pipeline " + file + ": transformations must be a sequence"
+	d.await("the fault in the log", func() bool { return strings.Contains(d.stderr.String(), told) })
 	replace(t, beside, "p.yml", mapping("third"))
 	d.await("the third pipeline", func() bool { return fired("third") })
 	d.await("readiness", func() bool { return d.get("/readyz").status == 200 })

@@ -21,6 +21,7 @@ func watching(name ...string) string {
 }
 
 func TestPrometheusUnderstandsTheAlerts(t *testing.T) {
+	plainly(t)
 	promtool := sigmatest.Tool(t, "promtool", "prometheus")
 	for _, args := range [][]string{
 		{"check", "config", watching("prometheus", "prometheus.yml")},

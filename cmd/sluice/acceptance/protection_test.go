@@ -12,6 +12,7 @@ import (
 // What is misread of the sections that protect the API refuses the start; elsewhere, and
 // where a name is only close to theirs, it stays a warning.
 func TestProtectionThatIsMisreadRefusesTheStart(t *testing.T) {
+	plainly(t)
 	const tokens = "tokens: [{name: ann, token_env: ADMIN, role: admin}]"
 	for _, tc := range []struct {
 		name, api, env string

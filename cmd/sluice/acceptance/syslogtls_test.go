@@ -11,6 +11,7 @@ import (
 
 // What a start refuses of the files of TLS, config validate refuses too.
 func TestFilesOfSyslogOverTLSAreCheckedWithoutAStart(t *testing.T) {
+	plainly(t)
 	dir := t.TempDir()
 	write(t, dir, "rules/a.yml", rule("A", "evil"))
 	authority := certstest.New(t, "syslog")

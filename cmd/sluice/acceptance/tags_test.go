@@ -74,6 +74,7 @@ func TestABuildSaysWhatWasLeftOut(t *testing.T) {
 
 // Settings of indexes are accepted without effect, wherever they are made, and told once.
 func TestSettingsOfIndexesAreAcceptedWithoutEffect(t *testing.T) {
+	plainly(t)
 	const told = "no effect: the engine's own index selects the rules of an event"
 	dir := t.TempDir()
 	write(t, dir, "r/a.yml", rule("A", "evil"))

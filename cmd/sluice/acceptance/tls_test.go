@@ -273,6 +273,7 @@ func TestCertificatesAreRenewedWhileTheyAreUsed(t *testing.T) {
 }
 
 func TestFilesOfTLSThatRefuseTheStart(t *testing.T) {
+	plainly(t)
 	ours := certstest.New(t, "ours")
 	cert, key := ours.Issue("localhost", year)
 	_, other := ours.Issue("other", year)

@@ -138,6 +138,7 @@ func TestDeadLettersGoToASocket(t *testing.T) {
 }
 
 func TestASocketThatCannotBeOneIsRefused(t *testing.T) {
+	plainly(t)
 	dir := t.TempDir()
 	rules := write(t, dir, "a.yml", rule("A", "evil"))
 	for _, tc := range []struct{ name, spec, want string }{

@@ -150,6 +150,7 @@ func TestAWebhookThatNobodyAnswersHoldsNothingUp(t *testing.T) {
 
 // What can never work refuses the start, and validation says the same.
 func TestWebhooksThatCanNeverWorkRefuseTheStart(t *testing.T) {
+	plainly(t)
 	dir := t.TempDir()
 	rules := write(t, dir, "rules/a.yml", rule("A", "evil"))
 	for _, tc := range []struct {

@@ -9,6 +9,7 @@ import (
 	"github.com/sluicehq/sluice/cmd/sluice/config"
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/graph/format"
+	"github.com/sluicehq/sluice/internal/sigmatest"
 	"github.com/sluicehq/sluice/sigma/correlation"
 
 	"github.com/sluicehq/sluice/sigma/engine"
@@ -201,7 +202,7 @@ func manyLogins() (rules, events string) {
 		"sluice.correlation_event_mode: full\n"
 	r := rand.New(rand.NewPCG(1, 2))
 	var b strings.Builder
-	for i := range 20_000 {
+	for i := range sigmatest.Rounds(20_000) {
 		kind := "login"
 		if r.IntN(10) == 0 {
 			kind = "exploit"
@@ -226,7 +227,7 @@ func TestEvalCorrelatesAsOneEventAfterTheOther(t *testing.T) {
 	if got.out != want {
 		t.Error(difference(got.out, want))
 	}
-	if n := strings.Count(want, `"correlation_type"`); n < 10_000 {
+	if n := strings.Count(want, `"correlation_type"`); n < sigmatest.Rounds(10_000) {
 		t.Errorf("only %d firings: the test tests nothing", n)
 	}
 }
@@ -343,7 +344,7 @@ func TestEvalCorrelatesAsTheDaemonDoes(t *testing.T) {
 		if one.out != two.out {
 			t.Errorf("%q: eval is got, the daemon want: %s", args, difference(one.out, two.out))
 		}
-		if n := strings.Count(one.out, `"correlation_type"`); n < 500 {
+		if n := strings.Count(one.out, `"correlation_type"`); n < sigmatest.Rounds(500) {
 			t.Errorf("%q: only %d firings: the test tests nothing", args, n)
 		}
 	}

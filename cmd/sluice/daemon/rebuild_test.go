@@ -310,7 +310,7 @@ func BenchmarkRebuild(b *testing.B) {
 func TestARebuildOfTheCorpusIsQuick(t *testing.T) {
 	s, g := corpusSourced(t)
 	var took []time.Duration
-	for n := range 15 {
+	for n := range sigmatest.Rounds(15) {
 		runtime.GC()
 		begin := sigmatest.ProcessorTime()
 		next, err := s.rebuild(g, snapshot("f", fmt.Sprintf(`["value%d"]`, n)))
@@ -325,7 +325,7 @@ func TestARebuildOfTheCorpusIsQuick(t *testing.T) {
 	}
 	slices.Sort(took)
 	t.Logf("a rebuild of %d rules takes %s of processor time, at most %s", g.counts[0], took[len(took)/2], took[len(took)-1])
-	if least := took[0]; least > mostRebuild {
+	if least := took[0]; least > mostRebuild && !raceDetector {
 		t.Errorf("the quickest rebuild took %s, want at most %s", least, mostRebuild)
 	}
 }

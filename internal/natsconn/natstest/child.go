@@ -42,7 +42,7 @@ func Child() {
 // Serve runs a server with JetStream and the given streams until standard input ends, and
 // prints its address.
 func Serve(dir string, port int, streams ...jetstream.StreamConfig) error {
-	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: port, JetStream: true, StoreDir: dir, NoSigs: true, NoLog: true})
+	s, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: port, JetStream: true, StoreDir: dir, NoSigs: true, NoLog: true, AuthTimeout: wait.Seconds()})
 	if err != nil {
 		return err
 	}
@@ -60,7 +60,7 @@ func Serve(dir string, port int, streams ...jetstream.StreamConfig) error {
 }
 
 func create(s *server.Server, streams []jetstream.StreamConfig) error {
-	nc, err := nats.Connect(s.ClientURL())
+	nc, err := nats.Connect(s.ClientURL(), Patient)
 	if err != nil {
 		return err
 	}

@@ -72,6 +72,7 @@ func start(t *testing.T, tcp bool, change func(o *server.Options)) *Server {
 	forgetTimers()
 	s := &Server{t: t, tcp: tcp, options: server.Options{
 		Host: "127.0.0.1", Port: server.RANDOM_PORT, DontListen: !tcp, JetStream: true, StoreDir: t.TempDir(), NoSigs: true, NoLog: true,
+		AuthTimeout: wait.Seconds(), // of clients that stand still
 	}}
 	if !tcp {
 		s.options.Port = 4222 // of which nothing comes
@@ -153,15 +154,27 @@ func (s *Server) Dialer(c natsconn.Config) dial.Dialer {
 	return dial.Dialer{Config: c, Log: slog.New(slog.DiscardHandler), Dial: s.Dial}
 }
 
+// Patient is the option of a client that waits for its connection as long as tests do: the
+// library's two seconds are short where a machine stands still.
+func Patient(o *nats.Options) error {
+	o.Timeout = wait
+	return nil
+}
+
+// JetStream is the client's view of the streams, as patient as its connection.
+func JetStream(nc *nats.Conn) (jetstream.JetStream, error) {
+	return jetstream.New(nc, jetstream.WithDefaultTimeout(wait))
+}
+
 // Client is a connection of the test itself, with options that log in.
 func (s *Server) Client(options ...nats.Option) (*nats.Conn, jetstream.JetStream) {
 	s.t.Helper()
-	options = append(options, nats.SetCustomDialer(dialer(s.Dial)))
+	options = append(options, nats.SetCustomDialer(dialer(s.Dial)), Patient)
 	nc, err := nats.Connect("nats://"+net.JoinHostPort("127.0.0.1", itoa(s.options.Port)), options...)
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	js, err := jetstream.New(nc)
+	js, err := JetStream(nc)
 	if err != nil {
 		s.t.Fatal(err)
 	}
