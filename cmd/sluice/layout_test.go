@@ -142,6 +142,7 @@ var layout = map[string]place{
 	"internal/document":                  {0, "internal/document", false},
 	"internal/reference":                 {1, "sigma", true},
 	"internal/filetest":                  {0, "internal/filetest", true},
+	"internal/logtest":                   {0, "internal/logtest", true},
 	"internal/sigmatest":                 {1, "sigma", true},
 	"internal/modetest":                  {1, "sigma", true},
 	"graph/format":                       {2, "graph", false},
