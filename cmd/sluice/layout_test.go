@@ -141,6 +141,7 @@ var layout = map[string]place{
 	"internal/command":                   {0, "internal/command", false},
 	"internal/document":                  {0, "internal/document", false},
 	"internal/reference":                 {1, "sigma", true},
+	"internal/childtest":                 {0, "internal/childtest", true},
 	"internal/filetest":                  {0, "internal/filetest", true},
 	"internal/logtest":                   {0, "internal/logtest", true},
 	"internal/sigmatest":                 {1, "sigma", true},

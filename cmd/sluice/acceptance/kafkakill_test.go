@@ -83,7 +83,7 @@ func (n *numberedTopic) connect() {
 		n.client.Close()
 	}
 	var err error
-	if n.client, err = kgo.NewClient(kgo.SeedBrokers(n.broker.Broker), kgo.RecordPartitioner(kgo.ManualPartitioner())); err != nil {
+	if n.client, err = kgo.NewClient(kgo.SeedBrokers(n.broker.Addr), kgo.RecordPartitioner(kgo.ManualPartitioner())); err != nil {
 		n.t.Fatal(err)
 	}
 }
