@@ -268,7 +268,7 @@ func (tc row) check(t *testing.T, s service, headers ...string) answer {
 	if got.status != tc.status {
 		t.Errorf("got status %d, want %d", got.status, tc.status)
 	}
-	if part, loose := strings.CutPrefix(tc.want, "~"); loose {
+	if part, partial := strings.CutPrefix(tc.want, "~"); partial {
 		if !strings.Contains(got.body, part) {
 			t.Errorf("got body %s, want %q in it", got.body, part)
 		}

@@ -75,9 +75,9 @@ type rig struct {
 	stop func() error
 }
 
-func start(t *testing.T, l net.Listener, room int, change func(*Options)) *rig {
+func start(t *testing.T, l net.Listener, capacity int, change func(*Options)) *rig {
 	t.Helper()
-	in := sourcetest.NewIntake(room)
+	in := sourcetest.NewIntake(capacity)
 	r := startInto(t, l, in, change)
 	r.in = in
 	return r
