@@ -215,7 +215,7 @@ func TestWhatPassesKeepsItsOrderAndIsCounted(t *testing.T) {
 		if _, err := s.Spawn(cell, func(actors.RestartState) actor.Actor { return passer{box} }); err != nil {
 			t.Fatal(err)
 		}
-		out.SetRoom(100) // the successor fills up on the way
+		out.SetAvailable(100) // the successor fills up on the way
 		var want []int
 		for i := range 1000 {
 			want = append(want, i)
@@ -225,7 +225,7 @@ func TestWhatPassesKeepsItsOrderAndIsCounted(t *testing.T) {
 		if got := len(out.All()); got != 100 {
 			t.Errorf("passed into room for 100: %d", got)
 		}
-		out.SetRoom(-1)
+		out.SetAvailable(-1)
 		synctest.Wait()
 		if got := out.All(); !slices.Equal(got, want) {
 			t.Errorf("passed %d elements, want all %d in order", len(got), len(want))

@@ -75,9 +75,9 @@ func chaos(t *testing.T, rnd *rand.Rand) {
 	go func() {
 		for ctx.Err() == nil {
 			time.Sleep(time.Duration(rnd.IntN(50)) * time.Millisecond)
-			out.SetRoom(rnd.IntN(20))
+			out.SetAvailable(rnd.IntN(20))
 		}
-		out.SetRoom(-1)
+		out.SetAvailable(-1)
 	}()
 	if got, err := first.lane.Put(ctx, list); got != n || err != nil {
 		t.Fatalf("put: got %d, %v, want all", got, err)

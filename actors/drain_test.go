@@ -59,7 +59,7 @@ func TestWhatTheLastTickPushesIsDelivered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := actorstest.System(t, actors.Options{})
 		sink := actorstest.NewRecorder[int]()
-		sink.SetRoom(1)
+		sink.SetAvailable(1)
 		cell := mailbox.NewCell("alert", actors.KindStage, mailbox.CellOptions{})
 		out := mailbox.NewOutbox(cell, sink)
 		spawnFunc(t, s, cell, func(c actor.Context) {
@@ -70,7 +70,7 @@ func TestWhatTheLastTickPushesIsDelivered(t *testing.T) {
 				c.Respond("the state")
 			}
 		})
-		time.AfterFunc(10*time.Second, func() { sink.SetRoom(-1) })
+		time.AfterFunc(10*time.Second, func() { sink.SetAvailable(-1) })
 		ends := s.Drain(t.Context())
 		if len(ends) != 1 || ends[0].Export != "the state" || ends[0].Expired {
 			t.Errorf("got %+v, want the state as the final export, in time", ends)
@@ -162,7 +162,7 @@ func TestAtTheDeadlineASinkStillTakesWhatIsAboutToCome(t *testing.T) {
 		})
 		stage := mailbox.NewCell("dispatch", actors.KindStage, mailbox.CellOptions{})
 		full := actorstest.NewRecorder[int]()
-		full.SetRoom(0)
+		full.SetAvailable(0)
 		stuck := mailbox.NewOutbox(stage, full)
 		spawnFunc(t, s, stage, func(c actor.Context) {
 			switch m := c.Message().(type) {

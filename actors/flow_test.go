@@ -122,7 +122,7 @@ func TestAStuckSinkHoldsEveryStageAndNoneIsDeaf(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := actorstest.System(t, actors.Options{})
 		sink := actorstest.NewRecorder[*item]()
-		sink.SetRoom(0)
+		sink.SetAvailable(0)
 		stages := chain(t, s, sink, 2, graph.Stages()...)
 		const n = 100
 		done := make(chan error, 1)
@@ -154,7 +154,7 @@ func TestAStuckSinkHoldsEveryStageAndNoneIsDeaf(t *testing.T) {
 		if got := time.Since(begin); got > 0 {
 			t.Errorf("answers took %v, want none of it to wait", got)
 		}
-		sink.SetRoom(-1)
+		sink.SetAvailable(-1)
 		synctest.Wait()
 		if len(done) != 1 {
 			t.Fatal("the source still waits after the sink recovered")
@@ -273,7 +273,7 @@ func TestABarrierCutsTheStreamBetweenTwoEvents(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := actorstest.System(t, actors.Options{})
 		end := actorstest.NewRecorder[*item]()
-		end.SetRoom(0)
+		end.SetAvailable(0)
 		stages := chain(t, s, end, 8, graph.Stages()...)
 		epoch := graph.NewEpoch(nil)
 		barrier := graph.NewBarrier(1)
@@ -300,7 +300,7 @@ func TestABarrierCutsTheStreamBetweenTwoEvents(t *testing.T) {
 		if isClosed(barrier.Passed()) {
 			t.Error("the barrier passed a stuck sink")
 		}
-		end.SetRoom(-1)
+		end.SetAvailable(-1)
 		synctest.Wait()
 		if !isClosed(barrier.Passed()) {
 			t.Fatal("the barrier did not pass")
@@ -342,13 +342,13 @@ func TestTicksMergeAndWaitWhileDataIsHeld(t *testing.T) {
 		if got := ticks(); got != 7200 {
 			t.Errorf("ticks in two hours: got %d, want 7200", got)
 		}
-		out.SetRoom(0)
+		out.SetAvailable(0)
 		stage.lane.TryPut(items(1, 1))
 		time.Sleep(time.Minute)
 		if got := ticks(); got != 7200 {
 			t.Errorf("ticks while held: got %d, want none more", got)
 		}
-		out.SetRoom(-1)
+		out.SetAvailable(-1)
 		synctest.Wait()
 		if got := ticks(); got != 7201 {
 			t.Errorf("ticks after the hold: got %d, want one more", got)

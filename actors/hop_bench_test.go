@@ -91,7 +91,7 @@ func (a *passing) Receive(c actor.Context) {
 func BenchmarkAskBehindAStuckSink(b *testing.B) {
 	s := actorstest.System(b, actors.Options{})
 	sink := actorstest.NewRecorder[*item]()
-	sink.SetRoom(0)
+	sink.SetAvailable(0)
 	stages := chain(b, s, sink, 2, graph.Stages()...)
 	ctx, stop := context.WithCancel(b.Context())
 	full := make(chan struct{})
@@ -107,5 +107,5 @@ func BenchmarkAskBehindAStuckSink(b *testing.B) {
 	}
 	stop()
 	<-full
-	sink.SetRoom(-1)
+	sink.SetAvailable(-1)
 }

@@ -75,7 +75,7 @@ func TestRoomIsWhatCanBePutAtOnce(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			lane := idleLane(tc.capacity, tc.bytes)
 			lane.TryPut(tc.before)
-			if units, bytes := lane.Room(); units != tc.wantUnits || bytes != tc.wantBytes {
+			if units, bytes := lane.Available(); units != tc.wantUnits || bytes != tc.wantBytes {
 				t.Errorf("got room for %d units and %d bytes, want %d and %d", units, bytes, tc.wantUnits, tc.wantBytes)
 			}
 		})
@@ -126,7 +126,7 @@ func TestAResizeDropsNothing(t *testing.T) {
 		if err != nil || r.Mailbox.Capacity != 5 || r.Mailbox.Depth != 100 || r.Mailbox.HighWatermark != 100 {
 			t.Errorf("record: got %+v, %v, want capacity 5, depth 100, high watermark 100", r.Mailbox, err)
 		}
-		out.SetRoom(96) // of which the first 95 leave a depth of 5, the run in hand aside
+		out.SetAvailable(96) // of which the first 95 leave a depth of 5, the run in hand aside
 		done := make(chan int, 1)
 		go func() {
 			n, _ := stage.lane.Put(t.Context(), items(101, 101))
@@ -137,7 +137,7 @@ func TestAResizeDropsNothing(t *testing.T) {
 		if len(done) != 0 {
 			t.Errorf("a put above the new capacity: got %d admitted, want it to wait", <-done)
 		}
-		out.SetRoom(-1)
+		out.SetAvailable(-1)
 		time.Sleep(time.Second)
 		synctest.Wait()
 		if got, want := ids(out.All()), numbers(1, 101); !slices.Equal(got, want) {
@@ -154,7 +154,7 @@ func TestALargerCapacityWakesBlockedSendersAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := actorstest.System(t, actors.Options{MaxRestarts: 10})
 		out := actorstest.NewRecorder[*item]()
-		out.SetRoom(0)
+		out.SetAvailable(0)
 		stage := spawnCounter(t, s, out, counterOptions{name: graph.StageParse, capacity: 5, join: 1})
 		done := make(chan int, 1)
 		go func() {
@@ -173,7 +173,7 @@ func TestALargerCapacityWakesBlockedSendersAtOnce(t *testing.T) {
 		if len(done) != 1 {
 			t.Fatal("put after the resize: got no answer, want 40 at once")
 		}
-		out.SetRoom(-1)
+		out.SetAvailable(-1)
 		synctest.Wait()
 		if got, want := ids(out.All()), numbers(1, 40); !slices.Equal(got, want) {
 			t.Errorf("passed: got %v, want %v", got, want)
@@ -195,7 +195,7 @@ func TestSendersWhoWaitAreLetInTogether(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := actorstest.System(t, actors.Options{MaxRestarts: 10})
 				out := actorstest.NewRecorder[*item]()
-				out.SetRoom(0)
+				out.SetAvailable(0)
 				stage := spawnCounter(t, s, out, counterOptions{name: graph.StageParse, capacity: tc.capacity, join: 1})
 				all := 3 * tc.capacity
 				// Nothing is taken before all have their place, in the lane or before it.
@@ -210,9 +210,9 @@ func TestSendersWhoWaitAreLetInTogether(t *testing.T) {
 					if got := stage.lane.Stats(); got.Depth != depth || got.Parked != parked {
 						t.Errorf("%d taken: %d wait in the lane and %d before it, want %d and %d", taken, got.Depth, got.Parked, depth, parked)
 					}
-					out.SetRoom(1)
+					out.SetAvailable(1)
 				}
-				out.SetRoom(-1)
+				out.SetAvailable(-1)
 				synctest.Wait()
 				if got, want := ids(out.All()), numbers(1, all); !slices.Equal(got, want) {
 					t.Errorf("passed: got %v, want %v", got, want)

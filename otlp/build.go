@@ -2,31 +2,31 @@ package otlp
 
 // Array is an attribute that is being written, entry by entry.
 type Array struct {
-	dst      []byte
-	at, room int
-	place    place
+	dst          []byte
+	at, reserved int
+	place        place
 }
 
 // BeginArray begins an attribute that is an array. dst is the Array's until End.
 func BeginArray(dst []byte, key string) Array {
 	a := Array{at: len(dst), place: place{fieldAttribute, true, key}}
-	a.dst, a.room = a.place.leave(dst, aboutList)
+	a.dst, a.reserved = a.place.leave(dst, aboutList)
 	return a
 }
 
 // End returns dst with the array behind it.
-func (a *Array) End() []byte { return a.place.enclose(a.dst, a.at, a.room, valueArray) }
+func (a *Array) End() []byte { return a.place.enclose(a.dst, a.at, a.reserved, valueArray) }
 
 // Object is an entry of an Array that is being written, member by member.
 type Object struct {
-	array    *Array
-	at, room int
+	array        *Array
+	at, reserved int
 }
 
 // BeginObject begins an entry that is an object. The next one begins after its End.
 func (a *Array) BeginObject() Object {
 	o := Object{array: a, at: len(a.dst)}
-	a.dst, o.room = element.leave(a.dst, aboutEntry)
+	a.dst, o.reserved = element.leave(a.dst, aboutEntry)
 	return o
 }
 
@@ -51,5 +51,5 @@ func (o *Object) JSON(key string, value []byte) (err error) {
 
 // End ends the entry.
 func (o *Object) End() {
-	o.array.dst = element.enclose(o.array.dst, o.at, o.room, valueObject)
+	o.array.dst = element.enclose(o.array.dst, o.at, o.reserved, valueObject)
 }

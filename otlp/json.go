@@ -109,7 +109,7 @@ func appendValue(dst []byte, p place, b []byte, i, depth int) (_ []byte, end int
 // appendList appends the array or object that begins at i.
 func appendList(dst []byte, p place, b []byte, i, depth int) (_ []byte, end int, err error) {
 	at := len(dst)
-	dst, room := p.leave(dst, aboutList)
+	dst, reserved := p.leave(dst, aboutList)
 	kind := byte(valueArray)
 	if b[i] == '[' {
 		end, err = list(b, i, ']', func(i int) (end int, err error) {
@@ -129,7 +129,7 @@ func appendList(dst []byte, p place, b []byte, i, depth int) (_ []byte, end int,
 	if err != nil {
 		return dst, end, err
 	}
-	return p.enclose(dst, at, room, kind), end, nil
+	return p.enclose(dst, at, reserved, kind), end, nil
 }
 
 // list calls one for each entry of what begins at i and is closed by closing. It returns
@@ -203,8 +203,8 @@ func appendStringAt(dst []byte, p place, b []byte, i int) ([]byte, int, error) {
 		return appendString(dst, p, textOf(inner)), end, nil
 	}
 	at := len(dst)
-	dst, room := p.leave(dst, len(inner))
-	return p.enclose(appendUnquoted(dst, inner), at, room, valueString), end, nil
+	dst, reserved := p.leave(dst, len(inner))
+	return p.enclose(appendUnquoted(dst, inner), at, reserved, valueString), end, nil
 }
 
 // appendUnquoted appends what stands between the quotes of a string.

@@ -119,16 +119,16 @@ func (p *place) appendOuter(dst []byte, n int) []byte {
 	return binary.AppendUvarint(dst, uint64(n))
 }
 
-// enclose puts the head of content before it. The content ends dst and begins room bytes
+// enclose puts the head of content before it. The content ends dst and begins reserved bytes
 // behind at; it moves if its head takes more or less than that.
-func (p *place) enclose(dst []byte, at, room int, kind byte) []byte {
-	n := len(dst) - at - room
+func (p *place) enclose(dst []byte, at, reserved int, kind byte) []byte {
+	n := len(dst) - at - reserved
 	need := p.headSize(n)
-	if need > room {
-		dst = append(dst, make([]byte, need-room)...)
+	if need > reserved {
+		dst = append(dst, make([]byte, need-reserved)...)
 	}
-	if need != room {
-		copy(dst[at+need:], dst[at+room:at+room+n])
+	if need != reserved {
+		copy(dst[at+need:], dst[at+reserved:at+reserved+n])
 		dst = dst[:at+need+n]
 	}
 	p.appendHead(dst[:at], kind, n)
@@ -136,12 +136,12 @@ func (p *place) enclose(dst []byte, at, room int, kind byte) []byte {
 }
 
 // leave leaves room for a head of content of about n bytes.
-func (p *place) leave(dst []byte, n int) (_ []byte, room int) {
-	room = p.headSize(n)
-	if room <= len(zeros) {
-		return append(dst, zeros[:room]...), room
+func (p *place) leave(dst []byte, n int) (_ []byte, reserved int) {
+	reserved = p.headSize(n)
+	if reserved <= len(zeros) {
+		return append(dst, zeros[:reserved]...), reserved
 	}
-	return append(dst, make([]byte, room)...), room
+	return append(dst, make([]byte, reserved)...), reserved
 }
 
 var zeros [64]byte
@@ -152,8 +152,8 @@ const aboutList = 1 << 8
 func appendString(dst []byte, p place, s string) []byte {
 	if !utf8.ValidString(s) {
 		at := len(dst)
-		dst, room := p.leave(dst, len(s))
-		return p.enclose(appendValid(dst, s), at, room, valueString)
+		dst, reserved := p.leave(dst, len(s))
+		return p.enclose(appendValid(dst, s), at, reserved, valueString)
 	}
 	return append(p.appendHead(dst, valueString, len(s)), s...)
 }

@@ -66,7 +66,7 @@ func (s *Series) named(parts map[string]Part, key []byte) bool {
 // compact rewrites the tree when most of it is dead, and then the value log. On
 // a disk that is about to be full it leaves both for another time.
 func (s *Store) compact() error {
-	if s.room() != nil {
+	if s.checkSpace() != nil {
 		return nil
 	}
 	s.compacting.Lock()

@@ -25,7 +25,7 @@ func (s *Store) Table(name string) *Table {
 func (t *Table) Put(key, value []byte) error {
 	t.store.using.RLock()
 	defer t.store.using.RUnlock()
-	if err := t.store.room(); err != nil {
+	if err := t.store.checkSpace(); err != nil {
 		return fmt.Errorf("put row: %w", err)
 	}
 	k := append(bytes.Clone(t.prefix), key...)
@@ -43,7 +43,7 @@ func (t *Table) Put(key, value []byte) error {
 func (t *Table) Delete(keys ...[]byte) error {
 	t.store.using.RLock()
 	defer t.store.using.RUnlock()
-	if err := t.store.room(); err != nil {
+	if err := t.store.checkSpace(); err != nil {
 		return fmt.Errorf("delete rows: %w", err)
 	}
 	batch := t.store.db.NewWriteBatch()

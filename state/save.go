@@ -85,7 +85,7 @@ func (v *Save) write(part string, version int, compression string, write func(io
 // An error of the clean-up alone wraps ErrCleanup: the save counts.
 func (v *Save) Commit(savedAt int64, positions ...Position) error {
 	st := v.series.store
-	if err := st.room(); err != nil {
+	if err := st.checkSpace(); err != nil {
 		return fmt.Errorf("write head: %w", err)
 	}
 	if err := st.sync(); err != nil {
@@ -137,9 +137,9 @@ func (w *chunkWriter) Write(b []byte) (int, error) {
 	w.sum.Write(b)
 	w.bytes += int64(n)
 	for len(b) > 0 {
-		room := min(cap(w.buf)-len(w.buf), len(b))
-		w.buf = append(w.buf, b[:room]...)
-		b = b[room:]
+		free := min(cap(w.buf)-len(w.buf), len(b))
+		w.buf = append(w.buf, b[:free]...)
+		b = b[free:]
 		if len(w.buf) == cap(w.buf) {
 			if err := w.flush(); err != nil {
 				return 0, err
@@ -154,7 +154,7 @@ func (w *chunkWriter) flush() error {
 		return nil
 	}
 	s := w.save.series
-	if err := s.store.room(); err != nil {
+	if err := s.store.checkSpace(); err != nil {
 		return err
 	}
 	key := s.chunkKey(w.save.generation, w.part, w.chunks)

@@ -18,9 +18,9 @@ var ErrClosed = badger.ErrDBClosed
 // process instead of giving an error.
 const spareBytes = 32 << 20
 
-// room refuses to write when the disk is about to be full. A rewrite of the
+// checkSpace refuses to write when the disk is about to be full. A rewrite of the
 // tables, which badger may begin after any write, has to find room, too.
-func (s *Store) room() error {
+func (s *Store) checkSpace() error {
 	if s.closed.Load() {
 		return badger.ErrDBClosed
 	}

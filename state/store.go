@@ -94,7 +94,7 @@ func Open(dir string, log *slog.Logger) (*Store, error) {
 func (s *Store) Close() error {
 	s.using.Lock()
 	defer s.using.Unlock()
-	if err := s.room(); err != nil && !errors.Is(err, badger.ErrDBClosed) {
+	if err := s.checkSpace(); err != nil && !errors.Is(err, badger.ErrDBClosed) {
 		return fmt.Errorf("close state directory: %w", err)
 	}
 	if !s.closed.CompareAndSwap(false, true) {

@@ -49,10 +49,10 @@ type Recorder[T any] struct {
 	// Units is the size of an element; nil counts each as one.
 	Units func(T) int
 
-	mu      sync.Mutex
-	got     []T
-	room    int // units it still takes, -1 for any number
-	waiters []*waiting[T]
+	mu        sync.Mutex
+	got       []T
+	available int // units it still takes, -1 for any number
+	waiters   []*waiting[T]
 }
 
 type waiting[T any] struct {
@@ -61,7 +61,7 @@ type waiting[T any] struct {
 }
 
 // NewRecorder returns a recorder with room for everything.
-func NewRecorder[T any]() *Recorder[T] { return &Recorder[T]{room: -1} }
+func NewRecorder[T any]() *Recorder[T] { return &Recorder[T]{available: -1} }
 
 // TryPut takes what there is room for.
 func (r *Recorder[T]) TryPut(run []T) int {
@@ -98,10 +98,10 @@ func (r *Recorder[T]) Put(_ context.Context, run []T) (admitted int, err error) 
 	return r.TryPut(run), nil
 }
 
-// SetRoom says how many more units the recorder takes, -1 for any number.
-func (r *Recorder[T]) SetRoom(n int) {
+// SetAvailable says how many more units the recorder takes, -1 for any number.
+func (r *Recorder[T]) SetAvailable(n int) {
 	r.mu.Lock()
-	r.room = n
+	r.available = n
 	done := r.followUp()
 	r.mu.Unlock()
 	for _, f := range done {
@@ -109,14 +109,14 @@ func (r *Recorder[T]) SetRoom(n int) {
 	}
 }
 
-// Room is how many more units the recorder takes, of any number of bytes.
-func (r *Recorder[T]) Room() (units, bytes int) {
+// Available is how many more units the recorder takes, of any number of bytes.
+func (r *Recorder[T]) Available() (units, bytes int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.room < 0 {
+	if r.available < 0 {
 		return math.MaxInt, math.MaxInt
 	}
-	return r.room, math.MaxInt
+	return r.available, math.MaxInt
 }
 
 // All is a copy of what was taken so far.
@@ -133,11 +133,11 @@ func (r *Recorder[T]) take(run []T) int {
 		if r.Units != nil {
 			units = r.Units(run[n])
 		}
-		if r.room >= 0 && units > r.room {
+		if r.available >= 0 && units > r.available {
 			break
 		}
-		if r.room >= 0 {
-			r.room -= units
+		if r.available >= 0 {
+			r.available -= units
 		}
 	}
 	r.got = append(r.got, run[:n]...)

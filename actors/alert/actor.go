@@ -80,12 +80,12 @@ func (a *shell) serve(c actor.Context) {
 		a.tick()
 	case listSilences:
 		c.Respond(silencesListed{a.pipeline.Silences().List(), time.Now().Unix()})
-	case findRoom:
+	case checkCapacity:
 		if err := a.full(); err != nil {
 			c.Respond(err)
 			return
 		}
-		c.Respond(roomFound{time.Now().Unix(), !a.pipeline.Processes()})
+		c.Respond(capacityFound{time.Now().Unix(), !a.pipeline.Processes()})
 	case addSilence:
 		c.Respond(a.add(m))
 	case findSilence:

@@ -39,7 +39,7 @@ type Made struct {
 }
 
 // warning says why a silence mutes nothing.
-func (r roomFound) warning(x *silence.Silence) string {
+func (r capacityFound) warning(x *silence.Silence) string {
 	var reasons []string
 	if r.idle {
 		reasons = append(reasons, "no alert pipeline is configured, so nothing is muted until a start with --alert-pipeline")
@@ -60,7 +60,7 @@ func (c *Client) AddSilence(ctx context.Context, spec silence.Spec) (Made, error
 	}
 	ctx, cancel := context.WithTimeout(ctx, mailbox.AskTimeout)
 	defer cancel()
-	room, err := mailbox.Ask[roomFound](ctx, c.actor, findRoom{})
+	found, err := mailbox.Ask[capacityFound](ctx, c.actor, checkCapacity{})
 	if err != nil {
 		return Made{}, err
 	}
@@ -68,7 +68,7 @@ func (c *Client) AddSilence(ctx context.Context, spec silence.Spec) (Made, error
 		return Made{}, err
 	}
 	defer c.rows.leave()
-	x.ID, x.Created = c.rows.newID(), room.now
+	x.ID, x.Created = c.rows.newID(), found.now
 	if err := c.rows.put(x); err != nil {
 		return Made{}, fmt.Errorf("%w: %w", ErrNotStored, err)
 	}
@@ -77,7 +77,7 @@ func (c *Client) AddSilence(ctx context.Context, spec silence.Spec) (Made, error
 		c.rows.takeBack(x.ID)
 		return Made{}, err
 	}
-	return Made{x.ID, room.warning(x)}, nil
+	return Made{x.ID, found.warning(x)}, nil
 }
 
 // DeleteSilence removes a silence and reports whether it was there. That of the API is gone

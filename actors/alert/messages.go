@@ -15,11 +15,11 @@ type silencesListed struct {
 	now int64
 }
 
-// findRoom asks whether another silence may be made. The reply is roomFound, or a *FullError.
-type findRoom struct{}
+// checkCapacity asks whether another silence may be made. The reply is capacityFound, or a *FullError.
+type checkCapacity struct{}
 
-// roomFound gives the time at which the silence is made.
-type roomFound struct {
+// capacityFound gives the time at which the silence is made.
+type capacityFound struct {
 	now  int64
 	idle bool // there is no pipeline that silences could mute anything in
 }

@@ -119,7 +119,7 @@ func TestThereIsNoTickWhileRecordsWait(t *testing.T) {
 		for i := range 5 {
 			r.put(detection("ssh", "", fmt.Sprint(i)))
 		}
-		r.next.SetRoom(2)
+		r.next.SetAvailable(2)
 		until(11 * time.Second) // five are due, and two have room
 		r.wantMetrics(map[string]float64{"dedup_results_total{resolved}": 5})
 		r.put(detection("ssh", "", "6")) // waits behind the records
@@ -127,7 +127,7 @@ func TestThereIsNoTickWhileRecordsWait(t *testing.T) {
 		if d, ok := r.system.Detail(t.Context(), "alert").(Detail); !ok || d.Dedup.ActiveAlerts != 0 {
 			t.Errorf("detail %+v, want an answer: no result is taken meanwhile", d)
 		}
-		r.next.SetRoom(-1)
+		r.next.SetAvailable(-1)
 		until(0)
 		r.wantPassed("ssh ssh ssh ssh ssh" + strings.Repeat(" alert_summary:resolved(1)", 5) + " ssh")
 	})

@@ -10,7 +10,7 @@ type Config struct {
 	Suppress          string         `yaml:"suppress" flag:"suppress" help:"Silence of a correlation after it fired, such as 10m"`
 	Action            string         `yaml:"action" flag:"action" oneof:"alert reset" help:"What happens to a window that fired"`
 	NoDetections      bool           `yaml:"no_detections" flag:"no-detections" help:"Only correlations leave, not the detections they consist of"`
-	EventMode         string         `yaml:"event_mode" flag:"correlation-event-mode" mode:"loose" help:"Events in a correlation's result (none, full, refs)"`
+	EventMode         string         `yaml:"event_mode" flag:"correlation-event-mode" mode:"lenient" help:"Events in a correlation's result (none, full, refs)"`
 	MaxEvents         int            `yaml:"max_events" flag:"max-correlation-events" min:"1" help:"Events in a correlation's result at most"`
 	MaxStateEntries   int            `yaml:"max_state_entries" flag:"max-state-entries" min:"1" help:"Groups of all correlations together"`
 	MaxStateBytes     timespan.Bytes `yaml:"max_state_bytes" flag:"max-state-bytes" min:"1048576" help:"What these groups may take, in bytes; integer or with KiB, MiB, GiB; at least 1 MiB"`

@@ -107,7 +107,7 @@ func TestEveryLineGoesToExactlyOnePlace(t *testing.T) {
 func TestAFullSuccessorNeitherLosesNorRepeatsALine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)
-		r.next.SetRoom(0)
+		r.next.SetAvailable(0)
 		outcomes := make([]any, 1000)
 		for i := range outcomes {
 			outcomes[i] = 1
@@ -118,7 +118,7 @@ func TestAFullSuccessorNeitherLosesNorRepeatsALine(t *testing.T) {
 			t.Error("the stage does not answer while it waits")
 		}
 		for range 11 {
-			r.next.SetRoom(100)
+			r.next.SetAvailable(100)
 			synctest.Wait()
 		}
 		got := r.next.All()
@@ -152,12 +152,12 @@ func TestTheLatencyOfABatchEndsWithItsLastResult(t *testing.T) {
 				b := r.batch(0, tc.results)
 				b.Timing.Taken = time.Now().Add(-time.Second)
 				if tc.wait > 0 {
-					r.next.SetRoom(0)
+					r.next.SetAvailable(0)
 				}
 				r.stage.Lane().TryPut([]*graph.Batch{b})
 				synctest.Wait()
 				time.Sleep(tc.wait)
-				r.next.SetRoom(100)
+				r.next.SetAvailable(100)
 				synctest.Wait()
 				var m dto.Metric
 				if err := r.stage.metrics.latency.Write(&m); err != nil {

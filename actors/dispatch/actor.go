@@ -112,7 +112,7 @@ func (s *shell) sets(run *mailbox.Run[*graph.ResultSet], now time.Time) {
 	var ended graph.Releaser
 	defer ended.Flush()
 	s.render.Close() // what was offered in the last step is gone
-	room := s.room()
+	available := s.available()
 	for set := range run.All() {
 		if set.Barrier != nil {
 			s.Export(set.Barrier, nil)
@@ -123,7 +123,7 @@ func (s *shell) sets(run *mailbox.Run[*graph.ResultSet], now time.Time) {
 		}
 		for through := false; !through; {
 			var fits bool
-			if through, fits = s.piece(run, set, &room); through {
+			if through, fits = s.piece(run, set, &available); through {
 				s.begun.set = nil
 				ended.List(set)
 			}
@@ -131,7 +131,7 @@ func (s *shell) sets(run *mailbox.Run[*graph.ResultSet], now time.Time) {
 				if !s.taken() {
 					return
 				}
-				room = s.room()
+				available = s.available()
 			}
 			if !through && run.Urgent() {
 				return
@@ -142,7 +142,7 @@ func (s *shell) sets(run *mailbox.Run[*graph.ResultSet], now time.Time) {
 
 // piece offers the next piece of a set, and reports whether it was the last and whether
 // the sinks have room for more.
-func (s *shell) piece(run *mailbox.Run[*graph.ResultSet], set *graph.ResultSet, room *room) (last, fits bool) {
+func (s *shell) piece(run *mailbox.Run[*graph.ResultSet], set *graph.ResultSet, available *available) (last, fits bool) {
 	var takers, next int
 	cause := s.Cell().Isolate().Step(func() { takers, next = s.render.Piece(set, run.Pos(), s.begun.id, s.begun.at) }, s.undo)
 	if cause != nil {
@@ -151,7 +151,7 @@ func (s *shell) piece(run *mailbox.Run[*graph.ResultSet], set *graph.ResultSet, 
 		return true, true
 	}
 	last = next == len(set.Results)
-	if fits = room.take(s.render.Size()); !fits {
+	if fits = available.take(s.render.Size()); !fits {
 		s.render.Close() // those before it fit, and leave without it
 	}
 	s.offer(set, takers, last)

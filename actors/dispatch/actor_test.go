@@ -124,15 +124,15 @@ func TestSinksOfOneFormShareWhatIsRendered(t *testing.T) {
 func TestAFullSinkHoldsTheNextSetAndNothingElse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, one, two, drops, _, dropped := spawn(t)
-		one.SetRoom(0)
-		drops.SetRoom(1)
+		one.SetAvailable(0)
+		drops.SetAvailable(1)
 		sets := []*graph.ResultSet{{Record: note("1")}, {Record: note("2")}, {Record: note("3")}}
 		s.Lane().TryPut(sets)
 		synctest.Wait()
 		if got := len(two.All()); got != 1 {
 			t.Errorf("the idle sink has %d sets, want 1: the next is not offered before all took the first", got)
 		}
-		one.SetRoom(-1)
+		one.SetAvailable(-1)
 		synctest.Wait()
 		if len(one.All()) != 3 || len(two.All()) != 3 || len(drops.All()) != 1 || *dropped != 2 {
 			t.Errorf("%d, %d and %d sets, %d dropped, want 3, 3, 1 and 2", len(one.All()), len(two.All()), len(drops.All()), *dropped)
@@ -143,8 +143,8 @@ func TestAFullSinkHoldsTheNextSetAndNothingElse(t *testing.T) {
 func TestSetsLeaveTogetherUpToTheSinkWithTheLeastRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, one, two, drops, _, dropped := spawn(t)
-		one.SetRoom(2)
-		drops.SetRoom(1)
+		one.SetAvailable(2)
+		drops.SetAvailable(1)
 		var sets []*graph.ResultSet
 		for i := range 10 {
 			sets = append(sets, &graph.ResultSet{Record: note(strconv.Itoa(i))})
@@ -154,7 +154,7 @@ func TestSetsLeaveTogetherUpToTheSinkWithTheLeastRoom(t *testing.T) {
 		if len(one.All()) != 2 || len(two.All()) != 3 {
 			t.Errorf("%d and %d sets, want 2, and 3 at the idle sink: the fourth is not offered before all took the third", len(one.All()), len(two.All()))
 		}
-		one.SetRoom(-1)
+		one.SetAvailable(-1)
 		synctest.Wait()
 		if len(one.All()) != 10 || len(two.All()) != 10 || len(drops.All()) != 1 || *dropped != 9 {
 			t.Errorf("%d, %d and %d sets, %d dropped, want 10, 10, 1 and 9", len(one.All()), len(two.All()), len(drops.All()), *dropped)
@@ -201,7 +201,7 @@ func TestASinkNeverLearnsOfWhatItsFormDeclines(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				all, few := newQueue(), newQueue()
-				few.SetRoom(0) // without room it holds nothing that it does not take
+				few.SetAvailable(0) // without room it holds nothing that it does not take
 				sinks := []Sink{{Label: "few", Form: correlations{}, To: few}}
 				if tc.beside {
 					sinks = append(sinks, Sink{Label: "all", Form: step.Native{}, To: all})
@@ -304,11 +304,11 @@ func TestLinesBeforeABarrierAreHeldBySinksThatHaveTheirBundle(t *testing.T) {
 
 func TestASinkThatDropsTakesWhatFitsOfABundle(t *testing.T) {
 	for _, tc := range []struct {
-		name    string
-		room    int
-		sets    []int // pieces of each
-		taken   string
-		dropped int
+		name      string
+		available int
+		sets      []int // pieces of each
+		taken     string
+		dropped   int
 	}{
 		{"all of it", 4, []int{1, 1, 1, 1}, "0 1 2 3", 0},
 		{"the leading part", 3, []int{1, 1, 1, 1}, "0 1 2", 1},
@@ -317,7 +317,7 @@ func TestASinkThatDropsTakesWhatFitsOfABundle(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			to, dropped := newQueue(), 0
-			to.SetRoom(tc.room)
+			to.SetAvailable(tc.available)
 			d := &dropping{to: to, dropped: func() { dropped++ }}
 			var sets []graph.Rendered
 			for id, pieces := range tc.sets {

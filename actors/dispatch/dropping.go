@@ -67,7 +67,7 @@ func (d *dropping) rest(piece *graph.Rendered) bool {
 // fitting is how many sets the sink has room for. One may be larger than the queue, which
 // takes it when it is empty.
 func (d *dropping) fitting(sets []graph.Rendered) (n int) {
-	units, bytes := d.to.Room()
+	units, bytes := d.to.Available()
 	for n < min(len(sets), units) && sets[n].Bytes <= bytes {
 		bytes -= sets[n].Bytes
 		n++

@@ -45,8 +45,8 @@ func wantInOrder(t *testing.T, name string, sets []*graph.Rendered, n int) {
 func TestPiecesOfASetLeaveInOrderAsSinksHaveRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, one, two, drops, _, dropped := spawn(t)
-		one.SetRoom(1)
-		drops.SetRoom(2)
+		one.SetAvailable(1)
+		drops.SetAvailable(2)
 		receipt := graph.NewReceipt(1, func() {})
 		set := &graph.ResultSet{Token: receipt.Token(0), Results: long(5)}
 		s.Lane().TryPut([]*graph.ResultSet{set, {Record: note("behind")}})
@@ -54,7 +54,7 @@ func TestPiecesOfASetLeaveInOrderAsSinksHaveRoom(t *testing.T) {
 		if len(one.All()) != 1 || len(two.All()) != 2 {
 			t.Errorf("%d and %d pieces, want 1, and 2 at the idle sink: the third is not made before all took the second", len(one.All()), len(two.All()))
 		}
-		one.SetRoom(-1)
+		one.SetAvailable(-1)
 		synctest.Wait()
 		sets := one.All()
 		wantInOrder(t, "one", sets[:len(sets)-1], 5)

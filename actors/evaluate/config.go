@@ -9,7 +9,7 @@ import (
 type Config struct {
 	StrictRules        bool `yaml:"strict_rules" flag:"strict-rules" help:"Refuse to run when any rule document is rejected"`
 	Index              `yaml:",inline"`
-	MatchDetail        string `yaml:"match_detail" flag:"match-detail" oneof:"off summary full" mode:"loose" help:"How much a result says about why it matched"`
+	MatchDetail        string `yaml:"match_detail" flag:"match-detail" oneof:"off summary full" mode:"lenient" help:"How much a result says about why it matched"`
 	Observer           `yaml:",inline"`
 	AllowRemoteInclude bool `yaml:"allow_remote_include" flag:"allow-remote-include" help:"Pipelines may include transformations from sources of type http and nats"`
 	Egress             `yaml:",inline"`

@@ -151,9 +151,9 @@ func (l *Lane[T]) Closed() bool {
 	return l.closed
 }
 
-// Room is how many units and bytes fit in at this moment. A single sender can
+// Available is how many units and bytes fit in at this moment. A single sender can
 // count on them until the lane is made smaller.
-func (l *Lane[T]) Room() (units, bytes int) {
+func (l *Lane[T]) Available() (units, bytes int) {
 	l.cell.box.mu.Lock()
 	defer l.cell.box.mu.Unlock()
 	if l.waiters.len() > 0 || l.closed {

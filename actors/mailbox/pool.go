@@ -94,13 +94,13 @@ func (p *Pool) dispatch() {
 	for p.again.len() > 0 && len(p.free) > 0 {
 		p.begin(p.again.pop())
 	}
-	for p.queued.len() > 0 && p.room() {
+	for p.queued.len() > 0 && p.hasCapacity() {
 		p.started++
 		work := p.queued.pop()
 		work.seq = p.started
 		p.begin(work)
 	}
-	switch full := !p.room(); {
+	switch full := !p.hasCapacity(); {
 	case full && !p.full:
 		p.cell.box.hold()
 		p.full = true
@@ -116,7 +116,7 @@ func (p *Pool) begin(work *assignment) {
 	go p.run(slot, work)
 }
 
-func (p *Pool) room() bool {
+func (p *Pool) hasCapacity() bool {
 	return len(p.free) > 0 && (p.window == 0 || p.started-p.received < p.window)
 }
 

@@ -322,7 +322,7 @@ func TestWaitsAreScaledAtRandom(t *testing.T) {
 }
 
 func TestDelay(t *testing.T) {
-	wish := func(d time.Duration) error { return patient{errors.New("busy"), d} }
+	asked := func(d time.Duration) error { return patient{errors.New("busy"), d} }
 	for _, tc := range []struct {
 		name  string
 		retry Retry
@@ -332,8 +332,8 @@ func TestDelay(t *testing.T) {
 	}{
 		{"a wait is scaled down", DefaultRetry(), 0.8, nil, 80 * time.Millisecond},
 		{"the longest wait is scaled too", Retry{Base: time.Minute, Cap: time.Second}, 1.2, nil, 1200 * time.Millisecond},
-		{"what the destination asks for is not scaled", DefaultRetry(), 1.2, wish(7 * time.Second), 7 * time.Second},
-		{"a wish that is shorter than the wait changes nothing", DefaultRetry(), 1.2, wish(time.Millisecond), 120 * time.Millisecond},
+		{"what the destination asks for is not scaled", DefaultRetry(), 1.2, asked(7 * time.Second), 7 * time.Second},
+		{"a delay that is shorter than the wait changes nothing", DefaultRetry(), 1.2, asked(time.Millisecond), 120 * time.Millisecond},
 		{"without a base nobody waits", Retry{Cap: time.Second}, 1.2, nil, 0},
 	} {
 		tc.retry.Scale = func() float64 { return tc.scale }

@@ -24,7 +24,7 @@ func DefaultRetry() Retry {
 }
 
 // Delay returns the wait before retry number attempt, counted from 1. The
-// destination's own wish, carried by err, is a lower bound that is not scaled.
+// destination's own delay, carried by err, is a lower bound that is not scaled.
 func (r Retry) Delay(attempt int, err error) time.Duration {
 	delay := r.Base
 	for range attempt - 1 {
@@ -39,9 +39,9 @@ func (r Retry) Delay(attempt int, err error) time.Duration {
 		scale = func() float64 { return 0.8 + 0.4*rand.Float64() }
 	}
 	delay = time.Duration(scale() * float64(min(delay, r.Cap)))
-	var wish interface{ RetryAfter() time.Duration }
-	if errors.As(err, &wish) {
-		delay = max(delay, wish.RetryAfter())
+	var hint interface{ RetryAfter() time.Duration }
+	if errors.As(err, &hint) {
+		delay = max(delay, hint.RetryAfter())
 	}
 	return delay
 }

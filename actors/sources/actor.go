@@ -78,7 +78,7 @@ func (a *shell) take(message any, now time.Time) {
 		if m.entry == nil {
 			a.book.all()
 		} else {
-			a.book.want(m.entry, errand{refresh: true})
+			a.book.want(m.entry, request{refresh: true})
 		}
 	}
 }
@@ -91,7 +91,7 @@ func (a *shell) resolve(e *entry) Resolution {
 	case e == nil || e.busy():
 		return Pending
 	}
-	a.book.want(e, errand{refresh: true})
+	a.book.want(e, request{refresh: true})
 	return Accepted
 }
 
@@ -163,7 +163,7 @@ func (a *shell) note(o outcome, f effect, now time.Time) {
 // turn begins the fetches that may run now, shows what has changed, and sets the alarm.
 func (a *shell) turn(now time.Time) {
 	for _, e := range a.book.start() {
-		a.pool.Start(1, a.job(e, e.last, e.lastID, e.proof))
+		a.pool.Start(1, a.job(e, e.last, e.lastID, e.validators))
 	}
 	if a.stale {
 		a.snapshot.Store(a.book.snapshot())
@@ -195,12 +195,12 @@ func (a *shell) stopAlarm() {
 }
 
 // job fetches a source of which last, with its validators, is known.
-func (s *Stage) job(e *entry, last []byte, lastID identity, proof fetch.Validators) mailbox.Job {
+func (s *Stage) job(e *entry, last []byte, lastID identity, validators fetch.Validators) mailbox.Job {
 	return func(ctx context.Context, _ int) any {
 		begin := time.Now()
 		o := outcome{entry: e}
-		known := &proof
-		if last == nil || proof == (fetch.Validators{}) {
+		known := &validators
+		if last == nil || validators == (fetch.Validators{}) {
 			known = nil
 		}
 		value, err := s.fetch(ctx, e.Declaration, known)
@@ -213,7 +213,7 @@ func (s *Stage) job(e *entry, last []byte, lastID identity, proof fetch.Validato
 		case value.NotModified:
 			value.JSON, o.id = last, lastID
 			if value.Validators == (fetch.Validators{}) {
-				value.Validators = proof
+				value.Validators = validators
 			}
 		case err == nil && !value.Pending:
 			o.id = identityOf(value.JSON) // here, where the actor does not wait for it

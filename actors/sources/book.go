@@ -26,21 +26,21 @@ type entry struct {
 	*fetch.Declaration
 	number int
 
-	current  []byte   // what pipelines see; nil is null
-	id       identity // of current
-	stored   bool     // it is from the state database: nothing was fetched since the start
-	version  uint64   // of current
-	last     []byte   // the last value that was got; nil if there is none
-	lastID   identity
-	restored bool // it is from the state database
-	proof    fetch.Validators
+	current    []byte   // what pipelines see; nil is null
+	id         identity // of current
+	stored     bool     // it is from the state database: nothing was fetched since the start
+	version    uint64   // of current
+	last       []byte   // the last value that was got; nil if there is none
+	lastID     identity
+	restored   bool // it is from the state database
+	validators fetch.Validators
 
 	defaultID identity // of the default
 
 	running, waiting bool
-	now, next        errand // of the fetch that runs, and of the one that waits
-	failing          bool   // the fetch before this one has failed
-	succeeded        bool   // a fetch has succeeded since the start
+	now, next        request // of the fetch that runs, and of the one that waits
+	failing          bool    // the fetch before this one has failed
+	succeeded        bool    // a fetch has succeeded since the start
 
 	tick    time.Time     // the next one of an interval; zero without
 	retry   time.Time     // of a start that failed; zero without
@@ -48,15 +48,15 @@ type entry struct {
 	noticed time.Time     // when a change of the file is fetched; zero without
 }
 
-// errand is what a fetch is for.
-type errand struct {
+// request is what a fetch is for.
+type request struct {
 	rounds  []*round
 	refresh bool // what comes is the current value
 	all     bool // the request for all sources counts it
 	retry   bool
 }
 
-func (e *errand) add(o errand) {
+func (e *request) add(o request) {
 	e.rounds = append(e.rounds, o.rounds...)
 	e.refresh, e.all, e.retry = e.refresh || o.refresh, e.all || o.all, e.retry || o.retry
 }
@@ -83,8 +83,8 @@ func newBook(declarations []*fetch.Declaration) *book {
 // busy reports whether a fetch of the source runs or waits.
 func (e *entry) busy() bool { return e.running || e.waiting }
 
-// want has a source fetched. Wishes that come before the fetch begins share it.
-func (b *book) want(e *entry, what errand) {
+// want has a source fetched. Requests that come before the fetch begins share it.
+func (b *book) want(e *entry, what request) {
 	e.next.add(what)
 	if !e.waiting {
 		e.waiting = true
@@ -99,7 +99,7 @@ func (b *book) start() (begin []*entry) {
 			return false
 		}
 		e.running, e.waiting = true, false
-		e.now, e.next = e.next, errand{}
+		e.now, e.next = e.next, request{}
 		b.running++
 		begin = append(begin, e)
 		return true
@@ -115,7 +115,7 @@ func (b *book) all() bool {
 	}
 	b.open = len(b.entries)
 	for _, e := range b.entries {
-		b.want(e, errand{refresh: true, all: true})
+		b.want(e, request{refresh: true, all: true})
 	}
 	return true
 }
@@ -140,18 +140,18 @@ func (b *book) due(now time.Time) {
 	for _, e := range b.entries {
 		if reached(e.tick, now) {
 			if !e.busy() {
-				b.want(e, errand{refresh: true})
+				b.want(e, request{refresh: true})
 			}
 			every := e.Refresh.Interval()
 			e.tick = e.tick.Add(every * (now.Sub(e.tick)/every + 1))
 		}
 		if reached(e.retry, now) {
 			e.retry = time.Time{}
-			b.want(e, errand{refresh: true, retry: true})
+			b.want(e, request{refresh: true, retry: true})
 		}
 		if reached(e.noticed, now) {
 			e.noticed = time.Time{}
-			b.want(e, errand{refresh: true})
+			b.want(e, request{refresh: true})
 		}
 	}
 }
@@ -201,7 +201,7 @@ type effect struct {
 func (b *book) finish(o outcome, now time.Time) (f effect) {
 	e := o.entry
 	did := e.now
-	e.running, e.now = false, errand{}
+	e.running, e.now = false, request{}
 	b.running--
 	if did.all {
 		b.open--
@@ -238,7 +238,7 @@ func (b *book) apply(o outcome, refresh bool) (f effect) {
 		if e.last, e.lastID = f.value.json, f.value.id; e.last == nil {
 			e.last = []byte("null")
 		}
-		e.proof, e.succeeded = o.value.Validators, true
+		e.validators, e.succeeded = o.value.Validators, true
 		e.retry = time.Time{}
 	}
 	switch {
@@ -266,5 +266,5 @@ func (e *entry) set(v value) bool {
 
 // forget drops the last value of a source.
 func (b *book) forget(e *entry) {
-	e.last, e.lastID, e.restored, e.proof = nil, identityOf(nil), false, fetch.Validators{}
+	e.last, e.lastID, e.restored, e.validators = nil, identityOf(nil), false, fetch.Validators{}
 }

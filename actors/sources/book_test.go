@@ -58,7 +58,7 @@ func TestWhichValueCounts(t *testing.T) {
 				if rounded {
 					b.gather(r)
 				} else {
-					b.want(e, errand{refresh: true})
+					b.want(e, request{refresh: true})
 				}
 				b.start()
 				f := b.finish(outcome{entry: e, value: fetch.Value{JSON: []byte(tc.value), Pending: tc.pending}, id: identityOf([]byte(tc.value)), failure: tc.failure}, noon)
@@ -123,8 +123,8 @@ func TestEightFetchesRunAtOnceAndOneOfEachSource(t *testing.T) {
 	if b.all() {
 		t.Error("a second request for all is taken while the first is under way")
 	}
-	b.want(b.byID["s0"], errand{refresh: true})
-	b.want(b.byID["s0"], errand{refresh: true})
+	b.want(b.byID["s0"], request{refresh: true})
+	b.want(b.byID["s0"], request{refresh: true})
 	if got := b.ids(); got != "" {
 		t.Errorf("%s begin, too", got)
 	}
@@ -157,7 +157,7 @@ func TestEightFetchesRunAtOnceAndOneOfEachSource(t *testing.T) {
 
 func TestARoundBeginsAfterFetchesThatRun(t *testing.T) {
 	b := newBook(manyDeclared(2))
-	b.want(b.byID["s0"], errand{refresh: true})
+	b.want(b.byID["s0"], request{refresh: true})
 	b.ids()
 	r := newRound(2)
 	b.gather(r)
@@ -283,7 +283,7 @@ func TestWhenSourcesAreFetched(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			b := newBook(tc.declared)
 			for _, e := range b.entries {
-				b.want(e, errand{refresh: true})
+				b.want(e, request{refresh: true})
 				b.start()
 				o := outcome{entry: e, value: fetch.Value{JSON: []byte(`1`)}}
 				if e.ID == tc.failed {

@@ -14,6 +14,7 @@ import (
 	"github.com/prometheus/common/expfmt"
 
 	"github.com/sluicehq/sluice/actors"
+	"github.com/sluicehq/sluice/internal/logtest"
 	"github.com/sluicehq/sluice/sources/fetch"
 )
 
@@ -122,25 +123,7 @@ type daemon struct {
 	registry *prometheus.Registry
 	mu       sync.Mutex
 	changed  [][]string
-	log      logbook
-}
-
-// logbook keeps what is logged.
-type logbook struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (l *logbook) Write(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(b)
-}
-
-func (l *logbook) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
+	log      logtest.Buffer
 }
 
 func spawn(t *testing.T, w *world, declarations []*fetch.Declaration, change ...func(*Options)) *daemon {

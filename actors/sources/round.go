@@ -25,7 +25,7 @@ func newRound(sources int) *round {
 // notwithstanding.
 func (b *book) gather(r *round) {
 	for _, e := range b.entries {
-		b.want(e, errand{rounds: []*round{r}})
+		b.want(e, request{rounds: []*round{r}})
 	}
 }
 

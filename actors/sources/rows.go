@@ -29,8 +29,8 @@ type rows struct {
 	log   *slog.Logger
 
 	mu      sync.Mutex // guards the rest
-	wishes  map[string]*wish
-	order   []string // of the wishes
+	writes  map[string]*pendingWrite
+	order   []string // of the writes
 	writing bool
 	closed  bool
 	work    sync.WaitGroup
@@ -38,19 +38,19 @@ type rows struct {
 	held map[string]generation // of the goroutine that writes
 }
 
-// wish is what shall be stored of a source.
-type wish struct {
+// pendingWrite is what is to be stored of a source.
+type pendingWrite struct {
 	row  *row // nil: nothing; its value is there
 	told []chan<- error
 }
 
 func newRows(t Table, log *slog.Logger) *rows {
-	return &rows{table: t, log: log, wishes: make(map[string]*wish), held: make(map[string]generation)}
+	return &rows{table: t, log: log, writes: make(map[string]*pendingWrite), held: make(map[string]generation)}
 }
 
 // store has a value stored. It does not wait.
 func (r *rows) store(d *fetch.Declaration, value []byte, at time.Time) {
-	r.wish(d.ID, &row{Version: rowVersion, Fingerprint: d.Fingerprint(), UpdatedAt: at.Unix(), Value: value}, nil)
+	r.enqueue(d.ID, &row{Version: rowVersion, Fingerprint: d.Fingerprint(), UpdatedAt: at.Unix(), Value: value}, nil)
 }
 
 // errEnded is a row that is not removed since nothing is stored any more.
@@ -62,10 +62,10 @@ func (r *rows) drop(id string, told chan<- error) {
 		told <- nil
 		return
 	}
-	r.wish(id, nil, told)
+	r.enqueue(id, nil, told)
 }
 
-func (r *rows) wish(id string, what *row, told chan<- error) {
+func (r *rows) enqueue(id string, what *row, told chan<- error) {
 	if r.table == nil {
 		return
 	}
@@ -77,10 +77,10 @@ func (r *rows) wish(id string, what *row, told chan<- error) {
 		}
 		return
 	}
-	w := r.wishes[id]
+	w := r.writes[id]
 	if w == nil {
-		w = &wish{}
-		r.wishes[id] = w
+		w = &pendingWrite{}
+		r.writes[id] = w
 		r.order = append(r.order, id)
 	}
 	w.row = what
@@ -93,7 +93,7 @@ func (r *rows) wish(id string, what *row, told chan<- error) {
 	}
 }
 
-// write fulfils wishes until there is none.
+// write does what is pending until there is nothing.
 func (r *rows) write() {
 	for {
 		r.mu.Lock()
@@ -104,8 +104,8 @@ func (r *rows) write() {
 		}
 		id := r.order[0]
 		r.order = r.order[1:]
-		w := r.wishes[id]
-		delete(r.wishes, id)
+		w := r.writes[id]
+		delete(r.writes, id)
 		r.mu.Unlock()
 		err := r.fulfil(id, w.row)
 		if err != nil {

@@ -43,7 +43,7 @@ func receive(protocol string) error {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	return natstest.Serve(dir, -1, jetstream.StreamConfig{
+	return natstest.Serve(dir, 0, jetstream.StreamConfig{
 		Name: "results", Subjects: []string{"results"}, Storage: jetstream.MemoryStorage,
 		MaxBytes: 64 << 20, Duplicates: time.Second, AllowBatchPublish: protocol == natsBatches,
 	})

@@ -129,15 +129,15 @@ func (o *outcome) add(write func(dst []byte, limit int) ([]byte, error)) error {
 		o.out = append(o.out, ',')
 	}
 	from := len(o.out)
-	room := o.limit - from - 1 // the brackets of an array
+	free := o.limit - from - 1 // the brackets of an array
 	if o.count == 0 {
-		room = o.limit
+		free = o.limit
 	}
 	var err error
-	if room >= 0 {
-		o.out, err = write(o.out, room)
+	if free >= 0 {
+		o.out, err = write(o.out, free)
 	}
-	if room < 0 || errors.Is(err, tree.ErrTooLong) || o.count > 0 && len(o.out)+1 > o.limit {
+	if free < 0 || errors.Is(err, tree.ErrTooLong) || o.count > 0 && len(o.out)+1 > o.limit {
 		return &tooLongError{o.limit}
 	}
 	if err != nil {

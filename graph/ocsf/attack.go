@@ -130,8 +130,8 @@ const few = 32
 // their order, each once. It appends nothing when they say nothing. Names are tags when
 // read is attackOf.
 func appendAttacks(dst []byte, names []string, read func(string) attack) []byte {
-	var room [few]attack // of those told
-	told := room[:0]
+	var buf [few]attack // of those told
+	told := buf[:0]
 	var known map[attack]bool // instead, when there are many
 	for _, name := range names {
 		a := read(name)

@@ -251,8 +251,8 @@ func (r *Render) Close() {
 	}
 }
 
-// room returns a buffer for a piece of about so many bytes.
-func (r *Render) room(f *rendering, bytes int) *RenderBuffer {
+// bufferFor returns a buffer for a piece of about so many bytes.
+func (r *Render) bufferFor(f *rendering, bytes int) *RenderBuffer {
 	if bytes > renderLong {
 		return r.from.getLong(bytes)
 	}
@@ -274,7 +274,7 @@ func (r *Render) message(f *rendering, p graph.Payload, index, size int, e *grap
 	}
 	b := f.piece
 	if b == nil {
-		b = r.room(f, size)
+		b = r.bufferFor(f, size)
 		f.piece, f.begin = b, b.mark()
 		b.envelopes = append(b.envelopes, *e)
 	}

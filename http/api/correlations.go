@@ -115,7 +115,7 @@ func (res *Resources) getCorrelationState(w http.ResponseWriter, r *http.Request
 		writeError(w, http.StatusBadRequest, err.Error())
 		return
 	}
-	page := &statePage{filter: f, left: f.Limit, room: pageGroups}
+	page := &statePage{filter: f, left: f.Limit, capacity: pageGroups}
 	if f.Limit == 0 {
 		page.left = math.MaxInt
 	}
@@ -145,13 +145,13 @@ func (noCorrelations) State(context.Context, correlation.Filter) ([]correlation.
 // statePage is one page of the answer after the other.
 type statePage struct {
 	bytes.Buffer
-	window io.WriterTo        // of the page's last group, when it is long
-	filter correlation.Filter // of the page to come
-	left   int                // groups to send
-	room   int                // groups that may fit into the page to come: twice what the last one had
-	count  int                // groups that pass, at the beginning
-	before string             // what stands before the next group
-	last   bool
+	window   io.WriterTo        // of the page's last group, when it is long
+	filter   correlation.Filter // of the page to come
+	left     int                // groups to send
+	capacity int                // groups that may fit into the page to come: twice what the last one had
+	count    int                // groups that pass, at the beginning
+	before   string             // what stands before the next group
+	last     bool
 }
 
 // writeTo sends the page. A long window is made while it is sent: what is in memory
@@ -187,7 +187,7 @@ func (p *statePage) next(ctx context.Context, state Correlations) error {
 
 // groups makes the groups of a page and reports whether there may be more.
 func (p *statePage) groups(ctx context.Context, state Correlations) (more bool, err error) {
-	p.filter.Limit = min(p.left, pageGroups, p.room)
+	p.filter.Limit = min(p.left, pageGroups, p.capacity)
 	views, groups, count, err := state.State(ctx, p.filter)
 	if err != nil {
 		return false, err
@@ -207,7 +207,7 @@ func (p *statePage) groups(ctx context.Context, state Correlations) (more bool, 
 		}
 	}
 	p.left -= made
-	p.room = 2*made + 1
+	p.capacity = 2*made + 1
 	return more && (p.left > 0 || p.window != nil), err
 }
 

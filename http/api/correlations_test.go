@@ -23,7 +23,7 @@ type many struct {
 	groups, size int
 	sent         int
 	asked        int
-	room         int // groups that were asked for
+	limits       int // groups that were asked for
 	fail         int // the page that fails, from 1
 }
 
@@ -31,7 +31,7 @@ func (m *many) List(context.Context) ([]correlation.Entry, error) { return nil, 
 
 func (m *many) State(_ context.Context, f correlation.Filter) ([]correlation.Entry, iter.Seq[correlation.GroupEntry], int, error) {
 	m.asked++
-	m.room += f.Limit
+	m.limits += f.Limit
 	if m.asked == m.fail {
 		return nil, nil, 0, errors.New("the stage has gone")
 	}
@@ -102,8 +102,8 @@ func TestTheStateIsSentInPages(t *testing.T) {
 			if len(answer.Groups) != tc.want || answer.Count != tc.groups || m.asked != tc.pages {
 				t.Errorf("%d groups, count %d, %d pages, want %d, %d, %d", len(answer.Groups), answer.Count, m.asked, tc.want, tc.groups, tc.pages)
 			}
-			if most := 3*tc.groups + pageGroups + tc.pages; m.room > most {
-				t.Errorf("%d groups were asked for, want at most %d", m.room, most)
+			if most := 3*tc.groups + pageGroups + tc.pages; m.limits > most {
+				t.Errorf("%d groups were asked for, want at most %d", m.limits, most)
 			}
 			for i, g := range answer.Groups {
 				if g.Index != i+1 {

@@ -88,7 +88,7 @@ func (res *Resources) refuseLogs(w http.ResponseWriter, err error) {
 		reply.JSON(w, http.StatusRequestEntityTooLarge, tooLarge{bodyTooLarge, res.MaxIngestBody})
 	case ingest.UnknownType, ingest.UnknownEncoding:
 		writeError(w, http.StatusUnsupportedMediaType, refused.Error())
-	case ingest.NoRoom:
+	case ingest.Exhausted:
 		w.Header().Set("Retry-After", "1")
 		writeHint(w, http.StatusServiceUnavailable, tooManyLarge, "send it again, or smaller requests")
 	default:

@@ -224,7 +224,7 @@ func TestEveryAnswerIsInTheDocument(t *testing.T) {
 		{name: "log records are of no known type", mount: ready(broken(&ingest.Refusal{Kind: ingest.UnknownType})), daemon: complete()},
 		{name: "log records cannot be decoded", mount: ready(broken(&ingest.Refusal{Kind: ingest.Malformed})), daemon: complete()},
 		{name: "log records are too many", mount: ready(broken(&ingest.Refusal{Kind: ingest.TooLarge})), daemon: complete()},
-		{name: "large requests are too many", mount: ready(broken(&ingest.Refusal{Kind: ingest.NoRoom})), daemon: complete()},
+		{name: "large requests are too many", mount: ready(broken(&ingest.Refusal{Kind: ingest.Exhausted})), daemon: complete()},
 		{name: "no log records are taken any more", mount: ready(broken(ingest.ErrDraining)), daemon: complete()},
 		{name: "incidents are batching", daemon: complete(), mount: with(func(d *daemon) { d.incidents = openIncidents(false) })},
 		{name: "sources are being fetched", daemon: complete(), mount: with(func(d *daemon) { d.feeds.busy = true })},

@@ -4,12 +4,14 @@ import (
 	"crypto/rand"
 	"crypto/x509"
 	"crypto/x509/pkix"
+	"log/slog"
 	"math/big"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/sluicehq/sluice/internal/certs/certstest"
+	"github.com/sluicehq/sluice/internal/logtest"
 )
 
 func TestExpiryIsWarnedOf(t *testing.T) {
@@ -32,8 +34,8 @@ func TestExpiryIsWarnedOf(t *testing.T) {
 		{"its last moment", 0, "the certificate of the API expires in less than a day"},
 		{"past", -1, "the certificate of the API has expired: clients refuse it"},
 	} {
-		log := &words{}
-		c.log = log.logger()
+		log := &logtest.Buffer{}
+		c.log = log.Logger(slog.LevelInfo)
 		c.Warn(end.Add(-tc.left))
 		got := ""
 		for _, d := range c.Doubts(end.Add(-tc.left)) {
@@ -72,8 +74,8 @@ func TestRootsThatAreNotValidAreWarnedOf(t *testing.T) {
 		o := settings(ours.Issue("localhost", year))
 		o.ClientCA = t.TempDir() + "/ca.pem"
 		certstest.Write(t, o.ClientCA, tc.roots...)
-		log := &words{}
-		c := load(t, log.logger(), o)
+		log := &logtest.Buffer{}
+		c := load(t, log.Logger(slog.LevelInfo), o)
 		c.Warn(now)
 		got := ""
 		for _, d := range c.Doubts(now) {

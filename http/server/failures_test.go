@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"strings"
@@ -13,6 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/sluicehq/sluice/internal/certs/certstest"
+	"github.com/sluicehq/sluice/internal/logtest"
 )
 
 // failuresOf are the failed handshakes by reason, those that are not zero.
@@ -109,8 +111,8 @@ func TestWithoutTLSNoHandshakesAreCounted(t *testing.T) {
 
 // Clients choose a part of what is wrong, and cannot fill the log with it.
 func TestCausesOfFailedHandshakesAreBounded(t *testing.T) {
-	log := &words{}
-	c := &Certificates{log: log.logger(), failures: newFailures()}
+	log := &logtest.Buffer{}
+	c := &Certificates{log: log.Logger(slog.LevelInfo), failures: newFailures()}
 	near, far := net.Pipe()
 	defer near.Close()
 	defer far.Close()

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"strings"
 	"testing"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/sluicehq/sluice/internal/certs"
 	"github.com/sluicehq/sluice/internal/certs/certstest"
+	"github.com/sluicehq/sluice/internal/logtest"
 )
 
 func TestPlaintextOnAPortOfTLSIsAnswered(t *testing.T) {
@@ -72,8 +74,8 @@ func TestHandshakesThatDoNotGoOn(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s, p := serveInTime(t, true, ok)
-				log := &words{}
-				s.certs.log = log.logger()
+				log := &logtest.Buffer{}
+				s.certs.log = log.Logger(slog.LevelInfo)
 				trust := p.tls
 				p.tls = nil
 				begin, ended := time.Now(), make(chan time.Duration)

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"bytes"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
@@ -11,7 +10,6 @@ import (
 	"net/http"
 	"os"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -22,6 +20,7 @@ import (
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 
 	"github.com/sluicehq/sluice/internal/certs/certstest"
+	"github.com/sluicehq/sluice/internal/logtest"
 )
 
 const year = 365 * 24 * time.Hour
@@ -38,31 +37,11 @@ func load(t *testing.T, log *slog.Logger, s TLS) *Certificates {
 	return c
 }
 
-// words collects a log.
-type words struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (w *words) Write(p []byte) (int, error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.buf.Write(p)
-}
-
-func (w *words) String() string {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.buf.String()
-}
-
-func (w *words) logger() *slog.Logger { return slog.New(slog.NewTextHandler(w, nil)) }
-
 // serveTLS starts a server with certificates that the test's end stops.
-func serveTLS(t *testing.T, o TLS, h http.Handler) (*Server, *words) {
+func serveTLS(t *testing.T, o TLS, h http.Handler) (*Server, *logtest.Buffer) {
 	t.Helper()
-	log := &words{}
-	s, err := Listen(loopback, log.logger())
+	log := &logtest.Buffer{}
+	s, err := Listen(loopback, log.Logger(slog.LevelInfo))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -49,13 +49,13 @@ func (b *bodies) put(memory []byte) {
 type body struct {
 	intake *Intake
 	bytes  []byte
-	held   int64 // of the room for large ones
+	held   int64 // of the budget for large ones
 }
 
 // close gives the memory back.
 func (b *body) close() {
 	b.intake.bodies.put(b.bytes)
-	b.intake.room.leave(b.held)
+	b.intake.budget.leave(b.held)
 	b.bytes, b.held = nil, 0
 }
 
@@ -64,7 +64,7 @@ func (b *body) close() {
 func (b *body) grow(ctx context.Context, limit int64) error {
 	size := min(max(2*int64(cap(b.bytes)), smallestBody), limit+1)
 	if more := size - max(int64(cap(b.bytes)), freeBody); more > 0 {
-		if err := b.intake.room.enter(ctx, more); err != nil {
+		if err := b.intake.budget.enter(ctx, more); err != nil {
 			return err
 		}
 		b.held += more

@@ -175,7 +175,7 @@ func (r *Refusal) code() codes.Code {
 		return codes.ResourceExhausted
 	case UnknownType, UnknownEncoding:
 		return codes.Unimplemented
-	case NoRoom:
+	case Exhausted:
 		return codes.Unavailable
 	}
 	return codes.InvalidArgument

@@ -23,7 +23,7 @@ type Intake struct {
 	in      sources.Intake
 	maxBody int64
 	metrics *Metrics
-	room    *room
+	budget  *budget
 	bodies  bodies
 	buffers sources.Buffers
 	passes  sync.Pool
@@ -32,7 +32,7 @@ type Intake struct {
 // NewIntake returns an intake that hands over to in. A request may have maxBody bytes,
 // once inflated.
 func NewIntake(in sources.Intake, maxBody int64, m *Metrics) *Intake {
-	n := &Intake{in: in, maxBody: maxBody, metrics: m, room: newRoom(roomBodies * maxBody)}
+	n := &Intake{in: in, maxBody: maxBody, metrics: m, budget: newBudget(largeBodies * maxBody)}
 	n.passes.New = func() any { return &pass{intake: n} }
 	return n
 }

@@ -32,7 +32,7 @@ const (
 	UnknownEncoding                    // nor one that is compressed like this
 	Malformed                          // it cannot be inflated or decoded
 	TooLarge                           // it has too many bytes
-	NoRoom                             // too many others are large; it may be sent again
+	Exhausted                          // too many others are large; it may be sent again
 )
 
 // Error says what is wrong.
@@ -106,8 +106,8 @@ func (n *Intake) read(ctx context.Context, t transport, b *body, src io.Reader, 
 		return n.refuse(t, why, TooLarge, err.Error())
 	case errors.Is(err, errInflate):
 		return n.refuse(t, why, Malformed, err.Error())
-	case errors.Is(err, errNoRoom):
-		return n.refuse(t, reasonClosed, NoRoom, err.Error())
+	case errors.Is(err, errExhausted):
+		return n.refuse(t, reasonClosed, Exhausted, err.Error())
 	}
 	n.broken(ctx, t, err)
 	return err
@@ -133,9 +133,9 @@ const statusUnavailable = 503
 func (n *Intake) transcode(ctx context.Context, wire *body, text []byte) error {
 	// What comes out is at most about twice as long as what went in.
 	if more := 2*int64(len(text)) - freeBody; more > 0 {
-		if err := n.room.enter(ctx, more); err != nil {
-			if errors.Is(err, errNoRoom) {
-				return n.refuse(overHTTP, reasonClosed, NoRoom, err.Error())
+		if err := n.budget.enter(ctx, more); err != nil {
+			if errors.Is(err, errExhausted) {
+				return n.refuse(overHTTP, reasonClosed, Exhausted, err.Error())
 			}
 			return err
 		}

@@ -82,7 +82,7 @@ func (z *zeros) Read(p []byte) (int, error) {
 func TestLargeRequestsShareRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const large = 1 << 20
-		const holders = roomBodies * large / (large + 1 - freeBody) // what is left is too little for another
+		const holders = largeBodies * large / (large + 1 - freeBody) // what is left is too little for another
 		m, _ := newTestMetrics(t)
 		n := NewIntake(sourcetest.NewIntake(1), large, m)
 		began, release, ended := make(chan struct{}, holders), make(chan struct{}), make(chan error, holders+1)
@@ -106,9 +106,9 @@ func TestLargeRequestsShareRoom(t *testing.T) {
 		refusedAs(err, Malformed)
 		begin := time.Now()
 		_, err = n.Post(t.Context(), Post{Body: &zeros{large}})
-		refusedAs(err, NoRoom)
-		if waited := time.Since(begin); waited != roomWait {
-			t.Errorf("waited %s, want %s", waited, roomWait)
+		refusedAs(err, Exhausted)
+		if waited := time.Since(begin); waited != budgetWait {
+			t.Errorf("waited %s, want %s", waited, budgetWait)
 		}
 		ctx, leave := context.WithCancel(t.Context())
 		go func() {
@@ -129,8 +129,8 @@ func TestLargeRequestsShareRoom(t *testing.T) {
 		for range holders + 1 {
 			refusedAs(<-ended, Malformed)
 		}
-		if left := n.room.left; left != roomBodies*large {
-			t.Errorf("%d bytes of room are left, want %d", left, roomBodies*large)
+		if left := n.budget.left; left != largeBodies*large {
+			t.Errorf("%d bytes of room are left, want %d", left, largeBodies*large)
 		}
 	})
 }

@@ -20,15 +20,15 @@ func (w *writer) full() bool {
 // text appends a string. Of one that is too long by itself only as much is read as it
 // takes to know.
 func (w *writer) text(s []byte) {
-	if room := w.limit - len(w.out) + 1; len(s) > room {
-		s, w.over = s[:max(0, room)], true
+	if free := w.limit - len(w.out) + 1; len(s) > free {
+		s, w.over = s[:max(0, free)], true
 	}
 	w.out = appendString(w.out, s)
 }
 
 func (w *writer) hex(s []byte) {
-	if room := w.limit - len(w.out) + 1; len(s) > room {
-		s, w.over = s[:max(0, room)], true
+	if free := w.limit - len(w.out) + 1; len(s) > free {
+		s, w.over = s[:max(0, free)], true
 	}
 	w.out = appendHex(w.out, s)
 }

@@ -141,14 +141,14 @@ func (v *View) State(filter Filter) (list []GroupEntry, count int) {
 // grows with the number of groups and hardly with the order they are in.
 func (v *View) Each(filter Filter) (groups iter.Seq[GroupEntry], count int) {
 	var hits []hit
-	room := math.MaxInt / 4
+	most := math.MaxInt / 4
 	if filter.Limit > 0 {
-		room = filter.Offset + filter.Limit
+		most = filter.Offset + filter.Limit
 	}
 	for i := range v.states {
 		if st := &v.states[i]; filter.reaches(i, st.c) {
 			var n int
-			hits, n = st.hits(hits, i, &filter, room-len(hits))
+			hits, n = st.hits(hits, i, &filter, most-len(hits))
 			count += n
 		}
 	}
@@ -173,11 +173,11 @@ type hit struct {
 
 // hits appends the first groups, room at most, that pass the filter, in their order.
 // It returns how many pass it.
-func (st *stateView) hits(dst []hit, state int, filter *Filter, room int) ([]hit, int) {
+func (st *stateView) hits(dst []hit, state int, filter *Filter, most int) ([]hit, int) {
 	from, passed := len(dst), 0
 	first := func() {
 		slices.SortFunc(dst[from:], func(a, b hit) int { return a.compare(&b.Place) })
-		dst = dst[:min(len(dst), from+room)]
+		dst = dst[:min(len(dst), from+most)]
 	}
 	sorted := false // dst[from:] has the first so far
 	for _, g := range st.groups {
@@ -189,10 +189,10 @@ func (st *stateView) hits(dst []hit, state int, filter *Filter, room int) ([]hit
 			continue
 		}
 		passed++
-		if room == 0 || sorted && h.compare(&dst[from+room-1].Place) > 0 {
+		if most == 0 || sorted && h.compare(&dst[from+most-1].Place) > 0 {
 			continue
 		}
-		if dst = append(dst, h); len(dst)-from >= 2*room+minHits {
+		if dst = append(dst, h); len(dst)-from >= 2*most+minHits {
 			first()
 			sorted = true
 		}

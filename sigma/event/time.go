@@ -89,8 +89,8 @@ func numberClock(text []byte) (int64, bool) {
 }
 
 // parseStamp reads an RFC 3339 time, or one without offset as UTC. An offset
-// without colon is accepted when loose.
-func parseStamp(s []byte, loose bool) (int64, bool) {
+// without colon is accepted when lenient.
+func parseStamp(s []byte, lenient bool) (int64, bool) {
 	if len(s) < 19 || s[4] != '-' || s[7] != '-' || s[13] != ':' || s[16] != ':' {
 		return 0, false
 	}
@@ -119,16 +119,16 @@ func parseStamp(s []byte, loose bool) (int64, bool) {
 		}
 		s = s[1+n:]
 	}
-	offset, ok := parseOffset(s, loose)
+	offset, ok := parseOffset(s, lenient)
 	return t.Unix() - offset, ok
 }
 
 // parseOffset reads the rest of a time, in seconds east of UTC.
-func parseOffset(s []byte, loose bool) (int64, bool) {
+func parseOffset(s []byte, lenient bool) (int64, bool) {
 	switch {
 	case len(s) == 0, len(s) == 1 && (s[0] == 'Z' || s[0] == 'z'):
 		return 0, true
-	case len(s) == 5 && loose:
+	case len(s) == 5 && lenient:
 		s = []byte{s[0], s[1], s[2], ':', s[3], s[4]}
 	}
 	if len(s) != 6 || s[3] != ':' || s[0] != '+' && s[0] != '-' {

@@ -115,8 +115,8 @@ func KeyIs(quoted []byte, name string) bool {
 	} else if len(quoted)-2 < len(name) && !hasHigh(quoted) {
 		return false
 	}
-	var room [64]byte
-	return string(AppendUnquoted(room[:0], quoted)) == name
+	var buf [64]byte
+	return string(AppendUnquoted(buf[:0], quoted)) == name
 }
 
 func hasHigh(b []byte) bool {

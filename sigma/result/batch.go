@@ -41,7 +41,7 @@ func (b *Batch) At(i int) *Detection { return b.pages[i/page][i%page] }
 
 // Add appends a detection of r and returns it for filling.
 func (b *Batch) Add(r *Rule) *Detection {
-	b.own = append(room(b, b.own, 1, minOwn, maxOwn), Detection{Rule: r})
+	b.own = append(grown(b, b.own, 1, minOwn, maxOwn), Detection{Rule: r})
 	d := &b.own[len(b.own)-1]
 	b.Append(d)
 	return d
@@ -82,7 +82,7 @@ func (b *Batch) FieldList(fields []Field) []Field {
 	if len(fields) == 0 {
 		return nil
 	}
-	b.fields = room(b, b.fields, len(fields), minFields, maxFields)
+	b.fields = grown(b, b.fields, len(fields), minFields, maxFields)
 	at := len(b.fields)
 	b.fields = append(b.fields, fields...)
 	return b.fields[at:len(b.fields):len(b.fields)]
@@ -90,7 +90,7 @@ func (b *Batch) FieldList(fields []Field) []Field {
 
 // Extra returns an empty Extra that belongs to the batch.
 func (b *Batch) Extra() *Extra {
-	b.extras = append(room(b, b.extras, 1, minOwn, maxOwn), Extra{})
+	b.extras = append(grown(b, b.extras, 1, minOwn, maxOwn), Extra{})
 	return &b.extras[len(b.extras)-1]
 }
 
@@ -100,14 +100,14 @@ func (b *Batch) Bytes(data []byte) []byte {
 		b.held += len(data)
 		return bytes.Clone(data)
 	}
-	b.bytes = room(b, b.bytes, len(data), minBytes, maxBytes)
+	b.bytes = grown(b, b.bytes, len(data), minBytes, maxBytes)
 	at := len(b.bytes)
 	b.bytes = append(b.bytes, data...)
 	return b.bytes[at:len(b.bytes):len(b.bytes)]
 }
 
-// room returns s, or an empty larger piece when n more do not fit.
-func room[T any](b *Batch, s []T, n, least, limit int) []T {
+// grown returns s, or an empty larger piece when n more do not fit.
+func grown[T any](b *Batch, s []T, n, least, limit int) []T {
 	if cap(s)-len(s) >= n {
 		return s
 	}

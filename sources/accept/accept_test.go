@@ -1,7 +1,6 @@
 package accept
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -22,6 +21,7 @@ import (
 
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/graph/leaktest"
+	"github.com/sluicehq/sluice/internal/logtest"
 	"github.com/sluicehq/sluice/internal/modetest"
 	"github.com/sluicehq/sluice/sources"
 	"github.com/sluicehq/sluice/sources/sourcetest"
@@ -70,14 +70,14 @@ func (p *pipes) connect(t *testing.T) net.Conn {
 type rig struct {
 	*Server
 	in   *sourcetest.Intake
-	log  *lockedBuffer
+	log  *logtest.Buffer
 	reg  *prometheus.Registry
 	stop func() error
 }
 
-func start(t *testing.T, l net.Listener, room int, change func(*Options)) *rig {
+func start(t *testing.T, l net.Listener, capacity int, change func(*Options)) *rig {
 	t.Helper()
-	in := sourcetest.NewIntake(room)
+	in := sourcetest.NewIntake(capacity)
 	r := startInto(t, l, in, change)
 	r.in = in
 	return r
@@ -85,7 +85,7 @@ func start(t *testing.T, l net.Listener, room int, change func(*Options)) *rig {
 
 func startInto(t *testing.T, l net.Listener, in sources.Intake, change func(*Options)) *rig {
 	t.Helper()
-	r := &rig{log: new(lockedBuffer), reg: prometheus.NewRegistry()}
+	r := &rig{log: new(logtest.Buffer), reg: prometheus.NewRegistry()}
 	metrics, err := NewMetrics(r.reg, "test")
 	if err != nil {
 		t.Fatal(err)
@@ -350,22 +350,4 @@ func until(t *testing.T, done func() bool) {
 			t.Fatal("nothing comes any more")
 		}
 	}
-}
-
-// lockedBuffer is a log that can be read while it is written.
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lockedBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lockedBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
 }

@@ -100,26 +100,26 @@ func TestTextsOfAnyLengthPauseNoLongerThanTheyMay(t *testing.T) {
 // filled exactly.
 func TestWhatIsReadyIsThere(t *testing.T) {
 	for _, sent := range []int{1, 511, 512, 513, 1024, 4096} {
-		for _, room := range []int{1, 511, 512, 513, 1024, 4096, 8192} {
+		for _, size := range []int{1, 511, 512, 513, 1024, 4096, 8192} {
 			synctest.Test(t, func(t *testing.T) {
 				near, far := net.Pipe()
 				defer near.Close()
 				text := bytes.Repeat([]byte("x"), sent)
 				go func() { _, _ = far.Write(text) }()
-				a, got, buf := &ahead{Conn: near}, 0, make([]byte, room)
+				a, got, buf := &ahead{Conn: near}, 0, make([]byte, size)
 				for got < sent {
 					a.wait()
 					for a.Ready() {
 						begin := time.Now()
 						n, err := a.Read(buf)
 						if took := time.Since(begin); n == 0 || err != nil || took > moment {
-							t.Fatalf("%d bytes into %d: read %d, %v, in %s", sent, room, n, err, took)
+							t.Fatalf("%d bytes into %d: read %d, %v, in %s", sent, size, n, err, took)
 						}
 						got += n
 					}
 				}
 				if got != sent || a.Ready() {
-					t.Errorf("%d bytes into %d: read %d, and more is ready: %t", sent, room, got, a.Ready())
+					t.Errorf("%d bytes into %d: read %d, and more is ready: %t", sent, size, got, a.Ready())
 				}
 				_ = far.Close()
 				if a.wait(); !a.Ready() {

@@ -288,7 +288,7 @@ func (p *parser) template() error {
 		return err
 	}
 	types := cursor{data: p.bytes, pos: p.take(4 * int(count)), end: p.pos}
-	values := p.arena.room(int(count))
+	values := p.arena.reserve(int(count))
 	for range count {
 		v := value{size: uint32(types.u16()), kind: kind(types.u8())}
 		types.u8()

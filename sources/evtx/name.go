@@ -38,7 +38,7 @@ func (n *names) utf16(b []byte) *name {
 		return known
 	}
 	made := n.text(appendUTF16(nil, b))
-	if n.room(len(b)) {
+	if n.reserve(len(b)) {
 		n.coded[string(b)] = made
 	}
 	return made
@@ -50,14 +50,14 @@ func (n *names) text(b []byte) *name {
 		return known
 	}
 	made := &name{text: string(b), role: roles[string(b)]}
-	if n.room(len(b)) {
+	if n.reserve(len(b)) {
 		n.known[made.text] = made
 	}
 	return made
 }
 
-// room reports whether one more name is remembered.
-func (n *names) room(size int) bool {
+// reserve reports whether one more name is remembered.
+func (n *names) reserve(size int) bool {
 	const beside = 64 // what a name takes beside its text
 	if n.size > maxNames {
 		return false

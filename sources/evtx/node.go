@@ -62,8 +62,8 @@ func (a *arena) addInstance(i instance) int32 {
 	return a.sign * int32(len(a.instances)-1)
 }
 
-// room returns memory for the values of an instance, which live as long as the arena's nodes.
-func (a *arena) room(n int) []value {
+// reserve returns memory for the values of an instance, which live as long as the arena's nodes.
+func (a *arena) reserve(n int) []value {
 	at := len(a.values)
 	if cap(a.values)-at < n {
 		a.values, at = make([]value, 0, max(n, 2*cap(a.values), 256)), 0 // those of before keep theirs

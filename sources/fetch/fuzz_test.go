@@ -4,12 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
+	"github.com/sluicehq/sluice/internal/filetest"
 	"github.com/sluicehq/sluice/sources/fetch"
 )
 
@@ -102,19 +101,17 @@ func FuzzLoad(f *testing.F) {
 	} {
 		f.Add([]byte(text))
 	}
+	file := filetest.New(f, "s.yml")
 	f.Fuzz(func(t *testing.T, data []byte) {
-		path := filepath.Join(t.TempDir(), "s.yml")
-		if err := os.WriteFile(path, data, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		all, _, err := fetch.Load([]string{path})
+		file.Hold(t, data)
+		all, _, err := fetch.Load([]string{file.Path})
 		var load *fetch.LoadError
 		if err != nil && (!errors.As(err, &load) || len(load.Faults) == 0 || all != nil) {
 			t.Errorf("got %d declarations, %v", len(all), err)
 		}
 		ids := make(map[string]bool)
 		for _, d := range all {
-			if ids[d.ID] || d.Format == "" || d.Timeout <= 0 || d.File != path || d.Line < 1 || d.Default != nil && !json.Valid(d.Default) || len(d.Fingerprint()) != 64 || d.Refresh.String() == "" {
+			if ids[d.ID] || d.Format == "" || d.Timeout <= 0 || d.File != file.Path || d.Line < 1 || d.Default != nil && !json.Valid(d.Default) || len(d.Fingerprint()) != 64 || d.Refresh.String() == "" {
 				t.Errorf("got %+v", d)
 			}
 			ids[d.ID] = true

@@ -1,45 +1,26 @@
 package fetch_test
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/sluicehq/sluice/graph/leaktest"
+	"github.com/sluicehq/sluice/internal/logtest"
 	"github.com/sluicehq/sluice/internal/natsconn"
 	"github.com/sluicehq/sluice/sources/fetch"
 )
 
 func TestMain(m *testing.M) { leaktest.Main(m) }
 
-// journal is a log that tests read.
-type journal struct {
-	mu  sync.Mutex // guards buf
-	buf bytes.Buffer
-}
-
-func (j *journal) Write(p []byte) (int, error) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.buf.Write(p)
-}
-
-func (j *journal) String() string {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.buf.String()
-}
-
 // client is a client and its log, down to debug.
-func client(t *testing.T, o fetch.Options) (*fetch.Client, *journal) {
+func client(t *testing.T, o fetch.Options) (*fetch.Client, *logtest.Buffer) {
 	t.Helper()
-	j := new(journal)
+	j := new(logtest.Buffer)
 	o.Log = slog.New(slog.NewTextHandler(j, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	o.NATS = natsconn.Client{Config: o.NATS.Config, Log: o.Log}
 	if o.Version == "" {

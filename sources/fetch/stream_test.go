@@ -16,6 +16,7 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
 
+	"github.com/sluicehq/sluice/internal/logtest"
 	"github.com/sluicehq/sluice/internal/natsconn/natstest"
 	"github.com/sluicehq/sluice/sources/fetch"
 )
@@ -46,7 +47,7 @@ type stormed struct {
 	nc   *nats.Conn
 	free chan struct{}
 	end  func()
-	log  *journal
+	log  *logtest.Buffer
 }
 
 // storm subscribes, has the taker wait in its first call, and hands the rest to the test.

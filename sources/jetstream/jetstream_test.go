@@ -3,6 +3,7 @@ package jetstream_test
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/sluicehq/sluice/graph"
+	"github.com/sluicehq/sluice/internal/logtest"
 	"github.com/sluicehq/sluice/internal/modetest"
 	"github.com/sluicehq/sluice/internal/natsconn/natstest"
 	"github.com/sluicehq/sluice/sources"
@@ -110,9 +112,9 @@ func TestBlankAndOversizeMessagesAreAcknowledged(t *testing.T) {
 func TestAConsumerDeletedUnderneathIsMadeAgain(t *testing.T) {
 	s := natstest.Start(t, nil)
 	publish(t, s, "EVENTS", "events.>", "events.a", numbers(0, 10)...)
-	var log record
+	var log logtest.Buffer
 	o := options(t, s, "events.>")
-	o.Dialer.Log = log.log()
+	o.Dialer.Log = log.Logger(slog.LevelInfo)
 	in, stop := running(t, open(t, o))
 	wait(t, "ten messages", func() bool { return len(in.Lines()) == 10 })
 	kept := in.Take()
@@ -148,9 +150,9 @@ func TestAConsumerDeletedUnderneathIsMadeAgain(t *testing.T) {
 func TestAStreamMadeAnewIsReadFromItsBeginning(t *testing.T) {
 	s := natstest.Start(t, nil)
 	publish(t, s, "EVENTS", "events.>", "events.a", numbers(0, 10)...)
-	var log record
+	var log logtest.Buffer
 	o := options(t, s, "events.>")
-	o.Dialer.Log = log.log()
+	o.Dialer.Log = log.Logger(slog.LevelInfo)
 	src := open(t, o)
 	in, stop := running(t, src)
 	wait(t, "ten messages", func() bool { return len(in.Lines()) == 10 })

@@ -6,37 +6,17 @@ import (
 	"log/slog"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/sluicehq/sluice/internal/logtest"
 	"github.com/sluicehq/sluice/internal/natsconn"
 	"github.com/sluicehq/sluice/internal/natsconn/natstest"
 	source "github.com/sluicehq/sluice/sources/jetstream"
 )
-
-// record is a log.
-type record struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (r *record) Write(p []byte) (int, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.text.Write(p)
-}
-
-func (r *record) String() string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.text.String()
-}
-
-func (r *record) log() *slog.Logger { return slog.New(slog.NewTextHandler(r, nil)) }
 
 // shut closes a source that does not run.
 func shut(t *testing.T, s *source.Source) {
@@ -96,9 +76,9 @@ func TestAnExistingStreamIsUsedWhateverItsName(t *testing.T) {
 func TestAStreamThatIsMadeIsWarnedOf(t *testing.T) {
 	s := natstest.Start(t, nil)
 	for n := range 12 {
-		var log record
+		var log logtest.Buffer
 		o := options(t, s, fmt.Sprintf("events%02d", n))
-		o.Dialer.Log = log.log()
+		o.Dialer.Log = log.Logger(slog.LevelInfo)
 		opened, err := source.Open(o)
 		if err != nil {
 			t.Fatal(err)
@@ -197,9 +177,9 @@ func TestAConsumerThatIsThereIsUsedAsItIs(t *testing.T) {
 	publish(t, s, "EVENTS", "events.>", "events.a", "x")
 	consume(t, s, jetstream.ConsumerConfig{Durable: "sluice-daemon-events", AckPolicy: jetstream.AckExplicitPolicy, FilterSubject: "events.b", AckWait: 7 * time.Second, MaxDeliver: 5, MaxAckPending: 11})
 	before := info(t, s, "EVENTS", "sluice-daemon-events")
-	var log record
+	var log logtest.Buffer
 	o := options(t, s, "events.>")
-	o.Dialer.Log = log.log()
+	o.Dialer.Log = log.Logger(slog.LevelInfo)
 	opened, err := source.Open(o)
 	if err != nil {
 		t.Fatal(err)
@@ -235,9 +215,9 @@ func TestAReplayMakesTheConsumerAnew(t *testing.T) {
 			}
 			name := tc.input.ConsumerName("events.>")
 			consume(t, s, jetstream.ConsumerConfig{Durable: name, AckPolicy: jetstream.AckExplicitPolicy, FilterSubject: "events.>", AckWait: 7 * time.Second, MaxDeliver: 5, MaxAckPending: 11})
-			var log record
+			var log logtest.Buffer
 			o := options(t, s, "events.>")
-			o.Input, o.Dialer.Log = tc.input, log.log()
+			o.Input, o.Dialer.Log = tc.input, log.Logger(slog.LevelInfo)
 			opened, err := source.Open(o)
 			if err != nil {
 				t.Fatal(err)

@@ -117,7 +117,7 @@ func (s *Source) Run(ctx context.Context, in sources.Intake) error {
 	s.work.Go(s.acknowledge)
 	s.work.Go(s.measure)
 	for failures := 0; ; {
-		most, err := s.room(ctx)
+		most, err := s.available(ctx)
 		if err != nil {
 			return nil
 		}
@@ -156,8 +156,8 @@ func (s *Source) failures(polled kgo.Fetches, before int) int {
 	return 0
 }
 
-// room waits until messages may be read, and returns how many.
-func (s *Source) room(ctx context.Context) (int, error) {
+// available waits until messages may be read, and returns how many.
+func (s *Source) available(ctx context.Context) (int, error) {
 	for {
 		s.mu.Lock()
 		n := s.o.Pending - s.pending

@@ -33,9 +33,9 @@ type reader struct {
 }
 
 // read runs a source until the test or stop ends it.
-func read(t *testing.T, s *Source, room int) *reader {
+func read(t *testing.T, s *Source, available int) *reader {
 	t.Helper()
-	r := &reader{Source: s, in: sourcetest.NewIntake(room)}
+	r := &reader{Source: s, in: sourcetest.NewIntake(available)}
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- s.Run(ctx, r.in) }()

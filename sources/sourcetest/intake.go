@@ -18,7 +18,7 @@ var ErrClosed = errors.New("intake closed")
 type Intake struct {
 	mu       sync.Mutex // guards all below
 	changed  chan struct{}
-	room     int
+	capacity int
 	closed   bool
 	lines    []graph.Line
 	texts    []string
@@ -27,7 +27,9 @@ type Intake struct {
 }
 
 // NewIntake returns an intake with room for so many lines.
-func NewIntake(room int) *Intake { return &Intake{room: room, changed: make(chan struct{})} }
+func NewIntake(capacity int) *Intake {
+	return &Intake{capacity: capacity, changed: make(chan struct{})}
+}
 
 // Put admits what fits and waits for room for the rest.
 func (n *Intake) Put(ctx context.Context, run []graph.Line) (admitted int, err error) {
@@ -37,12 +39,12 @@ func (n *Intake) Put(ctx context.Context, run []graph.Line) (admitted int, err e
 			n.mu.Unlock()
 			return admitted, ErrClosed
 		}
-		fit := min(n.room, len(run)-admitted)
+		fit := min(n.capacity, len(run)-admitted)
 		for _, l := range run[admitted : admitted+fit] {
 			n.lines = append(n.lines, l)
 			n.texts = append(n.texts, string(l.Raw))
 		}
-		n.room -= fit
+		n.capacity -= fit
 		admitted += fit
 		changed := n.changed
 		if admitted < len(run) {
@@ -78,7 +80,7 @@ func (n *Intake) Take() []graph.Line {
 	defer n.mu.Unlock()
 	taken := n.lines
 	n.lines = nil
-	n.room += len(taken)
+	n.capacity += len(taken)
 	n.wake()
 	return taken
 }

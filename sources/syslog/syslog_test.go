@@ -1,7 +1,6 @@
 package syslog
 
 import (
-	"bytes"
 	"context"
 	"crypto/tls"
 	"fmt"
@@ -18,6 +17,7 @@ import (
 
 	"github.com/sluicehq/sluice/graph/leaktest"
 	"github.com/sluicehq/sluice/internal/certs/certstest"
+	"github.com/sluicehq/sluice/internal/logtest"
 	"github.com/sluicehq/sluice/internal/modetest"
 	"github.com/sluicehq/sluice/sources"
 	"github.com/sluicehq/sluice/sources/accept"
@@ -28,33 +28,15 @@ func TestMain(m *testing.M) { leaktest.Main(m) }
 
 const year = 365 * 24 * time.Hour
 
-// logs is a log that can be read while it is written.
-type logs struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *logs) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *logs) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
-}
-
 // input is a source under test.
 type input struct {
 	*Source
 	in  *sourcetest.Intake
-	log *logs
+	log *logtest.Buffer
 	reg *prometheus.Registry
 }
 
-func options(t *testing.T, files Files) (Options, *logs, *prometheus.Registry) {
+func options(t *testing.T, files Files) (Options, *logtest.Buffer, *prometheus.Registry) {
 	t.Helper()
 	reg := prometheus.NewRegistry()
 	metrics, err := NewMetrics(reg)
@@ -65,7 +47,7 @@ func options(t *testing.T, files Files) (Options, *logs, *prometheus.Registry) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	log := new(logs)
+	log := new(logtest.Buffer)
 	c := DefaultConfig()
 	c.TLS = files
 	return Options{Config: c, Log: slog.New(slog.NewTextHandler(log, nil)), Metrics: metrics, Connections: connections}, log, reg

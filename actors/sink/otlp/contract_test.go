@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/sluicehq/sluice/actors/sink"
-	room "github.com/sluicehq/sluice/actors/sink/otlp"
+	otlpsink "github.com/sluicehq/sluice/actors/sink/otlp"
 	"github.com/sluicehq/sluice/actors/sink/sinktest"
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/internal/modetest"
@@ -19,7 +19,7 @@ import (
 )
 
 // recorded makes log records of the bodies that the suite's form wrote.
-type recorded struct{ *room.Transport }
+type recorded struct{ *otlpsink.Transport }
 
 func (r recorded) Write(ctx context.Context, messages []graph.Message) (int, error) {
 	messages = slices.Clone(messages)
@@ -48,7 +48,7 @@ func TestContract(t *testing.T) {
 					} else {
 						receiver.ServeGRPCOn(network, nil)
 					}
-					transport, err := room.New(export.Options{
+					transport, err := otlpsink.New(export.Options{
 						Endpoint: "collector:4317", HTTP: tc.http, Gzip: tc.gzip, Timeout: 10 * time.Second, Now: time.Now, Dial: network.Dial,
 					}, "1.0.0", slog.New(slog.DiscardHandler))
 					if err != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/sluicehq/sluice/actors/sink/webhook"
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/internal/egress"
+	"github.com/sluicehq/sluice/internal/filetest"
 	"github.com/sluicehq/sluice/internal/suggest"
 	"github.com/sluicehq/sluice/internal/template"
 	"github.com/sluicehq/sluice/sigma/ast"
@@ -290,10 +291,10 @@ func FuzzLoad(f *testing.F) {
 	}
 	f.Add(good + "    retry: {attempts: 0}\n    headers: {a: b, A: c}\n    tls: {ca: x}\n    signing: {secret_env: KEY, scheme: custom, custom: {value_format: '{'}}\n")
 	r := detection(ast.Meta{Title: "a\"\n"}, `{"a":[1,{"b":null}]}`, "U", "\xff")
+	file := filetest.New(f, "w.yml")
 	f.Fuzz(func(t *testing.T, text string) {
-		name := filepath.Join(t.TempDir(), "w.yml")
-		write(t, name, text)
-		loaded, faults := webhook.Load([]string{name}, webhook.LoadOptions{Getenv: vars(map[string]string{"KEY": "k"})})
+		file.Hold(t, []byte(text))
+		loaded, faults := webhook.Load([]string{file.Path}, webhook.LoadOptions{Getenv: vars(map[string]string{"KEY": "k"})})
 		for _, fault := range faults {
 			if fault.Error() == "" || fault.Err == nil || fault.Line < 0 {
 				t.Errorf("fault %+v", fault)

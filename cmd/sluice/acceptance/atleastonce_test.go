@@ -3,11 +3,9 @@ package acceptance
 import (
 	"context"
 	"fmt"
-	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -40,70 +38,21 @@ const perLife = 60
 func TestNothingIsLostHoweverOftenDaemonAndServerAreKilled(t *testing.T) {
 	t.Parallel()
 	lives := kills(t)/2 + 1
-	want := distinctCorrelations(kill(t, "delivered", lives*perLife, 0, rand.New(rand.NewPCG(0, 0))).file)
+	want := kill(t, "delivered", lives*perLife, 0, rand.New(rand.NewPCG(0, 0))).correlations()
 	for i, mode := range []string{"delivered", "snapshot"} {
 		t.Run(mode, func(t *testing.T) {
 			t.Parallel()
 			random := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), uint64(i)))
-			all := kill(t, mode, lives*perLife, lives-1, random)
-			for name, lines := range map[string][]string{"file": all.file, "webhook": all.hook, "stream": all.stream} {
-				times := make(map[string]int)
-				for _, l := range lines {
-					times[l]++
-				}
-				missing, twice, wrong := 0, 0, 0
-				for n := range lives * perLife {
-					switch seen := times[resultLine("Base", fmt.Sprint("evil ", n))]; {
-					case seen == 0:
-						missing++
-					case seen > 1:
-						twice += seen - 1
-						wrong += max(0, seen-1-all.unsettled[n])
-					}
-				}
-				t.Logf("%s, %s: %d results, %d twice; %d messages were not acknowledged at one of %d kills", mode, name, lives*perLife, twice, len(all.unsettled), lives-1)
-				if missing > 0 {
-					t.Errorf("%s: %d results are missing of %d", name, missing, lives*perLife)
-				}
-				if wrong > 0 || name == "stream" && twice > 0 {
-					t.Errorf("%s: %d results came again, %d of them although their message was acknowledged at every kill; want none of these, and none at all in the stream", name, twice, wrong)
-				}
-			}
-			if mode == "delivered" {
-				return
-			}
-			if n, distinct := all.count, all.distinct; n != lives*perLife || distinct != n {
-				t.Errorf("the windows hold %d events of which %d are different, want all %d", n, distinct, lives*perLife)
-			}
-			if got := distinctCorrelations(all.file); !maps.Equal(got, want) {
-				t.Errorf("%d different correlation results, want the %d of an uninterrupted run", len(got), len(want))
-			}
+			kill(t, mode, lives*perLife, lives-1, random).judge(t, mode, lives*perLife, want)
 		})
 	}
 }
 
-// aftermath is what came of the messages.
-type aftermath struct {
-	file, hook, stream []string
-	unsettled          map[int]int // by message: kills at which it was not acknowledged
-	count, distinct    int         // in the windows
-}
-
-func distinctCorrelations(lines []string) map[string]bool {
-	all := make(map[string]bool)
-	for _, l := range lines {
-		if strings.Contains(l, `"correlation_type"`) {
-			all[l] = true
-		}
-	}
-	return all
-}
-
 // kill has daemons read so many messages, of which some are killed, and the server with
 // every fifth.
-func kill(t *testing.T, mode string, messages, deaths int, random *rand.Rand) (all aftermath) {
+func kill(t *testing.T, mode string, messages, deaths int, random *rand.Rand) *aftermath {
 	t.Helper()
-	all.unsettled = make(map[int]int)
+	all := &aftermath{results: map[string][]string{"webhook": nil}, once: "stream", unsettled: make(map[int]int)}
 	p := natstest.StartProcess(t)
 	connect := func() (*natsio.Conn, error) {
 		return natsio.Connect("nats://"+p.Addr, natsio.MaxReconnects(-1), natstest.Patient)
@@ -189,13 +138,12 @@ func kill(t *testing.T, mode string, messages, deaths int, random *rand.Rand) (a
 	if dead := output(filepath.Join(dir, "dead")).lines(); len(dead) > 0 {
 		t.Errorf("%d dead letters, the first: %s", len(dead), dead[0])
 	}
-	all.file = output(filepath.Join(dir, "out")).lines()
+	all.results["file"] = output(filepath.Join(dir, "out")).lines()
 	for _, body := range h.all() {
 		_, rest, _ := strings.Cut(body, `{"value": "`)
 		value, _, _ := strings.Cut(rest, `"`)
-		all.hook = append(all.hook, resultLine("Base", value))
+		all.results["webhook"] = append(all.results["webhook"], resultLine("Base", value))
 	}
-	stored := natstest.Bodies(natstest.Messages(t, b.js, "FOUND"))
-	all.stream = slices.Clip(stored)
+	all.results["stream"] = natstest.Bodies(natstest.Messages(t, b.js, "FOUND"))
 	return all
 }

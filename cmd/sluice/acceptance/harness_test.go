@@ -15,7 +15,6 @@ import (
 	"runtime"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -23,6 +22,7 @@ import (
 	_ "github.com/sluicehq/sluice/cmd/sluice/command" // so that cached outcomes are those of this code
 	"github.com/sluicehq/sluice/http/openapi/openapitest"
 	"github.com/sluicehq/sluice/internal/kafkaconn/kafkatest"
+	"github.com/sluicehq/sluice/internal/logtest"
 	"github.com/sluicehq/sluice/internal/natsconn/natstest"
 )
 
@@ -82,22 +82,7 @@ type daemon struct {
 }
 
 // capture collects what a process writes.
-type capture struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
-}
-
-func (c *capture) Write(b []byte) (int, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.buf.Write(b)
-}
-
-func (c *capture) String() string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.buf.String()
-}
+type capture struct{ logtest.Buffer }
 
 // lines are the whole lines written so far.
 func (c *capture) lines() []string { return wholeLines(c.String()) }

@@ -3,7 +3,6 @@ package acceptance
 import (
 	"context"
 	"fmt"
-	"maps"
 	"math/rand/v2"
 	"path/filepath"
 	"strings"
@@ -23,44 +22,12 @@ import (
 func TestNothingIsLostHoweverOftenDaemonAndBrokerAreKilled(t *testing.T) {
 	t.Parallel()
 	lives := kills(t)/2 + 1
-	want := distinctCorrelations(killOnKafka(t, "delivered", lives*perLife, 0, rand.New(rand.NewPCG(0, 0))).file)
+	want := killOnKafka(t, "delivered", lives*perLife, 0, rand.New(rand.NewPCG(0, 0))).correlations()
 	for i, mode := range []string{"delivered", "snapshot"} {
 		t.Run(mode, func(t *testing.T) {
 			t.Parallel()
 			random := rand.New(rand.NewPCG(uint64(time.Now().UnixNano()), uint64(i)))
-			all := killOnKafka(t, mode, lives*perLife, lives-1, random)
-			for name, lines := range map[string][]string{"file": all.file, "topic": all.stream} {
-				times := make(map[string]int)
-				for _, l := range lines {
-					times[l]++
-				}
-				missing, twice, wrong := 0, 0, 0
-				for n := range lives * perLife {
-					switch seen := times[resultLine("Base", fmt.Sprint("evil ", n))]; {
-					case seen == 0:
-						missing++
-					case seen > 1:
-						twice += seen - 1
-						wrong += max(0, seen-1-all.unsettled[n])
-					}
-				}
-				t.Logf("%s, %s: %d results, %d twice; %d messages were not committed at one of %d kills", mode, name, lives*perLife, twice, len(all.unsettled), lives-1)
-				if missing > 0 {
-					t.Errorf("%s: %d results are missing of %d", name, missing, lives*perLife)
-				}
-				if wrong > 0 {
-					t.Errorf("%s: %d results came again, %d of them although their message was committed at every kill; want none of these", name, twice, wrong)
-				}
-			}
-			if mode == "delivered" {
-				return
-			}
-			if n, distinct := all.count, all.distinct; n != lives*perLife || distinct != n {
-				t.Errorf("the windows hold %d events of which %d are different, want all %d", n, distinct, lives*perLife)
-			}
-			if got := distinctCorrelations(all.file); !maps.Equal(got, want) {
-				t.Errorf("%d different correlation results, want the %d of an uninterrupted run", len(got), len(want))
-			}
+			killOnKafka(t, mode, lives*perLife, lives-1, random).judge(t, mode, lives*perLife, want)
 		})
 	}
 }
@@ -83,7 +50,7 @@ func (n *numberedTopic) connect() {
 		n.client.Close()
 	}
 	var err error
-	if n.client, err = kgo.NewClient(kgo.SeedBrokers(n.broker.Broker), kgo.RecordPartitioner(kgo.ManualPartitioner())); err != nil {
+	if n.client, err = kgo.NewClient(kgo.SeedBrokers(n.broker.Addr), kgo.RecordPartitioner(kgo.ManualPartitioner())); err != nil {
 		n.t.Fatal(err)
 	}
 }
@@ -129,9 +96,9 @@ func (n *numberedTopic) unsettled(times map[int]int) {
 
 // killOnKafka has daemons read so many messages, of which some are killed, and the broker
 // with every fifth.
-func killOnKafka(t *testing.T, mode string, messages, deaths int, random *rand.Rand) (all aftermath) {
+func killOnKafka(t *testing.T, mode string, messages, deaths int, random *rand.Rand) *aftermath {
 	t.Helper()
-	all.unsettled = make(map[int]int)
+	all := &aftermath{results: make(map[string][]string), unsettled: make(map[int]int)}
 	p := kafkatest.StartProcess(t, fmt.Sprint("events=", numberedPartitions), "found=1")
 	topic := &numberedTopic{t: t, broker: p}
 	topic.connect()
@@ -201,11 +168,11 @@ func killOnKafka(t *testing.T, mode string, messages, deaths int, random *rand.R
 	if dead := output(filepath.Join(dir, "dead")).lines(); len(dead) > 0 {
 		t.Errorf("%d dead letters, the first: %s", len(dead), dead[0])
 	}
-	all.file = output(filepath.Join(dir, "out")).lines()
+	all.results["file"] = output(filepath.Join(dir, "out")).lines()
 	ends, err := kafkatest.End(t.Context(), topic.client, "found")
 	if err != nil {
 		t.Fatal(err)
 	}
-	all.stream = kafkatest.Bodies(stored(t, topic.client, "found", int(ends)))
+	all.results["topic"] = kafkatest.Bodies(stored(t, topic.client, "found", int(ends)))
 	return all
 }

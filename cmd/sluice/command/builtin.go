@@ -42,15 +42,15 @@ func fitLast(header []string, rows [][]string, width int) {
 			most[i] = max(most[i], terminal.Places(r[i]))
 		}
 	}
-	last, room := len(header)-1, width
+	last, free := len(header)-1, width
 	for _, n := range most[:last-1] {
-		room -= n + gap
+		free -= n + gap
 	}
-	room = max(room-gap, 2*gap)
-	half := room / 2
-	first := max(min(most[last-1], half), room-most[last])
+	free = max(free-gap, 2*gap)
+	half := free / 2
+	first := max(min(most[last-1], half), free-most[last])
 	for _, r := range rows {
-		r[last-1], r[last] = terminal.Shorten(r[last-1], first), terminal.Shorten(r[last], room-first)
+		r[last-1], r[last] = terminal.Shorten(r[last-1], first), terminal.Shorten(r[last], free-first)
 	}
 }
 

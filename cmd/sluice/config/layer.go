@@ -100,8 +100,8 @@ func (l *layer) collect(f *field, n *yaml.Node) {
 	case f.entries():
 		l.collectEntries(f, n)
 		return
-	case f.mode == "loose":
-		n = loose(n)
+	case f.mode == "lenient":
+		n = lenient(n)
 	case f.mode == "one" && n.Kind == yaml.ScalarNode:
 		n = &yaml.Node{Kind: yaml.SequenceNode, Content: []*yaml.Node{n}, Line: n.Line}
 	}
@@ -123,8 +123,8 @@ func (l *layer) collect(f *field, n *yaml.Node) {
 	l.settings = append(l.settings, s)
 }
 
-// loose makes a word of a scalar that YAML or its author wrote otherwise.
-func loose(n *yaml.Node) *yaml.Node {
+// lenient makes a word of a scalar that YAML or its author wrote otherwise.
+func lenient(n *yaml.Node) *yaml.Node {
 	if n.Kind != yaml.ScalarNode {
 		return n
 	}

@@ -1,7 +1,6 @@
 package daemon
 
 import (
-	"bytes"
 	"fmt"
 	"io"
 	"log/slog"
@@ -9,7 +8,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -17,6 +15,7 @@ import (
 	"github.com/sluicehq/sluice/actors/sources"
 	"github.com/sluicehq/sluice/cmd/sluice/config"
 	"github.com/sluicehq/sluice/cmd/sluice/inputs"
+	"github.com/sluicehq/sluice/internal/logtest"
 )
 
 // feed is a daemon with a rule that looks for what the file f.json lists.
@@ -25,25 +24,7 @@ type feed struct {
 	t   *testing.T
 	dir string
 	cfg *config.Loaded
-	log *logbook
-}
-
-// logbook keeps what is logged.
-type logbook struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (l *logbook) Write(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(b)
-}
-
-func (l *logbook) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
+	log *logtest.Buffer
 }
 
 const feedRule = "title: Bad\ndetection: {s: {CommandLine|contains: '%bad%'}, condition: s}\n"
@@ -64,7 +45,7 @@ func hangingFeed(dir string) string {
 // newFeed writes the files of such a daemon, which start starts.
 func newFeed(t *testing.T, declarations func(dir string) string) *feed {
 	t.Helper()
-	f := &feed{t: t, dir: t.TempDir(), log: &logbook{}}
+	f := &feed{t: t, dir: t.TempDir(), log: &logtest.Buffer{}}
 	f.write("rules/a.yml", feedRule)
 	f.write("p.yml", "vars: {bad: \"${source.f}\"}\ntransformations:\n  - {type: value_placeholders}\n")
 	f.write("f.json", `["mal"]`)

@@ -24,7 +24,7 @@ type Queue struct {
 	w      io.Writer
 	report func(lost int) []byte
 	work   chan struct{} // holds a token when there is something to write
-	room   chan struct{} // holds a token when a record has left
+	freed  chan struct{} // holds a token when a record has left
 
 	mu       sync.Mutex // guards the rest
 	records  [][]byte   // the first is being written
@@ -39,7 +39,7 @@ type Queue struct {
 func NewQueued(w io.Writer, format Format, level *Level) (*slog.Logger, *Queue) {
 	reporter := &handler{format: format, target: "sluice.server"}
 	q := &Queue{
-		w: w, work: make(chan struct{}, 1), room: make(chan struct{}, 1), finished: make(chan struct{}),
+		w: w, work: make(chan struct{}, 1), freed: make(chan struct{}, 1), finished: make(chan struct{}),
 		report: func(lost int) []byte {
 			r := slog.NewRecord(time.Now(), slog.LevelWarn, "log records lost: nobody read them fast enough", 0)
 			return reporter.append(nil, r, []slog.Attr{slog.Int("records", lost)})
@@ -72,7 +72,7 @@ func (p *patient) Write(record []byte) (int, error) {
 			p.over = closeAfter(patience)
 		}
 		select {
-		case <-p.q.room:
+		case <-p.q.freed:
 			continue
 		case <-p.over:
 		}
@@ -155,7 +155,7 @@ func (q *Queue) written() {
 		q.push(q.report(q.lost))
 		q.lost = 0
 	}
-	signal(q.room)
+	signal(q.freed)
 }
 
 // Close has everything written that waits, for as long as d at most. What comes

@@ -5,14 +5,13 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/sluicehq/sluice/actors/correlate"
 	"github.com/sluicehq/sluice/graph"
+	"github.com/sluicehq/sluice/internal/filetest"
 	"github.com/sluicehq/sluice/sigma/engine"
 	"github.com/sluicehq/sluice/sigma/load"
 	"github.com/sluicehq/sluice/sigma/pipeline"
@@ -29,15 +28,22 @@ var fragments = []string{
 
 var somethings = []string{"a", "b", "x", "y", "z", "a*b", "-a", "7", "10.0.0.0/8", "(a|x)+", "é", "%a%", "", "w", "aé", "x y", "${source.s}"}
 
-// documents makes files of rules, filters and a correlation.
-func documents(rnd *rand.Rand) map[string]string {
-	files := map[string]string{}
+// few is a number from 1 to most, of which the small ones come most often: many things that
+// are little are tried in the time of one that is large.
+func few(rnd *rand.Rand, most int) int {
+	u := rnd.Float64()
+	return 1 + int(u*u*u*float64(most))
+}
+
+// documents makes the documents of three files: rules, filters and a correlation.
+func documents(rnd *rand.Rand) (files [3]string) {
+	readers := []int{3, 10, 30}[rnd.IntN(3)] // one fragment in so many may read a variable
 	pick := func(n int) string {
 		var out []string
 		seen := map[string]bool{}
 		for range n {
 			f := fragments[rnd.IntN(len(fragments))]
-			for strings.Contains(f, "%") && rnd.IntN(30) > 0 { // most rules read no variable
+			for strings.Contains(f, "%") && rnd.IntN(readers) > 0 {
 				f = fragments[rnd.IntN(len(fragments))]
 			}
 			if key, _, _ := strings.Cut(f, ":"); !seen[key] {
@@ -47,7 +53,8 @@ func documents(rnd *rand.Rand) map[string]string {
 		}
 		return strings.Join(out, ", ")
 	}
-	for i := range 30 + rnd.IntN(20) {
+	n := few(rnd, 50)
+	for i := range n {
 		product := []string{"windows", "linux"}[rnd.IntN(2)]
 		condition := []string{"s and t", "s or t", "s and not t", "1 of *"}[rnd.IntN(4)]
 		text := fmt.Sprintf("title: R%d\nid: 00000000-0000-4000-8000-%012d\nname: r%d\nsigma-version: 3\nlogsource: {product: %s}\ndetection:\n  s: {%s}\n  t: [{%s}, {%s}]\n  condition: %s\n",
@@ -55,12 +62,12 @@ func documents(rnd *rand.Rand) map[string]string {
 		if rnd.IntN(6) == 0 {
 			text = fmt.Sprintf("title: K%d\ndetection:\n  s: ['%%a%%', k%d]\n  condition: s\n", i, rnd.IntN(3))
 		}
-		files[fmt.Sprintf("r%02d.yml", i)] = text
+		files[i*2/n] += "---\n" + text
 	}
 	if rnd.IntN(2) == 0 {
-		files["filter.yml"] = "title: F\nlogsource: {product: linux}\nfilter:\n  rules: any\n  f: {B: '%b%'}\n  condition: not f\n"
+		files[0] += "---\ntitle: F\nlogsource: {product: linux}\nfilter:\n  rules: any\n  f: {B: '%b%'}\n  condition: not f\n"
 	}
-	files["zcorrelation.yml"] = "title: C\ncorrelation: {type: event_count, rules: [r1, r2], group-by: [A], timespan: 1m, condition: {gte: 2}}\n"
+	files[2] = "title: C\ncorrelation: {type: event_count, rules: [r1, r2], group-by: [A], timespan: 1m, condition: {gte: 2}}\n"
 	return files
 }
 
@@ -78,7 +85,7 @@ func someList(rnd *rand.Rand) string {
 }
 
 func someEvents(rnd *rand.Rand) (lines [][]byte) {
-	for range 60 {
+	for range few(rnd, 60) {
 		value := func() string {
 			s := somethings[rnd.IntN(len(somethings))]
 			switch rnd.IntN(4) {
@@ -124,33 +131,39 @@ func FuzzRebuiltRulesAreThoseBuiltFromNothing(f *testing.F) {
 	for seed := range uint64(40) {
 		f.Add(seed)
 	}
+	var files [3]*filetest.File
+	var roots []string
+	for i := range files {
+		files[i] = filetest.New(f, fmt.Sprintf("%d.yml", i))
+		roots = append(roots, files[i].Path)
+	}
+	found, err := load.Find(f.Context(), roots)
+	if err != nil {
+		f.Fatal(err)
+	}
+	const text = "vars: {a: \"${source.a}\", b: [\"${source.b}\", w], c: \"${source.c}\", n: \"${source.n}\"}\ntransformations:\n  - {type: value_placeholders}\n  - {id: inc, include: t, rule_conditions: [{type: logsource, product: linux}]}\n"
+	pipelines := filetest.New(f, "p.yml")
+	pipelines.Hold(f, []byte(text))
+	set, err := Pipelines([]string{pipelines.Path})
+	if err != nil {
+		f.Fatal(err)
+	}
+	sources := Sources{Declared: []string{"a", "b", "c", "n", "t"}}
+	if err := sources.Check(set); err != nil {
+		f.Fatal(err)
+	}
 	f.Fuzz(func(t *testing.T, seed uint64) {
 		rnd := rand.New(rand.NewPCG(seed, 0))
-		d := dir(t, documents(rnd))
-		pipelines := filepath.Join(t.TempDir(), "p.yml")
-		const text = "vars: {a: \"${source.a}\", b: [\"${source.b}\", w], c: \"${source.c}\", n: \"${source.n}\"}\ntransformations:\n  - {type: value_placeholders}\n  - {id: inc, include: t, rule_conditions: [{type: logsource, product: linux}]}\n"
-		if err := os.WriteFile(pipelines, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
+		for i, text := range documents(rnd) {
+			files[i].Hold(t, []byte(text))
 		}
 		config := correlate.DefaultConfig()
 		settings := Settings{
-			Options: Options{Roots: []string{d}, Pipelines: []string{pipelines}}, MatchDetail: "full", Correlation: &config,
+			Options: Options{Roots: roots, Pipelines: []string{pipelines.Path}}, MatchDetail: "full", Correlation: &config,
 			Routing: &LogsourceRouting{Enabled: seed%2 == 0},
-		}
-		found, err := load.Find(t.Context(), settings.Roots)
-		if err != nil {
-			t.Fatal(err)
 		}
 		docs, err := Read(t.Context(), found, settings.Options, nil)
 		if err != nil {
-			t.Fatal(err)
-		}
-		set, err := Pipelines(settings.Pipelines)
-		if err != nil {
-			t.Fatal(err)
-		}
-		sources := Sources{Declared: []string{"a", "b", "c", "n", "t"}}
-		if err := sources.Check(set); err != nil {
 			t.Fatal(err)
 		}
 		includes := []string{"[]", "null", `[{"type":"map_string","mapping":{"x":"y"}}]`, `[{"type":"set_custom_attribute","attribute":"mine","value":1}]`}
@@ -175,7 +188,7 @@ func FuzzRebuiltRulesAreThoseBuiltFromNothing(f *testing.F) {
 		now, first := build()
 		before = now
 		serving, collection := first.Set, first.WithoutRules()
-		for round := range 8 {
+		for round := range few(rnd, 8) {
 			switch rnd.IntN(12) {
 			case 0:
 				values["n"] = pipeline.Value{JSON: []byte([]string{"3", "[1,7]", `"x"`, "null"}[rnd.IntN(4)])}

@@ -20,8 +20,8 @@ func WriteFigures(out io.Writer, columns int, color bool, list []Figure) error {
 		values = max(values, utf8.RuneCountInString(Printable(f.Value)))
 	}
 	const between = 2
-	room := max(20, columns-names-between)
-	values = min(values, room)
+	free := max(20, columns-names-between)
+	values = min(values, free)
 	var b bytes.Buffer
 	line := func(name, value, paint string) {
 		text := name + strings.Repeat(" ", names+between-utf8.RuneCountInString(name)) + value
@@ -34,7 +34,7 @@ func WriteFigures(out io.Writer, columns int, color bool, list []Figure) error {
 	line(strings.Repeat("-", names), strings.Repeat("-", values), "")
 	for _, f := range list {
 		name := Printable(f.Name)
-		for _, part := range Wrap(Printable(f.Value), room) {
+		for _, part := range Wrap(Printable(f.Value), free) {
 			line(name, part, f.Color)
 			name = ""
 		}

@@ -115,23 +115,23 @@ func (r *Rows) layout(terminal int) (w [numColumns]int) {
 		w[i] = 0
 		need -= least[i] + gap
 	}
-	room := terminal + gap
+	free := terminal + gap
 	for _, n := range w {
 		if n > 0 {
-			room -= n + gap
+			free -= n + gap
 		}
 	}
 	for _, i := range [...]int{Rule, Host, Level} { // they give way in this order
-		if n := min(-room, w[i]-least[i]); n > 0 {
+		if n := min(-free, w[i]-least[i]); n > 0 {
 			w[i] -= n
-			room += n
+			free += n
 		}
 	}
 	switch {
 	case w[Detail] > 0:
-		w[Detail] += room
+		w[Detail] += free
 	default:
-		w[Rule] = max(1, w[Rule]+room)
+		w[Rule] = max(1, w[Rule]+free)
 	}
 	return w
 }

@@ -90,7 +90,7 @@ func (t *Table) settle() error {
 		}
 	}
 	if last := len(t.width) - 1; t.most > 0 {
-		t.width[last] = min(t.width[last], t.room())
+		t.width[last] = min(t.width[last], t.free())
 	}
 	return t.emit(func() {
 		t.aligned(t.header, "")
@@ -106,8 +106,8 @@ func (t *Table) settle() error {
 	})
 }
 
-// room is what the other columns leave the last one on the terminal.
-func (t *Table) room() int {
+// free is what the other columns leave the last one on the terminal.
+func (t *Table) free() int {
 	n := t.most
 	for _, w := range t.width[:len(t.width)-1] {
 		n -= w + gap
@@ -119,7 +119,7 @@ func (t *Table) aligned(cells []string, color string) {
 	for i, cell := range cells {
 		cell = Printable(cell)
 		if t.most > 0 && i == len(cells)-1 {
-			cell = Shorten(cell, t.room())
+			cell = Shorten(cell, t.free())
 		}
 		pad := strings.Repeat(" ", max(0, t.width[i]-utf8.RuneCountInString(cell)))
 		if i > 0 {

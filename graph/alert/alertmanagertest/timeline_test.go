@@ -40,11 +40,11 @@ type step struct {
 	verb   string // fire, silence, delete, end
 	name   string
 	labels map[string]string // of fire
-	wish
+	expectation
 }
 
-// wish is a silence that somebody asks for.
-type wish struct {
+// expectation is a silence that somebody asks for.
+type expectation struct {
 	matchers       []matcher
 	starts, ends   int
 	begins, limits bool // starts and ends are given
@@ -88,7 +88,7 @@ func read(t *testing.T, s setup, script string) *timeline {
 			st.name = words[2]
 		case "silence":
 			st.name = words[2]
-			st.wish = readWish(t, words[3:])
+			st.expectation = readExpectation(t, words[3:])
 		default:
 			st.verb, st.name = "fire", words[1]
 			if len(words) > 2 {
@@ -128,7 +128,7 @@ func labelsOf(t *testing.T, words []string) map[string]string {
 	return set
 }
 
-func readWish(t *testing.T, words []string) (s wish) {
+func readExpectation(t *testing.T, words []string) (s expectation) {
 	t.Helper()
 	for _, w := range words {
 		name, value, _ := strings.Cut(w, "=")

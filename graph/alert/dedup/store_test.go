@@ -356,9 +356,9 @@ func TestEncodeTellsWhenWritingEnds(t *testing.T) {
 		s.pass(of(n), 0, incident.Ref{})
 	}
 	v := s.Export(func(incident.Ref) string { return "" })
-	for _, room := range []int{0, 100_000, len(s.save(t)) - 1} {
-		if err := v.Encode(&fullDisk{room}); err == nil {
-			t.Errorf("with room for %d bytes there is no error", room)
+	for _, free := range []int{0, 100_000, len(s.save(t)) - 1} {
+		if err := v.Encode(&fullDisk{free}); err == nil {
+			t.Errorf("with room for %d bytes there is no error", free)
 		}
 	}
 }

@@ -111,7 +111,7 @@ func TestValuesThatLeadNowhereHaveABound(t *testing.T) {
 	for i := range 200 {
 		setField(r, 0, fmt.Sprint(i, value))
 		store.Assign(r, 0)
-		if n := store.values.looseBytes; n > maxBeyond+2<<20 {
+		if n := store.values.unownedBytes; n > maxBeyond+2<<20 {
 			t.Fatalf("%d bytes lead nowhere", n)
 		}
 	}

@@ -34,8 +34,8 @@ type content struct {
 
 // more is what few incidents of an entity graph have.
 type more struct {
-	beyond []string // keys for which the index names it, but which did not fit into its set
-	guests []string // keys of its set, for which the index does not name it
+	beyond  []string // keys for which the index names it, but which did not fit into its set
+	foreign []string // keys of its set, for which the index does not name it
 }
 
 // count is how many results of a rule there were.

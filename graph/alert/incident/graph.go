@@ -20,7 +20,7 @@ type pair struct {
 // join is the incident that the values of a result lead to, nil if there is none. If they
 // lead to several, these become one.
 func (s *Store) join(r *graph.Result, now int64, o *Outcome) *node {
-	if len(s.values.loose) > maxLoose || s.values.looseBytes > maxBeyond {
+	if len(s.values.unowned) > maxUnowned || s.values.unownedBytes > maxBeyond {
 		s.sweep()
 	}
 	s.read(r, o)
@@ -32,7 +32,7 @@ func (s *Store) join(r *graph.Result, now int64, o *Outcome) *node {
 	if len(s.touch) == 0 {
 		c := s.open(r, len(s.pairText), now, o)
 		if c == nil {
-			s.setLoose()
+			s.setUnowned()
 			return nil
 		}
 		c.id, n = s.newID(), c.node
@@ -103,11 +103,11 @@ func contains(all []*node, n *node) bool {
 	return false
 }
 
-// setLoose keeps the counts of values that found no incident, up to the next tick.
-func (s *Store) setLoose() {
+// setUnowned keeps the counts of values that found no incident, up to the next tick.
+func (s *Store) setUnowned() {
 	for i := range s.pairs {
 		if p := &s.pairs[i]; !p.known {
-			s.values.addLoose(p.hash, string(s.pairText[p.from:p.to]))
+			s.values.addUnowned(p.hash, string(s.pairText[p.from:p.to]))
 		}
 	}
 }
@@ -128,18 +128,18 @@ func (s *Store) takeAll(n *node, o *Outcome) {
 			if place, ok := s.claim(c, k, p.selector, o); ok {
 				s.values.add(p.hash, slot{n, place, 1})
 			} else {
-				s.values.addLoose(p.hash, k)
+				s.values.addUnowned(p.hash, k)
 			}
 			continue
 		}
 		switch x := s.find(p.hash, key); x.owner {
 		case nil:
 			if place, ok := s.claim(c, s.keyOf(x), p.selector, o); ok {
-				s.values.loose[x.place] = ""
+				s.values.unowned[x.place] = ""
 				x.owner, x.place = n, place
 			}
 		case n:
-			if x.place&outside != 0 && s.room(c, p.selector, p.to-p.from) {
+			if x.place&outside != 0 && s.admits(c, p.selector, p.to-p.from) {
 				s.admit(c, x, p.selector)
 			}
 		default:

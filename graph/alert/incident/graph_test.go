@@ -24,7 +24,7 @@ func (s *script) assign(text string) (string, Outcome) {
 // check fails the test if the index and the incidents contradict each other.
 func (s *Store) check(tb testing.TB) {
 	tb.Helper()
-	leads, loose, beyond := 0, 0, 0
+	leads, unowned, beyond := 0, 0, 0
 	for i := range s.values.parts {
 		p := &s.values.parts[i]
 		n := 0
@@ -35,7 +35,7 @@ func (s *Store) check(tb testing.TB) {
 			n++
 			x := &p.slots[at]
 			if x.owner == nil {
-				loose++
+				unowned++
 			} else {
 				leads++
 				if x.owner.at == gone || s.all[x.owner.at].node != x.owner {
@@ -49,12 +49,12 @@ func (s *Store) check(tb testing.TB) {
 		}
 		same2(tb, "values of a part", p.n, n)
 	}
-	for _, key := range s.values.loose {
+	for _, key := range s.values.unowned {
 		if key != "" {
-			loose--
+			unowned--
 		}
 	}
-	same2(tb, "values without an incident that are not listed", loose, 0)
+	same2(tb, "values without an incident that are not listed", unowned, 0)
 	for i, c := range s.all {
 		same2(tb, "place", int(c.node.at), i)
 		leads -= len(c.owned)
@@ -75,9 +75,9 @@ func (s *Store) check(tb testing.TB) {
 				tb.Fatalf("%s has %q in its set and beside it", c.id, key)
 			}
 		}
-		for _, key := range c.more.guests {
+		for _, key := range c.more.foreign {
 			if x := s.slotOf(key); x != nil && x.owner == c.node {
-				tb.Fatalf("the guest %q of %s leads to it", key, c.id)
+				tb.Fatalf("the foreign key %q of %s leads to it", key, c.id)
 			}
 		}
 	}
@@ -355,7 +355,7 @@ func TestCountsOfValuesWithoutAnIncident(t *testing.T) {
 	s.store.check(t)
 	s.to(10_000)
 	same(t, "values when all have ended", s.size(), 0)
-	same(t, "texts of values", len(s.store.values.loose), 0)
+	same(t, "texts of values", len(s.store.values.unowned), 0)
 	s.store.check(t)
 }
 
@@ -374,7 +374,7 @@ func TestAValueOfAnotherIncidentMovesIn(t *testing.T) {
 	s := play(t, c)
 	s.at(0, "r high A=1")
 	s.at(10, "r high B=1")
-	same(t, "guest", s.at(20, "r high A=1 B=1"), "I1") // both are frequent: the first pair decides
+	same(t, "a foreign value", s.at(20, "r high A=1 B=1"), "I1") // both are frequent: the first pair decides
 	same(t, "own", s.at(40, "r high B=1"), "I2")
 	s.to(71)
 	s.got = nil

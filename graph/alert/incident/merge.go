@@ -45,7 +45,7 @@ func (s *Store) merge(n, victim *node) *node {
 func (c *content) values() int {
 	n := len(c.owned)
 	if c.more != nil {
-		n += len(c.more.beyond) + len(c.more.guests)
+		n += len(c.more.beyond) + len(c.more.foreign)
 	}
 	return n
 }
@@ -110,7 +110,7 @@ func (s *Store) mergeValues(c, v *content) {
 			x.owner, x.place = c.node, s.leaveOut(c, key)
 		}
 	}
-	for _, key := range v.more.guests {
+	for _, key := range v.more.foreign {
 		s.moves++
 		s.hold(c, -len(key))
 		selector, _ := parse(key)
@@ -118,7 +118,7 @@ func (s *Store) mergeValues(c, v *content) {
 		switch {
 		case x == nil || x.owner != c.node:
 			s.host(c, key, selector)
-		case x.place&outside != 0 && s.room(c, selector, len(key)):
+		case x.place&outside != 0 && s.admits(c, selector, len(key)):
 			s.admit(c, x, selector)
 		}
 	}

@@ -452,7 +452,7 @@ func randomConfig(tb testing.TB, r *rand.Rand) Config {
 	}
 	c.Wait, c.Interval, c.Repeat, c.Resolve = r.Int64N(4), r.Int64N(12), r.Int64N(10), 1+r.Int64N(14)
 	c.MaxOpen, c.MaxResults = 1+r.IntN(12), r.IntN(12)
-	// Which values of a full set stay when guests come in is nobody's business.
+	// Which values of a full set stay when foreign ones come in is nobody's business.
 	switch r.IntN(3) {
 	case 0:
 		c.MaxEntities = r.IntN(4)

@@ -30,9 +30,9 @@ const (
 
 // rare finds the parts of a large incident. Each is made when it is first needed.
 type rare struct {
-	sizes  []int                           // values of its set, by selector
-	rules  map[unique.Handle[string]]int32 // places in content.counts
-	guests map[string]struct{}             // those of content.more
+	sizes   []int                           // values of its set, by selector
+	rules   map[unique.Handle[string]]int32 // places in content.counts
+	foreign map[string]struct{}             // those of content.more
 }
 
 // resolve is the node of the incident that r leads to, nil if there is none.

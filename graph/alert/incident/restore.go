@@ -94,9 +94,9 @@ func (b *restorer) values(c *content, in *stored) error {
 		c.owned = append(c.owned, key)
 		b.store.hold(c, len(key))
 	}
-	if guests := b.read(in.Guests); len(guests) > 0 {
-		c.rest().guests = guests
-		for _, key := range guests {
+	if foreign := b.read(in.Foreign); len(foreign) > 0 {
+		c.rest().foreign = foreign
+		for _, key := range foreign {
 			b.store.hold(c, len(key))
 		}
 	}

@@ -16,15 +16,15 @@ func parse(key string) (selector int, text string) {
 	return 0, ""
 }
 
-// room reports whether there is room for a value of a selector in the set of an incident,
+// admits reports whether there is room for a value of a selector in the set of an incident,
 // whose key has so many bytes.
-func (s *Store) room(c *content, selector, bytes int) bool {
+func (s *Store) admits(c *content, selector, bytes int) bool {
 	if !s.fits(bytes) {
 		return false
 	}
 	held := len(c.owned)
 	if c.more != nil {
-		held += len(c.more.guests)
+		held += len(c.more.foreign)
 	}
 	if held < s.config.MaxEntities {
 		return true
@@ -70,7 +70,7 @@ func (c *content) set(yield func(key string) bool) {
 	if c.more == nil {
 		return
 	}
-	for _, key := range c.more.guests {
+	for _, key := range c.more.foreign {
 		if !yield(key) {
 			return
 		}
@@ -101,7 +101,7 @@ func (s *Store) claim(c *content, key string, selector int, o *Outcome) (place u
 func (s *Store) enter(c *content, key string, selector int) bool {
 	switch {
 	case s.dismiss(c, key): // it has its place already
-	case s.room(c, selector, len(key)):
+	case s.admits(c, selector, len(key)):
 		c.larger(selector)
 	default:
 		return false
@@ -148,46 +148,46 @@ func (s *Store) slotOf(key string) *slot {
 	return s.find(s.values.hash(s.text), s.text)
 }
 
-// guests finds the guests of an incident.
-func (c *content) guests() map[string]struct{} {
+// foreign finds the foreign keys of an incident.
+func (c *content) foreign() map[string]struct{} {
 	big := c.node.big()
-	if big.guests == nil {
-		big.guests = make(map[string]struct{})
+	if big.foreign == nil {
+		big.foreign = make(map[string]struct{})
 		if c.more != nil {
-			for _, key := range c.more.guests {
-				big.guests[key] = struct{}{}
+			for _, key := range c.more.foreign {
+				big.foreign[key] = struct{}{}
 			}
 		}
 	}
-	return big.guests
+	return big.foreign
 }
 
 // host takes a value into the set of an incident, if there is room, that does not lead to it.
 func (s *Store) host(c *content, key string, selector int) {
-	all := c.guests()
-	if _, is := all[key]; is || !s.room(c, selector, len(key)) {
+	all := c.foreign()
+	if _, is := all[key]; is || !s.admits(c, selector, len(key)) {
 		return
 	}
 	key = strings.Clone(key) // it lies among those of another incident
 	m := c.rest()
-	m.guests = append(m.guests, key)
+	m.foreign = append(m.foreign, key)
 	all[key] = struct{}{}
 	s.hold(c, len(key))
 	c.larger(selector)
 }
 
-// dismiss takes a key out of the guests of an incident, and reports whether it was one.
+// dismiss takes a key out of the foreign keys of an incident, and reports whether it was one.
 func (s *Store) dismiss(c *content, key string) bool {
-	if c.more == nil || len(c.more.guests) == 0 {
+	if c.more == nil || len(c.more.foreign) == 0 {
 		return false
 	}
-	all := c.guests()
+	all := c.foreign()
 	if _, is := all[key]; !is {
 		return false
 	}
 	delete(all, key)
 	s.hold(c, -len(key))
-	at := slices.Index(c.more.guests, key)
-	c.more.guests = slices.Concat(c.more.guests[:at], c.more.guests[at+1:])
+	at := slices.Index(c.more.foreign, key)
+	c.more.foreign = slices.Concat(c.more.foreign[:at], c.more.foreign[at+1:])
 	return true
 }

@@ -24,7 +24,7 @@ type stored struct {
 	GroupKey   *string             `json:"group_key"`
 	GroupBy    json.RawMessage     `json:"group_by"`
 	Entities   map[string][]string `json:"entities"` // of its set, which lead to it
-	Guests     map[string][]string `json:"guests"`   // of its set, which do not
+	Foreign    map[string][]string `json:"guests"`   // of its set, which do not
 	Beyond     map[string][]string `json:"beyond"`   // which lead to it, but did not fit into its set
 	Refs       []struct {
 		Rule  string    `json:"rule"`
@@ -77,7 +77,7 @@ func (c *content) appendStored(dst []byte, l *layout) []byte {
 	}
 	dst = appendKeys(dst, `,"entities":`, c.owned, l)
 	if c.more != nil {
-		dst = appendKeys(dst, `,"guests":`, c.more.guests, l)
+		dst = appendKeys(dst, `,"guests":`, c.more.foreign, l)
 		dst = appendKeys(dst, `,"beyond":`, c.more.beyond, l)
 	}
 	dst = c.appendRefs(append(dst, `,"refs":`...))

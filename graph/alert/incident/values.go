@@ -8,14 +8,14 @@ import (
 
 // values is an index of the values of entity graphs: how often each has occurred, and which
 // incident it leads to. It knows keys only by their hash: the text of a key is held by its
-// incident, or by Store.loose. So it takes 20 bytes for a value, and a bit of room. Its parts grow
+// incident, or by Store.unowned. So it takes 20 bytes for a value, and a bit of room. Its parts grow
 // on their own, so that none of them takes long.
 type values struct {
-	seed  maphash.Seed
-	parts []part // nil until the first value
-	loose []string
-	// looseBytes is how many bytes were taken into loose since it was emptied.
-	looseBytes int
+	seed    maphash.Seed
+	parts   []part // nil until the first value
+	unowned []string
+	// unownedBytes is how many bytes were taken into unowned since it was emptied.
+	unownedBytes int
 	// beyond is how many bytes the keys hold that did not fit into sets.
 	beyond int
 }
@@ -32,7 +32,7 @@ type part struct {
 // slot is a value.
 type slot struct {
 	owner *node  // nil for none
-	place uint32 // of its key: in content.owned, or with outside, in more.beyond; without an owner in values.loose
+	place uint32 // of its key: in content.owned, or with outside, in more.beyond; without an owner in values.unowned
 	count uint32 // of its occurrences
 }
 
@@ -41,9 +41,9 @@ const outside = 1 << 31
 
 // Limits of what is kept of values that no incident shows.
 const (
-	maxBeyond = 64 << 20 // bytes of keys that fit into no set, and of those that lead nowhere
-	maxLoose  = 1 << 16  // keys
-	keyCost   = 56       // bytes of a key beside its text
+	maxBeyond  = 64 << 20 // bytes of keys that fit into no set, and of those that lead nowhere
+	maxUnowned = 1 << 16  // keys
+	keyCost    = 56       // bytes of a key beside its text
 )
 
 func (v *values) hash(key []byte) uint64 {
@@ -90,7 +90,7 @@ func (s *Store) find(hash uint64, key []byte) *slot {
 func (s *Store) keyOf(x *slot) string {
 	switch {
 	case x.owner == nil:
-		return s.values.loose[x.place]
+		return s.values.unowned[x.place]
 	case x.place&outside != 0:
 		return s.all[x.owner.at].more.beyond[x.place&^outside]
 	}
@@ -172,26 +172,26 @@ func (s *Store) forget(c *content) {
 	}
 }
 
-// addLoose takes in a value that leads nowhere.
-func (v *values) addLoose(hash uint64, key string) {
-	v.add(hash, slot{place: uint32(len(v.loose)), count: 1})
-	v.loose = append(v.loose, key)
-	v.looseBytes += len(key) + keyCost
+// addUnowned takes in a value that leads nowhere.
+func (v *values) addUnowned(hash uint64, key string) {
+	v.add(hash, slot{place: uint32(len(v.unowned)), count: 1})
+	v.unowned = append(v.unowned, key)
+	v.unownedBytes += len(key) + keyCost
 }
 
 // sweep drops the values that lead nowhere.
 func (s *Store) sweep() {
-	if len(s.values.loose) == 0 {
+	if len(s.values.unowned) == 0 {
 		return
 	}
-	for _, key := range s.values.loose {
+	for _, key := range s.values.unowned {
 		if key == "" {
 			continue // it has found an incident
 		}
 		s.drop(key)
 	}
-	clear(s.values.loose)
-	s.values.loose, s.values.looseBytes = s.values.loose[:0], 0
+	clear(s.values.unowned)
+	s.values.unowned, s.values.unownedBytes = s.values.unowned[:0], 0
 }
 
 // occur counts an occurrence, and returns how many there were.

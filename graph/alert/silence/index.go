@@ -107,7 +107,7 @@ func (x *index) add(it *item) {
 	p.filed = append(p.filed, it)
 	if p.key.keyed() {
 		if p.column.filed++; p.column.filed == 1 {
-			x.room(p.column).show(p.column)
+			x.lookup(p.column).show(p.column)
 		}
 	} else if len(p.filed) == 1 {
 		x.scanned = append(x.scanned, p)
@@ -139,7 +139,7 @@ func (x *index) remove(it *item) {
 	p.filed = p.filed[:last]
 	if p.key.keyed() {
 		if p.column.filed--; p.column.filed == 0 {
-			x.room(p.column).hide(p.column)
+			x.lookup(p.column).hide(p.column)
 		}
 	} else if last == 0 {
 		x.scanned = without(x.scanned, p)
@@ -186,8 +186,8 @@ func (x *index) drop(p *probe) {
 	}
 }
 
-// room returns where a column stands that is searched.
-func (x *index) room(c *column) room {
+// lookup returns where a column stands that is searched.
+func (x *index) lookup(c *column) lookup {
 	switch text := c.selector.String(); {
 	case strings.HasPrefix(text, inFields):
 		return x.fields

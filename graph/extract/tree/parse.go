@@ -63,13 +63,13 @@ func separates(c byte) bool { return c == '"' || c == '{' || c == '}' || c == '[
 
 // parser reads values. It makes them only when it is to build.
 type parser struct {
-	text   []byte
-	source string // the same; what is built lies in it
-	at     int    // behind the value that was read last
-	build  bool
-	digits int // of a number that is built as it is spelled
-	failed bool
-	room   []byte // for strings with escapes
+	text    []byte
+	source  string // the same; what is built lies in it
+	at      int    // behind the value that was read last
+	build   bool
+	digits  int // of a number that is built as it is spelled
+	failed  bool
+	scratch []byte // for strings with escapes
 }
 
 func (p *parser) space(i int) int {
@@ -177,8 +177,8 @@ func (p *parser) string(i int) string {
 				return ""
 			}
 			if escaped || !utf8.Valid(p.text[i:end]) {
-				p.room = event.AppendUnquoted(p.room[:0], p.text[i:end+1])
-				return string(p.room)
+				p.scratch = event.AppendUnquoted(p.scratch[:0], p.text[i:end+1])
+				return string(p.scratch)
 			}
 			return p.source[i+1 : end]
 		case c < ' ':

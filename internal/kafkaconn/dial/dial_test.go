@@ -1,12 +1,10 @@
 package dial_test
 
 import (
-	"bytes"
 	"crypto/tls"
 	"crypto/x509"
 	"log/slog"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -17,32 +15,15 @@ import (
 	"github.com/sluicehq/sluice/internal/kafkaconn"
 	"github.com/sluicehq/sluice/internal/kafkaconn/dial"
 	"github.com/sluicehq/sluice/internal/kafkaconn/kafkatest"
+	"github.com/sluicehq/sluice/internal/logtest"
 )
 
 func TestMain(m *testing.M) { leaktest.Main(m) }
 
-// record is a log that tests read.
-type record struct {
-	mu  sync.Mutex // guards buf
-	buf bytes.Buffer
-}
-
-func (r *record) Write(p []byte) (int, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.buf.Write(p)
-}
-
-func (r *record) String() string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.buf.String()
-}
-
 // ask asks for a topic once, and returns what was logged.
 func ask(t *testing.T, c *kafkatest.Cluster, cfg kafkaconn.Config) (logged string, err error) {
 	t.Helper()
-	var log record
+	var log logtest.Buffer
 	d := c.Dialer(cfg)
 	d.Log = slog.New(slog.NewTextHandler(&log, nil))
 	client, err := d.New([]string{c.Broker()}, "test", dial.Events{})

@@ -1,7 +1,6 @@
 package dial_test
 
 import (
-	"bytes"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -20,6 +19,7 @@ import (
 
 	"github.com/sluicehq/sluice/graph/leaktest"
 	"github.com/sluicehq/sluice/internal/certs/certstest"
+	"github.com/sluicehq/sluice/internal/logtest"
 	"github.com/sluicehq/sluice/internal/natsconn"
 	"github.com/sluicehq/sluice/internal/natsconn/dial"
 	"github.com/sluicehq/sluice/internal/natsconn/natstest"
@@ -27,28 +27,10 @@ import (
 
 func TestMain(m *testing.M) { leaktest.Main(m) }
 
-// record is a log that tests read.
-type record struct {
-	mu  sync.Mutex // guards buf
-	buf bytes.Buffer
-}
-
-func (r *record) Write(p []byte) (int, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.buf.Write(p)
-}
-
-func (r *record) String() string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.buf.String()
-}
-
 // connect tries to connect once, and returns what was logged.
 func connect(t *testing.T, s *natstest.Server, c natsconn.Config) (logged string, err error) {
 	t.Helper()
-	var log record
+	var log logtest.Buffer
 	d := s.Dialer(c)
 	d.Log = slog.New(slog.NewTextHandler(&log, nil))
 	url, _, err := natsconn.Address(s.Target(""))
@@ -240,7 +222,7 @@ func TestAConnectionIsMadeAgainForEver(t *testing.T) {
 	natstest.Bubbles(t)
 	synctest.Test(t, func(t *testing.T) {
 		s := natstest.InMemory(t)
-		var log record
+		var log logtest.Buffer
 		lost := make(chan struct{}, 100)
 		d := s.Dialer(natsconn.Config{})
 		d.Log = slog.New(slog.NewTextHandler(&log, nil))
@@ -290,7 +272,7 @@ func TestACloseEndsWhateverTheServerDoes(t *testing.T) {
 			s := natstest.Start(t, nil)
 			p := &pipe{server: s, hung: make(chan struct{}, 1), broken: make(chan struct{}, 1)}
 			d := s.Dialer(natsconn.Config{})
-			var log record
+			var log logtest.Buffer
 			d.Dial, d.Log = p.dial, slog.New(slog.NewTextHandler(&log, nil))
 			url, _, _ := natsconn.Address(s.Target(""))
 			c, err := d.Connect(url, "test", dial.Events{Lost: func() { p.broken <- struct{}{} }})

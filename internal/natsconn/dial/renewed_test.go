@@ -13,6 +13,7 @@ import (
 
 	"github.com/sluicehq/sluice/internal/certs"
 	"github.com/sluicehq/sluice/internal/certs/certstest"
+	"github.com/sluicehq/sluice/internal/logtest"
 	"github.com/sluicehq/sluice/internal/natsconn"
 	"github.com/sluicehq/sluice/internal/natsconn/dial"
 	"github.com/sluicehq/sluice/internal/natsconn/natstest"
@@ -39,7 +40,7 @@ func TestARenewedCertificateIsShownOrTold(t *testing.T) {
 					},
 				}
 			})
-			var log record
+			var log logtest.Buffer
 			d := s.Dialer(natsconn.Config{TLSCA: ours.File, TLSCert: cert, TLSKey: key})
 			d.Log = slog.New(slog.NewTextHandler(&log, nil))
 			url, _, err := natsconn.Address(s.Target(""))

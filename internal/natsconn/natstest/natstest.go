@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"runtime"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -129,7 +130,7 @@ func (s *Server) Server() *server.Server {
 
 // Target is "host:port/" and a subject.
 func (s *Server) Target(subject string) string {
-	return net.JoinHostPort("127.0.0.1", itoa(s.options.Port)) + "/" + subject
+	return net.JoinHostPort("127.0.0.1", strconv.Itoa(s.options.Port)) + "/" + subject
 }
 
 // Dial connects, also to a server that does not listen.
@@ -170,7 +171,7 @@ func JetStream(nc *nats.Conn) (jetstream.JetStream, error) {
 func (s *Server) Client(options ...nats.Option) (*nats.Conn, jetstream.JetStream) {
 	s.t.Helper()
 	options = append(options, nats.SetCustomDialer(dialer(s.Dial)), Patient)
-	nc, err := nats.Connect("nats://"+net.JoinHostPort("127.0.0.1", itoa(s.options.Port)), options...)
+	nc, err := nats.Connect("nats://"+net.JoinHostPort("127.0.0.1", strconv.Itoa(s.options.Port)), options...)
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -6,8 +6,8 @@ import (
 	"github.com/sluicehq/sluice/sigma/event"
 )
 
-// room is where columns stand of which a result has a value or not.
-type room interface {
+// lookup is where columns stand of which a result has a value or not.
+type lookup interface {
 	show(c *column) // searches look at it from now on
 	hide(c *column)
 }

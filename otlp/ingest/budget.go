@@ -10,18 +10,18 @@ import (
 const (
 	// freeBody is how much memory every body may have.
 	freeBody = 256 << 10
-	// roomBodies is how many of the largest bodies may be held at once beyond that.
-	roomBodies = 16
-	// roomWait is how long a body waits for room.
-	roomWait = 10 * time.Second
+	// largeBodies is how many of the largest bodies may be held at once beyond that.
+	largeBodies = 16
+	// budgetWait is how long a body waits for room.
+	budgetWait = 10 * time.Second
 )
 
-var errNoRoom = errors.New("too many large requests at once")
+var errExhausted = errors.New("too many large requests at once")
 
-// room bounds the memory of all large bodies together. Who finds none waits for it, and
+// budget bounds the memory of all large bodies together. Who finds none waits for it, and
 // reads no further meanwhile. Bodies keep what they have while they wait for more, so none
 // waits for ever.
-type room struct {
+type budget struct {
 	mu      sync.Mutex // guards the rest
 	left    int64
 	waiting []*waiter // first come, first served
@@ -32,10 +32,10 @@ type waiter struct {
 	ready chan struct{}
 }
 
-func newRoom(size int64) *room { return &room{left: size} }
+func newBudget(size int64) *budget { return &budget{left: size} }
 
-// enter takes some of the room, and waits for it for a while.
-func (r *room) enter(ctx context.Context, size int64) error {
+// enter takes some of the budget, and waits for it for a while.
+func (r *budget) enter(ctx context.Context, size int64) error {
 	r.mu.Lock()
 	if len(r.waiting) == 0 && size <= r.left {
 		r.left -= size
@@ -45,7 +45,7 @@ func (r *room) enter(ctx context.Context, size int64) error {
 	w := &waiter{size, make(chan struct{})}
 	r.waiting = append(r.waiting, w)
 	r.mu.Unlock()
-	patience := time.NewTimer(roomWait)
+	patience := time.NewTimer(budgetWait)
 	defer patience.Stop()
 	var err error
 	select {
@@ -54,7 +54,7 @@ func (r *room) enter(ctx context.Context, size int64) error {
 	case <-ctx.Done():
 		err = ctx.Err()
 	case <-patience.C:
-		err = errNoRoom
+		err = errExhausted
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -70,8 +70,8 @@ func (r *room) enter(ctx context.Context, size int64) error {
 	return err
 }
 
-// leave gives room back.
-func (r *room) leave(size int64) {
+// leave gives it back.
+func (r *budget) leave(size int64) {
 	if size == 0 {
 		return
 	}
@@ -81,7 +81,7 @@ func (r *room) leave(size int64) {
 	r.admit()
 }
 
-func (r *room) admit() {
+func (r *budget) admit() {
 	for len(r.waiting) > 0 && r.waiting[0].size <= r.left {
 		r.left -= r.waiting[0].size
 		close(r.waiting[0].ready)

@@ -10,23 +10,23 @@ import (
 // Queue is the lane of a sink.
 type Queue interface {
 	mailbox.Outlet[*graph.Bundle]
-	// Room is how much can be put at once, for sure as long as nobody else puts
+	// Available is how much can be put at once, for sure as long as nobody else puts
 	// anything.
-	Room() (units, bytes int)
+	Available() (units, bytes int)
 }
 
-// room is what every sink that blocks has room for. Sets that fit leave together,
+// available is what every sink that blocks has room for. Sets that fit leave together,
 // since no sink can be full before the last of them. There is no room while some
 // sink has something of ours to take.
-type room struct{ units, bytes int }
+type available struct{ units, bytes int }
 
-func (s *shell) room() room {
-	r := room{math.MaxInt, math.MaxInt}
+func (s *shell) available() available {
+	r := available{math.MaxInt, math.MaxInt}
 	for i := range s.sinks {
 		if s.sinks[i].Dropped != nil {
 			continue // drops what does not fit
 		}
-		units, bytes := s.sinks[i].To.Room()
+		units, bytes := s.sinks[i].To.Available()
 		if s.sinks[i].box.Waiting() > 0 {
 			units = 0
 		}
@@ -36,7 +36,7 @@ func (s *shell) room() room {
 }
 
 // take reports whether every sink has room for so much, and counts it.
-func (r *room) take(units, bytes int) bool {
+func (r *available) take(units, bytes int) bool {
 	if units > r.units || bytes > r.bytes {
 		return false
 	}
