@@ -49,6 +49,10 @@ func (t *Transport) await(ctx context.Context, open int) error {
 			t.acknowledged(m)
 			t.collect()
 			acks = t.acks // for the stragglers
+		case d := <-t.denied:
+			t.deny(d)
+			t.collect()
+			acks = t.acks // it may be about the last one
 		case why := <-t.stop:
 			t.collect()
 			return why.err
