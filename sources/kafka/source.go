@@ -41,9 +41,9 @@ type Source struct {
 	die     context.CancelFunc
 	work    sync.WaitGroup
 
-	all   []arrival    // Run's
-	run   []graph.Line // Run's
-	apart apart        // Run's
+	all     []arrival    // Run's
+	run     []graph.Line // Run's
+	buffers sources.Buffers
 
 	commits sync.Mutex // held while offsets are committed
 
@@ -216,7 +216,7 @@ func (s *Source) put(ctx context.Context, in sources.Intake, polled kgo.Fetches)
 	if len(run) == 0 {
 		return nil
 	}
-	s.apart.lines(run)
+	s.buffers.Keep(run) // an answer of a broker is one piece of memory, with keys, headers and all
 	receipt := graph.NewDeliveryReceipt(deliveries)
 	for i := range run {
 		run[i].Token = receipt.Token(i)
@@ -239,7 +239,6 @@ func (s *Source) arrived(all []arrival, polled kgo.Fetches) []arrival {
 			p.end = max(p.end, of.LastStableOffset, of.HighWatermark)
 			before := s.pending
 			for _, r := range of.Records {
-				s.apart.arrived(r)
 				if p.uncommitted.enter(r.Offset, r.LeaderEpoch) {
 					s.pending++
 				}
