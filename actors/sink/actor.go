@@ -149,6 +149,7 @@ func (s *shell[T, D]) start() {
 // deliver is the job of the worker.
 func (s *shell[T, D]) deliver(ctx context.Context, _ int) any {
 	if s.work(ctx) {
+		s.retrier.forget()
 		s.release(s.items)
 		clear(s.batch)
 		clear(s.items)

@@ -4,11 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
+	"weak"
 
 	"github.com/sluicehq/sluice/graph"
 )
@@ -322,4 +325,235 @@ func TestWhatADrainEndsBeforeItsTurnWasNotTried(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A try at many batches is one of each: none is tried more often than a batch by itself.
+func TestATryAtManyBatchesIsOneOfEach(t *testing.T) {
+	down, full := errors.New("disk full"), permanent{errors.New("too large")}
+	all := []string{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j"}
+	for _, tc := range []struct {
+		name     string
+		retries  int
+		answers  []answer
+		sizes    []int // of the writes
+		want     []string
+		letters  []string
+		attempts string // of the letters
+		retried  float64
+	}{
+		{
+			name: "without retries all end at once", answers: always(down, 9), sizes: []int{10}, letters: all, attempts: "1111111111",
+		},
+		{
+			name: "without retries what was taken of them is done", answers: []answer{{err: partly{down, []int{1, 5, 9}}}}, sizes: []int{10},
+			letters: []string{"a", "c", "d", "e", "g", "h", "i"}, attempts: "1111111",
+		},
+		{
+			name: "with retries each is tried once less by itself", retries: 2, answers: always(down, 99), sizes: []int{10, 4, 4, 4, 4, 2, 2},
+			letters: all, attempts: "3333333333", retried: 4,
+		},
+		{
+			name: "progress of one begins the attempts of all others anew", retries: 1, answers: append([]answer{{err: down}, {take: 1, err: down}}, always(down, 99)...),
+			sizes: []int{10, 4, 3, 4, 4, 2, 2}, want: all[:1], letters: all[1:], attempts: "222222222", retried: 4,
+		},
+		{
+			name: "what is done at once leaves the others as they are", retries: 1, answers: append([]answer{{take: 2, err: down}}, always(down, 99)...),
+			sizes: []int{10, 4, 4}, want: all[:2], letters: all[2:], attempts: "22222222", retried: 1,
+		},
+		{
+			name: "a message that is refused for ever is no try at the others", answers: []answer{{err: full}, {err: down}, {err: down}, {err: down}},
+			sizes: []int{10, 3, 4, 2}, letters: all, attempts: "1111111111",
+		},
+		{
+			name: "nor is a panic", answers: []answer{{panic: "boom"}, {err: down}, {err: down}, {err: down}},
+			sizes: []int{10, 1, 4, 2}, letters: all, attempts: "1111111111",
+		},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				out, dead := &sized{script: &script{t: t, answers: slices.Clone(tc.answers), begin: time.Now()}}, &script{t: t, begin: time.Now()}
+				r := newRigOver(t, KindNATS, out, dead)
+				r.sink.retrier.retry.Max = tc.retries
+				receipt := graph.NewReceipt(len(all), func() {})
+				r.sink.Lane().TryPut([]*graph.Bundle{bundle(receipt, 0, all[:4]...), bundle(receipt, 4, all[4:8]...), bundle(receipt, 8, all[8:]...)})
+				time.Sleep(time.Minute)
+				synctest.Wait()
+				if !slices.Equal(out.sizes, tc.sizes) || !slices.Equal(out.got, tc.want) {
+					t.Errorf("the destination got %q in writes of %v, want %q in %v", out.got, out.sizes, tc.want, tc.sizes)
+				}
+				wantLetters(t, dead.got, tc.letters, tc.attempts)
+				if got := value(t, r.metrics.retries.WithLabelValues("out")); got != tc.retried {
+					t.Errorf("%g retries, want %g", got, tc.retried)
+				}
+				if got := value(t, r.metrics.failures.WithLabelValues("out")); got != float64(len(tc.letters)) {
+					t.Errorf("%g failures, want %d", got, len(tc.letters))
+				}
+				if receipt.Open() != 0 || receipt.Overdrawn() != 0 {
+					t.Errorf("%d lines are open, %d settled too often", receipt.Open(), receipt.Overdrawn())
+				}
+			})
+		})
+	}
+}
+
+// wantLetters are dead letters of results, with a digit for the attempts at each.
+func wantLetters(t *testing.T, got, results []string, attempts string) {
+	t.Helper()
+	if len(got) != len(results) {
+		t.Fatalf("dead letters %q, want those of %q", got, results)
+	}
+	for i, letter := range got {
+		if !strings.Contains(letter, fmt.Sprintf(`{"original_event":"[%s]"`, results[i])) || !strings.Contains(letter, fmt.Sprintf(`"attempts":%c}`, attempts[i])) {
+			t.Errorf("dead letter %s, want one of %s after %c attempts", letter, results[i], attempts[i])
+		}
+	}
+}
+
+// A destination that tells what it has when the drain is over tells it of all batches that
+// were tried together: nothing of it becomes a dead letter.
+func TestWhatWasTakenOfLaterBatchesIsDoneAtTheEndOfTheDrain(t *testing.T) {
+	for _, tc := range []struct {
+		name     string
+		answers  []answer
+		letters  []string
+		attempts string
+	}{
+		{
+			"of the first try", []answer{{hang: true, err: partly{errors.New("no answer"), []int{2, 5, 6, 8, 9}}}},
+			[]string{"a", "b", "d", "e", "h"}, "11111",
+		},
+		{
+			"of the first try, while the first batch is tried again", []answer{{err: partly{errors.New("no answer"), []int{2, 5, 6, 8, 9}}}, {hang: true}},
+			[]string{"a", "b", "c", "d", "e", "h"}, "222211",
+		},
+		{
+			"when one message was refused for ever", []answer{{err: partly{permanent{errors.New("too large")}, []int{5}}}, {hang: true, err: partly{errors.New("no answer"), []int{1}}}},
+			[]string{"a", "b", "d", "e", "g", "h", "i", "j"}, "11111111",
+		},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				out, dead := &sized{script: &script{t: t, answers: tc.answers, begin: time.Now()}}, &script{t: t, begin: time.Now()}
+				r := newRigOver(t, KindNATS, out, dead)
+				all := []string{"a", "b", "c", "d", "e", "f", "g", "h", "i", "j"}
+				receipt := graph.NewReceipt(len(all), func() {})
+				r.sink.Lane().TryPut([]*graph.Bundle{bundle(receipt, 0, all[:4]...), bundle(receipt, 4, all[4:8]...), bundle(receipt, 8, all[8:]...)})
+				ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+				defer cancel()
+				r.system.Drain(ctx)
+				synctest.Wait()
+				wantLetters(t, dead.got, tc.letters, tc.attempts)
+				if got := int(r.sink.retrier.late.Load()); got > len(tc.letters) || receipt.Overdrawn() != 0 {
+					t.Errorf("%d items are late, %d lines are settled too often", got, receipt.Overdrawn())
+				}
+			})
+		})
+	}
+}
+
+// What a burst of large results took is given back, although what follows is small.
+func TestABurstIsNotHeldByWhatFollows(t *testing.T) {
+	for _, tc := range []struct {
+		name    string
+		answers []answer
+	}{
+		{"tried together", nil},
+		{"tried batch by batch", []answer{{take: 2, err: errors.New("disk full")}}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			out := &counting{script: script{t: t, answers: tc.answers}, some: make(chan struct{}, 1)}
+			r := newRigOver(t, KindNATS, out, nil)
+			r.sink.retrier.retry.Base = 0
+			var bodies []weak.Pointer[byte]
+			func() {
+				var all []*graph.Bundle
+				for range 2 { // as many as have room
+					b := bundle(graph.NewReceipt(4, func() {}), 0, "a", "b", "c", "d")
+					for i := range b.Messages {
+						body := make([]byte, 1<<20)
+						bodies = append(bodies, weak.Make(&body[0]))
+						b.Messages[i].Body, b.Sets[i].Messages[0].Body = body, body
+					}
+					all = append(all, b)
+				}
+				r.sink.Lane().TryPut(all)
+			}()
+			out.wait(len(bodies))
+			r.sink.Lane().TryPut([]*graph.Bundle{bundle(graph.NewReceipt(2, func() {}), 0, "x", "y")})
+			out.wait(2)
+			for range 100 { // the worker is about to end
+				runtime.GC()
+				bodies = slices.DeleteFunc(bodies, func(p weak.Pointer[byte]) bool { return p.Value() == nil })
+				if len(bodies) == 0 {
+					return
+				}
+				runtime.Gosched()
+			}
+			t.Errorf("%d bodies of the burst are held", len(bodies))
+		})
+	}
+}
+
+// counting is a script of which somebody waits for messages.
+type counting struct {
+	script
+	some chan struct{}
+	mu   sync.Mutex // guards n
+	n    int
+}
+
+func (c *counting) Write(ctx context.Context, messages []graph.Message) (int, error) {
+	n, err := c.script.Write(ctx, messages)
+	c.got = nil
+	c.mu.Lock()
+	c.n += n
+	c.mu.Unlock()
+	select {
+	case c.some <- struct{}{}:
+	default:
+	}
+	return n, err
+}
+
+func (c *counting) wait(n int) {
+	for {
+		c.mu.Lock()
+		there := c.n >= n
+		if there {
+			c.n -= n
+		}
+		c.mu.Unlock()
+		if there {
+			return
+		}
+		<-c.some
+	}
+}
+
+// A write that returns when its batch was taken away disturbs nobody. Only the race detector
+// sees that.
+func TestAWriteThatReturnsBehindTheEndOfTheDrain(t *testing.T) {
+	back := make(chan struct{})
+	out := &lateWriter{script: &script{t: t}, after: spillWait, back: back}
+	dead := &script{t: t, begin: time.Now()}
+	r := newRigOver(t, KindNATS, out, dead)
+	r.sink.Lane().TryPut([]*graph.Bundle{bundle(graph.NewReceipt(3, func() {}), 0, "a", "b", "c")})
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	r.system.Drain(ctx)
+	<-back
+	wantLetters(t, dead.got, []string{"a", "b", "c"}, "111")
+}
+
+// lateWriter is a script that takes its time, whatever ends.
+type lateWriter struct {
+	*script
+	after time.Duration
+	back  chan<- struct{}
+}
+
+func (l *lateWriter) Write(context.Context, []graph.Message) (int, error) {
+	defer close(l.back)
+	time.Sleep(l.after)
+	return 0, nil
 }

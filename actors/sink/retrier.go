@@ -75,18 +75,10 @@ func (c *retrier[T]) abandon(batch func() []Delivery[T]) {
 	c.end(left[tried:], 0, errDrainTimeout)
 }
 
-// attempt is one at messages, before anybody has to know whose they are.
-type attempt struct {
-	made      bool
-	all       bool // messages are confirmed, and everything has ended
-	confirmed int  // of the messages
-	err       error
-}
-
 // deliver ends every item of batch, in order. When ctx ends the rest fails with
 // errDrainTimeout, without further attempts. first is an attempt at the messages of a whole
-// batch, if one was made: it counts for the first unit of what it left. deliver reports false
-// when the batch was abandoned meanwhile.
+// batch, if one was made: it is one of each unit, until there is progress. deliver reports
+// false when the batch was abandoned meanwhile.
 func (c *retrier[T]) deliver(ctx context.Context, batch []Delivery[T], first attempt) bool {
 	if first.made {
 		advance(batch, first.confirmed)
@@ -100,19 +92,32 @@ func (c *retrier[T]) deliver(ctx context.Context, batch []Delivery[T], first att
 		if c.most > 0 {
 			n = min(n, c.most)
 		}
-		if !c.unit(ctx, batch[:n], first) {
+		messages := 0
+		for i := range batch[:n] {
+			messages += len(batch[i].left())
+		}
+		end := c.unit(ctx, batch[:n], first)
+		if end == takenAway {
 			return false
 		}
-		batch, first = batch[n:], attempt{}
+		batch, first = batch[n:], first.after(end, messages)
 	}
 	return true
 }
 
-// unit delivers items that are tried together, and reports false when it was
-// abandoned meanwhile. Attempts are those for the first item that is not done: a
-// destination that makes progress is not given up.
-func (c *retrier[T]) unit(ctx context.Context, unit []Delivery[T], first attempt) bool {
-	attempt, panicked := 0, false
+// ending is how a unit has ended.
+type ending int
+
+const (
+	over      ending = iota
+	exhausted        // it was given up, and nothing of it was done before
+	takenAway        // it was abandoned
+)
+
+// unit delivers items that are tried together. Attempts are those for the first item that is
+// not done: a destination that makes progress is not given up.
+func (c *retrier[T]) unit(ctx context.Context, unit []Delivery[T], first attempt) ending {
+	attempt, panicked, end := 0, false, exhausted
 	for ; ; first.made = false {
 		tried := unit
 		if panicked {
@@ -124,18 +129,18 @@ func (c *retrier[T]) unit(ctx context.Context, unit []Delivery[T], first attempt
 			err = first.err
 		case ctx.Err() != nil:
 			c.giveUp(unit, attempt, errDrainTimeout)
-			return true
+			return over
 		default:
 			err = c.try(ctx, tried)
 		}
 		if errors.Is(err, errAbandoned) {
-			return false
+			return takenAway
 		}
 		if n := c.finish(unit); n > 0 {
-			unit, attempt, panicked = unit[n:], 0, false
+			unit, attempt, panicked, end = unit[n:], 0, false, over
 		}
 		if len(unit) == 0 {
-			return true
+			return over
 		}
 		var poison *panicError
 		isPanic := errors.As(err, &poison)
@@ -145,19 +150,23 @@ func (c *retrier[T]) unit(ctx context.Context, unit []Delivery[T], first attempt
 		case ctx.Err() != nil:
 			attempt++ // the loop's head gives up what was not taken
 			c.spare(unit, attempt, errors.Join(errDrainTimeout, err))
+		case first.made && first.behind && !first.counts:
+			continue
 		case isPanic && !panicked:
 			panicked = true
 			continue
 		case isPanic:
 			c.giveUp(unit[:1], attempt+1, poison)
-			unit, attempt, panicked = unit[1:], 0, false
+			unit, attempt, panicked, end = unit[1:], 0, false, over
 		case IsPermanent(err):
 			c.condemn(unit, attempt+1, err)
-			attempt = 0
+			attempt, end = 0, over
 		case attempt == c.retry.Max:
 			c.spare(unit, attempt+1, err)
 			c.giveUp(unit[c.finish(unit):], attempt+1, err)
-			return true
+			return end
+		case first.made && first.behind:
+			attempt++ // the unit before has paused
 		default:
 			attempt++
 			c.report.retried(attempt, err)
@@ -167,14 +176,21 @@ func (c *retrier[T]) unit(ctx context.Context, unit []Delivery[T], first attempt
 			unit = unit[n:]
 		}
 		if len(unit) == 0 {
-			return true
+			return over
 		}
 	}
+}
+
+// forget lets go of the messages in hand, so that memory they lie in can be used again.
+func (c *retrier[T]) forget() {
+	clear(c.joined)
+	c.messages = nil
 }
 
 // try offers what is left of the unit to the transport once, up to a message that
 // could not be rendered. If that is the first, it is the outcome.
 func (c *retrier[T]) try(ctx context.Context, unit []Delivery[T]) (err error) {
+	c.forget()
 	c.messages = c.joined[:0]
 	if len(unit) == 1 {
 		c.messages = unit[0].left()

@@ -82,6 +82,8 @@ type partly struct {
 	taken []int
 }
 
+func (p partly) Unwrap() error { return p.error }
+
 func (p partly) Confirmed(i int) bool { return slices.Contains(p.taken, i) }
 
 type patient struct {

@@ -140,6 +140,7 @@ func (s *Sink) begin(ctx context.Context, bundles []*graph.Bundle) attempt {
 		if to-from == 1 {
 			c.messages, lines = bundles[from].Messages, bundles[from].Lines
 		} else {
+			c.forget()
 			c.joined = c.joined[:0]
 			for _, b := range bundles[from:to] {
 				c.joined = append(c.joined, b.Messages...)
@@ -147,6 +148,9 @@ func (s *Sink) begin(ctx context.Context, bundles []*graph.Bundle) attempt {
 			c.messages = c.joined
 		}
 		n, err := c.offer(ctx, lines)
+		if errors.Is(err, errAbandoned) {
+			return attempt{err: err} // begun is read by who has taken the batch away
+		}
 		if c.begun += n; err != nil {
 			return attempt{made: true, confirmed: c.begun, err: err}
 		}

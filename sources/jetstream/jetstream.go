@@ -1,6 +1,7 @@
 package jetstream
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"log/slog"
@@ -337,7 +338,8 @@ func (s *Source) put(ctx context.Context, in sources.Intake, all []arrival) erro
 			continue
 		}
 		token := graph.NewDeliveryReceipt([]graph.Delivery{all[0].delivery}).Token(0)
-		if err := in.Oversize(ctx, all[0].data[:sources.ExcerptSize], token); err != nil {
+		excerpt := bytes.Clone(all[0].data[:sources.ExcerptSize]) // it may wait for long
+		if err := in.Oversize(ctx, excerpt, token); err != nil {
 			return err
 		}
 		all = all[1:]

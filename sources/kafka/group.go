@@ -28,8 +28,11 @@ func (s *Source) join() (*dial.Client, error) {
 		kgo.ConsumeStartOffset(start), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()),
 		kgo.FetchIsolationLevel(kgo.ReadCommitted()),
 		kgo.FetchMaxBytes(fetchBytes), kgo.MaxConcurrentFetches(fetches), kgo.MaxDecompressBatchBytes(decompressed),
-		kgo.WithPools(new(records)),
 	}
+	if s.o.pool == nil {
+		s.o.pool = new(records)
+	}
+	options = append(options, kgo.WithPools(s.o.pool))
 	if s.o.Instance != "" {
 		options = append(options, kgo.InstanceID(s.o.Instance))
 	}

@@ -88,6 +88,7 @@ type Options struct {
 	Metrics *Metrics
 
 	hook kgo.Hook // of tests
+	pool kgo.Pool // likewise; nil for that of records
 }
 
 // Open looks whether the brokers, the topic and the group can be used, and returns a

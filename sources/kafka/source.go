@@ -1,6 +1,7 @@
 package kafka
 
 import (
+	"bytes"
 	"context"
 	"encoding/base64"
 	"errors"
@@ -40,8 +41,9 @@ type Source struct {
 	die     context.CancelFunc
 	work    sync.WaitGroup
 
-	all []arrival    // Run's
-	run []graph.Line // Run's
+	all     []arrival    // Run's
+	run     []graph.Line // Run's
+	buffers sources.Buffers
 
 	commits sync.Mutex // held while offsets are committed
 
@@ -201,7 +203,8 @@ func (s *Source) put(ctx context.Context, in sources.Intake, polled kgo.Fetches)
 			a.delivery.Ended()
 		case len(a.value) > sources.MaxLine:
 			token := graph.NewDeliveryReceipt([]graph.Delivery{a.delivery}).Token(0)
-			if err := in.Oversize(ctx, a.value[:sources.ExcerptSize:sources.ExcerptSize], token); err != nil {
+			excerpt := bytes.Clone(a.value[:sources.ExcerptSize]) // it may wait for long
+			if err := in.Oversize(ctx, excerpt, token); err != nil {
 				return err
 			}
 		default:
@@ -213,6 +216,7 @@ func (s *Source) put(ctx context.Context, in sources.Intake, polled kgo.Fetches)
 	if len(run) == 0 {
 		return nil
 	}
+	s.buffers.Keep(run) // an answer of a broker is one piece of memory, with keys, headers and all
 	receipt := graph.NewDeliveryReceipt(deliveries)
 	for i := range run {
 		run[i].Token = receipt.Token(i)

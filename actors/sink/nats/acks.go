@@ -46,6 +46,9 @@ func (t *Transport) await(ctx context.Context, open int) error {
 		case m := <-t.marks:
 			t.acknowledged(m)
 			t.collect()
+		case d := <-t.denied:
+			t.deny(d)
+			t.collect()
 		case why := <-t.stop:
 			t.collect()
 			return why.err
@@ -90,11 +93,16 @@ func (t *Transport) acknowledged(m *nats.Msg) {
 		e.acked, e.err = true, nil
 	}
 	if e.sent {
-		e.sent, e.err = false, err
-		t.flying--
-		if t.names.marked(int(i)) {
-			t.marked--
-		}
+		t.answered(int(i), err)
+	}
+}
+
+// answered ends the wait for a message of this attempt.
+func (t *Transport) answered(i int, err error) {
+	t.entries[i].sent, t.entries[i].err = false, err
+	t.flying--
+	if t.names.marked(i) {
+		t.marked--
 	}
 }
 

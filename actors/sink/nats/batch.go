@@ -113,6 +113,10 @@ func (t *Transport) awaitBatch(ctx context.Context, n int) (all bool, err error)
 			if ours && !bytes.HasPrefix(m.Data, []byte(`{"type":"ack"`)) { // that tells how far it is
 				return t.took(m, n), nil
 			}
+		case d := <-t.denied:
+			if d.covers(t.subject) {
+				return false, d.err
+			}
 		case why := <-t.stop:
 			return false, why.err
 		case <-t.timer.C:

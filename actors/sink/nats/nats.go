@@ -46,14 +46,17 @@ type Transport struct {
 	marks   chan *nats.Msg // of messages with a mark
 	batches chan *nats.Msg // of batches
 	stop    chan reason    // why waiting for acknowledgements is vain
+	denied  chan denial    // what the server does not let us publish
 	timer   *time.Timer
 
-	streams map[string]bool // subjects that a stream takes, and whether it takes batches
-	entries []entry         // of messages offered and not confirmed, in order
-	base    uint64          // number of the first entry
-	flying  int             // messages published and not acknowledged in this attempt
-	marked  int             // those with a mark among them
-	begun   uint64          // batches, which makes their names
+	streams map[string]bool  // subjects that a stream takes, and whether it takes batches
+	entries []entry          // of messages offered and not confirmed, in order
+	base    uint64           // number of the first entry
+	flying  int              // messages published and not acknowledged in this attempt
+	marked  int              // those with a mark among them
+	hand    []graph.Message  // those of this attempt; nil between two
+	vain    map[string]error // subjects for which this attempt found no stream
+	begun   uint64           // batches, which makes their names
 	msg     nats.Msg
 	id      [1]string
 	names   names
@@ -91,7 +94,7 @@ func Open(o Options) (_ *Transport, err error) {
 	}
 	t := &Transport{
 		subject: subject, label: o.Label, inbox: nats.NewInbox() + ".", acks: make(chan *nats.Msg, 4*window), marks: make(chan *nats.Msg, window),
-		batches: make(chan *nats.Msg, 4*window), stop: make(chan reason, 1), streams: make(map[string]bool),
+		batches: make(chan *nats.Msg, 4*window), stop: make(chan reason, 1), denied: make(chan denial, 16), streams: make(map[string]bool), vain: make(map[string]error),
 	}
 	t.msg.Header = nats.Header{nats.MsgIdHdr: t.id[:]}
 	t.timer = time.NewTimer(ackWait)
@@ -149,13 +152,6 @@ func (t *Transport) giveUpWaiting(err error) {
 	}
 }
 
-// refused ends the wait when the server does not let us publish.
-func (t *Transport) refused(err error) {
-	if errors.Is(err, nats.ErrPermissionViolation) {
-		t.giveUpWaiting(err)
-	}
-}
-
 // ensure finds or makes the stream of a subject on its first use.
 func (t *Transport) ensure(ctx context.Context, subject string) error {
 	if _, found := t.streams[subject]; found {
@@ -165,6 +161,7 @@ func (t *Transport) ensure(ctx context.Context, subject string) error {
 	defer cancel()
 	info, err := t.conn.Stream(ctx, subject)
 	if err != nil {
+		t.vain[subject] = err
 		return err
 	}
 	if info.Config.NoAck {
@@ -182,10 +179,9 @@ func (t *Transport) ensure(ctx context.Context, subject string) error {
 func (t *Transport) Write(ctx context.Context, messages []graph.Message) (confirmed int, err error) {
 	t.align(messages)
 	t.collect()
-	select {
-	case <-t.stop: // what happened meanwhile is over
-	default:
-	}
+	t.hand = messages
+	defer func() { t.hand = nil; clear(t.vain) }()
+	t.passOver()
 	all, err := t.batched(ctx, messages)
 	if !all && err == nil {
 		err = t.publish(ctx, messages)
@@ -292,6 +288,9 @@ func (t *Transport) one(ctx context.Context, i int, m *graph.Message) error {
 		subject = t.subject
 	} else if err := natsconn.Concrete(subject); err != nil {
 		return permanent{err}
+	}
+	if err := t.vain[subject]; err != nil {
+		return err // each message would wait for the same answer
 	}
 	if err := t.ensure(ctx, subject); err != nil {
 		return err
