@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/sluicehq/sluice/graph/extract"
+	"github.com/sluicehq/sluice/internal/sigmatest"
 )
 
 // list is an array of so many small objects.
@@ -62,6 +63,7 @@ var hostile = []struct {
 
 // Whatever a program does, it ends by its steps or its deadline and within bounded memory.
 func TestHostileProgramsEnd(t *testing.T) {
+	sigmatest.Plainly(t)
 	for _, tc := range hostile {
 		t.Run(tc.name, func(t *testing.T) {
 			p, err := extract.Compile(tc.l, tc.program)

@@ -26,6 +26,38 @@ func Both(t *testing.T, name string, run func(t *testing.T, m Mode)) {
 	})
 }
 
+// Cases are cases that share nothing, so that in real time, where they mostly wait, they
+// wait beside each other.
+type Cases []oneCase
+
+type oneCase struct {
+	name string
+	run  func(t *testing.T, m Mode)
+}
+
+// Add adds a case.
+func (c *Cases) Add(name string, run func(t *testing.T, m Mode)) { *c = append(*c, oneCase{name, run}) }
+
+// Run runs all of them in virtual time, one after another, and then in real time.
+func (c Cases) Run(t *testing.T) {
+	t.Helper()
+	t.Run("in virtual time", func(t *testing.T) {
+		for _, one := range c {
+			t.Run(one.name, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) { one.run(t, Mode{}) })
+			})
+		}
+	})
+	t.Run("in real time", func(t *testing.T) {
+		for _, one := range c {
+			t.Run(one.name, func(t *testing.T) {
+				t.Parallel()
+				one.run(t, Mode{real: true})
+			})
+		}
+	})
+}
+
 // Until waits until done reports true, for at least a minute. In virtual time it
 // first waits for everything to come to rest.
 func (m Mode) Until(t *testing.T, done func() bool) {

@@ -274,9 +274,7 @@ func BenchmarkAmong(b *testing.B) {
 
 // The size of a list does not show in what an event costs.
 func TestALongListCostsAnEventWhatAShortOneDoes(t *testing.T) {
-	if sigmatest.Watched {
-		t.Skip("the race detector has costs of its own")
-	}
+	sigmatest.Plainly(t)
 	short, _ := setOf(t, 10, "")
 	long, _ := setOf(t, 100_000, "")
 	for _, tc := range []struct {

@@ -12,6 +12,7 @@ import (
 // Templates may multiply in proportion to their file: a file of many collections can
 // pay for each of them, however many there are.
 func TestAFileOfManyCollectionsCanPayForEach(t *testing.T) {
+	sigmatest.Plainly(t)
 	const rule = "title: T\n"
 	const keys = "status: test\nlevel: low\nauthor: A\ndate: D\nmodified: M\nlicense: L\nname: n\nlogsource: {product: p}\ntaxonomy: t\none: 1\ntwo: 2\nthree: 3\n"
 	const sel = "detection: {s: {a: 1}, condition: s}\n"
@@ -87,6 +88,7 @@ func TestRejectedDocumentsOfATemplateCostNoMoreThanTheirFile(t *testing.T) {
 
 // What a hostile file makes of templates is in proportion to its size, too.
 func TestTemplatesMultiplyInProportionToTheirFile(t *testing.T) {
+	sigmatest.Plainly(t)
 	many := func(n int, what string) string {
 		parts := make([]string, n)
 		for i := range parts {

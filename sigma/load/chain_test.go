@@ -244,6 +244,7 @@ func layers(n int, bottom string) string {
 }
 
 func TestResolvingCostsWhatTheFileHas(t *testing.T) {
+	sigmatest.Plainly(t)
 	const rule = "{title: D, id: d, logsource: {product: p}, detection: {s: {a: b}, condition: s}}\n"
 	through := Options{TransformCorrelation: func(c *ast.Correlation, _ []ast.Logsource) (*ast.Correlation, Outcome, error) {
 		return c, Outcome{}, nil

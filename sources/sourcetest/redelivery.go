@@ -24,7 +24,7 @@ type Origin interface {
 // RedeliveryHarness makes origins under test.
 type RedeliveryHarness struct {
 	// New returns an origin that holds the lines and delivers them all without
-	// waiting for acknowledgements.
+	// waiting for acknowledgements. Origins share nothing: there are several at once.
 	New func(t *testing.T, m modetest.Mode, lines []string) Origin
 	// Ordered says that the origin knows only up to which message everything is
 	// acknowledged.
@@ -55,7 +55,8 @@ func Redelivery(t *testing.T, h RedeliveryHarness) {
 		}
 		return n
 	}
-	modetest.Both(t, "each line is acknowledged when it ends, whatever became of the others", func(t *testing.T, m modetest.Mode) {
+	var cases modetest.Cases
+	cases.Add("each line is acknowledged when it ends, whatever became of the others", func(t *testing.T, m modetest.Mode) {
 		t.Helper()
 		o := h.New(t, m, lines)
 		_, in, end := begin(t, m, o, false, 6, nil)
@@ -86,7 +87,7 @@ func Redelivery(t *testing.T, h RedeliveryHarness) {
 		end(false)
 		wantAll(t, "acknowledged", o.Acks(), 6, 1)
 	})
-	modetest.Both(t, "in snapshot mode a line is acknowledged by the save whose barrier lies behind it", func(t *testing.T, m modetest.Mode) {
+	cases.Add("in snapshot mode a line is acknowledged by the save whose barrier lies behind it", func(t *testing.T, m modetest.Mode) {
 		t.Helper()
 		o := h.New(t, m, lines)
 		positions, in, end := begin(t, m, o, true, 6, nil)
@@ -112,7 +113,7 @@ func Redelivery(t *testing.T, h RedeliveryHarness) {
 		end(false)
 		wantAll(t, "acknowledged", o.Acks(), 6, 1)
 	})
-	modetest.Both(t, "what a restored state covers is acknowledged and not put in again", func(t *testing.T, m modetest.Mode) {
+	cases.Add("what a restored state covers is acknowledged and not put in again", func(t *testing.T, m modetest.Mode) {
 		t.Helper()
 		o := h.New(t, m, lines)
 		positions, in, end := begin(t, m, o, true, 6, nil)
@@ -134,7 +135,7 @@ func Redelivery(t *testing.T, h RedeliveryHarness) {
 			t.Errorf("acknowledged %v, want %v", got, want)
 		}
 	})
-	modetest.Both(t, "what is worked on for long, or waits for a save, is not delivered again", func(t *testing.T, m modetest.Mode) {
+	cases.Add("what is worked on for long, or waits for a save, is not delivered again", func(t *testing.T, m modetest.Mode) {
 		t.Helper()
 		o := h.New(t, m, lines)
 		positions, in, end := begin(t, m, o, true, 6, nil)
@@ -156,6 +157,7 @@ func Redelivery(t *testing.T, h RedeliveryHarness) {
 		wantAll(t, "acknowledged", o.Acks(), 6, 1)
 		wantAll(t, "delivered", o.Deliveries(), 6, 1)
 	})
+	cases.Run(t)
 }
 
 // epochs returns an epoch behind so many barriers.

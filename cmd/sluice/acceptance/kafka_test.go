@@ -116,6 +116,7 @@ func stored(t *testing.T, cl *kgo.Client, topic string, n int) (all []*kgo.Recor
 }
 
 func TestAStartWithoutKafkaSaysWhy(t *testing.T) {
+	t.Parallel()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -148,6 +149,7 @@ func TestAStartWithoutKafkaSaysWhy(t *testing.T) {
 			"--output": {"--input", "http", "--output", "kafka://" + tc.target},
 		} {
 			t.Run(tc.name+" of "+flag, func(t *testing.T) {
+				t.Parallel()
 				args := slices.Concat([]string{"engine", "daemon", "-r", filepath.Join(dir, "rules"), "--api-addr", "127.0.0.1:0"}, args, tc.args)
 				got := sluice(t, "", args...)
 				if got.code != 3 || !strings.Contains(got.stderr, tc.want) {

@@ -211,6 +211,7 @@ func (p *standing) pass(from, to net.Conn, stands bool) {
 // A server that answers nothing any more is no error of the daemon: the drain ends in
 // time, what was not acknowledged is a dead letter, and nothing is lost.
 func TestAShutdownWhileNATSStandsStill(t *testing.T) {
+	t.Parallel()
 	t.Run("the server alone", func(t *testing.T) {
 		shutdownWithoutNATS(t, (*daemon).stop)
 	})

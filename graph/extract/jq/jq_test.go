@@ -133,9 +133,7 @@ func TestWhatIsNoProgram(t *testing.T) {
 // Programs that would run for ever or use up the memory end, whatever they catch, and
 // what they have brought until then stands.
 func TestHostileProgramsEnd(t *testing.T) {
-	if sigmatest.Watched { // one goroutine does it all, and takes as many steps
-		t.Skip("a plain run counts the steps")
-	}
+	sigmatest.Plainly(t)
 	wide := "[" + strings.TrimSuffix(strings.Repeat("1,", 50_000), ",") + "]"
 	text := `"` + strings.Repeat("a", 1<<20-2) + `"`
 	quotes := `"` + strings.Repeat("'", 1000) + `"`

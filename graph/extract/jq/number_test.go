@@ -90,9 +90,7 @@ func TestNumbersWithTooManyDigitsAreDoubles(t *testing.T) {
 
 // Neither an event nor a program makes a number cost more than is counted.
 func TestLongNumbersAreCounted(t *testing.T) {
-	if sigmatest.Watched { // one goroutine does it all, and takes as many steps
-		t.Skip("a plain run counts the steps")
-	}
+	sigmatest.Plainly(t)
 	nines := func(n int) string { return strings.Repeat("9", n) }
 	many := func(first, each string, n int) string { return `{"a":[` + first + strings.Repeat(","+each, n) + "]}" }
 	for _, tc := range []struct {

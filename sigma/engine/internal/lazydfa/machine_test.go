@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/sluicehq/sluice/internal/sigmatest"
 )
 
 var expressions = []string{
@@ -84,6 +86,7 @@ func TestMachineStaysWithinItsMemoryAndIsNeverSwitchedOff(t *testing.T) {
 // Whatever the text, 64 characters take a few steps for each part of an expression, and
 // for a part in a loop at most as many for each of them.
 func TestStepsGrowWithTheTextAndTheExpression(t *testing.T) {
+	sigmatest.Plainly(t)
 	const size = 200_000
 	periodic := strings.Repeat(string(random(3000, "ab", 9)), 10)
 	for _, tc := range []struct {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/sluicehq/sluice/internal/sigmatest"
 )
 
 var wheres = []Where{{true, true}, {true, false}, {false, true}, {false, false}}
@@ -155,6 +157,7 @@ func fibonacci(n int) *Set {
 
 // Neighbours that have many texts each: what one may end with, the next may begin with.
 func TestStepsOfNeighboursGrowWithTheSizeOfBothSides(t *testing.T) {
+	sigmatest.Plainly(t)
 	const size = 135_000
 	a, ab := strings.Repeat("a", size), strings.Repeat("ab", size/2)
 	word := func(n int) string { return string(fibonacci(n).texts[n+1]) }
@@ -217,6 +220,7 @@ func (s *Set) size() (bytes int) {
 }
 
 func TestStepsGrowWithTheSizeOfBothSides(t *testing.T) {
+	sigmatest.Plainly(t)
 	const n = 20_000
 	for _, tc := range []struct {
 		name  string
