@@ -37,6 +37,8 @@ type entry struct {
 
 	defaultID identity // of the default
 
+	pushed bool // a message was a value since the fetch that runs began
+
 	running, waiting bool
 	now, next        request // of the fetch that runs, and of the one that waits
 	failing          bool    // the fetch before this one has failed
@@ -98,7 +100,7 @@ func (b *book) start() (begin []*entry) {
 		if e.running || b.running == maxRunning {
 			return false
 		}
-		e.running, e.waiting = true, false
+		e.running, e.waiting, e.pushed = true, false, false
 		e.now, e.next = e.next, request{}
 		b.running++
 		begin = append(begin, e)
@@ -207,6 +209,9 @@ func (b *book) finish(o outcome, now time.Time) (f effect) {
 		b.open--
 	}
 	e.failing = o.failure != nil
+	if e.pushed && o.failure == nil {
+		o.value = fetch.Value{Pending: true} // it is a message, too, and not newer than those of the subscription
+	}
 	f = b.apply(o, did.refresh)
 	for _, r := range did.rounds {
 		if r.stage(e, f.value, o) {
@@ -222,6 +227,7 @@ func (b *book) finish(o outcome, now time.Time) (f effect) {
 
 // receive takes the value of a message of a subscription.
 func (b *book) receive(e *entry, json []byte, id identity) effect {
+	e.pushed = true
 	return b.apply(outcome{entry: e, value: fetch.Value{JSON: json}, id: id}, true)
 }
 
@@ -267,4 +273,5 @@ func (e *entry) set(v value) bool {
 // forget drops the last value of a source.
 func (b *book) forget(e *entry) {
 	e.last, e.lastID, e.restored, e.validators = nil, identityOf(nil), false, fetch.Validators{}
+	e.pushed = false // what the fetch that runs brings is no older than nothing
 }

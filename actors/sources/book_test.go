@@ -92,6 +92,60 @@ func TestWhichValueCounts(t *testing.T) {
 	}
 }
 
+// A fetch of a source of push brings a message that its subscription brings, too, and perhaps
+// others behind it.
+func TestAFetchBringsNoMessageOverNewerOnes(t *testing.T) {
+	got := func(text string) outcome {
+		return outcome{value: fetch.Value{JSON: []byte(text)}, id: identityOf([]byte(text))}
+	}
+	for _, tc := range []struct {
+		name    string
+		during  []string // messages of the subscription; "" forgets the last one
+		outcome outcome
+		want    string
+		basis   basis
+	}{
+		{"without messages it counts", nil, got(`1`), `1`, fresh},
+		{"messages that came meanwhile stay", []string{`1`, `2`}, got(`1`), `2`, pending},
+		{"also when it brings the newest", []string{`1`, `2`}, got(`2`), `2`, pending},
+		{"but not what was forgotten then", []string{`2`, ""}, got(`1`), `1`, fresh},
+		{"also when it has none", []string{`1`}, outcome{value: fetch.Value{Pending: true}}, `1`, pending},
+		{"also when it fails", []string{`1`}, outcome{failure: failed}, `1`, cached},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			for _, rounded := range []bool{false, true} {
+				b := newBook([]*fetch.Declaration{declared("f", refreshed(fetch.Push))})
+				e := b.byID["f"]
+				b.receive(e, []byte(`0`), identityOf([]byte(`0`))) // before
+				r := newRound(1)
+				if rounded {
+					b.gather(r)
+				} else {
+					b.want(e, errand{refresh: true})
+				}
+				b.start()
+				for _, text := range tc.during {
+					if text == "" {
+						b.forget(e)
+						continue
+					}
+					b.receive(e, []byte(text), identityOf([]byte(text)))
+				}
+				tc.outcome.entry = e
+				f := b.finish(tc.outcome, noon)
+				if rounded {
+					if later := b.commit(r); len(later) != 0 {
+						t.Errorf("%v have changed since", later)
+					}
+				}
+				if f.value.basis != tc.basis || string(e.current) != tc.want || string(e.last) != tc.want {
+					t.Errorf("in a round %t: current %s, last %s and basis %d, want %s and %d", rounded, e.current, e.last, f.value.basis, tc.want, tc.basis)
+				}
+			}
+		})
+	}
+}
+
 // ids starts what may run and lists it.
 func (b *book) ids() string {
 	var ids []string

@@ -127,6 +127,7 @@ func (c *Client) follow(ctx context.Context, log *slog.Logger, o subscriber) {
 			select {
 			case <-s.ended:
 				err = s.reason
+				s.finish(ctx)
 			case <-ctx.Done():
 			}
 			s.close()
@@ -163,6 +164,7 @@ type subscription struct {
 	once   sync.Once
 	ended  chan struct{} // closed when no more messages come
 	reason error         // why, when ended is closed
+	taken  chan struct{} // holds a token when the last message that had come was taken behind that
 }
 
 func (s *subscription) end(reason error) {
@@ -170,6 +172,33 @@ func (s *subscription) end(reason error) {
 		s.reason = reason
 		close(s.ended)
 	})
+}
+
+// finish waits until the messages that have come are taken: the library forgets them when the
+// connection is closed.
+func (s *subscription) finish(ctx context.Context) {
+	for {
+		if left, _, err := s.sub.Pending(); err != nil || left == 0 {
+			return
+		}
+		select {
+		case <-s.taken:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// took notes that a message was taken.
+func (s *subscription) took(sub *nats.Subscription) {
+	select {
+	case <-s.ended:
+	default:
+		return
+	}
+	if left, _, err := sub.Pending(); err != nil || left == 0 {
+		wake(s.taken)
+	}
 }
 
 func (s *subscription) close() {
@@ -189,22 +218,21 @@ func (l *losses) see(sub *nats.Subscription) {
 	if l.tell == nil {
 		return
 	}
-	all, err := sub.Dropped()
-	if err != nil { // there is no subscription, or no more
-		return
-	}
 	l.mu.Lock()
+	all, err := sub.Dropped() // in here, since two may ask at once
 	more := all - l.known
-	l.known = all
-	l.mu.Unlock()
 	if more > 0 {
+		l.known = all
+	}
+	l.mu.Unlock()
+	if err == nil && more > 0 { // else there is no subscription, or no more
 		l.tell(more)
 	}
 }
 
 // subscribe connects and subscribes. It ends with ctx; the subscription does not.
 func (c *Client) subscribe(ctx context.Context, o subscriber) (*subscription, error) {
-	s := &subscription{ended: make(chan struct{}), losses: losses{tell: o.lost}}
+	s := &subscription{ended: make(chan struct{}), taken: make(chan struct{}, 1), losses: losses{tell: o.lost}}
 	conn, err := c.connect(ctx, o, dial.Events{
 		Lost: func() { s.end(errors.New("the connection broke")) },
 		Refused: func(err error) {
@@ -221,9 +249,10 @@ func (c *Client) subscribe(ctx context.Context, o subscriber) (*subscription, er
 		s.losses.see(m.Sub)
 		if len(m.Data) > maxPayload {
 			o.take(payload{tooLarge: true})
-			return
+		} else {
+			o.take(payload{data: m.Data})
 		}
-		o.take(payload{data: m.Data})
+		s.took(m.Sub)
 	})
 	if err == nil {
 		err = s.sub.SetPendingLimits(nats.DefaultSubPendingMsgsLimit, cmp.Or(o.pending, pendingBytes))

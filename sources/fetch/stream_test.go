@@ -3,8 +3,10 @@
 package fetch_test
 
 import (
+	"bytes"
 	"context"
 	"maps"
+	"net"
 	"runtime"
 	"slices"
 	"strconv"
@@ -12,6 +14,7 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go"
@@ -190,5 +193,100 @@ func TestMessagesThatAreNeverReadCount(t *testing.T) {
 	}
 	if counted() != all || r.good != 0 || r.failed[fetch.ResourceLimit] == 0 || r.failed[fetch.Timeout] == 0 {
 		t.Errorf("%d values and %v count, want %d in all, some of each kind", r.good, r.failed, all)
+	}
+}
+
+// counted is a connection that counts the messages that come.
+type counted struct {
+	net.Conn
+	mu   *sync.Mutex // guards last and came
+	last []byte
+	came *int
+}
+
+func (c *counted) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	const begin = "MSG feed.x "
+	text := append(c.last, p[:n]...)
+	*c.came += bytes.Count(text, []byte(begin))
+	c.last = bytes.Clone(text[max(0, len(text)-len(begin)+1):])
+	return n, err
+}
+
+// The newest of them is the value that counts, whatever became of the connection.
+func TestMessagesThatHaveComeCountWhenTheConnectionBreaks(t *testing.T) {
+	s := natstest.Start(t, nil)
+	const faulty = 1500
+	var mu sync.Mutex
+	came := 0
+	c, log := client(t, fetch.Options{DialNATS: func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := new(net.Dialer).DialContext(ctx, network, address)
+		return &counted{Conn: conn, mu: &mu, came: &came}, err
+	}})
+	r := sum{failed: map[fetch.ErrorKind]int{}}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended, some := make(chan error), make(chan struct{}, 1)
+	d := onNATS(t, s, "refresh: push, timeout: 60, extract: 'if . == 1 then . else last(range(5000)) | empty end'") // which takes a while
+	go func() {
+		ended <- c.Subscribe(ctx, d, func(p fetch.Pushed) {
+			r.take(p)
+			select {
+			case some <- struct{}{}:
+			default:
+			}
+		})
+	}()
+	nc, _ := s.Client()
+	for !strings.Contains(log.String(), "msg=subscribed") {
+		runtime.Gosched()
+	}
+	for i := range faulty + 1 {
+		text := "0"
+		if i == faulty {
+			text = "1"
+		}
+		if err := nc.Publish("feed.x", []byte(text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_ = nc.Flush()
+	nc.Close()
+	there := func() bool {
+		mu.Lock()
+		defer mu.Unlock()
+		return came == faulty+1
+	}
+	for !there() {
+		runtime.Gosched()
+	}
+	s.Down()
+	count := func() (values, all int) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		return len(r.values), r.good + r.failed[fetch.ExtractFailed]
+	}
+	late := time.After(time.Minute)
+	for {
+		_, all := count()
+		if all == faulty+1 {
+			break
+		}
+		select {
+		case <-some:
+		case <-late:
+			t.Errorf("%d messages count, want %d", all, faulty+1)
+		}
+		if t.Failed() {
+			break
+		}
+	}
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+	if values, _ := count(); values != 1 || len(r.failed) != 1 {
+		t.Errorf("%d values came, and %v failed, want the last message", values, r.failed)
 	}
 }
