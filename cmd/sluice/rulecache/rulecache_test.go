@@ -28,16 +28,19 @@ func TestStoredDocumentsAreReadWhenNothingHasChanged(t *testing.T) {
 	}{
 		{name: "nothing has changed", cached: true, reason: "rules taken from the cache"},
 		{name: "a file was touched", cached: true, stale: true, change: func(t *testing.T, file string, _ *ruleset.Options) {
+			t.Helper()
 			if err := os.Chtimes(file, time.Time{}, time.Unix(1, 0)); err != nil {
 				t.Fatal(err)
 			}
 		}, reason: "rules taken from the cache"},
 		{name: "a file is another", change: func(t *testing.T, file string, _ *ruleset.Options) {
+			t.Helper()
 			if err := os.WriteFile(file, []byte(rule+"level: low\n"), 0o600); err != nil {
 				t.Fatal(err)
 			}
 		}, reason: "a.yml is not what it was"},
 		{name: "a file is new", change: func(t *testing.T, file string, _ *ruleset.Options) {
+			t.Helper()
 			if err := os.WriteFile(filepath.Join(filepath.Dir(file), "b.yml"), []byte(rule), 0o600); err != nil {
 				t.Fatal(err)
 			}
