@@ -89,3 +89,10 @@ func (s *Series) Quarantine(part string) error {
 	}
 	return nil
 }
+
+// VersionError says that a part was written by a build that writes it otherwise.
+type VersionError struct{ Stored, Known int }
+
+func (e *VersionError) Error() string {
+	return fmt.Sprintf("stored version is %d, this build knows %d", e.Stored, e.Known)
+}

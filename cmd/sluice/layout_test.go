@@ -123,6 +123,7 @@ var layout = map[string]place{
 	"cmd/sluice/inputs":                  {8, "cmd/sluice", false},
 	"cmd/sluice/logging":                 {8, "cmd/sluice", false},
 	"cmd/sluice/migrate":                 {8, "cmd/sluice", false},
+	"cmd/sluice/rulecache":               {8, "cmd/sluice", false},
 	"cmd/sluice/ruleset":                 {8, "cmd/sluice", false},
 	"cmd/sluice/shell":                   {8, "cmd/sluice", false},
 	"cmd/sluice/terminal":                {8, "cmd/sluice", false},

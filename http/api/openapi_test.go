@@ -120,7 +120,7 @@ func TestARouteThatIsNotDescribedFails(t *testing.T) {
 	}
 }
 
-func TestCase8gTheDocumentIsServed(t *testing.T) {
+func TestTheDocumentIsServed(t *testing.T) {
 	s := start(t, &daemon{})
 	row{"while rules load", "GET", "/api/v1/openapi.json", "", 503, `~{"error":"starting","hint":"`}.check(t, s)
 	s.everything(&daemon{})

@@ -129,7 +129,7 @@ func TestEventsReachTheInputQueue(t *testing.T) {
 	}
 }
 
-func TestCase16aCommitAnswersWhenEveryLineHasEnded(t *testing.T) {
+func TestACommitAnswersWhenEveryLineHasEnded(t *testing.T) {
 	in := sourcetest.NewIntake(100)
 	url := serve(t, api.Resources{Ingest: ndjson.NewIntake(in, ndjson.DefaultMaxBody, nil)})
 	answered := make(chan string, 1)
@@ -156,7 +156,7 @@ func TestCase16aCommitAnswersWhenEveryLineHasEnded(t *testing.T) {
 	}
 }
 
-func TestCase28dAClientThatLeavesStopsWaiting(t *testing.T) {
+func TestAClientThatLeavesStopsWaiting(t *testing.T) {
 	in := sourcetest.NewIntake(100)
 	intake := &counting{intake: ndjson.NewIntake(in, ndjson.DefaultMaxBody, nil), ended: make(chan int, 1)}
 	url := serve(t, api.Resources{Ingest: intake})

@@ -45,7 +45,7 @@ func wantFires(t *testing.T, got, want []string) {
 	}
 }
 
-func TestCase38TheStalestTenthMakesRoom(t *testing.T) {
+func TestTheStalestTenthMakesRoom(t *testing.T) {
 	d := newDriver(t, compile(t, body(count3+"\ntimespan: 1h"), program.Options{}), 10)
 	for i := range int64(10) {
 		d.feed(with(i, fmt.Sprintf(`"user":"u%d"`, i)))
@@ -61,7 +61,7 @@ func TestCase38TheStalestTenthMakesRoom(t *testing.T) {
 	}
 }
 
-func TestCase39FullEventsKeepTheNewest(t *testing.T) {
+func TestFullEventsKeepTheNewest(t *testing.T) {
 	d := newDriver(t, compile(t, body(count3+"\nsluice.correlation_event_mode: full\nsluice.max_correlation_events: 2"), program.Options{}), 0)
 	var last []*correlation.Result
 	for i := range int64(3) {
@@ -75,7 +75,7 @@ func TestCase39FullEventsKeepTheNewest(t *testing.T) {
 	wantFires(t, got, want)
 }
 
-func TestCase40ReferencesNameEvents(t *testing.T) {
+func TestReferencesNameEvents(t *testing.T) {
 	d := newDriver(t, compile(t, body("type: event_count\ncondition: {gte: 2}"), program.Options{EventMode: program.EventsRefs}), 0)
 	d.feed(with(10, `"_id":"x1"`))
 	got := string(d.feed(with(11, `"id":{},"_id":"z"`))[0].AppendNative(nil, nil))
@@ -86,7 +86,7 @@ func TestCase40ReferencesNameEvents(t *testing.T) {
 	}
 }
 
-func TestCase41MatchesThatOnlyFeedAreWithheld(t *testing.T) {
+func TestMatchesThatOnlyFeedAreWithheld(t *testing.T) {
 	for _, tc := range []struct {
 		name string
 		rule string
@@ -110,7 +110,7 @@ func TestCase41MatchesThatOnlyFeedAreWithheld(t *testing.T) {
 	}
 }
 
-func TestCase42StateSurvivesARestart(t *testing.T) {
+func TestStateSurvivesARestart(t *testing.T) {
 	p := compile(t, body(count3), program.Options{})
 	d := newDriver(t, p, 0)
 	d.run(at(100, 101))
@@ -120,7 +120,7 @@ func TestCase42StateSurvivesARestart(t *testing.T) {
 	wantFires(t, d.run(at(102)), []string{"3@102"})
 }
 
-func TestCase43AnotherIdOrShapeDropsState(t *testing.T) {
+func TestAnotherIdOrShapeDropsState(t *testing.T) {
 	for _, tc := range []struct {
 		name, rule, reason string
 	}{
@@ -236,7 +236,7 @@ func TestReloadKeepsStateOfEqualShape(t *testing.T) {
 	}
 }
 
-func TestCase47OtherEventsDoNotMoveTheClock(t *testing.T) {
+func TestOtherEventsDoNotMoveTheClock(t *testing.T) {
 	d := newDriver(t, compile(t, body(count3), program.Options{}), 0)
 	d.run(at(100))
 	if record := d.record(with(100+20*3600, `"kind":"other"`)); len(record) != 0 {
@@ -276,7 +276,7 @@ func TestCases48And49AnEarlierSaveGoesOn(t *testing.T) {
 	}
 }
 
-func TestCase50SumsAreTheSameToTheBit(t *testing.T) {
+func TestSumsAreTheSameToTheBit(t *testing.T) {
 	p := compile(t, body("type: value_sum\ncondition: {field: n, gt: -1}\ntimespan: 5s"), program.Options{})
 	values := []string{"1e16", "0.1", "0.2", "0.3", "-1e16", "1e-9", "0.7", "3", "1e300", "-1e300", "0.1"}
 	var events []input

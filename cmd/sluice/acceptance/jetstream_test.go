@@ -334,7 +334,6 @@ func TestASaveBeginsEarlyInSnapshotMode(t *testing.T) {
 	}
 }
 
-// Cases 44 and 40, and others that refuse the start.
 func TestStartsThatCannotReadFromNATS(t *testing.T) {
 	t.Parallel()
 	s := natstest.Start(t, func(o *server.Options) { o.Username, o.Password = "u", "right-secret" })

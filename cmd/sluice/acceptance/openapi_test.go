@@ -40,7 +40,7 @@ func (d *daemon) compare(a openapitest.Answer) {
 	c.Check(d.t, a)
 }
 
-func TestCase63TheDocumentThatIsPrintedIsServed(t *testing.T) {
+func TestTheDocumentThatIsPrintedIsServed(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, "a.yml", rule("A", "evil"))
 	printed := sluice(t, "", "config", "openapi")

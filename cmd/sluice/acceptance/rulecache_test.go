@@ -13,8 +13,7 @@ func (d *daemon) startedFromCache() bool {
 	return strings.Contains(d.stderr.String(), "rules taken from the cache")
 }
 
-// Cases 44, 46 and 58: a restart with unchanged files knows everything the first
-// start knew.
+// A restart with unchanged files knows everything the first start knew.
 func TestASecondStartTakesItsRulesFromTheCache(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -78,9 +78,9 @@ func TestWindowsSurviveARestart(t *testing.T) {
 		args []string // of the second start
 		want []string
 	}{
-		{"case 30: the third event fires", nil, []string{"3"}},
-		{"case 30: also when everything is to be kept", []string{"--keep-state"}, []string{"3"}},
-		{"case 31: cleared state is gone", []string{"--clear-state"}, nil},
+		{"the third event fires", nil, []string{"3"}},
+		{"also when everything is to be kept", []string{"--keep-state"}, []string{"3"}},
+		{"cleared state is gone", []string{"--clear-state"}, nil},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
@@ -160,7 +160,7 @@ func TestAStateDirectoryIsPrivateAndHasOneOwner(t *testing.T) {
 	d.stop()
 	got = sluice(t, "", "engine", "daemon", "-r", rules, "--clear-state", "--keep-state", "--api-addr", "127.0.0.1:0")
 	if got.code != 3 || !strings.Contains(got.stderr, "--keep-state") {
-		t.Errorf("case 18: code %d, want 3\n%s", got.code, got.stderr)
+		t.Errorf("code %d, want 3\n%s", got.code, got.stderr)
 	}
 }
 

@@ -37,7 +37,7 @@ func TestPipelineDiff(t *testing.T) {
 		err  []string
 	}{
 		{
-			"case 59: a change",
+			"a change",
 			[]string{"-r", "r", "-p", "rename.yml"},
 			0,
 			[]string{
@@ -48,9 +48,9 @@ func TestPipelineDiff(t *testing.T) {
 			nil,
 		},
 		{"a rule by its title", []string{"-r", "r", "-p", "failing.yml", "--rule-id", "Whoami"}, 0, []string{"  transformations applied (no ids recorded)\n"}, nil},
-		{"case 59: an id that no rule has", []string{"-r", "r", "-p", "rename.yml", "--rule-id", "x"}, 2, nil, []string{`No rule matched --rule-id "x"`}},
+		{"an id that no rule has", []string{"-r", "r", "-p", "rename.yml", "--rule-id", "x"}, 2, nil, []string{`No rule matched --rule-id "x"`}},
 		{"a part of a title is no title", []string{"-r", "r", "-p", "rename.yml", "--rule-id", "Who"}, 2, nil, []string{`No rule matched --rule-id "Who"`}},
-		{"case 59: a pipeline that is not there", []string{"-r", "r", "-p", "no.yml"}, 3, nil, []string{"Error loading pipeline no.yml: "}},
+		{"a pipeline that is not there", []string{"-r", "r", "-p", "no.yml"}, 3, nil, []string{"Error loading pipeline no.yml: "}},
 		{"a pipeline with a fault", []string{"-r", "r", "-p", "bad.yml"}, 3, nil, []string{"Error loading pipeline bad.yml: transformations must be a sequence"}},
 		{
 			"a failing transformation",

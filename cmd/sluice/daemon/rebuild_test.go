@@ -18,6 +18,7 @@ import (
 
 	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/cmd/sluice/config"
+	"github.com/sluicehq/sluice/cmd/sluice/rulecache"
 	"github.com/sluicehq/sluice/cmd/sluice/ruleset"
 	"github.com/sluicehq/sluice/internal/sigmatest"
 	"github.com/sluicehq/sluice/sigma/engine"
@@ -229,7 +230,7 @@ func TestRulesFromTheCacheAreRebuilt(t *testing.T) {
 	c := newCacheTest(t)
 	c.file("s.yml", badRules["a.yml"])
 	s := newSourced(t, c.dir, fillBad, snapshot("f", `["mal"]`, "t", `[]`))
-	s.cache = &ruleCache{series: c.store.Series("rules"), log: s.log}
+	s.cache = rulecache.New(rulecache.Options{Series: c.store.Series("rules"), Log: s.log})
 	g, err := s.first(t.Context(), io.Discard)
 	if err != nil {
 		t.Fatal(err)

@@ -3,7 +3,6 @@ package daemon
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"slices"
@@ -13,6 +12,7 @@ import (
 	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/cmd/sluice/config"
 	"github.com/sluicehq/sluice/cmd/sluice/logging"
+	"github.com/sluicehq/sluice/cmd/sluice/rulecache"
 	"github.com/sluicehq/sluice/state"
 )
 
@@ -31,9 +31,9 @@ func (d *Daemon) openState() error {
 	}
 	d.checkpointer = newCheckpointer(store, time.Duration(d.cfg.State.SaveInterval)*time.Second, log)
 	log.Info("state opened", "path", d.cfg.State.DB, "save_interval", d.cfg.State.SaveInterval)
-	d.rules.cache = &ruleCache{
-		series: store.Series("rules"), producer: producerName(d.o.Version, d.o.Revision), log: log,
-	}
+	d.rules.cache = rulecache.New(rulecache.Options{
+		Series: store.Series("rules"), Producer: rulecache.Producer(d.o.Version, d.o.Revision), Log: log,
+	})
 	return nil
 }
 
@@ -131,17 +131,17 @@ func (c *checkpointer) begin(parts []actors.SavedPart) {
 func (c *checkpointer) restore(p actors.SavedPart) {
 	err := c.series.Read(p.Name, func(stored int, r io.Reader) error {
 		if stored != p.Version {
-			return &versionError{stored: stored, known: p.Version}
+			return &state.VersionError{Stored: stored, Known: p.Version}
 		}
 		return p.Restore(r, time.Now())
 	})
-	var other *versionError
+	var other *state.VersionError
 	switch {
 	case err == nil:
 	case errors.Is(err, state.ErrNone):
 		c.log.Info("no such state is stored", "part", p.Name)
 	case errors.As(err, &other):
-		c.log.Warn("stored state has another version, starting empty", "part", p.Name, "stored", other.stored, "known", other.known)
+		c.log.Warn("stored state has another version, starting empty", "part", p.Name, "stored", other.Stored, "known", other.Known)
 	default:
 		c.log.Warn("stored state cannot be used, starting empty", "part", p.Name, "err", err)
 		if err := c.series.Quarantine(p.Name); err != nil {
@@ -149,11 +149,4 @@ func (c *checkpointer) restore(p actors.SavedPart) {
 		}
 		c.dropped[p.Name] = true
 	}
-}
-
-// versionError says that a part was written by a build that writes it otherwise.
-type versionError struct{ stored, known int }
-
-func (e *versionError) Error() string {
-	return fmt.Sprintf("stored version is %d, this build knows %d", e.stored, e.known)
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/sluicehq/sluice/cmd/sluice/config"
+	"github.com/sluicehq/sluice/cmd/sluice/rulecache"
 	"github.com/sluicehq/sluice/internal/sigmatest"
 	"github.com/sluicehq/sluice/state"
 )
@@ -64,7 +65,7 @@ func benchmarkStart(b *testing.B, copies int) {
 	}
 	b.Cleanup(func() { _ = store.Close() })
 	cached := *fresh
-	cached.cache = &ruleCache{series: store.Series("rules"), log: fresh.log}
+	cached.cache = rulecache.New(rulecache.Options{Series: store.Series("rules"), Log: fresh.log})
 	start := func(r *rules) (*generation, time.Duration) {
 		runtime.GC() // what the start before left
 		begin := sigmatest.ProcessorTime()

@@ -15,6 +15,7 @@ import (
 
 	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/cmd/sluice/config"
+	"github.com/sluicehq/sluice/cmd/sluice/rulecache"
 	"github.com/sluicehq/sluice/state"
 )
 
@@ -82,7 +83,7 @@ func (c *cacheTest) overwrite(part string, version int, content string) {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	for _, p := range []string{partHeader, partDocuments} {
+	for _, p := range []string{rulecache.PartHeader, rulecache.PartDocuments} {
 		s.Keep(p)
 	}
 	err = s.Write(part, version, func(w io.Writer) error { _, err := io.WriteString(w, content); return err })
@@ -115,7 +116,7 @@ func (c *cacheTest) rules(producer string, change func(*config.Daemon)) *rules {
 	}
 	log := slog.New(slog.NewTextHandler(&c.logged, nil))
 	r := newRules(cfg, log)
-	r.cache = &ruleCache{series: c.store.Series("rules"), producer: producer, log: log}
+	r.cache = rulecache.New(rulecache.Options{Series: c.store.Series("rules"), Producer: producer, Log: log})
 	return r
 }
 
@@ -212,9 +213,9 @@ func TestACacheThatCannotBeUsedIsNoFault(t *testing.T) {
 		reason   string
 	}{
 		{"another build", "2.0", "", 0, "another build"},
-		{"documents that do not decode", "1.0", partDocuments, cacheSchema, "damaged"},
-		{"a header that does not decode", "1.0", partHeader, cacheSchema, "damaged"},
-		{"another schema", "1.0", partHeader, cacheSchema + 1, "version"},
+		{"documents that do not decode", "1.0", rulecache.PartDocuments, rulecache.Schema, "damaged"},
+		{"a header that does not decode", "1.0", rulecache.PartHeader, rulecache.Schema, "damaged"},
+		{"another schema", "1.0", rulecache.PartHeader, rulecache.Schema + 1, "version"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			c := newCacheTest(t)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/cmd/sluice/config"
+	"github.com/sluicehq/sluice/cmd/sluice/rulecache"
 	"github.com/sluicehq/sluice/cmd/sluice/ruleset"
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/graph/catalog"
@@ -47,7 +48,7 @@ type rules struct {
 	cfg      *config.Daemon
 	log      *slog.Logger
 	settings ruleset.Settings
-	cache    *ruleCache       // nil without a state database
+	cache    *rulecache.Cache // nil without a state database
 	last     uint64           // generation number
 	failing  *load.Collection // of the pass before, if rejected documents made it fail
 	look     func()           // called before files are looked at again; nil for nothing
@@ -131,7 +132,7 @@ func (r *rules) read(ctx context.Context, known *generation) (*generation, error
 	if known != nil {
 		before = known.documents
 	} else if r.cache != nil {
-		g.documents, g.stale = r.cache.read(ctx, found, &r.settings.Options)
+		g.documents, g.stale = r.cache.Read(ctx, found, &r.settings.Options)
 		g.cached = g.documents != nil
 	}
 	if g.cached {
@@ -218,7 +219,7 @@ func (r *rules) remember(g *generation) {
 	if r.cache == nil || g.cached && !g.stale {
 		return
 	}
-	if err := r.cache.write(g, &r.settings.Options); err != nil {
+	if err := r.cache.Write(rulecache.Entry{Generation: g.set.Generation, Documents: g.documents, Cached: g.cached}, &r.settings.Options); err != nil {
 		r.log.Warn("rules not stored for the next start", "err", err)
 	}
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/cmd/sluice/config"
+	"github.com/sluicehq/sluice/cmd/sluice/rulecache"
 	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/engine"
 	"github.com/sluicehq/sluice/sigma/result"
@@ -252,7 +253,7 @@ func TestWhatChangesWhileItIsReadIsReadAgain(t *testing.T) {
 						t.Fatal(err)
 					}
 					defer store.Close()
-					r.cache = &ruleCache{series: store.Series("rules"), producer: "test", log: slog.New(slog.DiscardHandler)}
+					r.cache = rulecache.New(rulecache.Options{Series: store.Series("rules"), Producer: "test", Log: slog.New(slog.DiscardHandler)})
 					g, err := r.build(t.Context(), nil)
 					if err != nil {
 						t.Fatal(err)

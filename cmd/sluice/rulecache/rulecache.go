@@ -1,4 +1,8 @@
-package daemon
+// Package rulecache keeps parsed rule documents in the state database, so that a start with
+// unchanged files does not parse them. What stands behind parsing, from filters to compiling,
+// is done at every start. Whatever is the matter with what is stored, the files are there to
+// be loaded.
+package rulecache
 
 import (
 	"context"
@@ -19,14 +23,14 @@ import (
 
 // The parts of stored documents, and their version.
 const (
-	cacheSchema   = 2
-	partHeader    = "header"
-	partDocuments = "documents"
+	Schema        = 2
+	PartHeader    = "header"
+	PartDocuments = "documents"
 )
 
-// cacheHeader says what stored documents were made of. It is read and checked
+// header says what stored documents were made of. It is read and checked
 // before the documents are.
-type cacheHeader struct {
+type header struct {
 	SchemaVersion int
 	Producer      string
 	Inputs        []load.File       // in load order
@@ -34,20 +38,33 @@ type cacheHeader struct {
 	CreatedAt     int64             // Unix seconds
 }
 
-// ruleCache keeps parsed rule documents in the state database, so that a start
-// with unchanged files does not parse them. What stands behind parsing, from
-// filters to compiling, is done at every start.
-type ruleCache struct {
-	series   *state.Series
-	producer string
-	log      *slog.Logger
+// Options of a cache.
+type Options struct {
+	Series   *state.Series
+	Producer string // of this build; documents of another are not read
+	Log      *slog.Logger
+}
+
+// Cache is the stored documents.
+type Cache struct {
+	Options
 
 	writing sync.Mutex // one write at a time; guards written
 	written uint64     // newest generation that was stored
 }
 
-// producerName tells builds apart, also those without a version of their own.
-func producerName(version, revision string) string {
+// New returns the cache that a series holds.
+func New(o Options) *Cache { return &Cache{Options: o} }
+
+// Entry is what Write stores.
+type Entry struct {
+	Generation uint64
+	Documents  *load.Documents
+	Cached     bool // they came from the cache
+}
+
+// Producer tells builds apart, also those without a version of their own.
+func Producer(version, revision string) string {
 	name := version + " " + revision
 	if path, err := os.Executable(); err == nil {
 		if info, err := os.Stat(path); err == nil {
@@ -57,15 +74,15 @@ func producerName(version, revision string) string {
 	return name
 }
 
-// read returns the stored documents when they are what the files would give, nil
-// otherwise: whatever is the matter with them, the files are there to be loaded.
+// Read returns the stored documents when they are what the files would give, nil
+// otherwise.
 // Stale says that the header is to be written again: files were touched without a
 // change.
-func (c *ruleCache) read(ctx context.Context, found []load.Source, o *ruleset.Options) (docs *load.Documents, stale bool) {
-	header, files, stale, err := c.check(ctx, found, o)
+func (c *Cache) Read(ctx context.Context, found []load.Source, o *ruleset.Options) (docs *load.Documents, stale bool) {
+	h, files, stale, err := c.check(ctx, found, o)
 	if err == nil {
 		var data string
-		if data, err = c.data(partDocuments); err == nil {
+		if data, err = c.data(PartDocuments); err == nil {
 			docs, err = load.Unpack(data, files)
 		}
 	}
@@ -73,26 +90,26 @@ func (c *ruleCache) read(ctx context.Context, found []load.Source, o *ruleset.Op
 	case errors.Is(err, state.ErrNone) || ctx.Err() != nil:
 		return nil, false
 	case err != nil:
-		c.log.Info("rule cache discarded", "reason", err)
+		c.Log.Info("rule cache discarded", "reason", err)
 		return nil, false
 	}
-	c.log.Info("rules taken from the cache", "files", len(files), "created_at", time.Unix(header.CreatedAt, 0).UTC().Format(time.RFC3339))
+	c.Log.Info("rules taken from the cache", "files", len(files), "created_at", time.Unix(h.CreatedAt, 0).UTC().Format(time.RFC3339))
 	return docs, stale
 }
 
 // data reads a stored part, whose checksum is right.
-func (c *ruleCache) data(name string) (string, error) {
-	data, version, err := c.series.Whole(name)
-	if err == nil && version != cacheSchema {
-		err = &versionError{stored: version, known: cacheSchema}
+func (c *Cache) data(name string) (string, error) {
+	data, version, err := c.Series.Whole(name)
+	if err == nil && version != Schema {
+		err = &state.VersionError{Stored: version, Known: Schema}
 	}
 	return data, err
 }
 
 // check compares the stored header with the world as it is now. It returns how the
 // files are now.
-func (c *ruleCache) check(ctx context.Context, found []load.Source, o *ruleset.Options) (h cacheHeader, files []load.File, stale bool, err error) {
-	data, err := c.data(partHeader)
+func (c *Cache) check(ctx context.Context, found []load.Source, o *ruleset.Options) (h header, files []load.File, stale bool, err error) {
+	data, err := c.data(PartHeader)
 	if err == nil {
 		err = packed.Read(data, &h)
 	}
@@ -102,9 +119,9 @@ func (c *ruleCache) check(ctx context.Context, found []load.Source, o *ruleset.O
 	}
 	switch {
 	case err != nil:
-	case h.SchemaVersion != cacheSchema:
-		err = &versionError{stored: h.SchemaVersion, known: cacheSchema}
-	case h.Producer != c.producer:
+	case h.SchemaVersion != Schema:
+		err = &state.VersionError{Stored: h.SchemaVersion, Known: Schema}
+	case h.Producer != c.Producer:
 		err = errors.New("another build wrote it")
 	case h.LoadOptions != options:
 		err = errors.New("options differ")
@@ -133,30 +150,30 @@ func hashOptions(o *ruleset.Options) ([sha256.Size]byte, error) {
 	return sha256.Sum256(raw), err
 }
 
-// write stores the documents of a generation. One that is not the newest any more
+// Write stores the documents of a generation. One that is not the newest any more
 // is not stored. What came from the cache stays as it is, under a new header.
-func (c *ruleCache) write(g *generation, o *ruleset.Options) error {
+func (c *Cache) Write(e Entry, o *ruleset.Options) error {
 	c.writing.Lock()
 	defer c.writing.Unlock()
-	if g.set.Generation <= c.written {
+	if e.Generation <= c.written {
 		return nil
 	}
 	options, err := hashOptions(o)
 	if err != nil {
 		return err
 	}
-	header, err := packed.Append(nil, cacheHeader{
-		SchemaVersion: cacheSchema, Producer: c.producer, Inputs: g.documents.Files(), LoadOptions: options, CreatedAt: time.Now().Unix(),
+	head, err := packed.Append(nil, header{
+		SchemaVersion: Schema, Producer: c.Producer, Inputs: e.Documents.Files(), LoadOptions: options, CreatedAt: time.Now().Unix(),
 	})
 	if err != nil {
 		return err
 	}
-	s, err := c.series.Begin()
+	s, err := c.Series.Begin()
 	if err != nil {
 		return err
 	}
-	if err = c.writeDocuments(s, g); err == nil {
-		err = s.Write(partHeader, cacheSchema, bytesWriter(header))
+	if err = c.writeDocuments(s, e); err == nil {
+		err = s.Write(PartHeader, Schema, bytesWriter(head))
 	}
 	if err == nil {
 		err = s.Commit(time.Now().Unix())
@@ -164,19 +181,19 @@ func (c *ruleCache) write(g *generation, o *ruleset.Options) error {
 	if err != nil && !errors.Is(err, state.ErrCleanup) {
 		return errors.Join(err, s.Discard())
 	}
-	c.written = g.set.Generation
+	c.written = e.Generation
 	return nil
 }
 
-func (c *ruleCache) writeDocuments(s *state.Save, g *generation) error {
-	if g.cached && s.Keep(partDocuments) {
+func (c *Cache) writeDocuments(s *state.Save, e Entry) error {
+	if e.Cached && s.Keep(PartDocuments) {
 		return nil
 	}
-	body, err := g.documents.Append(nil)
+	body, err := e.Documents.Append(nil)
 	if err != nil {
 		return err
 	}
-	return s.Write(partDocuments, cacheSchema, bytesWriter(body))
+	return s.Write(PartDocuments, Schema, bytesWriter(body))
 }
 
 func bytesWriter(b []byte) func(io.Writer) error {
