@@ -121,7 +121,7 @@ func TestAFetchBringsNoMessageOverNewerOnes(t *testing.T) {
 				if rounded {
 					b.gather(r)
 				} else {
-					b.want(e, errand{refresh: true})
+					b.want(e, request{refresh: true})
 				}
 				b.start()
 				for _, text := range tc.during {
