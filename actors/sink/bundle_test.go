@@ -419,16 +419,22 @@ func TestWhatWasTakenOfLaterBatchesIsDoneAtTheEndOfTheDrain(t *testing.T) {
 		attempts string
 	}{
 		{
-			"of the first try", []answer{{hang: true, err: partly{errors.New("no answer"), []int{2, 5, 6, 8, 9}}}},
-			[]string{"a", "b", "d", "e", "h"}, "11111",
+			"of the first try",
+			[]answer{{hang: true, err: partly{errors.New("no answer"), []int{2, 5, 6, 8, 9}}}},
+			[]string{"a", "b", "d", "e", "h"},
+			"11111",
 		},
 		{
-			"of the first try, while the first batch is tried again", []answer{{err: partly{errors.New("no answer"), []int{2, 5, 6, 8, 9}}}, {hang: true}},
-			[]string{"a", "b", "c", "d", "e", "h"}, "222211",
+			"of the first try, while the first batch is tried again",
+			[]answer{{err: partly{errors.New("no answer"), []int{2, 5, 6, 8, 9}}}, {hang: true}},
+			[]string{"a", "b", "c", "d", "e", "h"},
+			"222211",
 		},
 		{
-			"when one message was refused for ever", []answer{{err: partly{permanent{errors.New("too large")}, []int{5}}}, {hang: true, err: partly{errors.New("no answer"), []int{1}}}},
-			[]string{"a", "b", "d", "e", "g", "h", "i", "j"}, "11111111",
+			"when one message was refused for ever",
+			[]answer{{err: partly{permanent{errors.New("too large")}, []int{5}}}, {hang: true, err: partly{errors.New("no answer"), []int{1}}}},
+			[]string{"a", "b", "d", "e", "g", "h", "i", "j"},
+			"11111111",
 		},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
