@@ -19,7 +19,9 @@ import (
 // file in the place of /etc/hosts. What is listened on and started there belongs there.
 func apart(t *testing.T, hosts string, addresses []string, run func()) {
 	t.Helper()
-	sigmatest.Need(t, os.Getuid() == 0, "only root may make a network")
+	if os.Getuid() != 0 {
+		t.Skip("only root may make a network")
+	}
 	ip := sigmatest.Tool(t, "ip", "iproute2")
 	file := write(t, t.TempDir(), "hosts", hosts)
 	enter := func() error {
@@ -53,7 +55,9 @@ func apart(t *testing.T, hosts string, addresses []string, run func()) {
 		}
 	}()
 	<-done
-	sigmatest.Need(t, err == nil, fmt.Sprintf("a network cannot be made here: %v", err))
+	if err != nil {
+		t.Skipf("a network cannot be made here: %v", err)
+	}
 }
 
 // Of a name that leads to a private and a public address, the strict policy has the public
