@@ -97,6 +97,12 @@ func unsupported(base string) error {
 		return fmt.Errorf("output sink '%s' is left out of this build, which was made with the tag %s (supported: %s)", redact.Text(base), kinds[i].leftOutBy, usages())
 	}
 	err := fmt.Errorf("Unsupported output sink '%s' (supported: %s)", redact.Text(base), usages()) //nolint:staticcheck // users find the text in scripts
+	switch {
+	case scheme == "http", scheme == "https":
+		return fmt.Errorf("%w: a file that --webhook names posts results over HTTP", err)
+	case strings.HasPrefix(base, "/"):
+		return fmt.Errorf("%w: write file://%s for a file", err, redact.Text(base))
+	}
 	return suggest.Wrap(err, scheme, schemes)
 }
 
@@ -141,7 +147,8 @@ func (s *Spec) parameters(query string, role Role) (warnings []string, err error
 		default:
 			own := s.Kind.row().parameters
 			if !slices.Contains(own, key) {
-				return nil, suggest.Wrap(fmt.Errorf("unknown parameter '%s'", key), key, append([]string{"on_full", "format"}, own...))
+				known := append(s.common(role), own...)
+				return nil, suggest.Wrap(fmt.Errorf("unknown parameter '%s', not one of %s", key, strings.Join(known, ", ")), key, known)
 			}
 			if _, twice := s.Options[key]; twice {
 				return nil, fmt.Errorf("%s= may be specified only once", key)
@@ -153,6 +160,14 @@ func (s *Spec) parameters(query string, role Role) (warnings []string, err error
 		}
 	}
 	return warnings, nil
+}
+
+// common are the parameters that sinks of other kinds have, too.
+func (s *Spec) common(role Role) []string {
+	if role != RoleFindings || s.Kind == KindOTLP {
+		return []string{"on_full"}
+	}
+	return []string{"on_full", "format"}
 }
 
 // Labels gives each sink its name in metrics, mailboxes and records: the kind,

@@ -135,7 +135,7 @@ func TestWhatIsNoProgram(t *testing.T) {
 		{"the name of the input", extract.JQ, "input_filename", "the function input_filename is not available: there is one value"},
 		{"jq that ends too early", extract.JQ, ".a |", "the program ends too early"},
 		{"jq in two lines", extract.JQ, ".a |\n é }", `unexpected "é" in line 2 at character 2`},
-		{"JSONPath without a root", extract.JSONPath, "a.b", `unexpected identifier at position 1`},
+		{"JSONPath without a root", extract.JSONPath, "a.b", `unexpected identifier at position 1: a query begins with $, such as $.Records[*]`},
 		{"JSONPath that ends too early", extract.JSONPath, "$.a[", "unexpected eof at position 5"},
 		{"CEL that does not type-check", extract.CEL, "1 + data.a + true", "found no matching overload for '_+_' applied to '(int, bool)' at character 12"},
 		{"CEL with an unknown variable", extract.CEL, "data.a.exists(e, e == event.x)", "undeclared reference to 'event' at character 23"},

@@ -13,6 +13,9 @@ import (
 func Replace(path string, content []byte, mode os.FileMode) (err error) {
 	dir := filepath.Dir(path)
 	f, err := os.CreateTemp(dir, "."+filepath.Base(path)+".*")
+	if fault := new(os.PathError); errors.As(err, &fault) {
+		return &os.PathError{Op: fault.Op, Path: path, Err: fault.Err} // nobody knows the other name
+	}
 	if err != nil {
 		return err
 	}

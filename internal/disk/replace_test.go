@@ -3,6 +3,7 @@ package disk
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -30,6 +31,10 @@ func TestAFileIsReplacedWithItsMode(t *testing.T) {
 	}
 	if err := Replace(filepath.Dir(path), nil, 0o600); err == nil {
 		t.Error("a directory was replaced")
+	}
+	gone := filepath.Join(filepath.Dir(path), "gone", "f")
+	if err := Replace(gone, nil, 0o600); err == nil || !strings.Contains(err.Error(), gone+":") {
+		t.Errorf("a directory that is not there: got %v, want an error of %s", err, gone)
 	}
 	if entries, err := os.ReadDir(filepath.Dir(path)); err != nil || len(entries) != 1 {
 		t.Errorf("%d files are left, %v, want the one", len(entries), err)

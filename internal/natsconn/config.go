@@ -139,6 +139,9 @@ func Sanitised(filter string) string {
 func checkHost(text string) error {
 	host, port, err := net.SplitHostPort(text)
 	if n, bad := strconv.ParseUint(port, 10, 16); err != nil || host == "" || bad != nil || n == 0 {
+		if strings.Contains(text, ",") {
+			return fmt.Errorf("'%s' is no host:port: name one server, the others of its cluster become known from it", text)
+		}
 		return fmt.Errorf("'%s' is no host:port", text)
 	}
 	return nil

@@ -41,6 +41,7 @@ func TestAddressesAreHostPortAndSubject(t *testing.T) {
 		{"everything behind the first slash is the subject", "h:1/a/b", "nats://h:1", "a/b", ""},
 		{"no subject", "h:1", "nats://h:1", "", ""},
 		{"no port", "h/a", "", "", "'h' is no host:port"},
+		{"several servers", "h:4222,i:4222/a", "", "", "'h:4222,i:4222' is no host:port: name one server"},
 		{"no host", ":4222/a", "", "", "':4222' is no host:port"},
 		{"a port beyond all ports", "h:70000/a", "", "", "'h:70000' is no host:port"},
 		{"a login", "u:secret@h:1/a", "", "", "holds no credentials"},

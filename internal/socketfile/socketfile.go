@@ -14,6 +14,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"time"
@@ -58,6 +59,9 @@ func Check(path string) error {
 // Listen binds path. The umask of the process changes meanwhile, so this is for the start.
 func Listen(path string, log *slog.Logger) (*net.UnixListener, *File, error) {
 	if err := Check(path); err != nil {
+		return nil, nil, fmt.Errorf("bind socket %s: %w", path, err)
+	}
+	if _, err := os.Stat(filepath.Dir(path)); err != nil { // else the error is one of the lock beside the socket
 		return nil, nil, fmt.Errorf("bind socket %s: %w", path, err)
 	}
 	release, err := claim(path)

@@ -8,18 +8,22 @@ import (
 
 const (
 	maxEdits  = 2  // letters that a misspelt name may be wrong in
+	short     = 3  // bytes of names that may be wrong in one letter only
 	maxLength = 64 // bytes of names that are compared
 )
 
 // Nearest returns the first of the known names that differs least from name: by
 // at most two edits, each of which inserts, removes, replaces or swaps one letter;
-// the case of letters does not count.
+// a name of three letters or fewer by one. The case of letters does not count.
 // It returns an empty text when every known name differs more.
 func Nearest(name string, known []string) string {
 	if len(name) > maxLength {
 		return ""
 	}
-	best, least := "", min(maxEdits+1, len(name))
+	best, least := "", maxEdits+1
+	if len(name) <= short {
+		least = min(maxEdits, len(name))
+	}
 	name = strings.ToLower(name)
 	for _, k := range known {
 		if len(k) > maxLength {

@@ -154,7 +154,15 @@ func Parse(data []byte) (*Pipeline, error) {
 			p.warnElsewhere(e.Value, "pipeline", key)
 		}
 	}
+	p.doubt()
 	return p, nil
+}
+
+// doubt warns of a file of which nothing was understood, which is one of another kind.
+func (p *Pipeline) doubt() {
+	if len(p.items)+len(p.Vars)+len(p.Ignored) == 0 && len(p.Warnings) > 0 {
+		p.warn("it has no transformations, so it changes no rule: is it a processing pipeline?")
+	}
 }
 
 func yamlError(f *document.SyntaxError) error {

@@ -341,7 +341,7 @@ func TestMorePipelinesThatDoNotLoad(t *testing.T) {
 
 func TestWarningsOfPipelines(t *testing.T) {
 	for _, tc := range []struct{ name, doc, want string }{
-		{"an unknown key", "colour: red\n", "unknown key 'colour' is ignored"},
+		{"an unknown key", "colour: red\nvars: {a: b}\n", "unknown key 'colour' is ignored"},
 		{"an unknown key of an item", items(`{id: a, type: regex, colour: red}`), "transformations[0] 'a': unknown key 'colour' is ignored"},
 		{"an unknown key of a condition", items(`{type: regex, rule_conditions: [{type: logsource, prodct: windows}]}`), "transformations[0]: rule condition 'cond_0': unknown key 'prodct' is ignored"},
 		{"a condition nobody mentions", items(`{type: regex, rule_conditions: {a: {type: is_sigma_rule}, b: {type: is_sigma_rule}}, rule_cond_expr: a}`), "transformations[0]: rule_cond_expr does not mention condition 'b'"},
@@ -354,7 +354,11 @@ func TestWarningsOfPipelines(t *testing.T) {
 			t.Errorf("%s: warnings %q and error %v, want %q", tc.name, p.Warnings, err, tc.want)
 		}
 	}
-	p, err := pipeline.Parse([]byte("finalizers: [{type: nosuch}]\npostprocessing: 5\nallowed_backends: [x]\n"))
+	p, err := pipeline.Parse([]byte("name: n\nsilences: []\ndedup: {}\n"))
+	if want := []string{"unknown key 'silences' is ignored", "unknown key 'dedup' is ignored", "it has no transformations, so it changes no rule: is it a processing pipeline?"}; err != nil || !slices.Equal(p.Warnings, want) {
+		t.Errorf("a file of another kind: warnings %q and error %v, want %q", p.Warnings, err, want)
+	}
+	p, err = pipeline.Parse([]byte("finalizers: [{type: nosuch}]\npostprocessing: 5\nallowed_backends: [x]\n"))
 	if err != nil || len(p.Warnings) > 0 || !slices.Equal(p.Ignored, []string{"finalizers", "postprocessing", "allowed_backends"}) {
 		t.Errorf("ignored %q, warnings %q, error %v", p.Ignored, p.Warnings, err)
 	}

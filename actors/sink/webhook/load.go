@@ -9,6 +9,7 @@ import (
 	"github.com/sluicehq/sluice/internal/document"
 	"github.com/sluicehq/sluice/internal/egress"
 	"github.com/sluicehq/sluice/internal/strict"
+	"github.com/sluicehq/sluice/internal/suggest"
 )
 
 // Fault is one thing that is wrong with the files of webhooks.
@@ -101,11 +102,22 @@ func (l *loader) read(named bool) {
 	}
 	_, faults := strict.Decode(root, &file)
 	for _, f := range faults {
-		l.fault(f.Line, f.Err)
+		l.fault(f.Line, whole(f.Err, root.Kind))
 	}
 	for i, entry := range file.Webhooks {
 		l.entry(i, entry)
 	}
+}
+
+// whole says what a file of webhooks is, where nothing else says what was meant: it may be
+// a file of another kind.
+func whole(err error, kind document.Kind) error {
+	var unknown *strict.UnknownKey
+	var misspelt *suggest.Error
+	if kind != document.Map || errors.As(err, &unknown) && errors.As(err, &misspelt) && misspelt.Suggestion == "" {
+		return fmt.Errorf("%w (a file of webhooks has one key, webhooks, with a list of them)", err)
+	}
+	return err
 }
 
 // entry reads one webhook.

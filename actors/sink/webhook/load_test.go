@@ -250,7 +250,7 @@ func TestDirectoriesAndFiles(t *testing.T) {
 
 func TestFilesThatCannotBeRead(t *testing.T) {
 	dir := files(t, map[string]string{
-		"1.yml": "webhooks: [", "2.yml": "a: 1\n---\nb: 2\n", "3.yml": "- a\n", "4.yml": "webhook: []\n", "5.yml": "webhooks: {id: a}\n", "6.yml": "webhooks: \xff\n",
+		"1.yml": "webhooks: [", "2.yml": "a: 1\n---\nb: 2\n", "3.yml": "- a\n", "4.yml": "webhook: []\n", "5.yml": "webhooks: {id: a}\n", "6.yml": "webhooks: \xff\n", "8.yml": "silences: []\n",
 	})
 	if err := os.Symlink("missing", filepath.Join(dir, "7.yml")); err != nil {
 		t.Fatal(err)
@@ -260,9 +260,10 @@ func TestFilesThatCannotBeRead(t *testing.T) {
 	for _, want := range []string{
 		"webhooks 'missing' cannot be read: no such file or directory\n",
 		"\n2.yml:3: the file cannot be read: a second document: one file has one document\n",
-		"\n3.yml:1: want a mapping, got a list\n",
+		"\n3.yml:1: want a mapping, got a list (a file of webhooks has one key, webhooks, with a list of them)\n",
 		"\n4.yml:1: unknown key 'webhook' (did you mean 'webhooks'?)\n",
 		"\n5.yml:1: field 'webhooks': want a list, got a mapping\n",
+		"\n8.yml:1: unknown key 'silences' (a file of webhooks has one key, webhooks, with a list of them)\n",
 		"\n6.yml: the file cannot be read: file is not UTF-8\n",
 		"\n7.yml: the file cannot be read: no such file or directory\n",
 		"\nwebhooks '7.yml' cannot be read: no such file or directory",
@@ -271,10 +272,10 @@ func TestFilesThatCannotBeRead(t *testing.T) {
 			t.Errorf("lacks %q:\n%s", want, got)
 		}
 	}
-	if len(faults) != 9 {
-		t.Errorf("%d faults, want 9:\n%s", len(faults), got)
+	if len(faults) != 10 {
+		t.Errorf("%d faults, want 10:\n%s", len(faults), got)
 	}
-	if faults[0].Path != 0 || faults[1].Path != 1 || faults[8].Path != 2 {
+	if faults[0].Path != 0 || faults[1].Path != 1 || faults[9].Path != 2 {
 		t.Error("a fault does not tell the path that led to it")
 	}
 }

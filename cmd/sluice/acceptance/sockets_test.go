@@ -104,6 +104,10 @@ func TestASocketThatACrashLeftIsReplaced(t *testing.T) {
 	if got := launchOutcome(t, "-r", rules, "--input", "unix://"+path); got.code != 3 || !strings.Contains(got.stderr, "a file that is not a socket is in the way") {
 		t.Errorf("another file: code %d and %s", got.code, got.stderr)
 	}
+	gone := filepath.Join(t.TempDir(), "gone")
+	if got := launchOutcome(t, "-r", rules, "--input", "unix://"+gone+"/in"); got.code != 3 || !strings.Contains(got.stderr, "bind socket "+gone+"/in: stat "+gone+": no such file or directory") {
+		t.Errorf("a directory that is not there: code %d and %s", got.code, got.stderr)
+	}
 }
 
 // launchOutcome runs a daemon that ends by itself.

@@ -256,6 +256,7 @@ func (c *checking) logins() {
 			s.Kind.CheckLogin(c.d, s, time.Now(), section(s.Scheme, s.Kind.Section))
 		}
 	}
+	c.cleartext(checked)
 	specs := c.specs()
 	if s := c.auditSpec(); s != nil {
 		specs = append(specs, *s)

@@ -74,3 +74,18 @@ func (c *checking) certificate() {
 		blame("cert", rest)
 	}
 }
+
+// cleartext warns of certificates for senders of syslog when all of them are taken in clear:
+// whoever wrote both may believe that they are not. schemes are those of inputs whose files
+// were looked at.
+func (c *checking) cleartext(schemes map[string]bool) {
+	const section = "daemon.input.syslog.tls"
+	if schemes["syslog+tls"] {
+		return
+	}
+	for _, key := range []string{"cert", "key", "client_ca"} {
+		if path := section + "." + key; c.l.Made(path) {
+			c.warn(path, errors.New("has no effect without an input syslog+tls://, as syslog+tcp:// and syslog+udp:// take messages in clear"))
+		}
+	}
+}

@@ -45,7 +45,7 @@ func (c *Client) Refusal(resp *http.Response, body []byte) error {
 	if hint != "" {
 		text += " (" + printable(hint) + ")"
 	}
-	return &Fault{text: text, Lasting: resp.StatusCode/100 <= 4 && resp.StatusCode != http.StatusRequestTimeout && resp.StatusCode != http.StatusTooManyRequests}
+	return &Fault{text: text, Status: resp.StatusCode, Lasting: resp.StatusCode/100 <= 4 && resp.StatusCode != http.StatusRequestTimeout && resp.StatusCode != http.StatusTooManyRequests}
 }
 
 // hint says what to do about an answer.

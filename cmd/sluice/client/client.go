@@ -187,6 +187,7 @@ func (c *Client) Unreadable(method, path string, err error) error {
 
 // Fault is why a daemon gave no good answer, and what to do about it.
 type Fault struct {
+	Status  int  // of the answer; 0 without one
 	Lasting bool // it will be the same the next time
 	text    string
 	err     error

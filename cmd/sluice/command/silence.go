@@ -139,7 +139,11 @@ func deleteSilence(c *cli.Context, cl *client.Client, id string) ([]byte, error)
 	if id == "" {
 		return nil, errors.New("the id of the silence is empty")
 	}
-	return cl.Ask(c.Context, http.MethodDelete, silencesPath+"/"+url.PathEscape(id), nil)
+	answer, err := cl.Ask(c.Context, http.MethodDelete, silencesPath+"/"+url.PathEscape(id), nil)
+	if fault := new(client.Fault); errors.As(err, &fault) && fault.Status == http.StatusNotFound {
+		err = fmt.Errorf("%w (sluice silence list shows them)", err)
+	}
+	return answer, err
 }
 
 // silenceExtend makes the same silence with a later end and deletes the old one then, so that

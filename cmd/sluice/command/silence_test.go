@@ -26,6 +26,7 @@ type asked struct {
 	room     int      // silences that may be made; 0 for any number
 	made     int      // silences
 	warning  string   // of silences that are made
+	rules    string   // that it has; empty if it does not tell them
 }
 
 func (a *asked) answer(w http.ResponseWriter, r *http.Request) {
@@ -45,6 +46,9 @@ func (a *asked) answer(w http.ResponseWriter, r *http.Request) {
 		"POST /api/v1/silences": fmt.Sprintf(`{"status":"created","id":"%c"}`, 'b'+a.made), "DELETE /api/v1/silences/a": `{"status":"deleted","id":"a"}`,
 		"DELETE /api/v1/silences/b": `{"status":"deleted","id":"b"}`, "GET /api/v1/incidents/x/bundle": "# Incident\x1b[2J\n",
 	}[r.Method+" "+r.URL.Path]
+	if r.URL.Path == ruleListPath && a.rules != "" {
+		text, ok = fmt.Sprintf(`{"items":[%s],"total":5}`, a.rules), true
+	}
 	if !ok {
 		w.WriteHeader(http.StatusNotFound)
 		text = `{"error":"not there","hint":"look elsewhere"}`
@@ -104,6 +108,45 @@ func TestSilenceAdd(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A silence of a rule that is not there mutes nothing, and nobody would see it.
+func TestASilenceOfARuleThatIsNotThereIsDoubted(t *testing.T) {
+	inEmptyDir(t)
+	const rules = `{"id":"r-1","title":"Login"},{"title":"Nameless"},{"id":"r-10","title":"Login From Afar"},{"id":"r-2","title":"Twice"},{"id":"r-3","title":"Twice"}`
+	for _, tc := range []struct {
+		name, matcher string
+		says          string // empty for nothing
+	}{
+		{"the id of a rule", "rule=r-1", ""},
+		{"the title of a rule without an id", "rule=Nameless", ""},
+		{"the title of a rule with an id", "rule=Login", `warning: no rule has the id "Login", which is a title: write rule=r-1`},
+		{"the title of two rules", "rule=Twice", `warning: no rule has the id "Twice", which is a title: write rule=r-2 or rule=r-3`},
+		{"a part of an id", "rule=r", `warning: no rule has the id "r" (sluice engine rules lists them)`},
+		{"an expression", "rule=~Login", ""},
+		{"another operator", "rule!=Login", ""},
+		{"another selector", "level=Login", ""},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			daemon := &asked{rules: rules}
+			got := sluice(t, "", "silence", "add", tc.matcher, "--for", "1h", "--addr", api(t, daemon.answer))
+			got.wantCode(t, 0)
+			got.wantErr(t, tc.says)
+			if tc.says == "" && strings.Contains(got.err, "warning") {
+				t.Errorf("got %s, want no warning", got.err)
+			}
+			if want := `{"status":"created","id":"c"}` + "\n"; got.out != want {
+				t.Errorf("got %q, want %q", got.out, want)
+			}
+		})
+	}
+	t.Run("a daemon that does not tell its rules", func(t *testing.T) {
+		got := sluice(t, "", "silence", "add", "rule=Login", "--for", "1h", "--addr", api(t, new(asked).answer))
+		got.wantCode(t, 0)
+		if strings.Contains(got.err, "warning") {
+			t.Errorf("got %s, want no warning", got.err)
+		}
+	})
 }
 
 func TestAnIncidentOfTheGraphHasASilenceForEachSelector(t *testing.T) {
@@ -171,7 +214,7 @@ func TestASilenceHasTheTimesOfItsFlags(t *testing.T) {
 			EndsAt    string `json:"ends_at"`
 			CreatedBy string `json:"created_by"`
 		}
-		if err := json.Unmarshal([]byte(strings.TrimPrefix(daemon.requests[0], "POST /api/v1/silences ")), &sent); err != nil {
+		if err := json.Unmarshal([]byte(strings.TrimPrefix(daemon.requests[len(daemon.requests)-1], "POST /api/v1/silences ")), &sent); err != nil {
 			t.Fatal(err)
 		}
 		for text, want := range map[string]time.Duration{sent.StartsAt: tc.start, sent.EndsAt: tc.end} {
@@ -188,8 +231,8 @@ func TestASilenceHasTheTimesOfItsFlags(t *testing.T) {
 	}
 	daemon := new(asked)
 	sluice(t, "", "silence", "add", "rule=x", "--from", "2125-01-01T00:00:00+01:00", "--until", "2126-01-01T00:00:00Z", "--created-by", "ann", "--addr", api(t, daemon.answer)).wantCode(t, 0)
-	if want := `"starts_at":"2124-12-31T23:00:00Z","ends_at":"2126-01-01T00:00:00Z","created_by":"ann"}`; !strings.HasSuffix(daemon.requests[0], want) {
-		t.Errorf("got %s, want %s", daemon.requests[0], want)
+	if want := `"starts_at":"2124-12-31T23:00:00Z","ends_at":"2126-01-01T00:00:00Z","created_by":"ann"}`; !strings.HasSuffix(daemon.requests[len(daemon.requests)-1], want) {
+		t.Errorf("got %s, want %s", daemon.requests[len(daemon.requests)-1], want)
 	}
 }
 
@@ -287,7 +330,7 @@ func TestSilencesExpire(t *testing.T) {
 	daemon := new(asked)
 	got := sluice(t, "", "silence", "expire", "a", "none", "b", "--addr", api(t, daemon.answer))
 	got.wantCode(t, 3)
-	got.wantErr(t, "/api/v1/silences/none: 404")
+	got.wantErr(t, "/api/v1/silences/none: 404 Not Found: not there (look elsewhere) (sluice silence list shows them)\n")
 	if want := `{"status":"deleted","id":"a"}` + "\n" + `{"status":"deleted","id":"b"}` + "\n"; got.out != want {
 		t.Errorf("got %q, want %q", got.out, want)
 	}

@@ -41,6 +41,7 @@ func (e *env) silenceAdd(c *cli.Context) error {
 			return configFault(err)
 		}
 	}
+	doubts := strangers(c, cl)
 	for i, part := range group {
 		one := spec
 		one.Matchers = slices.Concat(spec.Matchers, part.Matchers)
@@ -50,6 +51,9 @@ func (e *env) silenceAdd(c *cli.Context) error {
 			}
 			return err
 		}
+	}
+	for _, doubt := range doubts {
+		out.note("warning: %s", terminal.Printable(doubt))
 	}
 	return nil
 }

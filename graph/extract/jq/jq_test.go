@@ -108,7 +108,7 @@ func TestWhatIsNoProgram(t *testing.T) {
 		{"something is not expected", ".a }", `unexpected "}" at character 4`},
 		{"something is not expected in a line", ".a |\n é }", `unexpected "é" in line 2 at character 2`},
 		{"an unknown function", "lenght", "there is no function lenght with 0 arguments"},
-		{"another number of arguments", "length(1)", "there is no function length with 1 arguments"},
+		{"another number of arguments", "length(1)", "there is no function length with 1 argument"},
 		{"an unknown variable", "$x", "variable not defined: $x"},
 		{"a function of the library's own", `_match("a"; null; false)`, "there is no function _match with 3 arguments"},
 		{"a guard", `__depth`, "there is no function __depth with 0 arguments"},

@@ -401,5 +401,8 @@ type unknownError struct {
 }
 
 func (e *unknownError) Error() string {
+	if e.args == 1 {
+		return fmt.Sprintf("there is no function %s with 1 argument", e.name)
+	}
 	return fmt.Sprintf("there is no function %s with %d arguments", e.name, e.args)
 }

@@ -47,7 +47,11 @@ func Compile(text string) (*Query, error) {
 	}
 	path, err := jsonpath.NewParser(jsonpath.WithRegistry(functions())).Parse(text)
 	if err != nil {
-		return nil, errors.New(strings.TrimPrefix(err.Error(), "jsonpath: "))
+		fault := strings.TrimPrefix(err.Error(), "jsonpath: ")
+		if !strings.HasPrefix(text, "$") {
+			fault += ": a query begins with $, such as $.Records[*]"
+		}
+		return nil, errors.New(fault)
 	}
 	q := new(Query)
 	for _, s := range path.Query().Segments() {

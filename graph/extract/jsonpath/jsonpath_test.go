@@ -107,8 +107,8 @@ func TestQueries(t *testing.T) {
 
 func TestWhatIsNoQuery(t *testing.T) {
 	for _, tc := range []struct{ name, query, want string }{
-		{"nothing", "", "unexpected end of input"},
-		{"no root", "a.b", "unexpected identifier at position 1"},
+		{"nothing", "", "unexpected end of input: a query begins with $, such as $.Records[*]"},
+		{"no root", "a.b", "unexpected identifier at position 1: a query begins with $, such as $.Records[*]"},
 		{"an open bracket", "$[", "unexpected eof at position 3"},
 		{"white space at the end", "$.a ", "unexpected blank space at position 4"},
 		{"an unknown function", "$[?size(@) == 1]", "unknown function size() at position 4"},

@@ -35,6 +35,10 @@ func Explain(err error) error {
 		return fmt.Errorf("%w (does the broker demand another client certificate? --kafka-tls-cert and --kafka-tls-key give it)", err)
 	case errors.As(err, &early), errors.Is(err, io.EOF):
 		return errors.New("the broker closes the connection: it may demand TLS (--kafka-tls), another client certificate (--kafka-tls-cert with --kafka-tls-key), or another login (--kafka-user, --kafka-password and --kafka-sasl)")
+	case strings.Contains(text, "tls alert record"):
+		return errors.New("the broker answers with an alert of TLS, as one does that is spoken to in clear text (--kafka-tls speaks TLS)")
+	case strings.Contains(text, "invalid large response size"), strings.Contains(text, "invalid negative response size"):
+		return fmt.Errorf("the answer is not that of a Kafka broker: is the port right? (%w)", err)
 	case errors.Is(err, context.DeadlineExceeded):
 		return fmt.Errorf("no answer within %s (%w): are the brokers reachable, also under the names that they advertise?", askWait, err)
 	}

@@ -127,6 +127,7 @@ func pause(attempts int) time.Duration {
 // explain says what the library leaves out: what failed, and which flag may mend it.
 func (d Dialer) explain(err error, l *link) error {
 	var unknown x509.UnknownAuthorityError
+	var slow net.Error
 	cause := l.failure()
 	switch {
 	case errors.Is(err, nats.ErrNoServers) && cause != nil:
@@ -139,6 +140,8 @@ func (d Dialer) explain(err error, l *link) error {
 		return fmt.Errorf("%w (--nats-tls-ca names further roots)", err)
 	case strings.Contains(err.Error(), "certificate required"), strings.Contains(err.Error(), "after TLS handshake"):
 		return fmt.Errorf("%w (does the server demand another client certificate? --nats-tls-cert and --nats-tls-key give it)", err)
+	case errors.Is(err, nats.ErrNoInfoReceived), errors.As(err, &slow) && slow.Timeout():
+		return fmt.Errorf("nobody answers as a NATS server does: is the port right, that of its clients? (%w)", err)
 	}
 	return err
 }
