@@ -164,7 +164,7 @@ func TestFaultsOfPrograms(t *testing.T) {
 	for _, tc := range []struct{ name, program, query, want string }{
 		{"both", ".", "$", "excludes --jsonpath"},
 		{"no jq", ".a |", "", "the program ends too early"},
-		{"no JSONPath", "", "a", "unexpected identifier at position 1"},
+		{"no JSONPath", "", "a", "unexpected identifier at position 1: a query begins with $, such as $.Records[*]"},
 	} {
 		if _, err := filter.Compile(tc.program, tc.query); err == nil || err.Error() != tc.want {
 			t.Errorf("%s: got %v, want %s", tc.name, err, tc.want)

@@ -45,6 +45,8 @@ func ParseURL(rendered []byte) (*url.URL, error) {
 		return nil, errors.New("the URL does not begin with http:// or https://")
 	case u.Hostname() == "":
 		return nil, errors.New("the URL has no host")
+	case (u.Host == "http:" || u.Host == "https:") && strings.HasPrefix(u.Path, "//"):
+		return nil, errors.New("the URL has two schemes, one behind the other: does a variable hold a whole URL, and not the host alone?")
 	}
 	for segment := range strings.SplitSeq(u.EscapedPath(), "/") {
 		if plain, err := url.PathUnescape(segment); err == nil && (plain == "." || plain == "..") {

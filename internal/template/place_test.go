@@ -190,6 +190,7 @@ func TestURLsThatCannotBeSent(t *testing.T) {
 		{"another scheme", "file:///etc/passwd", "the URL does not begin with http:// or https://"},
 		{"no host", "https:///x", "the URL has no host"},
 		{"a port alone", "https://:443/x", "the URL has no host"},
+		{"a whole URL in place of a host", "https://http://h.example/x", "the URL has two schemes, one behind the other: does a variable hold a whole URL, and not the host alone?"},
 		{"nothing", "", "the URL does not begin with http:// or https://"},
 		{"a line break", "https://h/\nx", "the URL cannot be read: it has a control character"},
 		{"a segment that leads up", "https://h/a/../b", "the URL has the path segment '..', which leads elsewhere"},

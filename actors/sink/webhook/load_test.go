@@ -172,6 +172,7 @@ func TestWebhooksThatCanNeverWork(t *testing.T) {
 		{"a variable that is empty, in the path", "", "url: 'https://h/${NONE}'", "field 'url': the environment variable 'NONE' is unset or empty"},
 		{"two of them", "", "url: 'https://${A}/${B}'", "field 'url': the environment variable 'A' is unset or empty|field 'url': the environment variable 'B' is unset or empty"},
 		{"a variable that is no URL", "", "url: '${SITE}/x'", "field 'url': the URL does not begin with http:// or https://"},
+		{"a variable that is a URL in place of a host", "", "url: 'http://${BASE}/x'", "field 'url': the URL has two schemes, one behind the other: does a variable hold a whole URL, and not the host alone?"},
 		{"a variable that leads elsewhere", "", "url: 'https://h/${detection.rule.id}/../${SITE}'", "field 'url': the URL has the path segment '..', which leads elsewhere"},
 		{"an event that chooses the rest of the host behind a variable", "", "url: '${BASE}${detection.fields.U}'", "field 'url': a reference to a result stands in front of the path: an event may not choose the host"},
 		{"an event that chooses the port behind a variable", "", "url: '${BASE}:8${detection.fields.U}/'", "field 'url': the URL cannot be read: in its host, port, user or an escape with %"},

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -23,6 +24,9 @@ var recipeVars = map[string]string{
 	"THEHIVE": "thehive.example", "THEHIVE_KEY": "key", "DISCORD_URL": "https://discord.com/api/webhooks/1/2",
 }
 
+// variable is a reference to the environment.
+var variable = regexp.MustCompile(`\$\{(\w+)\}`)
+
 // Every recipe of examples/webhooks makes requests that its receiver's documentation
 // allows, whatever the result holds.
 func TestRecipesFitTheirReceivers(t *testing.T) {
@@ -40,6 +44,16 @@ func TestRecipesFitTheirReceivers(t *testing.T) {
 		return value
 	}
 	for _, name := range names {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		head, _, _ := strings.Cut(string(text), "\nwebhooks:")
+		for _, m := range variable.FindAllStringSubmatch(string(text), -1) {
+			if !strings.Contains(head, m[1]) {
+				t.Errorf("%s: the comment at the top does not say what %s is", name, m[1])
+			}
+		}
 		receiver := strings.TrimSuffix(filepath.Base(name), ".yml")
 		t.Run(receiver, func(t *testing.T) {
 			schema, err := jsonschema.NewCompiler().Compile(filepath.Join("testdata", "schemas", receiver+".json"))
