@@ -137,26 +137,60 @@ func (c *child) spent(ctx context.Context) (spent, error) {
 	return s, nil
 }
 
+// begin returns the daemon's figures before a load. What the answer cost is among them.
+func (c *child) begin(ctx context.Context) (spent, error) {
+	s, err := c.spent(ctx)
+	if used, ok := processorTime(c.cmd.Process.Pid); ok {
+		s.cpu = used
+	}
+	return s, err
+}
+
 // done waits until the daemon has processed all events, and no result waits for a sink, and
-// returns its figures.
+// returns its figures. What this answer costs is not among them.
 func (c *child) done(ctx context.Context, events int64) (spent, error) {
 	for {
+		used, ok, err := c.rest(ctx)
+		if err != nil {
+			return spent{}, err
+		}
 		s, err := c.spent(ctx)
+		if ok {
+			s.cpu = used
+		}
 		if err != nil || s.events >= events && s.waiting == 0 {
 			return s, err
 		}
+	}
+}
+
+// rest waits until the daemon has little to do, or a second is over, and returns the processor
+// time that it has used, if the system tells. A daemon that was asked all the time would spend
+// more on its answers than on the last results.
+func (c *child) rest(ctx context.Context) (used time.Duration, ok bool, err error) {
+	const pause, little = 20 * time.Millisecond, time.Millisecond
+	used, ok = processorTime(c.cmd.Process.Pid)
+	for range time.Second / pause {
 		select {
 		case <-ctx.Done():
-			return s, ctx.Err()
-		case <-time.After(20 * time.Millisecond):
+			return used, ok, ctx.Err()
+		case <-time.After(pause):
+		}
+		before := used
+		if used, ok = processorTime(c.cmd.Process.Pid); used-before < little {
+			break
 		}
 	}
+	return used, ok, nil
 }
 
 // load posts the bodies, all of them once and then for the given time, and
 // returns what that cost the daemon, up to the last event it accepted.
 func (c *child) load(ctx context.Context, p *post, bodies [][]byte, each time.Duration) (did spent, took time.Duration, err error) {
-	first, err := c.done(ctx, p.accepted.Load())
+	if _, err := c.done(ctx, p.accepted.Load()); err != nil {
+		return did, 0, err
+	}
+	first, err := c.begin(ctx)
 	if err != nil {
 		return did, 0, err
 	}

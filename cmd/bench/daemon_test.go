@@ -3,6 +3,7 @@ package main
 import (
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -45,6 +46,26 @@ func TestSpentReadsTheDaemonsOwnFigures(t *testing.T) {
 	got, err := c.spent(t.Context())
 	if want := (spent{events: 1_200_000, results: 7, cpu: 1500 * time.Millisecond, waiting: 3}); err != nil || got != want {
 		t.Errorf("got %+v, %v, want %+v", got, err, want)
+	}
+}
+
+func TestAProcessIsTimedToLessThanATick(t *testing.T) {
+	before, ok := processorTime(os.Getpid())
+	if !ok {
+		t.Skip("the system does not tell what a process has used")
+	}
+	used := before
+	for range 1000 { // some microseconds each
+		used, _ = processorTime(os.Getpid())
+		if used > before {
+			break
+		}
+	}
+	if step := used - before; step <= 0 || step >= 10*time.Millisecond {
+		t.Errorf("the clock went on by %s, want a part of a tick", step)
+	}
+	if _, ok := processorTime(1<<22 + 1); ok {
+		t.Error("a process that is not there has used time")
 	}
 }
 

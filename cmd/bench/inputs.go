@@ -104,7 +104,7 @@ func (b *bench) input(ctx context.Context, w inlet, lines [][]byte, o options, r
 	var fed int64
 	rate := func(send func() error) func() (float64, error) {
 		return func() (float64, error) {
-			first, err := c.spent(ctx)
+			first, err := c.begin(ctx)
 			if err != nil {
 				return 0, err
 			}

@@ -94,7 +94,7 @@ func (b *bench) sockets(ctx context.Context, lines [][]byte, o options, rules, l
 // loadSocket sends all events to a socket, over and over for the given time, over so many
 // connections, and returns what that cost the daemon up to the last event.
 func (c *child) loadSocket(ctx context.Context, s socket, events int64, connections int, each time.Duration) (did spent, err error) {
-	first, err := c.spent(ctx)
+	first, err := c.begin(ctx)
 	if err != nil {
 		return did, err
 	}
