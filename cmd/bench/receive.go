@@ -18,7 +18,7 @@ import (
 )
 
 // What a receiver takes: messages to a stream that acknowledges each of them, to one that
-// acknowledges batches, records of Kafka, and OTLP over gRPC and HTTP.
+// acknowledges batches, as those do that a sink makes, records of Kafka, and OTLP over gRPC and HTTP.
 const (
 	natsSingly  = "nats"
 	natsBatches = "batches"

@@ -2,7 +2,8 @@
 // or to a subject of its own, and confirmed when a stream has stored it.
 //
 // The messages of a batch are published in order and without waiting, then all
-// acknowledgements are collected, which are a single one where the stream takes batches. What is not acknowledged is published again, with
+// acknowledgements are collected, which are a single one where the stream takes batches.
+// A stream that the sink makes does. What is not acknowledged is published again, with
 // the same message id, so that the server leaves out what it has already. Which of a
 // batch are acknowledged is remembered until they are offered again: an
 // acknowledgement that comes out of order, or late, counts.
@@ -159,7 +160,7 @@ func (t *Transport) ensure(ctx context.Context, subject string) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, ackWait)
 	defer cancel()
-	info, err := t.conn.Stream(ctx, subject)
+	info, err := t.conn.Target(ctx, subject)
 	if err != nil {
 		t.vain[subject] = err
 		return err

@@ -452,6 +452,7 @@ func TestAConnectionThatBreaksInTheMiddleOfAList(t *testing.T) {
 
 func TestAWriteToAServerThatDoesNotReadEndsWithItsContext(t *testing.T) {
 	s := natstest.Start(t, nil)
+	singly(t, s)
 	d, conn := latest(s)
 	transport, err := nats.Open(nats.Options{Dialer: d, Target: s.Target("results"), Label: "nats", Name: "sluice nats"})
 	if err != nil {
@@ -496,6 +497,8 @@ func TestMessagesThatAreTooLargeCostNothingElse(t *testing.T) {
 				if _, err := js.CreateStream(t.Context(), *tc.stream); err != nil {
 					t.Fatal(err)
 				}
+			} else {
+				singly(t, s)
 			}
 			transport := open(t, s, natsconn.Config{})
 			defer transport.Close()

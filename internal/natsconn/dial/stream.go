@@ -20,18 +20,19 @@ const invalidStream = 10052
 // mostNames is how many streams a message lists.
 const mostNames = 10
 
-// Stream finds the stream that takes whatever filter matches, and makes one when there
-// is none. A stream of the name that it would get, but with other subjects, is an error.
-func (c *Conn) Stream(ctx context.Context, filter string) (*jetstream.StreamInfo, error) {
-	return c.ensure(ctx, filter, func(_ jetstream.JetStream, name string) {
-		c.log.Info("stream created", "stream", name, "subjects", filter)
+// Target finds the stream that takes whatever is published to a subject, and makes one when
+// there is none, which takes batches if its server does. A stream of the name that it would
+// get, but with other subjects, is an error.
+func (c *Conn) Target(ctx context.Context, subject string) (*jetstream.StreamInfo, error) {
+	return c.ensure(ctx, jetstream.StreamConfig{Subjects: []string{subject}, AllowBatchPublish: true}, func(_ jetstream.JetStream, name string) {
+		c.log.Info("stream created", "stream", name, "subjects", subject)
 	})
 }
 
-// Source is Stream for those who read. It warns of a stream that it makes, since nothing
-// may ever come there, and names others.
+// Source finds or makes the stream that takes whatever filter matches, for those who read. It
+// warns of a stream that it makes, since nothing may ever come there, and names others.
 func (c *Conn) Source(ctx context.Context, filter string) (*jetstream.StreamInfo, error) {
-	return c.ensure(ctx, filter, func(js jetstream.JetStream, name string) {
+	return c.ensure(ctx, jetstream.StreamConfig{Subjects: []string{filter}}, func(js jetstream.JetStream, name string) {
 		c.log.Warn("no stream takes the subject, so one was created: if the subject is misspelt, delete the stream",
 			"stream", name, "subjects", filter, "other_streams", others(ctx, js, name))
 	})
@@ -54,8 +55,10 @@ func others(ctx context.Context, js jetstream.JetStream, but string) string {
 	return strings.Join(names, ", ")
 }
 
-// ensure finds or makes a stream. It calls made with the name of one that it made.
-func (c *Conn) ensure(ctx context.Context, filter string, made func(js jetstream.JetStream, name string)) (*jetstream.StreamInfo, error) {
+// ensure finds the stream of a subject, or makes it with the settings of wanted. It calls made
+// with the name of one that it made.
+func (c *Conn) ensure(ctx context.Context, wanted jetstream.StreamConfig, made func(js jetstream.JetStream, name string)) (*jetstream.StreamInfo, error) {
+	filter := wanted.Subjects[0]
 	js, err := jetstream.New(c.Conn)
 	if err != nil {
 		return nil, err
@@ -64,7 +67,7 @@ func (c *Conn) ensure(ctx context.Context, filter string, made func(js jetstream
 	defer end(nil)
 	c.asking.Store(&end)
 	defer c.asking.Store(nil)
-	info, err := c.stream(ctx, js, filter, made)
+	info, err := c.stream(ctx, js, wanted, made)
 	switch cause := context.Cause(ctx); {
 	case errors.Is(cause, nats.ErrPermissionViolation):
 		err = fmt.Errorf("%w (the user needs to publish to $JS.API.> and to subscribe to _INBOX.>)", cause)
@@ -79,7 +82,8 @@ func (c *Conn) ensure(ctx context.Context, filter string, made func(js jetstream
 	return info, nil
 }
 
-func (c *Conn) stream(ctx context.Context, js jetstream.JetStream, filter string, made func(js jetstream.JetStream, name string)) (*jetstream.StreamInfo, error) {
+func (c *Conn) stream(ctx context.Context, js jetstream.JetStream, wanted jetstream.StreamConfig, made func(js jetstream.JetStream, name string)) (*jetstream.StreamInfo, error) {
+	filter := wanted.Subjects[0]
 	if info, err := find(ctx, js, filter); info != nil || err != nil {
 		return info, err
 	}
@@ -91,7 +95,12 @@ func (c *Conn) stream(ctx context.Context, js jetstream.JetStream, filter string
 	if !errors.Is(err, jetstream.ErrStreamNotFound) {
 		return nil, err
 	}
-	created, err := js.CreateStream(ctx, jetstream.StreamConfig{Name: name, Subjects: []string{filter}})
+	wanted.Name = name
+	created, err := js.CreateStream(ctx, wanted)
+	if refused := (*jetstream.APIError)(nil); errors.As(err, &refused) && wanted.AllowBatchPublish {
+		wanted.AllowBatchPublish = false // which servers before 2.14 may refuse to read
+		created, err = js.CreateStream(ctx, wanted)
+	}
 	if err != nil {
 		if info, _ := find(ctx, js, filter); info != nil { // somebody else was faster
 			return info, nil
