@@ -215,9 +215,19 @@ func (g *guard) proxy(choose func(*url.URL) (*url.URL, error)) func(*http.Reques
 		if err := g.judgeTarget(r.Context(), canonicalHost(r.URL.Hostname())); err != nil {
 			return nil, err
 		}
+		if r.URL.Scheme == "http" && !strings.HasPrefix(via.Scheme, "socks") && r.Host != "" {
+			told := url.URL{Scheme: r.URL.Scheme, Host: r.Host}
+			if origin(&told) != origin(r.URL) {
+				return nil, errOtherHost
+			}
+		}
 		return via, nil
 	}
 }
+
+// errOtherHost is the error of a request whose header Host is not that of its URL. A proxy
+// would be asked to connect to the former, which nobody has judged.
+var errOtherHost = errors.New("the header Host names another host than the URL, which cannot be sent through a proxy")
 
 // judgeTarget judges a host that a proxy will connect to.
 func (g *guard) judgeTarget(ctx context.Context, host string) error {

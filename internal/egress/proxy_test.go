@@ -1,6 +1,7 @@
 package egress
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -91,6 +92,43 @@ func TestStrictJudgesNamesThatOnlyAProxyKnows(t *testing.T) {
 		if got := denial(g.judgeTarget(t.Context(), host)); got != want {
 			t.Errorf("%s: got %s, want %s", host, got, want)
 		}
+	}
+}
+
+// A proxy of plain requests connects to what the header Host says.
+func TestTheHeaderHostLeadsAProxyNowhereElse(t *testing.T) {
+	var v visits
+	p := proxy(t, &v, "")
+	for _, tc := range []struct {
+		name   string
+		policy Policy
+		host   string
+		sent   bool
+	}{
+		{"none", Default, "", true},
+		{"that of the URL", Default, "public.example", true},
+		{"the same in capitals, with its port", Default, "PUBLIC.example:80", true},
+		{"metadata", Default, "169.254.169.254", false},
+		{"metadata, whatever is allowed", Permissive, "169.254.169.254", false},
+		{"another host", Default, "other.example", false},
+		{"another port", Default, "public.example:8080", false},
+		{"user and host", Default, "public.example@other.example", false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			c := client(t, Options{Policy: tc.policy, Resolver: fixed(map[string][]string{"public.example": {"8.8.8.8"}}), Proxies: &httpproxy.Config{HTTPProxy: p.URL}})
+			r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://public.example/", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Host = tc.host
+			answer, err := c.Do(r)
+			if err == nil {
+				_ = answer.Body.Close()
+			}
+			if sent := len(v.take()) > 0; sent != tc.sent || errors.Is(err, errOtherHost) == tc.sent {
+				t.Errorf("sent to the proxy: %v, %v, want %v", sent, err, tc.sent)
+			}
+		})
 	}
 }
 

@@ -101,7 +101,7 @@ const bufferBytes = 256 << 10
 // WriteLines is Write for messages of which the bodies lie in one text, each with a line
 // feed behind it. They are not copied.
 func (t *Transport) WriteLines(ctx context.Context, messages []graph.Message, lines []byte) (confirmed int, err error) {
-	if err := t.follow(); err != nil {
+	if err := t.prepare(); err != nil {
 		return 0, err
 	}
 	if t.torn || t.taken > 0 {
@@ -117,7 +117,7 @@ func (t *Transport) WriteLines(ctx context.Context, messages []graph.Message, li
 // Write appends messages as lines, as many as the buffer takes with one write call, and
 // returns how many of them the kernel took whole.
 func (t *Transport) Write(ctx context.Context, messages []graph.Message) (confirmed int, err error) {
-	if err := t.follow(); err != nil {
+	if err := t.prepare(); err != nil {
 		return 0, err
 	}
 	return t.writeAll(ctx, messages)
@@ -181,6 +181,24 @@ func (t *Transport) settle(messages []graph.Message, n int) (confirmed int) {
 	}
 	t.taken = n
 	return confirmed
+}
+
+// prepare makes the file ready for the next line.
+func (t *Transport) prepare() error {
+	if err := t.follow(); err != nil {
+		return err
+	}
+	if (t.taken > 0 || t.torn) && t.emptied() {
+		t.taken, t.torn = 0, false
+	}
+	return nil
+}
+
+// emptied reports whether the line that broke off is no longer in the file: a rotation may
+// truncate it, or somebody whose disk is full.
+func (t *Transport) emptied() bool {
+	info, err := t.file.Stat()
+	return err == nil && info.Mode().IsRegular() && info.Size() == 0
 }
 
 // follow opens the file that the path names now, if it is another one.

@@ -277,6 +277,46 @@ func TestALineBrokenByRotationIsWholeInTheNewFile(t *testing.T) {
 	wantContent(t, path, "aaaa\n")
 }
 
+// Somebody may truncate the file to make room on a full disk.
+func TestALineBrokenByTruncationIsWholeBehindIt(t *testing.T) {
+	for _, tc := range []struct {
+		name             string
+		emptied, abandon bool
+		next             string
+		want             string
+	}{
+		{"the beginning is gone", true, false, "aaaa", "aaaa\n"},
+		{"the line was given up", true, true, "b", "b\n"},
+		{"nothing is gone", false, false, "aaaa", "before\naaaa\n"},
+	} {
+		for how, write := range map[string]func(*testing.T, *Transport, ...string){"from messages": write, "as they lie": func(t *testing.T, tr *Transport, lines ...string) {
+			t.Helper()
+			if n, err := writeLines(t, tr, lines...); n != len(lines) || err != nil {
+				t.Errorf("%d lines confirmed, %v", n, err)
+			}
+		}} {
+			t.Run(tc.name+", "+how, func(t *testing.T) {
+				path := filepath.Join(t.TempDir(), "out")
+				tr, _ := open(t, path)
+				if _, err := tr.file.WriteString("before\naa"); err != nil {
+					t.Fatal(err)
+				}
+				tr.taken = 2
+				if tc.abandon {
+					tr.Abandon()
+				}
+				if tc.emptied {
+					if err := os.Truncate(path, 0); err != nil {
+						t.Fatal(err)
+					}
+				}
+				write(t, tr, tc.next)
+				wantContent(t, path, tc.want)
+			})
+		}
+	}
+}
+
 func TestFIFO(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "fifo")
 	if err := syscall.Mkfifo(path, 0o600); err != nil {

@@ -186,6 +186,17 @@ func choosesHost(text string) (reference string, ok bool) {
 	}
 }
 
+// ofEvent returns the first reference of a text that is to a result.
+func ofEvent(text string) (reference string, ok bool) {
+	for found := true; found; {
+		_, text, found = strings.Cut(text, "${")
+		if name, _, closed := strings.Cut(text, "}"); found && closed && strings.Contains(name, ".") {
+			return "${" + name + "}", true
+		}
+	}
+	return "", false
+}
+
 func (b *builder) template(field, text string) *binding.Template {
 	t, err := template.Parse(text, field, b.rules)
 	if err != nil {
@@ -223,6 +234,10 @@ func (b *builder) headers(f *Form) {
 			b.failf(field, "field '%s': want text (quotes make it text)", field)
 			continue
 		}
+		if reference, ok := ofEvent(value); ok && strings.EqualFold(name, "Host") {
+			b.failf(field, "template reference '%s' in field '%s': an event may not choose the host", reference, field)
+			continue
+		}
 		if strings.EqualFold(name, "Content-Type") {
 			f.contentType = len(f.headers)
 		}
@@ -232,7 +247,7 @@ func (b *builder) headers(f *Form) {
 			continue
 		}
 		if text, literal := h.value.Literal(); literal {
-			if err := template.CheckHeader([]byte(text)); err != nil {
+			if err := checkHeader(name, []byte(text)); err != nil {
 				b.failf(field, "field '%s': %w", field, err)
 			}
 		}

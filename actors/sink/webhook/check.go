@@ -4,6 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"strings"
+
+	"golang.org/x/net/http/httpguts"
 
 	"github.com/sluicehq/sluice/internal/egress"
 	"github.com/sluicehq/sluice/internal/template"
@@ -49,6 +52,17 @@ func (b *builder) checkURL(w *Webhook) {
 func (w *Webhook) parseSample(text string) (*url.URL, error) {
 	sample, _ := w.form.url.Sample(nil, text)
 	return template.ParseURL(sample)
+}
+
+// checkHeader reports a value that cannot be sent. Of what is no host, nothing would be.
+func checkHeader(name string, value []byte) error {
+	if err := template.CheckHeader(value); err != nil {
+		return err
+	}
+	if strings.EqualFold(name, "Host") && !httpguts.ValidHostHeader(string(value)) {
+		return errors.New("it has a character that no host has")
+	}
+	return nil
 }
 
 // checkBody reports a body that is no JSON although its type says so.

@@ -71,7 +71,7 @@ func (f *Form) address(dst []byte, r *graph.Result, m *graph.Message) ([]byte, e
 	headers := make([]graph.Header, len(f.headers))
 	for i, h := range f.headers {
 		dst = h.value.Append(dst[:at], template.Header, r)
-		if err := template.CheckHeader(dst[at:]); err != nil {
+		if err := checkHeader(h.name, dst[at:]); err != nil {
 			return dst, fmt.Errorf("webhook %s: header %s: %w", f.id, h.name, err)
 		}
 		headers[i] = graph.Header{Name: h.name, Value: string(dst[at:])}

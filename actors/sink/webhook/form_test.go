@@ -155,6 +155,15 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
+// The client would send no host at all in place of one that is none.
+func TestAVariableThatIsNoHostIsNotSent(t *testing.T) {
+	w := load(t, "webhooks:\n  - {id: w, kind: detection, url: 'https://h/', headers: {Host: '${HOST}'}}\n", map[string]string{"HOST": "http://a"})[0]
+	_, _, err := rendered(w, detection(ast.Meta{}, ""))
+	if want := "webhook w: header Host: it has a character that no host has"; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
 func TestScopes(t *testing.T) {
 	whoami := ast.Meta{Title: "Whoami", ID: "r1", Level: ast.LevelHigh, Tags: []string{"attack.t1110"}}
 	tagged := func(tag string) ast.Meta { return ast.Meta{Title: "x", Tags: []string{tag}} }

@@ -79,6 +79,11 @@ func TestFaultsOfFiles(t *testing.T) {
 		{"a header that is a number", "    headers:\n      X-A: 1\n", []string{"6: webhook 'w': field 'headers.X-A': want text (quotes make it text)"}},
 		{"a header that the client writes", "    headers: {content-length: '1'}\n", []string{"5: webhook 'w': header 'content-length' cannot be configured: it is part of how a request is sent"}},
 		{"a header of two lines", "    headers: {X-A: \"a\\r\\nX-B: c\"}\n", []string{"5: webhook 'w': field 'headers.X-A': byte 2 is 0x0d: only visible ASCII characters, spaces and tabs can be sent"}},
+		{"a host that is none", "    headers: {host: a b}\n", []string{"5: webhook 'w': field 'headers.host': it has a character that no host has"}},
+		{"an event that chooses the host by a header", "    headers: {Host: '${KEY}.${detection.fields.H}'}\n", []string{
+			"5: webhook 'w': template reference '${detection.fields.H}' in field 'headers.Host': an event may not choose the host",
+		}},
+		{"a host from a variable", "    headers: {Host: '${KEY}.example:${PORT}'}\n", nil},
 		{"headers that are a list", "    headers: [a]\n", []string{"5: webhook 'w': field 'headers': want a mapping of names to values"}},
 		{"the other kind's namespace", "    body: '${correlation.type}'\n", []string{"5: webhook 'w': template reference '${correlation.type}' in field 'body' is the wrong namespace for a detection webhook"}},
 		{"references of every field", "    headers:\n      X-A: ${a.b}\n    body: |\n      ${detection.rule.titel} ${detection.rule}\n", []string{

@@ -1,8 +1,10 @@
 package acceptance
 
 import (
+	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/nats-io/nats.go/jetstream"
@@ -80,5 +82,36 @@ func TestAMessageWhoseResultsAreAllFoldedIsAcknowledged(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+func TestAClosedStandardOutputIsAFailedDelivery(t *testing.T) {
+	dir := t.TempDir()
+	rules := write(t, dir, "r.yml", rule("A", "evil"))
+	reader, writer, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer writer.Close()
+	if err := reader.Close(); err != nil {
+		t.Fatal(err)
+	}
+	dead, found := filepath.Join(dir, "dead"), filepath.Join(dir, "found")
+	cmd := command(t, "engine", "daemon", "-r", rules, "--api-addr", "127.0.0.1:0", "--output", "stdout", "--output", "file://"+found, "--dlq", "file://"+dead, "--sink-backoff-base-ms", "1")
+	cmd.Stdout, cmd.Stdin = writer, strings.NewReader(event("evil 1")+"\n"+event("evil 2")+"\n")
+	if err := cmd.Run(); err != nil {
+		t.Errorf("the daemon ended with %v, want exit code 0", err)
+	}
+	if got := output(found).lines(); len(got) != 2 {
+		t.Errorf("the other sink has %q, want both results", got)
+	}
+	letters := output(dead).lines()
+	if len(letters) != 2 {
+		t.Fatalf("dead letters %q, want both results", letters)
+	}
+	for _, l := range letters {
+		if !strings.Contains(l, "broken pipe") || !strings.Contains(l, `"sink":"stdout","attempts":4`) {
+			t.Errorf("dead letter %s, want 4 attempts at a broken pipe", l)
+		}
 	}
 }
