@@ -36,6 +36,7 @@ var layout = map[string]place{
 	"sigma/load/internal/check":          {1, "sigma", false},
 	"internal/await":                     {0, "internal/await", false},
 	"internal/parallel":                  {0, "internal/parallel", false},
+	"internal/plural":                    {0, "internal/plural", false},
 	"sigma/packed":                       {1, "sigma", false},
 	"sigma/pipeline":                     {1, "sigma", false},
 	"sigma/result":                       {1, "sigma", false},

@@ -13,6 +13,7 @@ import (
 	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/internal/await"
+	"github.com/sluicehq/sluice/internal/plural"
 	"github.com/sluicehq/sluice/sources"
 	"github.com/sluicehq/sluice/state"
 )
@@ -163,7 +164,7 @@ func (c *checkpointer) last(ctx context.Context, drained []actors.Drained) error
 	}
 	for _, in := range c.inputs {
 		if n := in.Unreleased(); n > 0 {
-			return fmt.Errorf("%d messages of the input did not end in time and will be delivered again: the last complete save stays current", n)
+			return fmt.Errorf("%s of the input did not end in time and will be delivered again: the last complete save stays current", plural.Of(n, "message"))
 		}
 	}
 	return c.write(ctx, exports, nil)

@@ -6,6 +6,8 @@ import (
 	"strconv"
 
 	"github.com/itchyny/gojq"
+
+	"github.com/sluicehq/sluice/internal/plural"
 )
 
 // rewriter puts guards into a program.
@@ -401,8 +403,5 @@ type unknownError struct {
 }
 
 func (e *unknownError) Error() string {
-	if e.args == 1 {
-		return fmt.Sprintf("there is no function %s with 1 argument", e.name)
-	}
-	return fmt.Sprintf("there is no function %s with %d arguments", e.name, e.args)
+	return fmt.Sprintf("there is no function %s with %s", e.name, plural.Of(e.args, "argument"))
 }
