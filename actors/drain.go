@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"github.com/sluicehq/sluice/internal/await"
 )
 
 const (
@@ -148,9 +150,7 @@ func (l drainLimits) now() drainLimits {
 func (c *child) drain(l drainLimits) Drained {
 	d := Drained{Actor: c.cell.Name()}
 	ending := c.cell.Drain()
-	select {
-	case <-ending.Done():
-	case <-l.soft.Done():
+	if !await.Done(l.soft, ending.Done(), 0) {
 		d.Expired = true
 		ending.Expire()
 		if !c.suspended() {

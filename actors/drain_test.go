@@ -96,6 +96,23 @@ func TestAPanicInTheLastTickDoesNotKeepTheDrainFromEnding(t *testing.T) {
 	})
 }
 
+func TestAnActorThatHasEndedIsNotLate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := actorstest.System(t, actors.Options{})
+		spawnFunc(t, s, mailbox.NewCell("reload", actors.KindControl, mailbox.CellOptions{}), func(actor.Context) {})
+		if d, err := s.DrainActor(t.Context(), "reload"); err != nil || d.Expired {
+			t.Fatalf("got %+v and %v, want an end in time", d, err)
+		}
+		over, cancel := context.WithCancel(t.Context())
+		cancel()
+		for range 50 { // a select takes either
+			if d, err := s.DrainActor(over, "reload"); err != nil || d.Expired {
+				t.Fatalf("got %+v and %v, want an end in time", d, err)
+			}
+		}
+	})
+}
+
 func TestAtTheDeadlineASinkPutsAsideWhatItHolds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := actorstest.System(t, actors.Options{})

@@ -1,7 +1,6 @@
 package alert
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -9,6 +8,7 @@ import (
 
 	"github.com/sluicehq/sluice/graph/alert/silence"
 	"github.com/sluicehq/sluice/graph/selector"
+	"github.com/sluicehq/sluice/internal/plural"
 )
 
 // FullError is the error of a silence too many.
@@ -16,7 +16,7 @@ type FullError struct{ Limit int }
 
 // Error names the limit.
 func (e *FullError) Error() string {
-	return fmt.Sprintf("there are %d silences already, which is the limit (max_silences): delete some, or raise it", e.Limit)
+	return "the limit of " + plural.Of(e.Limit, "silence") + " is reached (max_silences): delete some, or raise it"
 }
 
 // full is a *FullError when no silence may be made.

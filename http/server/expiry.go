@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/sluicehq/sluice/internal/certs"
+	"github.com/sluicehq/sluice/internal/plural"
 )
 
 // soon is how long before its end a certificate is warned of.
@@ -50,7 +51,7 @@ func (c *Certificates) Doubts(now time.Time) (all []Doubt) {
 		}
 		text := fmt.Sprintf("the root %q of client certificates %s: clients that it vouches for are refused", first.Subject, state)
 		if n > 1 {
-			text += fmt.Sprintf("; so are those of %d other roots", n-1)
+			text += "; so are those of " + plural.Of(n-1, "other root")
 		}
 		all = append(all, Doubt{"client_ca", text, c.files.ClientCA, dateOf(first, now)})
 	}
@@ -68,7 +69,7 @@ func doubtful(leaf *x509.Certificate, now time.Time) string {
 	case left < 24*time.Hour:
 		return "expires in less than a day"
 	case left < soon:
-		return fmt.Sprintf("expires in %d days", int(left/(24*time.Hour)))
+		return "expires in " + plural.Of(int(left/(24*time.Hour)), "day")
 	}
 	return ""
 }

@@ -29,7 +29,7 @@ func TestExpiryIsWarnedOf(t *testing.T) {
 		{"exactly 30 days", 30 * day, ""},
 		{"a nanosecond less", 30*day - 1, "the certificate of the API expires in 29 days"},
 		{"two days", 2 * day, "the certificate of the API expires in 2 days"},
-		{"a day and a bit", day + 1, "the certificate of the API expires in 1 days"},
+		{"a day and a bit", day + 1, "the certificate of the API expires in 1 day"},
 		{"a moment", 1, "the certificate of the API expires in less than a day"},
 		{"its last moment", 0, "the certificate of the API expires in less than a day"},
 		{"past", -1, "the certificate of the API has expired: clients refuse it"},
@@ -69,7 +69,7 @@ func TestRootsThatAreNotValidAreWarnedOf(t *testing.T) {
 		{"a good one", [][]byte{good}, ""},
 		{"one that has expired", [][]byte{old}, `the root "CN=old" of client certificates has expired: clients that it vouches for are refused`},
 		{"one that is not valid yet, beside a good one", [][]byte{good, early}, `the root "CN=early" of client certificates is not valid yet: clients that it vouches for are refused`},
-		{"several", [][]byte{early, good, old}, `the root "CN=early" of client certificates is not valid yet: clients that it vouches for are refused; so are those of 1 other roots`},
+		{"several", [][]byte{early, good, old}, `the root "CN=early" of client certificates is not valid yet: clients that it vouches for are refused; so are those of 1 other root`},
 	} {
 		o := settings(ours.Issue("localhost", year))
 		o.ClientCA = t.TempDir() + "/ca.pem"

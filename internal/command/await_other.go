@@ -4,8 +4,8 @@ package command
 
 import "os"
 
-// await waits until the program has exited.
-func await(p *os.Process) (reap func() (*os.ProcessState, error)) {
+// awaitExit waits until the program has exited.
+func awaitExit(p *os.Process) (reap func() (*os.ProcessState, error)) {
 	state, err := p.Wait()
 	return func() (*os.ProcessState, error) { return state, err }
 }

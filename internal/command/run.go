@@ -9,6 +9,8 @@ import (
 	"os"
 	"os/exec"
 	"time"
+
+	"github.com/sluicehq/sluice/internal/await"
 )
 
 // Bounds of every program.
@@ -135,21 +137,9 @@ func (r *run) end(ctx context.Context, pipes ...*pipe) (*os.ProcessState, error)
 	exited := make(chan struct{})
 	go func() {
 		defer close(exited)
-		reap = await(r.process)
+		reap = awaitExit(r.process)
 	}()
-	var reason error
-	select {
-	case <-exited:
-		// Not reaped yet: until then nobody else can have the number of its group.
-		if !settle(grace, pipes) || r.passed() {
-			killGroup(r.process)
-		}
-	case <-ctx.Done():
-		reason = ctx.Err()
-		killGroup(r.process)
-	case <-r.over:
-		killGroup(r.process)
-	}
+	reason := r.stop(ctx, exited, pipes)
 	<-exited
 	settle(killedWait, pipes)
 	state, err := reap()
@@ -162,25 +152,39 @@ func (r *run) end(ctx context.Context, pipes ...*pipe) (*os.ProcessState, error)
 	return state, err
 }
 
-// passed reports whether standard output has passed its limit.
-func (r *run) passed() bool {
+// stop waits until the program exits, and otherwise ends it. The error says that its time
+// was over; a program that has exited was in time.
+func (r *run) stop(ctx context.Context, exited <-chan struct{}, pipes []*pipe) error {
 	select {
+	case <-exited:
+	case <-ctx.Done():
 	case <-r.over:
-		return true
-	default:
-		return false
 	}
+	switch {
+	case await.Closed(exited):
+		// Not reaped yet: until then nobody else can have the number of its group.
+		if !settle(grace, pipes) || r.passed() {
+			killGroup(r.process)
+		}
+	case r.passed():
+		killGroup(r.process)
+	default:
+		killGroup(r.process)
+		return ctx.Err()
+	}
+	return nil
 }
+
+// passed reports whether standard output has passed its limit.
+func (r *run) passed() bool { return await.Closed(r.over) }
 
 // settle waits until both pipes have ended, for a while. What is still read then ends as
 // the pipes are closed. It reports whether they have ended by themselves.
 func settle(patience time.Duration, pipes []*pipe) bool {
-	timer := time.NewTimer(patience)
-	defer timer.Stop()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
 	for _, p := range pipes {
-		select {
-		case <-p.done:
-		case <-timer.C:
+		if !await.Done(ctx, p.done, 0) {
 			return false
 		}
 	}

@@ -129,7 +129,7 @@ func TestAnswersOverHTTP(t *testing.T) {
 		{"200 with garbage is delivered", answer(200, "Content-Type", "text/html", "<html>welcome</html>"), want{}},
 		{"200 with garbage that calls itself protobuf", answer(200, "Content-Type", protobuf, "\xff\xff\xffgarbage"), want{}},
 		{"nothing is rejected", answer(200, "Content-Type", protobuf, string(partial(0, "slow down"))), want{}},
-		{"a partial success", answer(200, "Content-Type", protobuf, string(partial(1, "too\nold"))), want{text: "1 of 1 log records rejected by the receiver: too old", partial: true}},
+		{"a partial success", answer(200, "Content-Type", protobuf, string(partial(1, "too\nold"))), want{text: "1 of 1 log record rejected by the receiver: too old", partial: true}},
 		{"429", answer(429), want{text: "HTTP 429 Too Many Requests"}},
 		{"429 with a delay", answer(429, "Retry-After", "7"), want{text: "HTTP 429", after: 7 * time.Second}},
 		{"a delay for too long", answer(503, "Retry-After", "86400"), want{text: "HTTP 503", after: time.Minute}},
@@ -219,7 +219,7 @@ func TestAnswersOverGRPC(t *testing.T) {
 	}{
 		{"OK", nil, nil, want{}},
 		{"OK with garbage", []byte("\xff\xffgarbage"), nil, want{}},
-		{"a partial success", partial(1, "too old"), nil, want{text: "1 of 1 log records rejected by the receiver: too old", partial: true}},
+		{"a partial success", partial(1, "too old"), nil, want{text: "1 of 1 log record rejected by the receiver: too old", partial: true}},
 		{"canceled", nil, with(codes.Canceled), want{text: "gRPC Canceled: a reason"}},
 		{"deadline exceeded", nil, with(codes.DeadlineExceeded), want{text: "gRPC DeadlineExceeded"}},
 		{"aborted", nil, with(codes.Aborted), want{text: "gRPC Aborted"}},

@@ -3,6 +3,8 @@ package export
 import (
 	"fmt"
 	"time"
+
+	"github.com/sluicehq/sluice/internal/plural"
 )
 
 // maxPatience is the longest pause that a receiver may ask for.
@@ -34,7 +36,7 @@ type Partial struct {
 }
 
 func (p *Partial) Error() string {
-	text := fmt.Sprintf("%d of %d log records rejected by the receiver", p.Rejected, p.Records)
+	text := fmt.Sprintf("%d of %s rejected by the receiver", p.Rejected, plural.Of(p.Records, "log record"))
 	if p.Message != "" {
 		text += ": " + p.Message
 	}

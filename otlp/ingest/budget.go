@@ -65,9 +65,7 @@ func (r *budget) enter(ctx context.Context, size int64) error {
 			return err
 		}
 	}
-	r.left += size // it was admitted meanwhile
-	r.admit()
-	return err
+	return nil // it was admitted meanwhile
 }
 
 // leave gives it back.

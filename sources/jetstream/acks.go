@@ -121,16 +121,19 @@ func (a *acknowledger) run() {
 			a.due = a.source.ledger.Acks(a.due)
 			a.send()
 		case <-late.C:
+			a.collect()
 			a.expire(time.Now())
 		case <-a.progress.C:
 			a.report()
 		case <-a.lost:
+			a.collect()
 			a.fail(a.abandon(), errLost)
 		case work := <-a.do:
 			work()
 		case ending = <-a.closing:
 			ended = ending.Done()
 		case <-ended:
+			a.collect()
 			a.fail(a.abandon()+len(a.due), ending.Err())
 			return
 		}
@@ -186,6 +189,18 @@ func (a *acknowledger) confirm(m *nats.Msg) {
 		return
 	}
 	a.source.ledger.ConfirmedAll(acked)
+}
+
+// collect takes the confirmations that have come: what is confirmed is not late.
+func (a *acknowledger) collect() {
+	for {
+		select {
+		case m := <-a.confirmed:
+			a.confirm(m)
+		default:
+			return
+		}
+	}
 }
 
 // over ends a group, and forgets those at the front that are over.

@@ -224,15 +224,12 @@ func (s *Source) receive(ctx context.Context, in sources.Intake, pause *backoff)
 		if err != nil {
 			return err
 		}
-		var m *nats.Msg
-		select {
-		case m = <-arrived:
-		case <-quiet.C:
-			return errSilent
-		case <-s.lost:
+		m, err := s.next(ctx, arrived, quiet.C)
+		switch {
+		case errors.Is(err, errLost):
 			return errors.Join(s.handOver(ctx, in), errLost)
-		case <-ctx.Done():
-			return nil
+		case m == nil:
+			return err
 		}
 		s.mu.Lock()
 		s.enter(m)
@@ -247,6 +244,26 @@ func (s *Source) receive(ctx context.Context, in sources.Intake, pause *backoff)
 		}
 		last, pause.next = time.Now(), 0
 		quiet.Reset(silence)
+	}
+}
+
+// next is what arrives; nil when ctx ends, and with an error when the connection is lost or
+// nothing has come until quiet.
+func (s *Source) next(ctx context.Context, arrived <-chan *nats.Msg, quiet <-chan time.Time) (*nats.Msg, error) {
+	select {
+	case m := <-arrived:
+		return m, nil
+	case <-s.lost:
+		return nil, errLost
+	case <-ctx.Done():
+		return nil, nil
+	case <-quiet:
+	}
+	select {
+	case m := <-arrived: // the process stood still, not the server
+		return m, nil
+	default:
+		return nil, errSilent
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/sluicehq/sluice/cmd/sluice/config"
 	"github.com/sluicehq/sluice/cmd/sluice/shell"
 	"github.com/sluicehq/sluice/cmd/sluice/terminal"
+	"github.com/sluicehq/sluice/internal/plural"
 	"github.com/sluicehq/sluice/internal/suggest"
 	"github.com/sluicehq/sluice/internal/unavailable"
 )
@@ -120,13 +121,10 @@ func (e *env) reportValidation(l *config.Loaded, report *checks.Report, strict b
 	for _, p := range report.Problems {
 		fmt.Fprintln(e.Err, p.Error())
 	}
-	switch n := len(report.Problems); n {
-	case 0:
+	if n := len(report.Problems); n > 0 {
+		fmt.Fprintln(e.Err, plural.Of(n, "problem")+".")
+	} else {
 		fmt.Fprintln(e.Err, "Config is valid.")
-	case 1:
-		fmt.Fprintln(e.Err, "1 problem.")
-	default:
-		fmt.Fprintf(e.Err, "%d problems.\n", n)
 	}
 }
 

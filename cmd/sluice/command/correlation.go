@@ -8,6 +8,7 @@ import (
 	"github.com/sluicehq/sluice/cmd/sluice/terminal"
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/graph/step"
+	"github.com/sluicehq/sluice/internal/plural"
 	"github.com/sluicehq/sluice/sigma/ast"
 	"github.com/sluicehq/sluice/sigma/correlation"
 	"github.com/sluicehq/sluice/sigma/load"
@@ -75,7 +76,7 @@ func (c *correlator) lines(j *job, from int, t *tally) *page {
 // evicted warns of groups that were removed because of a limit.
 func (c *correlator) evicted(o *correlation.Outcome) {
 	limits := c.step.Engine.Limits()
-	full, limit, flag := fmt.Sprintf("%d groups of correlations", o.Before), limits.Groups, "--max-state-entries"
+	full, limit, flag := plural.Of(o.Before, "group")+" of correlations", limits.Groups, "--max-state-entries"
 	if o.Before < limits.Groups {
 		full, limit, flag = fmt.Sprintf("groups of correlations of %d bytes", o.Bytes), limits.Bytes, "--max-state-bytes"
 	}
@@ -185,7 +186,7 @@ func (e *evaluation) sumUpResults(out *console, o *config.Eval) {
 		return
 	}
 	if c.truncated > 0 {
-		c.warn(fmt.Sprintf("%d results of correlations did not reach further ones: more than %d levels of correlations", c.truncated, correlation.MaxLevels))
+		c.warn(fmt.Sprintf("%s of correlations did not reach further ones: more than %d levels of correlations", plural.Of(c.truncated, "result"), correlation.MaxLevels))
 	}
 	summarise(out, o, &e.total, matchCount(e.total.matches, "detection ")+", "+matchCount(e.total.firings, "correlation "))
 	if c.dumps {
@@ -195,10 +196,7 @@ func (e *evaluation) sumUpResults(out *console, o *config.Eval) {
 
 // matchCount says how many matches of a kind there are.
 func matchCount(n uint64, kind string) string {
-	if n == 1 {
-		return "1 " + kind + "match"
-	}
-	return fmt.Sprintf("%d %smatches", n, kind)
+	return plural.Either(n, kind+"match", kind+"matches")
 }
 
 // dumpState writes the state of correlations as the routes of the service show it.

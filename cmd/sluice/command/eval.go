@@ -18,6 +18,7 @@ import (
 	"github.com/sluicehq/sluice/cmd/sluice/terminal"
 	"github.com/sluicehq/sluice/graph/alert"
 	"github.com/sluicehq/sluice/graph/format"
+	"github.com/sluicehq/sluice/internal/plural"
 	"github.com/sluicehq/sluice/sigma/result"
 	"github.com/sluicehq/sluice/sources"
 )
@@ -103,24 +104,17 @@ func (e *env) buildRules(ctx context.Context, l *config.Loaded, s ruleset.Settin
 
 // loaded says how many rules there are, before the first result.
 func loaded(r *ruleset.Rules) string {
-	text := "Loaded " + plural(len(r.Rules), "detection rule")
+	text := "Loaded " + plural.Of(len(r.Rules), "detection rule")
 	if n := len(r.Correlations); n > 0 {
-		text += " and " + plural(n, "correlation rule")
+		text += " and " + plural.Of(n, "correlation rule")
 	}
 	if n := len(r.Rejected); n > 0 {
-		text += fmt.Sprintf(", %s rejected", plural(n, "document"))
+		text += fmt.Sprintf(", %s rejected", plural.Of(n, "document"))
 	}
 	if r.Excluded > 0 {
 		text += fmt.Sprintf(", %d excluded", r.Excluded)
 	}
 	return text + "."
-}
-
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 // evaluateAll runs the evaluation and sums it up.

@@ -13,6 +13,7 @@ import (
 	"github.com/sluicehq/sluice/graph/alert"
 	"github.com/sluicehq/sluice/graph/alert/dedup"
 	"github.com/sluicehq/sluice/graph/alert/incident"
+	"github.com/sluicehq/sluice/internal/plural"
 	"github.com/sluicehq/sluice/sigma/ast"
 )
 
@@ -102,7 +103,7 @@ func recordCells(r graph.Record) terminal.Row {
 	for _, selector := range slices.Sorted(maps.Keys(in.Entities)) {
 		about = append(about, selector+"="+strings.Join(in.Entities[selector], ","))
 	}
-	return recordRow(in.MaxLevel, "incident "+in.Incident, in.Trigger, plural(in.Results, "result"), about)
+	return recordRow(in.MaxLevel, "incident "+in.Incident, in.Trigger, plural.Of(in.Results, "result"), about)
 }
 
 func recordRow(level, rule, kind, count string, about []string) terminal.Row {
@@ -138,18 +139,18 @@ func (e *evaluation) sumUpAlerts(out *console) {
 		return
 	}
 	out.summary("Alert pipeline: %d silenced, %d inhibited, %d folded; %s of alerts, %s of incidents.",
-		a.silenced, a.inhibited, a.folded, plural(int(a.summaries), "record"), plural(int(a.aboutIncidents), "record"))
+		a.silenced, a.inhibited, a.folded, plural.Of(a.summaries, "record"), plural.Of(a.aboutIncidents, "record"))
 	if a.untimed > 0 {
 		out.note("%s came before the first event with a time: for the alert pipeline that was 1970 (--timestamp-field names the field of the time)",
-			plural(int(a.untimed), "result"))
+			plural.Of(a.untimed, "result"))
 	}
 	if a.unstored > 0 {
-		e.warn(fmt.Sprintf("%s went on without deduplication, because there were too many active alerts (raise dedup.max_active_alerts)", plural(int(a.unstored), "result")))
+		e.warn(fmt.Sprintf("%s went on without deduplication, because there were too many active alerts (raise dedup.max_active_alerts)", plural.Of(a.unstored, "result")))
 	}
 	if a.ungrouped > 0 {
-		e.warn(fmt.Sprintf("%s went on without an incident, because too many were open (raise group.caps.max_open_incidents)", plural(int(a.ungrouped), "result")))
+		e.warn(fmt.Sprintf("%s went on without an incident, because too many were open (raise group.caps.max_open_incidents)", plural.Of(a.ungrouped, "result")))
 	}
 	if a.evicted > 0 {
-		e.warn(fmt.Sprintf("%s of inhibition went before their time, because there were too many (choose equal with fewer values, or a shorter duration)", plural(int(a.evicted), "source")))
+		e.warn(fmt.Sprintf("%s of inhibition went before their time, because there were too many (choose equal with fewer values, or a shorter duration)", plural.Of(a.evicted, "source")))
 	}
 }

@@ -79,7 +79,7 @@ const incidentOfMost = 60
 
 func (e *env) incidentList(c *cli.Context) error {
 	header := []string{"LEVEL", "ID", "RESULTS", "FIRST SEEN", "LAST SEEN", "REPORTED", "OF", "RULES"}
-	return listed(e, c, incidentsPath, "incidents", "open incidents", header, func(out *console, in *listedIncident) (row []string, color string) {
+	return listed(e, c, incidentsPath, "incidents", "open incident", header, func(out *console, in *listedIncident) (row []string, color string) {
 		level, _ := ast.ParseLevel(in.MaxLevel)
 		row = []string{in.MaxLevel, in.ID, strconv.FormatInt(in.ResultCount, 10), rfc3339(in.FirstSeen), rfc3339(in.LastSeen), "no", in.of(), in.rules()}
 		if level == ast.LevelNone {

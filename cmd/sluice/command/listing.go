@@ -8,11 +8,12 @@ import (
 	"github.com/urfave/cli/v2"
 
 	"github.com/sluicehq/sluice/cmd/sluice/terminal"
+	"github.com/sluicehq/sluice/internal/plural"
 )
 
 // listed prints what a route of the API lists under a member: the entries as they are, or a
-// table with a row for each, in a color or none. things are what the entries are called.
-func listed[T any](e *env, c *cli.Context, path, member, things string, header []string, row func(*console, *T) ([]string, string)) error {
+// table with a row for each, in a color or none. thing is what an entry is called.
+func listed[T any](e *env, c *cli.Context, path, member, thing string, header []string, row func(*console, *T) ([]string, string)) error {
 	_, out, cl, err := e.connect(c)
 	if err != nil {
 		return err
@@ -34,7 +35,7 @@ func listed[T any](e *env, c *cli.Context, path, member, things string, header [
 		}
 		return written(table.Row(row(out, &one)))
 	})
-	return out.endList(table, err, n, things)
+	return out.endList(table, err, n, thing)
 }
 
 // list makes a table that fits into the terminal.
@@ -47,7 +48,7 @@ func (c *console) list(header []string) *terminal.Table {
 }
 
 // endList writes what a table held back, if there is one, and says how many entries there are.
-func (c *console) endList(table *terminal.Table, err error, n int, things string) error {
+func (c *console) endList(table *terminal.Table, err error, n int, thing string) error {
 	if table != nil {
 		err = errors.Join(written(table.Flush()), err)
 	}
@@ -57,7 +58,7 @@ func (c *console) endList(table *terminal.Table, err error, n int, things string
 	case err != nil:
 		return configFault(err)
 	case c.talkTo:
-		c.summary("%d %s", n, things)
+		c.summary("%s", plural.Of(n, thing))
 	}
 	return nil
 }

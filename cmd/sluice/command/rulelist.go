@@ -17,6 +17,7 @@ import (
 	"github.com/sluicehq/sluice/cmd/sluice/shell"
 	"github.com/sluicehq/sluice/cmd/sluice/terminal"
 	"github.com/sluicehq/sluice/graph/catalog"
+	"github.com/sluicehq/sluice/internal/plural"
 	"github.com/sluicehq/sluice/sigma/ast"
 )
 
@@ -121,7 +122,7 @@ func (e *env) rules(c *cli.Context) error {
 		return err
 	}
 	if out.talkTo {
-		out.summary("%d of %d rules", w.written, total)
+		out.summary("%d of %s", w.written, plural.Of(total, "rule"))
 	}
 	return nil
 }

@@ -66,7 +66,7 @@ type listedSilence struct {
 
 func (e *env) silenceList(c *cli.Context) error {
 	header := []string{"STATE", "ID", "STARTS", "ENDS", "ORIGIN", "CREATED BY", "MATCHERS", "COMMENT"}
-	return listed(e, c, silencesPath, "silences", "silences", header, func(out *console, s *listedSilence) (row []string, color string) {
+	return listed(e, c, silencesPath, "silences", "silence", header, func(out *console, s *listedSilence) (row []string, color string) {
 		row = []string{s.State, s.ID, s.StartsAt, s.EndsAt, s.Origin, s.CreatedBy, silences.FormatMatchers(s.Matchers), s.Comment}
 		if out.format == formatTable {
 			row[6] = terminal.Shorten(row[6], matchersMost)

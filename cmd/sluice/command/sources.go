@@ -39,7 +39,7 @@ type listedSource struct {
 
 func (e *env) sourceList(c *cli.Context) error {
 	header := []string{"ID", "TYPE", "REFRESH", "REQUIRED", "DECLARED IN"}
-	return listed(e, c, sourcesPath, "sources", "sources", header, func(_ *console, s *listedSource) ([]string, string) {
+	return listed(e, c, sourcesPath, "sources", "source", header, func(_ *console, s *listedSource) ([]string, string) {
 		return []string{s.ID, s.Type, s.Refresh, strconv.FormatBool(s.Required), strings.TrimPrefix(s.Pipeline, "external:")}, ""
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/sluicehq/sluice/graph/format"
 	"github.com/sluicehq/sluice/graph/step"
 	"github.com/sluicehq/sluice/internal/clip"
+	"github.com/sluicehq/sluice/internal/plural"
 	"github.com/sluicehq/sluice/sigma/engine"
 )
 
@@ -43,7 +44,7 @@ func summarise(out *console, o *config.Eval, t *tally, matches string) {
 		text += fmt.Sprintf(", %d not decoded", t.undecoded)
 	}
 	if t.failed > 0 {
-		fmt.Fprintf(out.Err, "error: %d events could not be evaluated, the last one: %v\n", t.failed, t.failure)
+		fmt.Fprintf(out.Err, "error: %s could not be evaluated, the last one: %v\n", plural.Of(t.failed, "event"), t.failure)
 	}
 	out.summary("%s.", text)
 	if o.LogsourceRouting.Enabled {
@@ -55,11 +56,11 @@ func summarise(out *console, o *config.Eval, t *tally, matches string) {
 func (t *tally) processed() string {
 	switch {
 	case !t.logs:
-		return plural(int(t.events), "event")
+		return plural.Of(t.events, "event")
 	case t.records == t.events:
-		return plural(int(t.records), "EVTX record")
+		return plural.Of(t.records, "EVTX record")
 	}
-	return plural(int(t.records), "EVTX record") + ", " + plural(int(t.events), "event") + " in all"
+	return plural.Of(t.records, "EVTX record") + ", " + plural.Of(t.events, "event") + " in all"
 }
 
 // routed says what routing by log source came to.
@@ -92,20 +93,10 @@ func (t *tally) hintJSON(out *console) {
 	}
 	switch {
 	case t.suspects > 0 && t.format == format.Syslog:
-		out.note("%s like JSON, with no header of syslog in front: --input-format auto or json reads JSON", begins(t.suspects))
-	case t.suspects == 1:
-		out.note("1 line begins like JSON but is not valid: %s", todo)
-	case t.suspects > 1:
-		out.note("%d lines begin like JSON but are not valid: %s", t.suspects, todo)
+		out.note("%s like JSON, with no header of syslog in front: --input-format auto or json reads JSON", plural.Either(t.suspects, "line begins", "lines begin"))
+	case t.suspects > 0:
+		out.note("%s not valid: %s", plural.Either(t.suspects, "line begins like JSON but is", "lines begin like JSON but are"), todo)
 	}
-}
-
-// begins counts lines in front of what they begin with.
-func begins(lines uint64) string {
-	if lines == 1 {
-		return "1 line begins"
-	}
-	return fmt.Sprintf("%d lines begin", lines)
 }
 
 // hintFilter says how many lines the event filter, if there is one, has filtered in part
@@ -116,13 +107,13 @@ func (t *tally) hintFilter(out *console, f *filter.Filter) {
 	}
 	part := f.Take()
 	if part.Failed > 0 {
-		out.note("the event filter failed on %s, the last time with: %s", plural(part.Failed, "line"), clip.Text(part.Failure.Error(), 200))
+		out.note("the event filter failed on %s, the last time with: %s", plural.Of(part.Failed, "line"), clip.Text(part.Failure.Error(), 200))
 	}
 	if part.Cut > 0 {
-		out.note("the event filter went beyond its bounds on %s, the last time: %s", plural(part.Cut, "line"), part.Bound)
+		out.note("the event filter went beyond its bounds on %s, the last time: %s", plural.Of(part.Cut, "line"), part.Bound)
 	}
 	if 2*t.empty > t.lines {
-		out.note("the event filter left no event of %d of %s", t.empty, plural(int(t.lines), "line"))
+		out.note("the event filter left no event of %d of %s", t.empty, plural.Of(t.lines, "line"))
 	}
 }
 
@@ -152,7 +143,7 @@ func (p *progress) show(out *console, t *tally, now time.Time) {
 	}
 	p.last, p.shown = now, true
 	rate := float64(t.events) / now.Sub(p.begun).Seconds()
-	fmt.Fprintf(out.Err, "\r%d events, %d matches, %.0f events/s%s\x1b[K", t.events, t.matches+t.firings, rate, p.extent.text())
+	fmt.Fprintf(out.Err, "\r%s, %s, %.0f events/s%s\x1b[K", plural.Of(t.events, "event"), matchCount(t.matches+t.firings, ""), rate, p.extent.text())
 }
 
 func (p *progress) clear(out *console) {

@@ -12,6 +12,8 @@ import (
 
 	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/graph"
+	"github.com/sluicehq/sluice/internal/await"
+	"github.com/sluicehq/sluice/internal/plural"
 	"github.com/sluicehq/sluice/sources"
 	"github.com/sluicehq/sluice/state"
 )
@@ -162,7 +164,7 @@ func (c *checkpointer) last(ctx context.Context, drained []actors.Drained) error
 	}
 	for _, in := range c.inputs {
 		if n := in.Unreleased(); n > 0 {
-			return fmt.Errorf("%d messages of the input did not end in time and will be delivered again: the last complete save stays current", n)
+			return fmt.Errorf("%s of the input did not end in time and will be delivered again: the last complete save stays current", plural.Of(n, "message"))
 		}
 	}
 	return c.write(ctx, exports, nil)
@@ -280,11 +282,17 @@ func (c cancellable) Write(b []byte) (int, error) {
 // close saves what the drain exported, when there was one, and closes the
 // database, all within ten seconds.
 func (c *checkpointer) close(drained []actors.Drained) error {
-	c.quit()
 	ctx, cancel := context.WithTimeout(context.Background(), lastTimeout)
 	defer cancel()
-	result := make(chan error, 1)
+	return c.closeUntil(ctx, drained)
+}
+
+func (c *checkpointer) closeUntil(ctx context.Context, drained []actors.Drained) error {
+	c.quit()
+	var failure error // of the goroutine until it has closed done
+	done := make(chan struct{})
 	go func() {
+		defer close(done)
 		if c.cancel != nil {
 			<-c.done
 		}
@@ -298,12 +306,10 @@ func (c *checkpointer) close(drained []actors.Drained) error {
 		c.closed = true
 		c.mu.Unlock()
 		c.others.Wait()
-		result <- errors.Join(err, c.store.Close())
+		failure = errors.Join(err, c.store.Close())
 	}()
-	select {
-	case err := <-result:
-		return err
-	case <-ctx.Done():
+	if !await.Done(ctx, done, 0) {
 		return fmt.Errorf("save state: %w", ctx.Err())
 	}
+	return failure
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/sluicehq/sluice/actors"
@@ -193,6 +194,28 @@ func TestWhatABarrierCutComesBack(t *testing.T) {
 	c, logged := openCheckpointer(t, dir, s, config.Daemon{})
 	if got := c.stored(t); got != "final" {
 		t.Errorf("restored %q, want %q\n%s", got, "final", logged)
+	}
+}
+
+// closing is a context that ends when nothing is left to do.
+type closing struct{ context.Context }
+
+func (c closing) Done() <-chan struct{} {
+	synctest.Wait()
+	return c.Context.Done()
+}
+
+func TestASaveThatEndsWithItsTimeIsASave(t *testing.T) {
+	for range 10 { // a select takes either
+		s := &stream{export: text{1, "one"}}
+		c, _ := openCheckpointer(t, t.TempDir(), s, config.Daemon{})
+		synctest.Test(t, func(t *testing.T) {
+			over, cancel := context.WithCancel(t.Context())
+			cancel()
+			if err := c.closeUntil(closing{over}, nil); err != nil {
+				t.Errorf("got %v, though everything was written and closed", err)
+			}
+		})
 	}
 }
 

@@ -1,10 +1,9 @@
 package daemon
 
 import (
-	"fmt"
-
 	"github.com/sluicehq/sluice/cmd/sluice/config"
 	"github.com/sluicehq/sluice/http/auth"
+	"github.com/sluicehq/sluice/internal/plural"
 )
 
 // Protection says, as attributes of a record, what keeps strangers from the API.
@@ -17,10 +16,7 @@ func Protection(c config.API) []any {
 		}
 	}
 	if set, err := auth.Choose(c.TokenEnv, c.Auth); err == nil && set != nil {
-		callers = fmt.Sprintf("%d tokens", len(set.Tokens))
-		if len(set.Tokens) == 1 {
-			callers = "1 token"
-		}
+		callers = plural.Of(len(set.Tokens), "token")
 		if len(set.AnonymousPermissions) > 0 {
 			callers += ", anonymous permissions"
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/actors/reload"
 	"github.com/sluicehq/sluice/cmd/sluice/logging"
+	"github.com/sluicehq/sluice/internal/await"
 )
 
 // stopGrace bounds what follows the drain: actors that are inside a step,
@@ -120,17 +121,10 @@ func (d *Daemon) release() error {
 	err := errors.Join(d.closeInputs(grace), d.system.Stop(grace), d.features.close(), d.server.Close())
 	done := make(chan struct{})
 	go func() { d.inputs.Wait(); d.work.Wait(); close(done) }()
-	select {
-	case <-done:
-		return errors.Join(err, d.failure)
-	case <-grace.Done():
-	}
-	select { // a process that stood still has used up time that it did not have
-	case <-done:
-		return errors.Join(err, d.failure)
-	case <-time.After(stopGrace / 10):
+	if !await.Done(grace, done, stopGrace/10) {
 		return errors.Join(err, errors.New("parts of the daemon did not end in time"))
 	}
+	return errors.Join(err, d.failure)
 }
 
 // closeInputs acknowledges what the last checkpoint covers, and lets the inputs go.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/sluicehq/sluice/actors/sink"
 	"github.com/sluicehq/sluice/cmd/sluice/client"
+	"github.com/sluicehq/sluice/internal/plural"
 	"github.com/sluicehq/sluice/internal/response"
 )
 
@@ -152,7 +153,7 @@ func (in *Input) post(ctx context.Context, lines [][]byte) post {
 		case parsed != nil || answer.Accepted == nil:
 			p.err, p.kind = fmt.Errorf("POST %s: %s: the answer is not that of a daemon", target, resp.Status), fatal
 		case p.accepted < len(lines):
-			p.err, p.kind = fmt.Errorf("POST %s: %s: only %d of %d lines were accepted", target, resp.Status, p.accepted, len(lines)), rejected
+			p.err, p.kind = fmt.Errorf("POST %s: %s: only %d of %s accepted", target, resp.Status, p.accepted, plural.Either(len(lines), "line was", "lines were")), rejected
 		}
 		return p
 	}

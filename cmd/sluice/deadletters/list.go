@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/sluicehq/sluice/internal/plural"
 )
 
 // Listing counts what a listing has met.
@@ -40,7 +42,7 @@ const otherStages = "other stages"
 
 // String is the counts as people read them.
 func (l *Listing) String() string {
-	text := amount(l.All, "dead letter")
+	text := plural.Of(l.All, "dead letter")
 	if l.Shown != l.All {
 		text = fmt.Sprintf("%d of %s", l.Shown, text)
 	}
@@ -54,18 +56,7 @@ func (l *Listing) String() string {
 		text += ": " + strings.Join(parts, ", ")
 	}
 	if l.Damaged > 0 {
-		text += "; " + amount(l.Damaged, "damaged line")
+		text += "; " + plural.Of(l.Damaged, "damaged line")
 	}
 	return text
-}
-
-// amount counts things.
-func amount(n int, noun string) string {
-	if n != 1 {
-		if stem, ok := strings.CutSuffix(noun, "y"); ok {
-			noun = stem + "ie"
-		}
-		noun += "s"
-	}
-	return fmt.Sprintf("%d %s", n, noun)
 }

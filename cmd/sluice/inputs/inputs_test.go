@@ -176,6 +176,35 @@ func (s stubborn) Positions() sources.Positions { return nil }
 
 func (s stubborn) Close(context.Context) error { <-s.until; return nil }
 
+// slow closes a while behind the end of its time.
+type slow struct {
+	stubborn
+	behind time.Duration
+}
+
+func (s slow) Close(ctx context.Context) error {
+	<-ctx.Done()
+	time.Sleep(s.behind)
+	return nil
+}
+
+func TestAnInputThatClosesAMomentBehindItsTimeIsNotLate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		more := []inputs.Kind{{Name: "slow", Schemes: []string{"slow"}, Open: func(inputs.Environment, inputs.Spec) (inputs.Opened, error) {
+			return inputs.Opened{Source: slow{behind: 99 * time.Millisecond}}, nil
+		}}}
+		set, err := inputs.Open(inputs.Parse([]string{"slow://"}, more, func(_ int, err error) { t.Error(err) }), inputs.Environment{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if err := set.Close(ctx); err != nil {
+			t.Errorf("got %v, want no fault", err)
+		}
+	})
+}
+
 func TestAnInputThatDoesNotCloseHoldsNothingUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		until := make(chan struct{})

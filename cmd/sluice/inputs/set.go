@@ -11,6 +11,7 @@ import (
 
 	"github.com/sluicehq/sluice/actors/parse"
 	"github.com/sluicehq/sluice/cmd/sluice/config"
+	"github.com/sluicehq/sluice/internal/await"
 	"github.com/sluicehq/sluice/sources"
 	"github.com/sluicehq/sluice/sources/ndjson"
 )
@@ -131,13 +132,6 @@ func (s *Set) Wait() { s.work.Wait() }
 // lateBy is how long behind its context an input may take to close.
 const lateBy = 100 * time.Millisecond
 
-// late receives a moment behind the end of ctx.
-func late(ctx context.Context) <-chan struct{} {
-	over := make(chan struct{})
-	context.AfterFunc(ctx, func() { time.AfterFunc(lateBy, func() { close(over) }) })
-	return over
-}
-
 // Close has inputs that deliver again acknowledge what is due, for as long as ctx lasts,
 // and lets all go.
 func (s *Set) Close(ctx context.Context) error {
@@ -159,10 +153,8 @@ func (s *Set) Close(ctx context.Context) error {
 	}
 	closed := make(chan struct{})
 	go func() { closing.Wait(); close(closed) }()
-	select {
-	case <-closed:
-		return errors.Join(errs...)
-	case <-late(ctx):
+	if !await.Done(ctx, closed, lateBy) {
 		return errors.New("an input did not close in time")
 	}
+	return errors.Join(errs...)
 }

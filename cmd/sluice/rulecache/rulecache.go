@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/sluicehq/sluice/cmd/sluice/ruleset"
+	"github.com/sluicehq/sluice/internal/plural"
 	"github.com/sluicehq/sluice/sigma/load"
 	"github.com/sluicehq/sluice/sigma/packed"
 	"github.com/sluicehq/sluice/state"
@@ -126,7 +127,7 @@ func (c *Cache) check(ctx context.Context, found []load.Source, o *ruleset.Optio
 	case h.LoadOptions != options:
 		err = errors.New("options differ")
 	case len(h.Inputs) != len(found):
-		err = fmt.Errorf("%d files, there were %d", len(found), len(h.Inputs))
+		err = fmt.Errorf("%s, there were %d", plural.Of(len(found), "file"), len(h.Inputs))
 	default:
 		files, stale, err = load.Survey(ctx, found, h.Inputs, time.Now())
 	}

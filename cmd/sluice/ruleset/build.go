@@ -12,6 +12,7 @@ import (
 	"github.com/sluicehq/sluice/actors/correlate"
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/graph/catalog"
+	"github.com/sluicehq/sluice/internal/plural"
 	"github.com/sluicehq/sluice/sigma/engine"
 	"github.com/sluicehq/sluice/sigma/load"
 	"github.com/sluicehq/sluice/sigma/result"
@@ -137,7 +138,7 @@ func (r *Rules) Acceptable(strict bool) error {
 	if strict {
 		reason = "and --strict-rules allows none"
 	}
-	return fmt.Errorf("%w: %d documents rejected, %s", errCompiling, len(r.Rejected), reason)
+	return fmt.Errorf("%w: %s rejected, %s", errCompiling, plural.Of(len(r.Rejected), "document"), reason)
 }
 
 var errCompiling = errors.New("Error compiling rules") //nolint:staticcheck // users find the text in scripts

@@ -140,8 +140,9 @@ func TestWhetherRulesWithRejectedDocumentsAreAcceptable(t *testing.T) {
 	}{
 		{"nothing at all", load.Collection{}, true, ""},
 		{"one is usable", load.Collection{Rules: []*ast.Rule{{}}, Rejected: rejected}, false, ""},
-		{"one is usable, but all have to be", load.Collection{Rules: []*ast.Rule{{}}, Rejected: rejected}, true, "--strict-rules"},
-		{"none is usable", load.Collection{Rejected: rejected}, false, "none usable"},
+		{"one is usable, but all have to be", load.Collection{Rules: []*ast.Rule{{}}, Rejected: rejected}, true, "Error compiling rules: 1 document rejected, and --strict-rules allows none"},
+		{"none is usable", load.Collection{Rejected: rejected}, false, "1 document rejected, none usable"},
+		{"none of several is usable", load.Collection{Rejected: []load.Rejected{{}, {}}}, false, "2 documents rejected, none usable"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			err := (&Rules{Collection: &tc.rules}).Acceptable(tc.strict)

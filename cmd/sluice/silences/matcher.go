@@ -2,7 +2,6 @@ package silences
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/sluicehq/sluice/graph/selector"
@@ -89,12 +88,4 @@ func oneOf(of string, values []string) selector.Condition {
 		quoted[i] = quoteExpression(v)
 	}
 	return selector.Condition{Selector: of, Op: selector.Like, Value: strings.Join(quoted, "|")}
-}
-
-// plural is a number of things.
-func plural(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return strconv.Itoa(n) + " " + thing + "s"
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/graph/native"
 	"github.com/sluicehq/sluice/graph/selector"
+	"github.com/sluicehq/sluice/internal/plural"
 	"github.com/sluicehq/sluice/sigma/event"
 )
 
@@ -73,7 +74,7 @@ func ofEntities(object []byte, rules selector.Condition) (group Group) {
 		of := string(event.AppendUnquoted(nil, key))
 		group = append(group, Part{
 			[]selector.Condition{rules, oneOf(of, texts)},
-			"results of the rules of the incident with " + plural(len(texts), "value") + " of " + of,
+			"results of the rules of the incident with " + plural.Of(len(texts), "value") + " of " + of,
 		})
 	}
 	return group

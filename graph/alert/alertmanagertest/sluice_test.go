@@ -13,6 +13,7 @@ import (
 	"github.com/sluicehq/sluice/graph/alert"
 	"github.com/sluicehq/sluice/graph/alert/silence"
 	"github.com/sluicehq/sluice/graph/native"
+	"github.com/sluicehq/sluice/internal/plural"
 )
 
 // sluice is the pipeline, with a tick behind the results of each second.
@@ -169,15 +170,8 @@ func (s *sluice) tick(now int) {
 			s.say(now, fmt.Sprintf("`%s` of an alert, fired %d times", in.Alert.State, in.Alert.Count))
 			return
 		}
-		s.tell(now, in.Results, in.Trigger == "resolved", fmt.Sprintf("`%s`, %s", in.Trigger, plural(in.Results, "result")))
+		s.tell(now, in.Results, in.Trigger == "resolved", fmt.Sprintf("`%s`, %s", in.Trigger, plural.Of(in.Results, "result")))
 	})
-}
-
-func plural(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return fmt.Sprintf("%d %ss", n, noun)
 }
 
 func (s *sluice) silence(st step) string {

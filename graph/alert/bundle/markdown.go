@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/sluicehq/sluice/internal/plural"
 	"github.com/sluicehq/sluice/sigma/event"
 )
 
@@ -74,11 +75,7 @@ func (p *page) values(heading string, object []byte, text func(event.Value) stri
 }
 
 func (p *page) rule(r *Rule) {
-	noun := "results"
-	if r.Count == 1 {
-		noun = "result"
-	}
-	p.block(fmt.Sprintf("### %s (%d %s)", code(r.Key), r.Count, noun))
+	p.block(fmt.Sprintf("### %s (%s)", code(r.Key), plural.Of(r.Count, "result")))
 	switch r.Resolution {
 	case Missing:
 		p.block("No loaded rule has this key.")
