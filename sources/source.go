@@ -32,6 +32,7 @@ type Source interface {
 
 // Connection is how a source stands with the server that it reads from.
 type Connection struct {
+	Input     string    `json:"input" doc:"As --input names it"` // for who lists inputs to fill in
 	Connected bool      `json:"connected"`
 	Since     time.Time `json:"since,omitzero" doc:"Since when it is so"`
 	LastError string    `json:"last_error,omitempty" doc:"The last error of the connection, also of one that was mended"`
