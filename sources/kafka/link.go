@@ -16,6 +16,7 @@ type link struct {
 
 	mu     sync.Mutex // guards the rest
 	now    sources.Connection
+	heard  time.Time    // the last answer
 	client *dial.Client // that tells; nil before there is one, and behind the end
 }
 
@@ -28,15 +29,26 @@ func (l *link) begin(client *dial.Client) {
 	l.metrics.disconnected.Inc()
 }
 
-// up notes that a broker answers again.
-func (l *link) up() { l.set(true) }
+// silence is how long no broker answers who is there: a member of a group asks more often.
+const silence = 3 * session / 5
 
-// down notes that the last connection broke.
-func (l *link) down() { l.set(false) }
-
-func (l *link) set(connected bool) {
+// up notes that a broker answers.
+func (l *link) up() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.heard = time.Now()
+	l.set(true)
+}
+
+// down notes that the last connection broke.
+func (l *link) down() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.set(false)
+}
+
+// set notes how the connections stand. l.mu is held.
+func (l *link) set(connected bool) {
 	if l.client == nil || l.now.Connected == connected {
 		return
 	}
@@ -51,12 +63,17 @@ func (l *link) set(connected bool) {
 	l.client.Tell(slog.LevelWarn, "no broker is connected: nothing is read", "topic", l.topic)
 }
 
-// failed notes why there is no connection, or nothing to be read.
+// failed notes why there is no connection, or nothing to be read. Connections that nothing is
+// asked on break unnoticed, so those that are left do not tell that a broker is there.
 func (l *link) failed(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.client != nil && err != nil {
-		l.now.LastError = err.Error()
+	if l.client == nil || err == nil {
+		return
+	}
+	l.now.LastError = err.Error()
+	if time.Since(l.heard) > silence {
+		l.set(false)
 	}
 }
 
@@ -71,7 +88,7 @@ func (l *link) end() {
 }
 
 // Connection is how the source stands with the brokers. It is connected while one of them
-// has answered on a connection that is open.
+// answers.
 func (s *Source) Connection() sources.Connection {
 	s.link.mu.Lock()
 	defer s.link.mu.Unlock()
