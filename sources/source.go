@@ -2,6 +2,7 @@ package sources
 
 import (
 	"context"
+	"time"
 
 	"github.com/sluicehq/sluice/graph"
 	"github.com/sluicehq/sluice/state"
@@ -27,6 +28,21 @@ type Source interface {
 	// the source. Nothing is handed over after Run has returned, and it returns
 	// soon after the end of ctx, whatever it was waiting for.
 	Run(ctx context.Context, in Intake) error
+}
+
+// Connection is how a source stands with the server that it reads from.
+type Connection struct {
+	Input     string    `json:"input" doc:"As --input names it"` // for who lists inputs to fill in
+	Connected bool      `json:"connected"`
+	Since     time.Time `json:"since,omitzero" doc:"Since when it is so"`
+	LastError string    `json:"last_error,omitempty" doc:"The last error of the connection, also of one that was mended"`
+}
+
+// Connected is a source that reads from a server, which may be away.
+type Connected interface {
+	Source
+	// Connection may be asked from any goroutine.
+	Connection() Connection
 }
 
 // Redelivering is a source whose origin delivers again what is not acknowledged.

@@ -127,8 +127,11 @@ func (a *shell) receive(p pushed, now time.Time) {
 
 // apply stores and shows what an outcome has changed.
 func (a *shell) apply(e *entry, f effect, now time.Time) {
-	if f.stored {
+	switch {
+	case f.stored:
 		a.rows.store(e.Declaration, e.last, now)
+	case f.value.basis == fresh:
+		a.rows.again(e.ID)
 	}
 	if f.changed {
 		a.changed = append(a.changed, e.ID)

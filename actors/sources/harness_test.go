@@ -124,6 +124,7 @@ type daemon struct {
 	mu       sync.Mutex
 	changed  [][]string
 	log      logtest.Buffer
+	stopped  bool
 }
 
 func spawn(t *testing.T, w *world, declarations []*fetch.Declaration, change ...func(*Options)) *daemon {
@@ -149,8 +150,12 @@ func spawn(t *testing.T, w *world, declarations []*fetch.Declaration, change ...
 	return d
 }
 
-// stop ends the actor as a daemon does.
+// stop ends the actor as a daemon does, once.
 func (d *daemon) stop() {
+	if d.stopped {
+		return
+	}
+	d.stopped = true
 	now, cancel := context.WithCancel(context.Background())
 	cancel()
 	if _, err := d.system.DrainActor(now, Name); err != nil {

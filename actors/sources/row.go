@@ -43,14 +43,18 @@ func (g generation) keys(id string) (all [][]byte) {
 // before is there or the new one.
 func (r *rows) fulfil(id string, what *row) error {
 	before := r.held[id]
-	now := generation{Number: before.Number + 1}
-	head := []byte("{}") // a deletion alone may be undone by a failure of the machine
+	left := r.left[id]
+	now := generation{Number: before.Number + uint64(len(left)) + 1} // never one that a head may name already
+	head := []byte("{}")                                             // a deletion alone may be undone by a failure of the machine
 	if what != nil {
 		stored := *what
 		if len(stored.Value) > partBytes {
 			now.Count, now.Bytes = (len(stored.Value)+partBytes-1)/partBytes, len(stored.Value)
 			for i, key := range now.keys(id) {
 				if err := r.table.Put(key, stored.Value[i*partBytes:min((i+1)*partBytes, len(stored.Value))]); err != nil {
+					if i > 0 { // else the next attempt writes over it
+						r.left[id] = append(left, generation{Number: now.Number, Count: i + 1})
+					}
 					return err
 				}
 			}
@@ -65,10 +69,17 @@ func (r *rows) fulfil(id string, what *row) error {
 		head = bytes.TrimSuffix(b.Bytes(), []byte{'\n'})
 	}
 	if err := r.table.Put([]byte(id), head); err != nil {
+		if now.Count > 0 {
+			r.left[id] = append(left, now)
+		}
 		return err
 	}
 	r.held[id] = now
+	delete(r.left, id)
 	gone := before.keys(id)
+	for _, g := range left {
+		gone = append(gone, g.keys(id)...)
+	}
 	if what == nil {
 		gone = append(gone, []byte(id))
 	}

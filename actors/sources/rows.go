@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -30,12 +32,15 @@ type rows struct {
 
 	mu      sync.Mutex // guards the rest
 	writes  map[string]*pendingWrite
-	order   []string // of the writes
+	order   []string        // of the writes
+	owed    map[string]*row // that could not be written
 	writing bool
 	closed  bool
 	work    sync.WaitGroup
 
-	held map[string]generation // of the goroutine that writes
+	// Of the goroutine that writes.
+	held map[string]generation
+	left map[string][]generation // that failed writes have left parts of
 }
 
 // pendingWrite is what is to be stored of a source.
@@ -45,7 +50,7 @@ type pendingWrite struct {
 }
 
 func newRows(t Table, log *slog.Logger) *rows {
-	return &rows{table: t, log: log, writes: make(map[string]*pendingWrite), held: make(map[string]generation)}
+	return &rows{table: t, log: log, writes: make(map[string]*pendingWrite), owed: make(map[string]*row), held: make(map[string]generation), left: make(map[string][]generation)}
 }
 
 // store has a value stored. It does not wait.
@@ -77,6 +82,17 @@ func (r *rows) enqueue(id string, what *row, told chan<- error) {
 		}
 		return
 	}
+	r.add(id, what, told)
+	if !r.writing {
+		r.writing = true
+		r.work.Go(r.write)
+	}
+}
+
+// add has something written after what is pending. It takes the place of what is pending
+// or owed of the source. r.mu is held.
+func (r *rows) add(id string, what *row, told chan<- error) {
+	delete(r.owed, id)
 	w := r.writes[id]
 	if w == nil {
 		w = &pendingWrite{}
@@ -87,9 +103,15 @@ func (r *rows) enqueue(id string, what *row, told chan<- error) {
 	if told != nil {
 		w.told = append(w.told, told)
 	}
-	if !r.writing {
-		r.writing = true
-		r.work.Go(r.write)
+}
+
+// again has a value stored that could not be. It does not wait.
+func (r *rows) again(id string) {
+	r.mu.Lock()
+	owed := r.owed[id]
+	r.mu.Unlock()
+	if owed != nil { // nobody but the actor stores anything newer
+		r.enqueue(id, owed, nil)
 	}
 }
 
@@ -111,17 +133,43 @@ func (r *rows) write() {
 		if err != nil {
 			r.log.Warn("the last value of a source is not stored as it is", "source", id, "err", err)
 		}
+		r.ended(id, w.row, err)
 		for _, c := range w.told {
 			c <- err
 		}
 	}
 }
 
-// close waits until everything is written, until ctx ends at most. Nothing is stored after
-// it.
+// ended notes what came of a write. A value that could not be written is owed: until the
+// next fetch of its source, or until another write shows that writing is possible again.
+func (r *rows) ended(id string, what *row, err error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err != nil {
+		if what != nil && r.writes[id] == nil {
+			r.owed[id] = what
+		}
+		return
+	}
+	r.addOwed()
+}
+
+// addOwed has everything written that is owed. r.mu is held.
+func (r *rows) addOwed() {
+	for _, id := range slices.Sorted(maps.Keys(r.owed)) {
+		r.add(id, r.owed[id], nil)
+	}
+}
+
+// close waits until everything is written, until ctx ends at most. What is owed is tried
+// once more. Nothing is stored after it.
 func (r *rows) close(ctx context.Context) error {
 	r.mu.Lock()
 	r.closed = true
+	if r.addOwed(); len(r.order) > 0 && !r.writing {
+		r.writing = true
+		r.work.Go(r.write)
+	}
 	r.mu.Unlock()
 	done := make(chan struct{})
 	go func() { r.work.Wait(); close(done) }()

@@ -39,13 +39,14 @@ func (s *Source) join() (*dial.Client, error) {
 	if s.o.hook != nil {
 		options = append(options, kgo.WithHooks(s.o.hook))
 	}
-	client, err := s.o.Dialer.New(s.brokers, clientID, dial.Events{}, options...)
+	client, err := s.o.Dialer.New(s.brokers, clientID, dial.Events{Failed: s.link.failed, Up: s.link.up, Down: s.link.down}, options...)
 	if err != nil {
 		return nil, err
 	}
 	s.mu.Lock()
 	s.client = client
 	s.mu.Unlock()
+	s.link.begin(client)
 	client.AddConsumeTopics(s.name)
 	return client, nil
 }

@@ -13,6 +13,9 @@ type Metrics struct {
 	commits    [2]prometheus.Counter // that failed, and that did not
 	covered    prometheus.Counter
 	rebalances prometheus.Counter
+
+	disconnected prometheus.Gauge
+	disconnects  prometheus.Counter
 }
 
 // NewMetrics registers the series.
@@ -33,11 +36,17 @@ func NewMetrics(reg prometheus.Registerer) (*Metrics, error) {
 		rebalances: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "kafka_rebalances_total", Help: "Assignments of partitions by a consumer group, also those that changed nothing.",
 		}),
+		disconnected: prometheus.NewGauge(prometheus.GaugeOpts{
+			Name: "kafka_disconnected_inputs", Help: "Kafka inputs that no broker is connected with: they read nothing.",
+		}),
+		disconnects: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "kafka_disconnects_total", Help: "Times that a Kafka input lost its last connection with a broker.",
+		}),
 	}
 	for i, result := range []string{"failed", "committed"} {
 		m.commits[i] = commits.WithLabelValues(result)
 	}
-	for _, c := range []prometheus.Collector{m.lag, m.pending, commits, m.covered, m.rebalances} {
+	for _, c := range []prometheus.Collector{m.lag, m.pending, commits, m.covered, m.rebalances, m.disconnected, m.disconnects} {
 		if err := reg.Register(c); err != nil {
 			return nil, err
 		}

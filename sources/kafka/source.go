@@ -44,6 +44,7 @@ type Source struct {
 	all     []arrival    // Run's
 	run     []graph.Line // Run's
 	buffers sources.Buffers
+	link    link
 
 	commits sync.Mutex // held while offsets are committed
 
@@ -62,6 +63,7 @@ func newSource(o Options, brokers []string, topic dial.Topic) *Source {
 		o: o, name: topic.Name, brokers: brokers, topic: topic,
 		early: make(chan struct{}, 1), due: make(chan struct{}, 1), freed: make(chan struct{}, 1),
 		parts: make(map[int32]*partition),
+		link:  link{topic: topic.Name, metrics: o.Metrics},
 	}
 	s.life, s.die = context.WithCancel(context.Background())
 	return s
@@ -146,7 +148,9 @@ func (s *Source) failures(polled kgo.Fetches, before int) int {
 	failed := false
 	polled.EachError(func(topic string, partition int32, err error) {
 		failed = true
-		attrs := []any{"topic", topic, "err", dial.Explain(dial.About(err, topic, s.o.Group))}
+		err = dial.Explain(dial.About(err, topic, s.o.Group))
+		s.link.failed(err)
+		attrs := []any{"topic", topic, "err", err}
 		if partition >= 0 {
 			attrs = append(attrs, "partition", partition)
 		}
@@ -275,6 +279,7 @@ func (s *Source) Close(ctx context.Context) error {
 	if left := client.LeaveGroupContext(ctx); err == nil {
 		err = left
 	}
+	s.link.end()
 	client.Close()
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -73,6 +73,37 @@ func TestMessagesOfKafkaBecomeResults(t *testing.T) {
 	wantNoSecret(t, "the log", d.stderr.String())
 }
 
+func TestTheStatusSaysWhetherABrokerIsThere(t *testing.T) {
+	p := kafkatest.StartProcess(t, "events=1")
+	dir := t.TempDir()
+	write(t, dir, "rules/a.yml", rule("Evil", "evil"))
+	input := "kafka://" + p.Target("events")
+	d := launch(t, "-r", filepath.Join(dir, "rules"), "--input", input)
+	standing := func() map[string]any {
+		all, _ := d.get("/api/v1/status").json(t)["inputs"].([]any)
+		if len(all) != 1 {
+			return nil // it starts
+		}
+		return all[0].(map[string]any)
+	}
+	want := func(what string, connected bool, disconnected float64) {
+		t.Helper()
+		d.await(what, func() bool { return standing()["connected"] == connected })
+		if got := d.metric("svc_kafka_disconnected_inputs"); got != disconnected {
+			t.Errorf("%s: %v inputs have no connection, want %v", what, got, disconnected)
+		}
+	}
+	want("a broker that is there", true, 0)
+	p.Kill()
+	want("a broker that is away", false, 1)
+	if got := standing(); got["input"] != input || got["since"] == nil || got["last_error"] == nil {
+		t.Errorf("the status says %v, want the input %s, since when, and why", got, input)
+	}
+	p.Up()
+	want("a broker that is back", true, 0)
+	d.stop()
+}
+
 // The group of an input is that of the flag, unless the input names one.
 func TestTheGroupOfAKafkaInput(t *testing.T) {
 	for _, tc := range []struct{ name, parameters, want string }{

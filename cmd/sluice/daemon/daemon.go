@@ -236,6 +236,7 @@ func (d *Daemon) build(set *graph.RuleSet) error {
 	if err != nil {
 		return configFault(err)
 	}
+	d.features = append(d.features, actors.Feature{Name: "inputs", Status: d.inputs.Status})
 	if d.checkpointer != nil {
 		d.checkpointer.decide(d.cfg, d.inputs.Streams())
 		d.checkpointer.begin(d.features.saved())

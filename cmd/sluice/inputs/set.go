@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/sluicehq/sluice/actors"
 	"github.com/sluicehq/sluice/actors/parse"
 	"github.com/sluicehq/sluice/cmd/sluice/config"
 	"github.com/sluicehq/sluice/internal/await"
@@ -85,6 +86,23 @@ func (s *Set) Positions() (all []sources.Positions) {
 		}
 	}
 	return all
+}
+
+// Status tells how the inputs stand that read from a server and say so; nothing when there
+// is none. It may be called from any goroutine.
+func (s *Set) Status() []actors.Member {
+	var all []sources.Connection
+	for _, in := range s.all {
+		if c, ok := in.Source.(sources.Connected); ok {
+			now := c.Connection()
+			now.Input = in.String()
+			all = append(all, now)
+		}
+	}
+	if all == nil {
+		return nil
+	}
+	return []actors.Member{{Name: "inputs", Value: all}}
 }
 
 // Streams are those that can be replayed.

@@ -42,6 +42,10 @@ type Dialer struct {
 type Events struct {
 	Failed func(err error) // no connection to a broker, and why
 	Lost   func()          // a connection broke
+
+	// Up is called when a broker has answered what is no part of a login, Down when the last
+	// connection is closed: one after another.
+	Up, Down func()
 }
 
 // Client is a client of the brokers and one topic.

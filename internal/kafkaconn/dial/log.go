@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
 // Tell logs a condition that may repeat, at most once in ten seconds.
@@ -68,11 +69,27 @@ func (h *hooks) OnBrokerDisconnect(kgo.BrokerMetadata, net.Conn) {
 	h.mu.Lock()
 	h.open--
 	last := h.open == 0
+	if last && h.events.Down != nil {
+		h.events.Down()
+	}
 	h.mu.Unlock()
 	if last {
 		h.client.Tell(slog.LevelInfo, "disconnected")
 	}
 	if h.events.Lost != nil {
 		h.events.Lost()
+	}
+}
+
+// OnBrokerRead is told of each answer. Those to the questions of a login come from brokers,
+// too, that refuse it. An answer may be told of behind the end of its connection.
+func (h *hooks) OnBrokerRead(_ kgo.BrokerMetadata, key int16, _ int, _, _ time.Duration, err error) {
+	if err != nil || h.events.Up == nil || key == kmsg.ApiVersions.Int16() || key == kmsg.SASLHandshake.Int16() || key == kmsg.SASLAuthenticate.Int16() {
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.open > 0 {
+		h.events.Up()
 	}
 }
