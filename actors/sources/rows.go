@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/sluicehq/sluice/internal/await"
 	"github.com/sluicehq/sluice/sources/fetch"
 )
 
@@ -173,10 +174,8 @@ func (r *rows) close(ctx context.Context) error {
 	r.mu.Unlock()
 	done := make(chan struct{})
 	go func() { r.work.Wait(); close(done) }()
-	select {
-	case <-done:
-		return nil
-	case <-ctx.Done():
+	if !await.Done(ctx, done, 0) {
 		return fmt.Errorf("store values of sources: %w", ctx.Err())
 	}
+	return nil
 }
