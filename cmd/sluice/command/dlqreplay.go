@@ -244,7 +244,7 @@ func (e *env) replay(p *deadletters.Replay) (counts deadletters.Counts, interrup
 		case end := <-done:
 			return end.counts, interrupted, end.err
 		case <-late:
-			if work.Err() != nil { // it waits for standard input
+			if work.Err() != nil && len(done) == 0 { // it waits for standard input
 				return counts, interrupted, nil
 			}
 			abort()
