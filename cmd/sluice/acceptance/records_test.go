@@ -40,7 +40,7 @@ func TestThePageAboutRecordsIsComplete(t *testing.T) {
 		{[]string{"Detections", "Correlation results"}, results, nil},
 		{[]string{"Findings of OCSF"}, writtenKeys(t, "graph/ocsf"), nil},
 		{[]string{"Dead letters"}, letters, nil},
-		{[]string{"Status"}, status, []string{"reload_pending", "last_reload"}},
+		{[]string{"Status"}, status, []string{"reload_pending", "last_reload", "inputs"}},
 		{[]string{"Fields of lines that are not JSON"}, fields, nil},
 	} {
 		var text string

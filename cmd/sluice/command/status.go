@@ -14,6 +14,7 @@ import (
 
 	"github.com/sluicehq/sluice/cmd/sluice/client"
 	"github.com/sluicehq/sluice/cmd/sluice/terminal"
+	"github.com/sluicehq/sluice/sources"
 )
 
 func (e *env) statusCommand() *cli.Command {
@@ -99,6 +100,13 @@ func statusFigures(status []member) (list []terminal.Figure) {
 			list = append(list, reload.figure())
 			continue
 		}
+		var inputs []sources.Connection
+		if m.name == "inputs" && json.Unmarshal(m.value, &inputs) == nil {
+			for _, in := range inputs {
+				list = append(list, inputFigure(in))
+			}
+			continue
+		}
 		if below, err := members(m.value); err == nil {
 			slices.SortFunc(below, func(a, b member) int { return strings.Compare(a.name, b.name) })
 			for _, x := range below {
@@ -126,6 +134,18 @@ func (r *reloadOutcome) figure() terminal.Figure {
 	f := terminal.Figure{Name: "last_reload", Value: "ok " + r.At.Format(time.RFC3339)}
 	if !r.OK {
 		f.Value, f.Color = fmt.Sprintf("failed %s: %s", r.At.Format(time.RFC3339), r.Error), terminal.Red
+	}
+	return f
+}
+
+// inputFigure says how an input stands with the server that it reads from.
+func inputFigure(in sources.Connection) terminal.Figure {
+	f := terminal.Figure{Name: "input " + in.Input, Value: "connected since " + in.Since.Format(time.RFC3339)}
+	if !in.Connected {
+		f.Value, f.Color = "not "+f.Value, terminal.Red
+		if in.LastError != "" {
+			f.Value += ": " + in.LastError
+		}
 	}
 	return f
 }

@@ -48,6 +48,8 @@ func TestStatusOnATerminal(t *testing.T) {
 	}{
 		{"before-a-reload", runningStatus + `"reload_pending":false}`, 80, nil, ""},
 		{"unreadable-lines", strings.Replace(runningStatus, `"parse_errors":0`, `"parse_errors":48`, 1) + `"reload_pending":false}`, 80, nil, ""},
+		{"inputs", runningStatus + `"inputs":[{"input":"kafka://b1:9092/events","connected":true,"since":"2026-03-10T12:00:05Z","last_error":"mended"},` +
+			`{"input":"kafka://b2/x","connected":false,"since":"2026-03-10T12:01:05Z","last_error":"dial tcp: refused\u001b[2J"}]}`, 80, nil, ""},
 		{"pending", runningStatus + `"reload_pending":true}`, 80, nil, ""},
 		{"reloaded", runningStatus + goodReload, 80, nil, ""},
 		{"failed", runningStatus + failedReload, 80, nil, ""},
